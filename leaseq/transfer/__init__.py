@@ -1,0 +1,36 @@
+"""Import and export: rows of a file become items, answers become rows of a file.
+
+    with open("reviews.csv", "rb") as stream:
+        rows = transfer.read(stream, "csv", id_field="id")
+        result = transfer.import_items(queue, rows, on_bad=print)
+
+    with transfer.whole_file(Path("answers.csv")) as stream:
+        transfer.write(queue.answers(), stream, "csv")
+
+Everything streams: memory does not grow with the number of rows.
+"""
+
+from leaseq.transfer.files import whole_file
+from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, format_of
+from leaseq.transfer.importing import ImportResult, import_items
+from leaseq.transfer.reading import read
+from leaseq.transfer.rows import BadRow, from_envelope
+from leaseq.transfer.shapes import answer_shape, rfc3339
+from leaseq.transfer.writing import encode, write
+
+__all__ = [
+    "CONTENT_TYPES",
+    "FORMATS",
+    "BadRow",
+    "Format",
+    "ImportResult",
+    "answer_shape",
+    "encode",
+    "format_of",
+    "from_envelope",
+    "import_items",
+    "read",
+    "rfc3339",
+    "whole_file",
+    "write",
+]

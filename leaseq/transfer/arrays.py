@@ -1,0 +1,150 @@
+"""The elements of a JSON array of any length, cut apart without holding more than one of them.
+
+The cutter only follows strings and brackets; each element's text is then decoded by itself, so that a bad
+element is reported with its line and those after it are still read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from leaseq.transfer.lines import BOM, MAX_ROW_BYTES, TOO_LONG
+from leaseq.transfer.rows import BadRow
+
+CHUNK = 65_536
+
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_OUTSIDE = re.compile(rb'["\[\]{},]')
+_INSIDE = re.compile(rb'["\\]')
+_NOT_SPACE = re.compile(rb"[^ \t\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    line: int  # where it begins
+    text: bytes
+
+
+class _Cutter:
+    """A window on the stream, and how deep in the present element it stands."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._window = b""
+        self._at = 0  # up to here the window was looked at
+        self._start = 0  # the present element begins here
+        self._depth = 0
+        self._in_string = False
+        self._too_long = False
+        self._more()
+        self._window = self._window.removeprefix(BOM)
+        self.line = 1  # of _start
+
+    def _more(self) -> bool:
+        """Let go of what was cut off already and read on."""
+        if self._at - self._start > MAX_ROW_BYTES:
+            self._too_long = True
+            self._forget(self._at)
+        chunk = self._stream.read(CHUNK)
+        self._window = self._window[self._start :] + chunk
+        self._at -= self._start
+        self._start = 0
+        return bool(chunk)
+
+    def _forget(self, end: int) -> None:
+        self.line += self._window.count(b"\n", self._start, end)
+        self._start = end
+
+    def skip_space(self) -> bytes:
+        """The next byte that is no white space, or b"" at the end of the stream."""
+        while True:
+            found = _NOT_SPACE.search(self._window, self._at)
+            self._at = found.start() if found else len(self._window)
+            self._forget(self._at)
+            if found or not self._more():
+                return found.group() if found else b""
+
+    def take(self) -> None:
+        """Go past one byte."""
+        self._at += 1
+        self._forget(self._at)
+
+    def element(self) -> tuple[Element | BadRow, bytes]:
+        """What stands before the next comma or bracket of the array, and that byte (b"" at the end)."""
+        self._depth, self._too_long = 0, False
+        self.skip_space()
+        line = self.line
+        end = self._end_of_element()
+        text = self._window[self._start : self._at]
+        self._forget(self._at)
+        if self._too_long or len(text) > MAX_ROW_BYTES:
+            return BadRow(line, TOO_LONG), end
+        return Element(line, text), end
+
+    def _end_of_element(self) -> bytes:
+        while True:
+            end = self._step()
+            if end:
+                return end
+            if self._at >= len(self._window) and not self._more():
+                return b""
+
+    def _step(self) -> bytes:
+        """Look at the window up to the next byte that matters; that byte where it ends the element."""
+        if self._in_string:
+            self._leave_string()
+            return b""
+        found = _OUTSIDE.search(self._window, self._at)
+        if found is None:
+            self._at = len(self._window)
+            return b""
+        mark = found.group()
+        self._at = found.start()
+        if self._depth == 0 and mark in (b",", b"]"):
+            return mark
+        if mark == b'"':
+            whole = _STRING.match(self._window, self._at)
+            self._in_string = whole is None
+            self._at = whole.end() if whole else self._at + 1
+            return b""
+        self._depth += (mark in b"[{") - (mark in b"]}")
+        self._at += 1
+        return b""
+
+    def _leave_string(self) -> None:
+        found = _INSIDE.search(self._window, self._at)
+        if found is None:
+            self._at = len(self._window)
+        elif found.group() == b'"':
+            self._at = found.end()
+            self._in_string = False
+        elif found.end() < len(self._window):
+            self._at = found.end() + 1  # past what the backslash quotes
+        elif self._more():
+            self._leave_string()
+        else:
+            self._at = len(self._window)
+
+
+def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
+    """Each element of the one JSON array that ``stream`` holds, its text not yet decoded."""
+    cutter = _Cutter(stream)
+    if cutter.skip_space() != b"[":
+        yield BadRow(cutter.line, "a JSON file must be one array of rows; for a row a line say jsonl")
+        return
+    cutter.take()
+    end = cutter.skip_space()
+    if end == b"]":
+        cutter.take()
+    while end != b"]":
+        element, end = cutter.element()
+        if not end:
+            yield BadRow(element.line, "the file ends before its array does")
+            return
+        cutter.take()
+        yield element
+    if cutter.skip_space():
+        yield BadRow(cutter.line, "there is more after the end of the array; nothing of that was read")

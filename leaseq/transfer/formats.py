@@ -1,0 +1,53 @@
+"""The four file formats, and which one a file name means."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Literal, TypeAlias, get_args
+
+from leaseq.errors import Invalid
+
+Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+CONTENT_TYPES: dict[Format, str] = {
+    "csv": "text/csv; charset=utf-8; header=present",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+}
+
+_ENDINGS: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+
+
+def format_of(name: str) -> Format:
+    """The format that a file name's ending means, or Invalid."""
+    ending = PurePath(name).suffix.lower()
+    if ending not in _ENDINGS:
+        raise Invalid(
+            "format",
+            "one of " + ", ".join(FORMATS),
+            f"{name!r} doesn't tell its format: name one of {_names()}",
+        )
+    return _ENDINGS[ending]
+
+
+def checked_format(name: str) -> Format:
+    """``name`` where it is a format's name, or Invalid."""
+    for known in FORMATS:
+        if name == known:
+            return known
+    raise Invalid(
+        "format", "one of " + ", ".join(FORMATS), f"there is no format {name!r}: name one of {_names()}"
+    )
+
+
+def _names() -> str:
+    return ", ".join(FORMATS)

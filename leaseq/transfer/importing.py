@@ -1,0 +1,69 @@
+"""New items and bad rows in, a queue filled and the bad ones told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from leaseq.model import Counts, NewItem
+from leaseq.transfer.rows import BadRow
+
+BATCH = 1_000  # rows between two calls of progress
+
+
+class Target(Protocol):
+    """What is needed of a queue."""
+
+    def enqueue_many(self, items: Iterable[NewItem], /) -> Counts: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    added: int = 0
+    duplicates: int = 0  # of these ids an item was there already, and nothing changed
+    rejected: int = 0  # bad rows
+
+    @property
+    def rows(self) -> int:
+        return self.added + self.duplicates + self.rejected
+
+
+def import_items(
+    queue: Target,
+    rows: Iterable[NewItem | BadRow],
+    *,
+    on_bad: Callable[[BadRow], None] | None = None,
+    progress: Callable[[ImportResult], None] | None = None,
+) -> ImportResult:
+    """Enqueue what is good of ``rows``, in order, and count the rest.
+
+    ``on_bad`` is called with each bad row. ``progress`` is called with what is in the queue so far: where
+    the server goes away half-way, the error leaves from here and the last call told how far it came.
+    """
+    total = ImportResult()
+    batch: list[NewItem] = []
+    rejected = 0
+
+    def send() -> None:
+        nonlocal total, rejected
+        counts = queue.enqueue_many(batch) if batch else Counts(0, 0)
+        total = ImportResult(
+            total.added + counts.added, total.duplicates + counts.duplicates, total.rejected + rejected
+        )
+        rejected = 0
+        batch.clear()
+        if progress:
+            progress(total)
+
+    for row in rows:
+        if isinstance(row, BadRow):
+            rejected += 1
+            if on_bad:
+                on_bad(row)
+        else:
+            batch.append(row)
+        if len(batch) + rejected >= BATCH:
+            send()
+    send()
+    return total

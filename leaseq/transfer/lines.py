@@ -1,0 +1,46 @@
+"""Physical lines of a byte stream, numbered, none longer than a row may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from leaseq.strict import MAX_JSON_BYTES
+
+# A payload at its limit may be written with each character as \uXXXX and with white space around it.
+MAX_ROW_BYTES = 8 * MAX_JSON_BYTES
+TOO_LONG = f"a row of at most {MAX_ROW_BYTES:,} bytes"
+
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int  # from 1
+    data: bytes  # with its line end; empty where the line is too long
+    quotes: int  # how many double quotes are in the whole line
+    too_long: bool = False
+
+
+def lines(stream: BinaryIO) -> Iterator[Line]:
+    """Each line of ``stream``; a byte order mark at the very beginning is taken off."""
+    number = 0
+    while data := stream.readline(MAX_ROW_BYTES):
+        number += 1
+        if number == 1:
+            data = data.removeprefix(BOM)
+        if len(data) < MAX_ROW_BYTES or data.endswith(b"\n"):
+            yield Line(number, data, data.count(b'"'))
+        else:
+            yield Line(number, b"", data.count(b'"') + _skip_line(stream), too_long=True)
+
+
+def _skip_line(stream: BinaryIO) -> int:
+    """Read to the end of the line; how many double quotes that was."""
+    quotes = 0
+    while data := stream.readline(MAX_ROW_BYTES):
+        quotes += data.count(b'"')
+        if data.endswith(b"\n"):
+            break
+    return quotes

@@ -1,0 +1,84 @@
+"""A stream of rows in, new items out, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from leaseq import strict
+from leaseq.errors import Invalid
+from leaseq.model import NewItem
+from leaseq.transfer.arrays import elements
+from leaseq.transfer.formats import checked_format
+from leaseq.transfer.lines import TOO_LONG, lines
+from leaseq.transfer.rows import BadRow, Row, from_envelope, from_row
+from leaseq.transfer.tables import read_table
+
+
+def read(
+    stream: BinaryIO, format: str, *, id_field: str | None = None, envelope: bool = False
+) -> Iterator[NewItem | BadRow]:
+    """Each row of ``stream`` as a new item, or as a bad row with its line and what is wrong.
+
+    A row is a payload: of CSV and TSV a dict of strings, of JSON (one array) and JSONL any value.
+    ``id_field`` names the field that gives the item's id. With ``envelope`` a row is a whole new item:
+    ``{payload, id?, priority?, delay?, requires?, due?, max_attempts?}``.
+
+    One row is held at a time, whatever the length of the stream. Nothing in the stream makes this raise;
+    Invalid is raised at once where the arguments don't go together.
+    """
+    known = checked_format(format)
+    if envelope and known in ("csv", "tsv"):
+        raise Invalid(
+            "envelope",
+            "json or jsonl",
+            f"new items with their fields are read from json or jsonl, not {known}",
+        )
+    if envelope and id_field is not None:
+        raise Invalid(
+            "id_field", "rows that are payloads", "an envelope has its own id: leave out the id field"
+        )
+    if known == "csv":
+        rows = read_table(stream, ",", needs=id_field)
+    elif known == "tsv":
+        rows = read_table(stream, "\t", needs=id_field)
+    elif known == "json":
+        rows = _from_array(stream)
+    else:
+        rows = _from_lines(stream)
+    return _new_items(rows, id_field, envelope)
+
+
+def _new_items(
+    rows: Iterator[Row | BadRow], id_field: str | None, envelope: bool
+) -> Iterator[NewItem | BadRow]:
+    for row in rows:
+        if isinstance(row, BadRow):
+            yield row
+            continue
+        try:
+            item = from_envelope(row.value) if envelope else from_row(row.value, id_field)
+        except Invalid as error:
+            yield BadRow(row.line, str(error))
+        else:
+            yield item
+
+
+def _from_lines(stream: BinaryIO) -> Iterator[Row | BadRow]:
+    for line in lines(stream):
+        if line.too_long:
+            yield BadRow(line.number, TOO_LONG)
+        elif line.data.strip():
+            yield _decoded(line.number, line.data)
+
+
+def _from_array(stream: BinaryIO) -> Iterator[Row | BadRow]:
+    for element in elements(stream):
+        yield element if isinstance(element, BadRow) else _decoded(element.line, element.text)
+
+
+def _decoded(line: int, text: bytes) -> Row | BadRow:
+    try:
+        return Row(line, strict.load_json(text, "row"))
+    except Invalid as error:
+        return BadRow(line, str(error))
