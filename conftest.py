@@ -1,0 +1,40 @@
+"""A test run with a skipped test is not a green one.
+
+A skip counts as explained only where its reason starts with ``platform:`` and says what this machine
+lacks that no install can give it. Any other skip or expected failure fails the run.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+EXPLAINED = "platform:"
+unexplained: list[str] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped:
+        _judge(report.nodeid, getattr(report, "wasxfail", None) or report.longrepr)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.skipped:
+        _judge(report.nodeid, report.longrepr)
+
+
+def _judge(nodeid: str, reason: object) -> None:
+    text = str(reason[2] if isinstance(reason, tuple) else reason).removeprefix("Skipped: ")
+    if not text.startswith(EXPLAINED):
+        unexplained.append(f"{nodeid}: {text}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if unexplained and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if unexplained:
+        terminalreporter.section(f"skipped without a reason that starts with {EXPLAINED!r}", red=True)
+        for line in unexplained:
+            terminalreporter.line(line)
