@@ -10,6 +10,7 @@
 Everything streams: memory does not grow with the number of rows.
 """
 
+from leaseq.model import NewItem
 from leaseq.transfer.files import whole_file
 from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, format_of
 from leaseq.transfer.importing import ImportResult, import_items
@@ -24,6 +25,7 @@ __all__ = [
     "BadRow",
     "Format",
     "ImportResult",
+    "NewItem",
     "answer_shape",
     "encode",
     "format_of",

@@ -16,17 +16,18 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
     Where the block raises, the temporary file is removed and what stood at ``path`` is untouched.
     """
-    path = Path(os.path.realpath(path))  # through a symbolic link to the file itself
+    path = path.resolve()  # through a symbolic link to the file itself
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    part = Path(name)
     try:
-        with open(handle, "wb") as stream:
+        with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, _mode(path))
-        os.replace(name, path)
+        part.chmod(_mode(path))
+        part.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
 
 

@@ -11,6 +11,7 @@ from leaseq import strict
 from leaseq.errors import Invalid
 from leaseq.model import Json, NewItem
 
+MAX_DELAY = 315_360_000
 ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "requires", "due", "max_attempts")
 
 
@@ -63,8 +64,18 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     checked = dict(given)
     if "id" in given:
         strict.item_id(given["id"])
+    if "priority" in given:
+        strict.integer(given["priority"], "priority", 0, strict.MAX_PRIORITY)
+    if "delay" in given:
+        strict.number(given["delay"], "delay", 0, MAX_DELAY)
+    if "requires" in given:
+        if not isinstance(given["requires"], list):
+            raise Invalid("requires", "a list of skills")
+        checked["requires"] = strict.skills(given["requires"], "requires")
     if "due" in given:
         checked["due"] = due(given["due"])
+    if "max_attempts" in given:
+        strict.integer(given["max_attempts"], "max_attempts", 1, 1_000)
     return checked
 
 

@@ -97,7 +97,7 @@ def _problem(names: list[str], needs: str | None) -> str | None:
             return f"the header names the column {name!r} twice"
         seen.add(name)
     if needs is not None and needs not in seen:
-        return f"the header has no column {needs!r}; it has: {', '.join(names)}"
+        return f"the header has no column {needs!r}; it has {', '.join(map(repr, names))}"
     return None
 
 

@@ -1,0 +1,134 @@
+"""What commands share: finding the server, one-line failures, JSON, tables."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import click
+from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from leaseq import Client, Queue
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DEFAULT_DATA = "leaseq-data"
+
+
+class Failed(click.ClickException):
+    """Ends the command: one line on standard error, and the exit code."""
+
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(" ".join(message.split()))
+        self.exit_code = exit_code
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"leaseq: {self.message}", file=file, err=file is None)
+
+
+redis_option = click.option(
+    "--redis",
+    metavar="URL",
+    envvar="LEASEQ_REDIS_URL",
+    help="The server: redis:// rediss:// unix:// redis+sentinel:// redis+cluster:// [env: LEASEQ_REDIS_URL]",
+)
+data_option = click.option(
+    "--data",
+    metavar="DIR",
+    envvar="LEASEQ_DATA",
+    default=DEFAULT_DATA,
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The data directory of the `leaseq up` whose server to use. [env: LEASEQ_DATA]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+
+
+def connected(command: Callable[Concatenate[Client, P], R]) -> Callable[P, R]:
+    """Give a command ``--redis`` and ``--data``, and as its first argument a client of that server."""
+
+    @redis_option
+    @data_option
+    @functools.wraps(command)
+    def with_client(*args: P.args, **kwargs: P.kwargs) -> R:
+        redis, data = kwargs.pop("redis"), kwargs.pop("data")
+        from leaseq import connect
+
+        client = connect(server_url(redis, data))  # type: ignore[arg-type]
+        try:
+            return command(client, *args, **kwargs)
+        finally:
+            client.close()
+
+    return with_client
+
+
+def server_url(redis: str | None, data: Path) -> str:
+    """The server's URL: ``--redis``, else that of the `leaseq up` running for ``--data``.
+
+    A flag goes before an environment variable: ``--data`` on the command line is meant, whatever
+    LEASEQ_REDIS_URL says.
+    """
+    context = click.get_current_context()
+    by_flag = context.get_parameter_source("data") is ParameterSource.COMMANDLINE
+    if redis and not (by_flag and context.get_parameter_source("redis") is ParameterSource.ENVIRONMENT):
+        return redis
+    from leaseq.embedded import running_url
+
+    url = running_url(data)
+    if url is None:
+        raise Failed(
+            f"no server: no `leaseq up` is running for the data directory '{data}'. Start one, name its "
+            "directory by --data DIR, or name a server by --redis URL or LEASEQ_REDIS_URL"
+        )
+    return url
+
+
+def existing_queue(client: Client, name: str) -> Queue:
+    """The queue of this name, or QueueNotFound: the command line makes one by `queue create` only."""
+    from leaseq import Queue, QueueNotFound
+
+    queue = Queue(client, name)
+    if not queue.exists():
+        raise QueueNotFound(name)
+    return queue
+
+
+def named_or_all(client: Client, names: Sequence[str]) -> list[str]:
+    """These queues, each of which must be there, or all there are where none is named."""
+    from leaseq import queues
+
+    if not names:
+        return sorted(queues(client))
+    return [existing_queue(client, name).name for name in dict.fromkeys(names)]
+
+
+def emit_json(value: Any, *, indent: int | None = 2) -> None:
+    """Print ``value`` as JSON in ASCII, which any terminal and any program can take."""
+    click.echo(json.dumps(value, indent=indent, default=_plain))
+
+
+def _plain(value: object) -> Any:
+    from leaseq.transfer import rfc3339
+
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def emit_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table: the first column to the left, the rest (numbers) to the right."""
+    widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
+    for row in (headings, *rows):
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        cells[0] = row[0].ljust(widths[0])
+        click.echo("  ".join(cells).rstrip())

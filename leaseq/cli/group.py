@@ -1,0 +1,100 @@
+"""The group of all commands: loaded when they run, and the one place that turns errors into an exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, NoReturn
+
+import click
+
+from leaseq.cli.common import Failed
+from leaseq.errors import Invalid, LeaseqError
+
+
+class Commands(click.Group):
+    """Commands of its own (name: where it is, one line of help), and those plugged in by entry points."""
+
+    def __init__(self, *args: Any, own: Mapping[str, tuple[str, str]], plugged: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._own = own
+        self._plugged = plugged
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted({*self._own, *self._entry_points()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name in self._own:
+            module, _, name = self._own[cmd_name][0].partition(":")
+            return _command(getattr(import_module(module), name))
+        entry = self._entry_points().get(cmd_name)
+        if entry is None:
+            return None
+        try:
+            return _command(entry.load())
+        except ModuleNotFoundError as error:
+            self._without_web(cmd_name, error)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = [(name, self._short_help(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def _short_help(self, ctx: click.Context, name: str) -> str:
+        if name in self._own:
+            return self._own[name][1]
+        try:
+            command = self.get_command(ctx, name)
+        except Failed:
+            command = None
+        return command.get_short_help_str(limit=80) if command else "Needs the web parts: leaseq[web]."
+
+    def _entry_points(self) -> dict[str, EntryPoint]:
+        return {entry.name: entry for entry in entry_points(group=self._plugged)}
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no error
+        return super().main(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LeaseqError as error:
+            raise Failed(str(error), exit_code=2 if isinstance(error, Invalid) else 1) from error
+        except ModuleNotFoundError as error:
+            if ctx.invoked_subcommand not in self._own:
+                self._without_web(str(ctx.invoked_subcommand), error)
+            raise
+        except BrokenPipeError:
+            _forget_stdout()  # whoever read our output has had enough: that is no failure
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            raise Failed(f"{where}{error.strerror or error}") from error
+        return None
+
+    def _without_web(self, name: str, error: ModuleNotFoundError) -> NoReturn:
+        missing = (error.name or "").partition(".")[0]
+        if missing == "leaseq":
+            raise error
+        raise Failed(f"`leaseq {name}` needs the web parts: pip install 'leaseq[web]'") from error
+
+
+def _command(found: object) -> click.Command:
+    if not isinstance(found, click.Command):
+        raise TypeError(f"{found!r} is not a click command")
+    return found
+
+
+def _forget_stdout() -> None:
+    """Point standard output at nothing, so that the interpreter's last flush does not complain."""
+    with suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)

@@ -1,0 +1,68 @@
+"""Progress bars: on a terminal only, and never between the lines of an export that goes there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+import click
+
+Echo = Callable[[str], None]
+Show = Callable[[int], None]
+
+
+@contextmanager
+def reading_bar(stream: BinaryIO) -> Iterator[tuple[Echo, Show]]:
+    """Follow how much of a file was read. Gives what prints a line beside the bar, and what moves it on.
+
+    A pipe has no length: there the bar only counts the rows.
+    """
+    if not sys.stderr.isatty():
+        yield lambda text: click.echo(text, err=True), _show_nothing
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    size = _size(stream)
+    columns = (TextColumn("{task.fields[rows]:,} rows"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=size, rows=0)
+
+        def show(rows: int) -> None:
+            progress.update(task, rows=rows, completed=stream.tell() if size is not None else 0)
+
+        def echo(text: str) -> None:
+            progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+        yield echo, show
+
+
+@contextmanager
+def writing_bar(file: str, total: int) -> Iterator[Show]:
+    """Follow how many answers were written; ``total`` is how many there were at the beginning."""
+    if not sys.stderr.isatty() or (file == "-" and sys.stdout.isatty()):
+        yield _show_nothing
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.completed:,.0f} answers"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda written: progress.update(task, completed=written)
+
+
+def _show_nothing(_: int) -> None:
+    """There is no terminal to show it on."""
+
+
+def _size(stream: BinaryIO) -> int | None:
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None

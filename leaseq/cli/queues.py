@@ -1,0 +1,102 @@
+"""``leaseq queue``: make queues, change them, look at them, pause them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leaseq.cli.common import Failed, connected, emit_json, emit_table, existing_queue, json_option
+from leaseq.cli.policy import policy_options
+from leaseq.cli.stats import COLUMNS, counts
+
+if TYPE_CHECKING:
+    from leaseq import Client
+
+
+@click.group(epilog="Example: leaseq queue create reviews --lease-seconds 600")
+def queue() -> None:
+    """Create, change, show, list, pause and resume queues."""
+
+
+@queue.command(epilog='Example: leaseq queue create reviews --title "Reviews" --form form.json')
+@click.argument("name", metavar="QUEUE")
+@policy_options
+@connected
+def create(client: Client, name: str, changes: dict[str, Any]) -> None:
+    """Make a queue."""
+    from leaseq import Queue
+
+    made = Queue(client, name)
+    if made.exists():
+        raise Failed(f"there is a queue {name!r} already; change it with `leaseq queue set {name}`")
+    made.configure(**changes)
+    click.echo(f"queue {name!r} is there")
+
+
+@queue.command("set", epilog="Example: leaseq queue set reviews --max-attempts 5")
+@click.argument("name", metavar="QUEUE")
+@policy_options
+@connected
+def set_(client: Client, name: str, changes: dict[str, Any]) -> None:
+    """Change a queue's policy: what you name, and nothing else."""
+    if not changes:
+        raise click.UsageError("name what to change; `leaseq queue set --help` lists it.")
+    existing_queue(client, name).configure(**changes)
+    click.echo(f"queue {name!r}: changed {', '.join(changes)}")
+
+
+@queue.command(epilog="Example: leaseq queue show reviews --json")
+@click.argument("name", metavar="QUEUE")
+@json_option
+@connected
+def show(client: Client, name: str, as_json: bool) -> None:
+    """Show a queue's policy and its counts."""
+    found = existing_queue(client, name)
+    policy, stats = asdict(found.policy), counts(found.stats())
+    if as_json:
+        emit_json({"name": name, "policy": policy, "stats": stats})
+        return
+    click.echo(f"queue {name}")
+    for section in (policy, {column: stats[column] for column in COLUMNS}, {"paused": stats["paused"]}):
+        for field, value in section.items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            click.echo(f"  {field:22} {text}".rstrip())
+
+
+@queue.command("list", epilog="Example: leaseq queue list")
+@json_option
+@connected
+def list_(client: Client, as_json: bool) -> None:
+    """List the queues."""
+    from leaseq import Queue, queues
+
+    found = [Queue(client, name) for name in sorted(queues(client))]
+    if as_json:
+        rows = [{"name": one.name, "title": one.policy.title, "stats": counts(one.stats())} for one in found]
+        emit_json({"queues": rows, "after": None})
+    elif found:
+        emit_table(("queue", "title"), [(one.name, one.policy.title) for one in found])
+    else:
+        click.echo("there is no queue yet: leaseq queue create NAME", err=True)
+
+
+@queue.command(epilog='Example: leaseq queue pause reviews --reason "back at two"')
+@click.argument("name", metavar="QUEUE")
+@click.option("--reason", help="What people are told.")
+@connected
+def pause(client: Client, name: str, reason: str | None) -> None:
+    """Hand nothing out for now. What people hold they may finish."""
+    existing_queue(client, name).pause(reason)
+    click.echo(f"queue {name!r} is paused")
+
+
+@queue.command(epilog="Example: leaseq queue resume reviews")
+@click.argument("name", metavar="QUEUE")
+@connected
+def resume(client: Client, name: str) -> None:
+    """Hand out again."""
+    existing_queue(client, name).resume()
+    click.echo(f"queue {name!r} hands out again")

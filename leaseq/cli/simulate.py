@@ -1,0 +1,92 @@
+"""``leaseq simulate``: made-up people on a real queue."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from leaseq.cli.common import connected, emit_json, existing_queue, json_option
+from leaseq.cli.signals import stopped_by_signals
+
+if TYPE_CHECKING:
+    from leaseq import Client
+    from leaseq.simulate import Outcome
+
+RATE = click.FloatRange(0, 1)
+
+
+@click.command(epilog="Example: leaseq simulate reviews --people 12 --think 1 --walk-away-rate 0.1")
+@click.argument("name", metavar="QUEUE")
+@click.option("--people", type=click.IntRange(1, 1_000), default=8, show_default=True, help="How many work.")
+@click.option(
+    "--think",
+    type=click.FloatRange(0, 86_400),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Over an item, on average.",
+)
+@click.option("--abandon-rate", type=RATE, default=0.05, show_default=True, help="Part given back.")
+@click.option("--fail-rate", type=RATE, default=0.03, show_default=True, help="Part reported as broken.")
+@click.option(
+    "--walk-away-rate", type=RATE, default=0.02, show_default=True, help="Part left until the lease runs out."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 604_800),
+    help="Stop after that long. Without it: when nothing is left to do.",
+)
+@click.option("--seed", type=int, help="Make the same choices again.")
+@json_option
+@connected
+def simulate(
+    client: Client,
+    name: str,
+    people: int,
+    think: float,
+    abandon_rate: float,
+    fail_rate: float,
+    walk_away_rate: float,
+    seconds: float | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Let made-up people work on QUEUE: they think, finish, give back, fail and walk away.
+
+    They are real to the queue: their answers are kept. Use a queue that is for trying.
+    """
+    from leaseq.simulate import Plan, run
+
+    plan = Plan(people, think, abandon_rate, fail_rate, walk_away_rate, seconds, seed)
+    queue = existing_queue(client, name)
+    with stopped_by_signals() as stop, _live() as show:
+        outcome = run(queue, plan, stop=stop, on_tick=show)
+    if as_json:
+        emit_json(asdict(outcome))
+    else:
+        click.echo(_line(outcome))
+
+
+@contextmanager
+def _live() -> Iterator[Callable[[Outcome], None] | None]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.status import Status
+
+    with Status("", console=Console(stderr=True)) as status:
+        yield lambda outcome: status.update(_line(outcome))
+
+
+def _line(outcome: Outcome) -> str:
+    return (
+        f"{outcome.seconds:.0f} s: {outcome.finished:,} finished ({outcome.late:,} late), "
+        f"{outcome.abandoned:,} abandoned, {outcome.failed:,} failed, {outcome.walked_away:,} walked away, "
+        f"{outcome.lost:,} lost; {outcome.left:,} left"
+    )

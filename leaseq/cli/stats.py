@@ -1,0 +1,118 @@
+"""``leaseq stats``: counts, once or live."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from leaseq.cli.common import connected, emit_json, emit_table, json_option, named_or_all
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from leaseq import Client, Stats
+
+COLUMNS = ("inbound", "reserved", "scheduled", "finished", "dead", "oldest_inbound_seconds")
+HEADINGS = ("queue", "inbound", "reserved", "scheduled", "finished", "dead", "oldest waits", "paused")
+
+Counted = Mapping[str, "Stats"]
+
+
+@click.command(epilog="Example: leaseq stats reviews --watch")
+@click.argument("names", nargs=-1, metavar="[QUEUE]...")
+@click.option("--watch", is_flag=True, help="Go on showing them until Ctrl-C.")
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.1, max=3_600),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="With --watch: how often to look.",
+)
+@json_option
+@connected
+def stats(client: Client, names: tuple[str, ...], watch: bool, every: float, as_json: bool) -> None:
+    """Count what waits, is in work and is done: of the queues named, or of all."""
+    if not watch:
+        _print(_count(client, names), as_json)
+        return
+    try:
+        if as_json or not sys.stdout.isatty():
+            _print_on(client, names, every, as_json)
+        else:
+            _watch(client, names, every)
+    except KeyboardInterrupt:
+        click.echo()  # the way to end it, so no failure
+
+
+def counts(found: Stats) -> dict[str, Any]:
+    """Stats as JSON has them."""
+    return {**asdict(found), "counters": dict(found.counters)}
+
+
+def _count(client: Client, names: tuple[str, ...]) -> Counted:
+    from leaseq import Queue
+
+    return {name: Queue(client, name).stats() for name in named_or_all(client, names)}
+
+
+def _print(found: Counted, as_json: bool, *, indent: int | None = 2) -> None:
+    if as_json:
+        rows = [{"name": name, **counts(one)} for name, one in found.items()]
+        emit_json({"queues": rows, "after": None}, indent=indent)
+    else:
+        emit_table(HEADINGS, _rows(found))
+
+
+def _print_on(client: Client, names: tuple[str, ...], every: float, as_json: bool) -> None:
+    while True:
+        _print(_count(client, names), as_json, indent=None)
+        sys.stdout.flush()
+        time.sleep(every)
+
+
+def _watch(client: Client, names: tuple[str, ...], every: float) -> None:
+    from rich.live import Live
+
+    with Live(_table(_count(client, names)), auto_refresh=False) as live:
+        while True:
+            time.sleep(every)
+            live.update(_table(_count(client, names)), refresh=True)
+
+
+def _table(found: Counted) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading == "queue" else "right")
+    for row in _rows(found):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _rows(found: Counted) -> list[tuple[str, ...]]:
+    return [
+        (
+            name,
+            *(f"{getattr(one, column):,}" for column in COLUMNS[:5]),
+            _duration(one.oldest_inbound_seconds),
+            "" if one.paused is None else one.paused or "yes",
+        )
+        for name, one in found.items()
+    ]
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

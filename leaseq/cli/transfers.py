@@ -1,0 +1,133 @@
+"""``leaseq import`` and ``leaseq export``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from leaseq import transfer
+from leaseq.cli.common import connected, emit_json, existing_queue, json_option
+from leaseq.cli.progress import reading_bar, writing_bar
+
+if TYPE_CHECKING:
+    from leaseq import Answer, Client, Queue
+
+format_option = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(transfer.FORMATS),
+    help="The format, where the file's name doesn't tell it.",
+)
+
+
+@click.command("import", epilog="Example: leaseq import reviews reviews.csv --id-field id")
+@click.argument("name", metavar="QUEUE")
+@click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@format_option
+@click.option("--id-field", metavar="NAME", help="Take each item's id from this field of its row.")
+@click.option("--envelope", is_flag=True, help="A row is a new item: {payload, id?, priority?, ...}.")
+@json_option
+@connected
+def import_command(
+    client: Client,
+    name: str,
+    file: str,
+    format_name: str | None,
+    id_field: str | None,
+    envelope: bool,
+    as_json: bool,
+) -> None:
+    """Fill a queue from FILE ('-' reads a pipe): each row becomes an item.
+
+    CSV and TSV begin with a row that names the columns; JSON is one array; JSONL has a row a line. A bad
+    row is told with its line and nothing of it enters; the rest does, and the exit code is 1.
+    """
+    format = _format(file, format_name)
+    queue = existing_queue(client, name)
+    with _opened(file) as stream:
+        rows = transfer.read(stream, format, id_field=id_field, envelope=envelope)
+        result = _import(queue, rows, stream)
+    if as_json:
+        emit_json(asdict(result))
+    else:
+        click.echo(_sum(result))
+    if result.rejected:
+        raise click.exceptions.Exit(1)
+
+
+def _import(
+    queue: Queue, rows: Iterable[transfer.NewItem | transfer.BadRow], stream: BinaryIO
+) -> transfer.ImportResult:
+    so_far = transfer.ImportResult()
+    with reading_bar(stream) as (echo, show):
+
+        def progress(result: transfer.ImportResult) -> None:
+            nonlocal so_far
+            so_far = result
+            show(result.rows)
+
+        try:
+            return transfer.import_items(
+                queue, rows, on_bad=lambda row: echo(f"line {row.line:,}: {row.message}"), progress=progress
+            )
+        except BaseException:
+            if so_far.rows:
+                echo(f"leaseq: before it stopped: {_sum(so_far)}")
+            raise
+
+
+@click.command("export", epilog="Example: leaseq export reviews answers.csv")
+@click.argument("name", metavar="QUEUE")
+@click.argument("file", default="-", metavar="[FILE]", type=click.Path(dir_okay=False, allow_dash=True))
+@format_option
+@click.option("--with-late", is_flag=True, help="Add the late answers, which did not become their item's.")
+@connected
+def export_command(client: Client, name: str, file: str, format_name: str | None, with_late: bool) -> None:
+    """Write a queue's answers, in the order they were finished, to FILE or standard output ('-').
+
+    FILE gets its name when it is whole. On standard output an answer is a line of JSON, unless --format
+    says otherwise.
+    """
+    format = "jsonl" if file == "-" and format_name is None else _format(file, format_name)
+    queue = existing_queue(client, name)
+    with _made(file) as stream, writing_bar(file, queue.stats().finished) as show:
+        written = 0
+
+        def counted() -> Iterator[Answer]:
+            nonlocal written
+            for answer in queue.answers(with_late=with_late):
+                yield answer
+                written += 1
+                if written % 500 == 0:
+                    show(written)
+
+        transfer.write(counted(), stream, format)
+        stream.flush()
+    if file != "-":
+        click.echo(f"{written:,} answers written to {file}", err=True)
+
+
+def _format(file: str, given: str | None) -> str:
+    if given:
+        return given
+    if file == "-":
+        raise click.UsageError("a pipe has no name that tells its format: say --format.")
+    return transfer.format_of(file)
+
+
+def _opened(file: str) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb")
+
+
+def _made(file: str) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdout.buffer) if file == "-" else transfer.whole_file(Path(file))
+
+
+def _sum(result: transfer.ImportResult) -> str:
+    return f"{result.added:,} added, {result.duplicates:,} duplicates, {result.rejected:,} rejected"

@@ -1,0 +1,168 @@
+"""Rows into a queue, and files that are whole or not there."""
+
+from __future__ import annotations
+
+import io
+import stat
+import tracemalloc
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from leaseq import transfer
+from leaseq.errors import ServerUnavailable
+from leaseq.model import Answer, Counts
+from leaseq.transfer import BadRow, ImportResult, NewItem
+from tests.transfer.test_writing import answer
+
+
+class Collecting:
+    """The receiving end: keeps what arrives, as a queue would, or only counts it."""
+
+    def __init__(self, *, keep: bool = True, breaks_after: int | None = None) -> None:
+        self.items: list[NewItem] = []
+        self.count = 0
+        self._keep = keep
+        self._breaks_after = breaks_after
+
+    def enqueue_many(self, items: Iterable[NewItem]) -> Counts:
+        batch = list(items)
+        if self._breaks_after is not None and self.count + len(batch) > self._breaks_after:
+            raise ServerUnavailable("the server went away")
+        self.count += len(batch)
+        if self._keep:
+            self.items += batch
+        return Counts(len(batch), 0)
+
+
+def rows(count: int, *, bad_every: int = 0) -> Iterator[NewItem | BadRow]:
+    for n in range(count):
+        yield BadRow(n, "bad") if bad_every and n % bad_every == 0 else NewItem(n)
+
+
+def test_the_good_rows_enter_in_order_and_the_bad_are_told() -> None:
+    target, told = Collecting(), list[BadRow]()
+    result = transfer.import_items(target, rows(2_500, bad_every=100), on_bad=told.append)
+    assert result == ImportResult(added=2_475, duplicates=0, rejected=25)
+    assert [item.payload for item in target.items] == [n for n in range(2_500) if n % 100]
+    assert [row.line for row in told] == list(range(0, 2_500, 100))
+
+
+def test_nothing_but_bad_rows_enters_nothing() -> None:
+    target = Collecting()
+    assert transfer.import_items(target, rows(5, bad_every=1)) == ImportResult(0, 0, 5)
+    assert target.items == []
+
+
+def test_progress_tells_what_is_in_when_the_server_goes_away() -> None:
+    told: list[ImportResult] = []
+    with pytest.raises(ServerUnavailable):
+        transfer.import_items(Collecting(breaks_after=2_500), rows(10_000), progress=told.append)
+    assert told[-1] == ImportResult(added=2_000)
+
+
+def test_queues_count_duplicates(queue) -> None:  # type: ignore[no-untyped-def]
+    data = b"id,x\na,1\nb,2\na,3\n"
+    first = transfer.import_items(queue, transfer.read(io.BytesIO(data), "csv", id_field="id"))
+    second = transfer.import_items(queue, transfer.read(io.BytesIO(data), "csv", id_field="id"))
+    assert (first, second) == (ImportResult(2, 1, 0), ImportResult(0, 3, 0))
+    assert queue.get("a").payload == {"id": "a", "x": "1"}
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "jsonl"])
+def test_a_large_import_takes_no_more_memory_than_a_small_one(format: str) -> None:
+    small, large = (_import_peak(format, count) for count in (2_000, 20_000))
+    assert large < small * 1.5 + 200_000
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "jsonl"])
+def test_a_large_export_takes_no_more_memory_than_a_small_one(format: str) -> None:
+    small, large = (_export_peak(format, count) for count in (1_000, 10_000))
+    assert large < small * 1.5 + 200_000
+
+
+class Generated(io.RawIOBase):
+    """A file of any length that is never there as a whole."""
+
+    def __init__(self, format: str, count: int) -> None:
+        self._lines = _lines(format, count)
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
+        while len(self._rest) < len(buffer):
+            line = next(self._lines, b"")
+            if not line:
+                break
+            self._rest += line
+        taken = self._rest[: len(buffer)]
+        self._rest = self._rest[len(buffer) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+
+def _lines(format: str, count: int) -> Iterator[bytes]:
+    if format == "csv":
+        yield b"id,name\n"
+        yield from (b'%d,"airport, %d"\n' % (n, n) for n in range(count))
+    else:
+        begin, between, end = (b"[", b",\n", b"]") if format == "json" else (b"", b"\n", b"\n")
+        for n in range(count):
+            yield (between if n else begin) + b'{"id":%d,"name":"airport, %d"}' % (n, n)
+        yield end
+
+
+def _import_peak(format: str, count: int) -> int:
+    target = Collecting(keep=False)
+    stream = io.BufferedReader(Generated(format, count))
+    tracemalloc.start()
+    transfer.import_items(target, transfer.read(stream, format))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert target.count == count
+    return peak
+
+
+def _export_peak(format: str, count: int) -> int:
+    def answers() -> Iterator[Answer]:
+        return (answer(id=str(n), payload={"n": n}) for n in range(count))
+
+    tracemalloc.start()
+    pieces = sum(1 for _ in transfer.encode(answers(), format))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert pieces == count + {"csv": 1, "json": 1, "jsonl": 0}[format]
+    return peak
+
+
+def test_a_file_gets_its_name_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    with transfer.whole_file(path) as stream:
+        stream.write(b"half")
+        assert not path.exists()
+        stream.write(b" and half")
+    assert path.read_bytes() == b"half and half"
+    assert [found.name for found in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_half_an_export_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"before")
+    path.chmod(0o640)
+    with pytest.raises(ServerUnavailable):
+        _break_off(path)
+    assert path.read_bytes() == b"before"
+    assert [found.name for found in tmp_path.iterdir()] == ["a.csv"]
+    with transfer.whole_file(path) as stream:
+        stream.write(b"after")
+    assert path.read_bytes() == b"after"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def _break_off(path: Path) -> None:
+    with transfer.whole_file(path) as stream:
+        stream.write(b"half")
+        raise ServerUnavailable("gone")

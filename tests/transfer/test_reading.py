@@ -1,0 +1,311 @@
+"""What comes in: each format, what is refused of it and with which words."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from leaseq import transfer
+from leaseq.errors import Invalid
+from leaseq.transfer import BadRow, NewItem
+from leaseq.transfer.lines import MAX_ROW_BYTES
+
+BOM = b"\xef\xbb\xbf"
+
+
+def read(data: bytes, format: str, **options: object) -> list[NewItem | BadRow]:
+    return list(transfer.read(io.BytesIO(data), format, **options))  # type: ignore[arg-type]
+
+
+def payloads(rows: list[NewItem | BadRow]) -> list[object]:
+    return [row.payload for row in rows if isinstance(row, NewItem)]
+
+
+def bad(rows: list[NewItem | BadRow]) -> list[tuple[int, str]]:
+    return [(row.line, row.message) for row in rows if isinstance(row, BadRow)]
+
+
+AB = [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
+
+
+@pytest.mark.parametrize(
+    ("format", "data"),
+    [
+        ("csv", b"a,b\n1,2\n3,4\n"),
+        ("csv", BOM + b"a,b\r\n1,2\r\n3,4"),
+        ("csv", b'a,b\n\n"1","2"\n\n3,4\n\n'),
+        ("tsv", b"a\tb\n1\t2\n3\t4\n"),
+        ("jsonl", b'{"a":"1","b":"2"}\n{"a":"3","b":"4"}\n'),
+        ("jsonl", BOM + b'{"a":"1","b":"2"}\r\n\r\n {"a":"3","b":"4"} '),
+        ("json", b'[{"a":"1","b":"2"},{"a":"3","b":"4"}]'),
+        ("json", BOM + b' [\n{"a":"1",\n"b":"2"}\n,\n{"a":"3","b":"4"}\n]\n '),
+    ],
+)
+def test_the_same_rows_in_each_format(format: str, data: bytes) -> None:
+    assert payloads(read(data, format)) == AB
+    assert bad(read(data, format)) == []
+
+
+def test_a_csv_cell_keeps_its_line_breaks_quotes_and_spaces() -> None:
+    rows = read(b'a,b\n"x\r\ny","say ""hi"""\n p ,\n', "csv")
+    assert payloads(rows) == [{"a": "x\r\ny", "b": 'say "hi"'}, {"a": " p ", "b": ""}]
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv"])
+def test_a_header_alone_is_no_rows(format: str) -> None:
+    assert read(b"a\n", format) == []
+
+
+@pytest.mark.parametrize(
+    ("format", "data"), [("json", b"[]"), ("json", b" [ \n ] "), ("jsonl", b""), ("jsonl", b"\n")]
+)
+def test_nothing_is_no_rows(format: str, data: bytes) -> None:
+    assert read(data, format) == []
+
+
+BAD_TABLES = [
+    pytest.param(b"", [(1, "the file is empty; its first row must name the columns")], [], id="empty"),
+    pytest.param(
+        b"a,b\n1\n2,3,4\n5,6\n",
+        [(2, "the header has 2 columns, this row has 1"), (3, "the header has 2 columns, this row has 3")],
+        [{"a": "5", "b": "6"}],
+        id="columns",
+    ),
+    pytest.param(b"a,a\n1,2\n", [(1, "the header names the column 'a' twice")], [], id="header twice"),
+    pytest.param(
+        b"\xff,b\n1,2\n", [(1, "the header can't be read: not UTF-8 text")], [], id="header not UTF-8"
+    ),
+    pytest.param(b"a\nx\n\xe9t\xe9\ny\n", [(3, "not UTF-8 text")], [{"a": "x"}, {"a": "y"}], id="not UTF-8"),
+    pytest.param(
+        b'a,b\n"x\n\xe9",1\n2,3\n',
+        [(3, "not UTF-8 text")],
+        [{"a": "2", "b": "3"}],
+        id="not UTF-8 in a cell's second line",
+    ),
+    pytest.param(
+        "a\nb\n".encode("utf-16"), [(1, "the header can't be read: not UTF-8 text")], [], id="UTF-16"
+    ),
+    pytest.param(b"a\nx\0\ny\n", [(2, "a NUL byte; is this file UTF-8 text?")], [{"a": "y"}], id="NUL"),
+    pytest.param(
+        b"a,b\n1,2\r3,4\n5,6\n",
+        [(2, "a bare carriage return; lines end with LF or CRLF")],
+        [{"a": "5", "b": "6"}],
+        id="bare CR",
+    ),
+    pytest.param(
+        b'a,b\n"x"y,2\n5,6\n',
+        [(2, "not well-formed: ',' expected after '\"'")],
+        [{"a": "5", "b": "6"}],
+        id="text after a quote",
+    ),
+    pytest.param(
+        b'a,b\n1,2\n"x,2\n5,6\n',
+        [(3, "a quote that opens here is never closed (lines 3 to 4 are left out)")],
+        [{"a": "1", "b": "2"}],
+        id="open quote",
+    ),
+    pytest.param(
+        b"a\n" + b"x" * 262_143 + b"\ny\n",
+        [(2, "payload: at most 262,144 bytes of JSON; this has 262,151")],
+        [{"a": "y"}],
+        id="payload too long",
+    ),
+    pytest.param(
+        b"a\n" + b"x" * (3 * MAX_ROW_BYTES) + b"\ny\n",
+        [(2, "a row of at most 2,097,152 bytes")],
+        [{"a": "y"}],
+        id="row too long",
+    ),
+    pytest.param(
+        b'a\n"' + (b"x" * 1023 + b"\n") * 4_096 + b'"\ny\n',
+        [(2, "a row of at most 2,097,152 bytes (lines 2 to 4,098 are left out)")],
+        [{"a": "y"}],
+        id="cell of many lines too long",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "expected", "good"), BAD_TABLES)
+def test_a_bad_row_of_a_table_is_told_with_its_line_and_the_rest_is_read(
+    data: bytes, expected: list[tuple[int, str]], good: list[object]
+) -> None:
+    rows = read(data, "csv")
+    assert bad(rows) == expected
+    assert payloads(rows) == good
+
+
+DEEP = b"[" * 70 + b"]" * 70
+BAD_VALUES = [
+    pytest.param(b"NaN", "row: JSON numbers (NaN is none)", id="NaN"),
+    pytest.param(b'{"a":-Infinity}', "row: JSON numbers (-Infinity is none)", id="Infinity"),
+    pytest.param(b"1e999", "row: numbers that a double can hold", id="1e999"),
+    pytest.param(b"9" * 5_000, "row: whole numbers of at most 300 digits", id="huge integer"),
+    pytest.param(b'{"a":1,"a":2}', "row: each key once in an object ('a' is there twice)", id="key twice"),
+    pytest.param(DEEP, "row: JSON at most 64 levels deep", id="deep"),
+    pytest.param(
+        b"[" * 100_000 + b"]" * 100_000, "row: JSON at most 64 levels deep", id="deeper than Python"
+    ),
+    pytest.param(b'"\xff"', "row: UTF-8 text (byte 1 is not)", id="not UTF-8"),
+    pytest.param(b'"\\ud800"', "payload: text without lone surrogates", id="lone surrogate"),
+    pytest.param(
+        b'"' + b"x" * 262_143 + b'"',
+        "payload: at most 262,144 bytes of JSON; this has 262,145",
+        id="too long",
+    ),
+    pytest.param(
+        b'"' + b"x" * (3 * MAX_ROW_BYTES) + b'"', "a row of at most 2,097,152 bytes", id="row too long"
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), BAD_VALUES)
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+def test_a_bad_value_is_told_with_its_line_and_the_rest_is_read(
+    format: str, value: bytes, message: str
+) -> None:
+    parts = [b'{"a":1}', value, b'{"a":2}']
+    data = b"[" + b",\n".join(parts) + b"]" if format == "json" else b"\n".join(parts)
+    rows = read(data, format)
+    assert bad(rows) == [(2, message)]
+    assert payloads(rows) == [{"a": 1}, {"a": 2}]
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+@pytest.mark.parametrize("value", [b"{bad}", b'"a\0b"', b"'a'", b"{]", b"01", b"tru"])
+def test_what_is_no_json_is_told_with_its_line_and_the_rest_is_read(format: str, value: bytes) -> None:
+    data = b"[1,\n" + value + b",\n2]" if format == "json" else b"1\n" + value + b"\n2\n"
+    rows = read(data, format)
+    assert [(line, message.split(" (")[0]) for line, message in bad(rows)] == [(2, "row: well-formed JSON")]
+    assert payloads(rows) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "message", "good"),
+    [
+        (b"", 1, "a JSON file must be one array of rows; for a row a line say jsonl", []),
+        (b'\n{"a":1}', 2, "a JSON file must be one array of rows; for a row a line say jsonl", []),
+        (b"[1,\n2", 2, "the file ends before its array does", [1]),
+        (b'[1,\n"2', 2, "the file ends before its array does", [1]),
+        (b'[1,\n"2\\', 2, "the file ends before its array does", [1]),
+        (b"[", 1, "the file ends before its array does", []),
+        (b"[1]\n[2]", 2, "there is more after the end of the array; nothing of that was read", [1]),
+    ],
+)
+def test_what_is_no_array(data: bytes, line: int, message: str, good: list[object]) -> None:
+    rows = read(data, "json")
+    assert bad(rows) == [(line, message)]
+    assert payloads(rows) == good
+
+
+def test_an_array_is_cut_the_same_wherever_its_reads_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [{"a": 'x]},"\\'}, [1, [2, "["]], "", "\\\\", 3.5, None, {"b": {"c": "\u20ac{"}}]
+    data = json.dumps(values, indent=1, ensure_ascii=False).encode()
+    for size in range(1, 20):
+        monkeypatch.setattr("leaseq.transfer.arrays.CHUNK", size)
+        assert payloads(read(data, "json")) == values
+
+
+def test_the_id_comes_from_a_field_and_the_row_stays_whole() -> None:
+    assert read(b"iata,city\n00M,Bay\n", "csv", id_field="iata") == [
+        NewItem({"iata": "00M", "city": "Bay"}, id="00M")
+    ]
+    assert read(b'{"n":12}', "jsonl", id_field="n") == [NewItem({"n": 12}, id="12")]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (b'{"b":1}', "id: a field 'a', which this row hasn't"),
+        (b"[1]", "id: an object with a field 'a'"),
+        (b'{"a":""}', "a: 1 to 200 printable characters"),
+        (b'{"a":"x\\ny"}', "a: 1 to 200 printable characters"),
+        (b'{"a":true}', "a: 1 to 200 printable characters"),
+        (b'{"a":1.5}', "a: 1 to 200 printable characters"),
+    ],
+)
+def test_a_row_without_a_usable_id_is_bad(row: bytes, message: str) -> None:
+    assert bad(read(row, "jsonl", id_field="a")) == [(1, message)]
+
+
+def test_a_table_without_the_id_column_is_told_once() -> None:
+    rows = read(b"b,c\n1,2\n3,4\n", "csv", id_field="a")
+    assert rows == [BadRow(1, "the header has no column 'a'; it has 'b', 'c'")]
+
+
+def test_an_envelope_is_a_new_item() -> None:
+    row = {
+        "payload": {"a": 1},
+        "id": "x",
+        "priority": 5,
+        "delay": 2.5,
+        "requires": ["fr"],
+        "due": "2026-11-21T10:05:00.123+02:00",
+        "max_attempts": 7,
+    }
+    due = datetime(2026, 11, 21, 8, 5, 0, 123_000, tzinfo=UTC)
+    assert read(json.dumps(row).encode(), "jsonl", envelope=True) == [
+        NewItem({"a": 1}, id="x", priority=5, delay=2.5, requires=("fr",), due=due, max_attempts=7)
+    ]
+    assert read(b'{"payload":null,"id":null}', "jsonl", envelope=True) == [NewItem(None)]
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        ("[]", "item"),
+        ("{}", "payload"),
+        ('{"payload":1,"prio":1}', "prio"),
+        ('{"payload":1,"id":5}', "id"),
+        ('{"payload":1,"priority":"high"}', "priority"),
+        ('{"payload":1,"priority":-1}', "priority"),
+        ('{"payload":1,"priority":1.5}', "priority"),
+        ('{"payload":1,"delay":-1}', "delay"),
+        ('{"payload":1,"delay":true}', "delay"),
+        ('{"payload":1,"requires":"fr"}', "requires"),
+        ('{"payload":1,"requires":[1]}', "requires"),
+        ('{"payload":1,"requires":[[]]}', "requires"),
+        ('{"payload":1,"due":"tomorrow"}', "due"),
+        ('{"payload":1,"due":"2026-11-21T10:05:00"}', "due"),
+        ('{"payload":1,"due":5}', "due"),
+        ('{"payload":1,"due":"0001-01-01T00:00:00+10:00"}', "due"),
+        ('{"payload":1,"max_attempts":0}', "max_attempts"),
+    ],
+)
+def test_a_bad_envelope_names_its_field(row: str, field: str) -> None:
+    [found] = read(row.encode(), "jsonl", envelope=True)
+    assert isinstance(found, BadRow)
+    assert found.message.startswith(f"{field}: ")
+
+
+def test_arguments_that_do_not_go_together_are_refused_at_once() -> None:
+    with pytest.raises(Invalid, match="not csv"):
+        transfer.read(io.BytesIO(), "csv", envelope=True)
+    with pytest.raises(Invalid, match="its own id"):
+        transfer.read(io.BytesIO(), "jsonl", envelope=True, id_field="a")
+    with pytest.raises(Invalid, match="no format 'xml'"):
+        transfer.read(io.BytesIO(), "xml")
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("a.csv", "csv"),
+        ("/x/B.CSV", "csv"),
+        ("a.tsv", "tsv"),
+        ("a.tab", "tsv"),
+        ("a.json", "json"),
+        ("a.b.jsonl", "jsonl"),
+        ("a.ndjson", "jsonl"),
+    ],
+)
+def test_a_name_tells_its_format(name: str, format: str) -> None:
+    assert transfer.format_of(name) == format
+
+
+@pytest.mark.parametrize("name", ["a", "a.xlsx", "csv", ".csv", "-"])
+def test_a_name_that_tells_none(name: str) -> None:
+    with pytest.raises(Invalid, match="csv, tsv, json, jsonl"):
+        transfer.format_of(name)

@@ -1,0 +1,92 @@
+"""What is written reads back the same: the library's own files, and those of Python's csv module."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaseq import transfer
+from leaseq.transfer import NewItem
+from tests.transfer.test_writing import answer
+
+text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+names = st.lists(text, min_size=1, max_size=5, unique=True)
+numbers = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
+scalars = st.none() | st.booleans() | numbers | text
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4),
+    max_leaves=12,
+)
+rows_of_a_table = names.flatmap(
+    lambda header: st.tuples(
+        st.just(header), st.lists(st.lists(text, min_size=len(header), max_size=len(header)), max_size=6)
+    )
+)
+
+
+def payloads(data: bytes, format: str) -> list[object]:
+    found = list(transfer.read(io.BytesIO(data), format))
+    assert all(isinstance(row, NewItem) for row in found), found
+    return [row.payload for row in found if isinstance(row, NewItem)]
+
+
+@given(rows_of_a_table, st.sampled_from(["\n", "\r\n"]), st.sampled_from([",", "\t"]), st.booleans())
+def test_any_table_reads_back(
+    table: tuple[list[str], list[list[str]]], line_end: str, delimiter: str, bom: bool
+) -> None:
+    header, rows = table
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator=line_end, quoting=csv.QUOTE_ALL)
+    writer.writerows([header, *rows])
+    data = stream.getvalue().encode("utf-8-sig" if bom else "utf-8")
+    expected = [dict(zip(header, row, strict=True)) for row in rows]
+    assert payloads(data, "csv" if delimiter == "," else "tsv") == expected
+
+
+@given(st.lists(values, max_size=5))
+def test_any_json_lines_read_back(found: list[object]) -> None:
+    data = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in found)
+    assert payloads(data.encode(), "jsonl") == found
+
+
+@given(st.lists(values, max_size=5), st.sampled_from([None, 1]), st.booleans())
+def test_any_json_array_reads_back(found: list[object], indent: int | None, ascii: bool) -> None:
+    assert payloads(json.dumps(found, indent=indent, ensure_ascii=ascii).encode(), "json") == found
+
+
+@given(st.lists(st.tuples(values, values), max_size=4), st.sampled_from(["json", "jsonl"]))
+def test_any_export_reads_back_as_json(pairs: list[tuple[object, object]], format: str) -> None:
+    stream = io.BytesIO()
+    answers = (answer(payload=payload, result=result) for payload, result in pairs)
+    transfer.write(answers, stream, format)
+    read = payloads(stream.getvalue(), format)
+    assert [(row["payload"], row["result"]) for row in read] == pairs  # type: ignore[index]
+
+
+plain_text = text.filter(lambda found: not found.startswith(("=", "+", "-", "@", "\t", "\r", "'")))
+
+
+@given(
+    st.lists(st.dictionaries(plain_text, plain_text, max_size=4), min_size=1, max_size=4),
+    st.sampled_from(["csv", "tsv"]),
+)
+def test_any_table_that_is_exported_reads_back(found: list[dict[str, str]], format: str) -> None:
+    stream = io.BytesIO()
+    transfer.write((answer(payload=payload) for payload in found), stream, format)
+    read = payloads(stream.getvalue(), format)
+    for row, payload in zip(read, found, strict=True):
+        cells = {key: cell for key, cell in row.items() if key.startswith("payload.")}  # type: ignore[attr-defined]
+        assert {key: cell for key, cell in cells.items() if cell} == {
+            f"payload.{key}": cell for key, cell in payload.items() if cell
+        }
+
+
+@given(st.binary(max_size=200), st.sampled_from(transfer.FORMATS))
+def test_no_bytes_make_reading_raise(data: bytes, format: str) -> None:
+    list(transfer.read(io.BytesIO(data), format))
+    list(transfer.read(io.BytesIO(b"[" + data), format, id_field="a"))

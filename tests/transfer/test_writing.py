@@ -1,0 +1,150 @@
+"""What goes out: the shape of an answer, in each format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from leaseq import transfer
+from leaseq.errors import Invalid
+from leaseq.model import Answer
+from leaseq.transfer.writing import MAX_COLUMNS
+
+AT = datetime(2026, 11, 21, 10, 5, 0, 123_456, tzinfo=UTC)
+SHAPE = {
+    "id": "i1",
+    "payload": {"text": "h\u00e9 \u20ac", "n": -1.5, "deep": {"x": [1, None]}},
+    "result": {"ok": True, "note": None},
+    "person": "alice",
+    "token": 7,
+    "attempt": 2,
+    "finished_at": "2026-11-21T10:05:00.123Z",
+    "late": False,
+}
+
+
+def answer(**changes: Any) -> Answer:
+    fields = {**SHAPE, "finished_at": AT, **changes}
+    return Answer(**fields)
+
+
+def written(format: str, *answers: Answer) -> str:
+    stream = io.BytesIO()
+    transfer.write(iter(answers), stream, format)
+    return stream.getvalue().decode()
+
+
+def table(format: str, *answers: Answer) -> list[list[str]]:
+    text = written(format, *answers)
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter="," if format == "csv" else "\t"))
+
+
+def test_a_time_is_utc_with_milliseconds() -> None:
+    elsewhere = AT.replace(microsecond=0).astimezone(timezone(timedelta(hours=-9)))
+    assert transfer.rfc3339(AT) == "2026-11-21T10:05:00.123Z"
+    assert transfer.rfc3339(elsewhere) == "2026-11-21T10:05:00.000Z"
+
+
+def test_jsonl_is_an_answer_a_line() -> None:
+    lines = written("jsonl", answer(), answer(id="i2", late=True)).splitlines()
+    assert [json.loads(line) for line in lines] == [SHAPE, {**SHAPE, "id": "i2", "late": True}]
+    assert "h\u00e9 \u20ac" in lines[0]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_json_is_one_array(count: int) -> None:
+    text = written("json", *[answer()] * count)
+    assert json.loads(text) == [SHAPE] * count
+    assert text.endswith("]\n")
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv"])
+def test_a_table_flattens_objects_by_one_level(format: str) -> None:
+    assert table(format, answer()) == [
+        [
+            "id",
+            "payload.text",
+            "payload.n",
+            "payload.deep",
+            "result.ok",
+            "result.note",
+            "person",
+            "token",
+            "attempt",
+            "finished_at",
+            "late",
+        ],
+        [
+            "i1",
+            "hé €",
+            "-1.5",
+            '{"x":[1,null]}',
+            "true",
+            "",
+            "alice",
+            "7",
+            "2",
+            "2026-11-21T10:05:00.123Z",
+            "false",
+        ],
+    ]
+
+
+def test_the_columns_of_a_table_are_those_of_all_its_rows() -> None:
+    rows = table(
+        "csv",
+        answer(payload={"a": 1}, result="plain"),
+        answer(payload={"b": 'x,"y"\nz'}, result={}),
+        answer(payload=[1], result=None),
+    )
+    assert rows[0][:6] == ["id", "payload.a", "payload.b", "payload", "result", "person"]
+    assert [row[1:5] for row in rows[1:]] == [
+        ["1", "", "", "plain"],
+        ["", 'x,"y"\nz', "", ""],
+        ["", "", "[1]", ""],
+    ]
+
+
+def test_a_table_of_nothing_has_a_header() -> None:
+    assert table("csv") == [["id", "person", "token", "attempt", "finished_at", "late"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("-2+3", "'-2+3"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("-", "'-"),
+        ("+1 555", "'+1 555"),
+        ("-12", "-12"),
+        ("-12\n", "'-12\n"),
+        ("+1.5e-7", "+1.5e-7"),
+        ("a=1", "a=1"),
+        ("", ""),
+    ],
+)
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text: str, cell: str) -> None:
+    # Everything that somebody typed can hold it: the id, the person and every field.
+    rows = table("csv", answer(id=text or "x", person=text or "x", payload={"a": text}, result=text))
+    assert rows[1][1:3] == [cell, cell]
+    assert rows[1][0] == rows[1][3] == (cell or "x")
+
+
+def test_too_many_columns_are_refused_with_the_way_out() -> None:
+    wide = (answer(payload={f"{row}-{n}": 1 for n in range(100)}) for row in range(MAX_COLUMNS // 100 + 1))
+    with pytest.raises(Invalid, match="export them as jsonl"):
+        transfer.write(wide, io.BytesIO(), "csv")
+
+
+def test_an_unknown_format_is_refused_at_once() -> None:
+    with pytest.raises(Invalid, match="csv, tsv, json, jsonl"):
+        transfer.encode(iter(()), "xlsx")
