@@ -1,0 +1,101 @@
+"""``leaseq clear``: once, and as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.cli.conftest import Call, Spawn
+
+
+def expired(server: Any, name: str, count: int) -> leaseq.Queue:
+    """A queue of which so many leases ran out."""
+    queue = leaseq.Queue(server.client, name)
+    queue.configure(lease_seconds=0.1, max_attempts=3)
+    queue.enqueue_many([{"n": n} for n in range(count)])
+    leases = [queue.reserve(f"person-{n}") for n in range(count)]
+    last = max(lease.expires_at for lease in leases if lease)
+    while max(0.0, last.timestamp() + 0.05 - time.time()):
+        time.sleep(0.05)
+    return queue
+
+
+def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) -> None:
+    queue = expired(server, queue_name, 3)
+    result = call("clear", queue_name)
+    assert (result.exit_code, result.stdout) == (0, f"{queue_name}: 3 returned, 0 released, 0 died\n")
+    assert queue.stats().inbound == 3
+    counted = json.loads(call("clear", queue_name, "--json").stdout)
+    assert counted == {"queues": [{"name": queue_name, "returned": 0, "released": 0, "died": 0}]}
+
+
+def test_once_it_goes_on_while_there_is_more(
+    call: Call, server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expired(server, queue_name, 7)
+    clear = leaseq.Queue.clear
+    monkeypatch.setattr(leaseq.Queue, "clear", lambda queue: clear(queue, limit=2))
+    assert call("clear", queue_name).stdout == f"{queue_name}: 7 returned, 0 released, 0 died\n"
+
+
+def test_all_means_every_queue(call: Call, server: Any, queue_name: str) -> None:
+    expired(server, queue_name, 1)
+    assert f"{queue_name}: 1 returned" in call("clear", "--all").stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_every_so_often_it_finds_new_queues_and_stops_cleanly(
+    spawn: Spawn, server: Any, queue_name: str, number: signal.Signals
+) -> None:
+    process = spawn("clear", "--all", "--every", "0.05")
+    first = expired(server, f"{queue_name}-1", 1)
+    wait_for(process, f"{first.name}: 1 returned")
+    second = expired(server, f"{queue_name}-2", 2)  # it is not there yet when the process starts
+    wait_for(process, f"{second.name}: ")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (0, b"")
+
+
+def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spawn, own_server: Any) -> None:
+    own_server.start()
+    process = spawn("clear", "--all", "--every", "0.05", url=own_server.url)
+    queue = expired(own_server, "q", 1)
+    wait_for(process, "q: 1 returned")
+    own_server.stop()
+    away = process.stderr.readline().decode()
+    assert away.startswith("leaseq: ")
+    assert away.endswith("trying again every 0.05 s\n")
+    own_server.start()
+    assert process.stderr.readline() == b"leaseq: the server is back\n"
+    queue = expired(own_server, "q2", 1)
+    wait_for(process, f"{queue.name}: 1 returned")
+    process.terminate()
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (0, b"")
+
+
+def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> None:
+    leaseq.Queue(server.client, queue_name).configure()
+    both = [spawn("clear", queue_name, "--every", "0.05") for _ in range(2)]
+    queue = expired(server, queue_name, 30)
+    while queue.stats().reserved:
+        time.sleep(0.02)
+    assert queue.stats().counters["expired"] == 30
+    assert queue.stats().inbound == 30
+    for process in both:
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+def wait_for(process: Any, beginning: str) -> None:
+    """Read lines of the process until one begins so; a test that never gets it is ended by its timeout."""
+    for line in process.stdout:
+        if line.decode().startswith(beginning):
+            return
+    raise AssertionError(f"it ended without saying {beginning!r}: {process.stderr.read().decode()}")

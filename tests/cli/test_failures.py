@@ -1,0 +1,95 @@
+"""What goes wrong: an exit code and one line, never a traceback."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from leaseq.cli import main
+from tests.cli.conftest import Call, Spawn
+
+ON_A_QUEUE = [
+    ["clear", "no-such-queue"],
+    ["queue", "show", "no-such-queue"],
+    ["queue", "set", "no-such-queue", "--holds", "2"],
+    ["queue", "pause", "no-such-queue"],
+    ["queue", "resume", "no-such-queue"],
+    ["stats", "no-such-queue"],
+    ["export", "no-such-queue"],
+    ["import", "no-such-queue", "-", "--format", "csv"],
+    ["simulate", "no-such-queue"],
+]
+
+
+@pytest.mark.parametrize("args", ON_A_QUEUE, ids=" ".join)
+def test_an_unknown_queue_is_a_failure_in_one_line(call: Call, args: list[str]) -> None:
+    result = call(*args)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr == "leaseq: there is no queue 'no-such-queue'\n"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [*ON_A_QUEUE, ["queue", "create", "q"], ["queue", "list"], ["stats"], ["clear", "--all"]],
+    ids=" ".join,
+)
+def test_a_server_that_is_away_is_a_failure_in_one_line(args: list[str], tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, [*args, "--redis", f"unix://{tmp_path}/none.sock"], prog_name="leaseq")
+    assert result.exit_code == 1
+    assert re.fullmatch(r"leaseq: [^\n]+\n", result.stderr)
+    assert result.stdout == ""
+
+
+def test_a_server_that_is_away_ends_a_real_process_the_same(spawn: Spawn) -> None:
+    process = spawn("stats", url="redis://127.0.0.1:1")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.count(b"\n")) == (1, b"", 1)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["nothing"],
+        ["clear"],
+        ["clear", "q", "--all"],
+        ["clear", "--all", "--every", "0"],
+        ["clear", "No Name"],
+        ["queue"],
+        ["queue", "create"],
+        ["queue", "create", "A"],
+        ["queue", "create", "x" * 65],
+        ["import", "q", "/nowhere/a.csv"],
+        ["import", "q", "-"],
+        ["import", "q", "-", "--format", "xlsx"],
+        ["import", "q", "-", "--format", "csv", "--envelope"],
+        ["export", "q", "a.xlsx"],
+        ["stats", "--every", "x"],
+        ["simulate", "q", "--people", "0"],
+        ["simulate", "q", "--abandon-rate", "2"],
+        ["simulate", "q", "--abandon-rate", "0.6", "--fail-rate", "0.6"],
+        ["stats", "--redis", "http://example.org"],
+    ],
+    ids=" ".join,
+)
+def test_misuse_is_exit_code_2(call: Call, args: list[str]) -> None:
+    call("queue", "create", "q")
+    result = call(*args)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr
+
+
+def test_without_a_server_the_line_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LEASEQ_REDIS_URL", raising=False)
+    result = CliRunner().invoke(main, ["stats", "--data", str(tmp_path / "none")], prog_name="leaseq")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("leaseq: no server: no `leaseq up` is running for the data directory")
+    assert "--redis URL" in result.stderr
+
+
+def test_a_data_directory_on_the_command_line_goes_before_the_environment(call: Call, tmp_path: Path) -> None:
+    assert "no `leaseq up` is running" in call("stats", "--data", str(tmp_path)).stderr

@@ -1,0 +1,140 @@
+"""``leaseq queue`` and ``leaseq stats``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.cli.conftest import Call
+
+
+def test_a_queue_is_made_with_its_policy_and_shown(
+    call: Call, server: Any, queue_name: str, tmp_path: Path
+) -> None:
+    form = {"ask": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}
+    (tmp_path / "form.json").write_text(json.dumps(form))
+    options = ["--lease-seconds", "12.5", "--max-attempts", "4", "--bands", "10", "20", "--share-drafts"]
+    options += ["--renewals", "3", "--title", "Hé", "--form", str(tmp_path / "form.json")]
+    assert call("queue", "create", queue_name, *options).exit_code == 0
+    policy = leaseq.Queue(server.client, queue_name).policy
+    assert policy == leaseq.Policy(
+        lease_seconds=12.5,
+        max_attempts=4,
+        bands=(10, 20),
+        share_drafts=True,
+        renewals=3,
+        title="Hé",
+        form=form,
+    )
+    shown = json.loads(call("queue", "show", queue_name, "--json").stdout)
+    assert shown["policy"]["lease_seconds"] == 12.5
+    assert shown["policy"]["form"] == form
+    assert shown["stats"]["inbound"] == 0
+    assert "Hé" in call("queue", "show", queue_name).stdout
+
+
+def test_set_changes_what_is_named_and_nothing_else(
+    call: Call, server: Any, queue_name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "form.json").write_text("{}")
+    call(
+        "queue",
+        "create",
+        queue_name,
+        "--renewals",
+        "3",
+        "--holds",
+        "2",
+        "--form",
+        str(tmp_path / "form.json"),
+    )
+    assert call("queue", "set", queue_name, "--renewals", "none", "--form", "none").exit_code == 0
+    assert leaseq.Queue(server.client, queue_name).policy == leaseq.Policy(holds=2)
+
+
+def test_a_queue_is_made_once(call: Call, queue_name: str) -> None:
+    call("queue", "create", queue_name, "--holds", "2")
+    result = call("queue", "create", queue_name)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"leaseq: there is a queue '{queue_name}' already; change it with `leaseq queue set {queue_name}`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--lease-seconds", "0"],
+        ["--lease-seconds", "x"],
+        ["--bands", "20", "10"],
+        ["--renewals", "x"],
+        ["--form", "/nowhere/form.json"],
+        ["--unknown", "1"],
+        ["--title", "x" * 300],
+    ],
+)
+def test_a_bad_policy_is_misuse_and_makes_no_queue(
+    call: Call, server: Any, queue_name: str, options: list[str]
+) -> None:
+    result = call("queue", "create", queue_name, *options)
+    assert result.exit_code == 2
+    assert not leaseq.Queue(server.client, queue_name).exists()
+
+
+@pytest.mark.parametrize(
+    "text", [b"{", b'{"ask": NaN}', b'{"a":1,"a":2}', b"\xff", b'{"ask":{"$ref":"http://example.org/x"}}']
+)
+def test_a_bad_form_is_misuse(call: Call, server: Any, queue_name: str, tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "form.json").write_bytes(text)
+    result = call("queue", "create", queue_name, "--form", str(tmp_path / "form.json"))
+    assert result.exit_code == 2
+    assert "form" in result.stderr
+    assert not leaseq.Queue(server.client, queue_name).exists()
+
+
+def test_set_with_nothing_to_set_is_misuse(call: Call, queue_name: str) -> None:
+    call("queue", "create", queue_name)
+    assert call("queue", "set", queue_name).exit_code == 2
+
+
+def test_a_queue_is_paused_and_resumed(call: Call, server: Any, queue_name: str) -> None:
+    call("queue", "create", queue_name)
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.enqueue({"x": 1})
+    assert call("queue", "pause", queue_name, "--reason", "lunch").exit_code == 0
+    assert queue.reserve("alice") is None
+    assert "lunch" in call("stats", queue_name).stdout
+    assert call("queue", "resume", queue_name).exit_code == 0
+    assert queue.reserve("alice") is not None
+
+
+def test_stats_and_list_count(call: Call, server: Any, queue_name: str) -> None:
+    call("queue", "create", queue_name, "--title", "Reviews")
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.enqueue_many([{"n": n} for n in range(5)])
+    queue.enqueue({"n": 6}, delay=60)
+    lease = queue.reserve("alice")
+    assert lease is not None
+    queue.finish(lease, {"ok": True})
+    queue.reserve("bob")
+    [found] = json.loads(call("stats", queue_name, "--json").stdout)["queues"]
+    assert found["name"] == queue_name
+    assert [found[state] for state in ("inbound", "reserved", "scheduled", "finished", "dead")] == [
+        3,
+        1,
+        1,
+        1,
+        0,
+    ]
+    assert found["counters"]["enqueued"] == 6
+    head, row = (line.split() for line in call("stats", queue_name).stdout.splitlines())
+    assert head[:6] == ["queue", "inbound", "reserved", "scheduled", "finished", "dead"]
+    assert row[:6] == [queue_name, "3", "1", "1", "1", "0"]
+    listed = {one["name"]: one for one in json.loads(call("queue", "list", "--json").stdout)["queues"]}
+    assert listed[queue_name]["title"] == "Reviews"
+    assert listed[queue_name]["stats"]["inbound"] == 3
+    assert f"{queue_name}  " in call("queue", "list").stdout

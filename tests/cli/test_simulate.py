@@ -1,0 +1,129 @@
+"""``leaseq simulate``: people who aren't there, on a real queue."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import leaseq
+from leaseq import simulate
+from leaseq.plausible import value_for
+from tests.cli.conftest import Call, Spawn
+
+FORM = {
+    "ask": {
+        "type": "object",
+        "required": ["topic", "tags"],
+        "additionalProperties": False,
+        "properties": {
+            "topic": {"enum": ["delivery", "refund", 3, None]},
+            "tags": {"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": True, "minItems": 1},
+            "urgent": {"type": "boolean"},
+            "note": {"type": "string", "minLength": 30, "maxLength": 40},
+            "code": {"type": "string", "maxLength": 3},
+            "day": {"type": "string", "format": "date"},
+            "at": {"type": "string", "format": "date-time"},
+            "mail": {"type": "string", "format": "email"},
+            "link": {"type": "string", "format": "uri"},
+            "stars": {"type": "integer", "minimum": 1, "maximum": 5},
+            "below": {"type": "integer", "maximum": -5},
+            "part": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+            "price": {"type": "number", "minimum": 0, "multipleOf": 0.1},
+            "either": {"oneOf": [{"const": "x"}, {"const": "y"}]},
+            "maybe": {"type": ["null", "integer"]},
+            "tree": {"$ref": "#/$defs/tree"},
+        },
+        "$defs": {"tree": {"type": "object", "properties": {"leaf": {"$ref": "#/$defs/tree"}}}},
+    }
+}
+
+
+@given(st.integers(0, 2**32))
+def test_what_people_answer_fits_the_form(seed: int) -> None:
+    jsonschema_rs.validate(FORM["ask"], value_for(FORM["ask"], Random(seed)), validate_formats=True)
+
+
+def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None:
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.configure(form=FORM, lease_seconds=0.2, retry_seconds=0.01, max_attempts=50)
+    queue.enqueue_many([{"n": n} for n in range(60)])
+    plan = simulate.Plan(people=6, think=0.005, abandon_rate=0.1, fail_rate=0.1, walk_away_rate=0.1, seed=1)
+    seen: list[simulate.Outcome] = []
+    outcome = simulate.run(queue, plan, on_tick=seen.append)
+    stats = queue.stats()
+    assert (stats.inbound, stats.reserved, stats.scheduled) == (0, 0, 0)
+    assert stats.finished + stats.dead == 60
+    assert (outcome.left, outcome.finished) == (0, stats.counters["finished"])
+    assert outcome.walked_away
+    assert outcome.failed
+    assert outcome.abandoned
+    assert stats.counters["expired"] >= outcome.walked_away - outcome.lost
+    assert seen[0].left == 60
+
+
+def test_people_stop_when_the_time_is_up_and_give_back_what_they_hold(server: Any, queue_name: str) -> None:
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.configure()
+    queue.enqueue_many([{"n": n} for n in range(20)])
+    outcome = simulate.run(queue, simulate.Plan(people=3, think=60, seconds=0.3))
+    assert (outcome.reserved, outcome.abandoned, outcome.finished) == (3, 3, 0)
+    assert queue.stats().inbound == 20
+
+
+def test_a_form_that_can_not_be_filled_is_told_before_anybody_works(server: Any, queue_name: str) -> None:
+    queue = leaseq.Queue(server.client, queue_name)
+    ask = {
+        "type": "object",
+        "required": ["zip"],
+        "properties": {"zip": {"type": "string", "pattern": "^[0-9]{5}$"}},
+    }
+    queue.configure(form={"ask": ask})
+    queue.enqueue({"n": 1})
+    with pytest.raises(leaseq.Invalid, match="no answer can be made up"):
+        simulate.run(queue, simulate.Plan())
+    assert queue.stats().counters.get("reserved", 0) == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"people": 0},
+        {"think": -1},
+        {"fail_rate": 2},
+        {"abandon_rate": 0.6, "fail_rate": 0.6},
+        {"seconds": -1},
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(leaseq.Invalid):
+        simulate.Plan(**changes)
+
+
+def test_the_command_prints_what_was_done(call: Call, server: Any, queue_name: str) -> None:
+    leaseq.Queue(server.client, queue_name).enqueue_many([{"n": n} for n in range(5)])
+    rates = ["--abandon-rate", "0", "--fail-rate", "0", "--walk-away-rate", "0"]
+    result = call("simulate", queue_name, "--people", "2", "--think", "0", "--json", *rates)
+    outcome = json.loads(result.stdout)
+    assert (result.exit_code, outcome["finished"], outcome["left"]) == (0, 5, 0)
+    assert "0 finished" in call("simulate", queue_name).stdout
+
+
+def test_the_command_stops_on_a_signal_and_gives_back_what_is_held(
+    spawn: Spawn, server: Any, queue_name: str
+) -> None:
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.enqueue_many([{"n": n} for n in range(5)])
+    process = spawn("simulate", queue_name, "--people", "2", "--think", "600")
+    while queue.stats().reserved < 2:
+        assert process.poll() is None
+    process.terminate()
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, b"")
+    assert b"2 abandoned" in out
+    assert queue.stats().inbound == 5

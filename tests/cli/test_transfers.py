@@ -1,0 +1,229 @@
+"""``leaseq import`` and ``leaseq export``, with real files and real pipes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.cli.conftest import Call, Spawn
+
+
+@pytest.fixture
+def made(server: Any, queue_name: str) -> leaseq.Queue:
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.configure()
+    return queue
+
+
+def work(queue: leaseq.Queue, count: int) -> None:
+    for _ in range(count):
+        lease = queue.reserve("alice")
+        assert lease is not None
+        queue.finish(lease, {"ok": True, "seen": lease.payload["n"]})
+
+
+def inbound(queue: leaseq.Queue) -> list[Any]:
+    return [item.payload for item in queue.items("inbound")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", 'n,t\n1,"x, y"\n2,\n'),
+        ("a.tsv", "n\tt\n1\tx, y\n2\t\n"),
+        ("a.json", '[{"n":"1","t":"x, y"},{"n":"2","t":""}]'),
+        ("a.jsonl", '{"n":"1","t":"x, y"}\n{"n":"2","t":""}\n'),
+    ],
+)
+def test_a_file_fills_a_queue(call: Call, made: leaseq.Queue, tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    result = call("import", made.name, str(tmp_path / name))
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "2 added, 0 duplicates, 0 rejected\n", "")
+    assert inbound(made) == [{"n": "1", "t": "x, y"}, {"n": "2", "t": ""}]
+
+
+def test_a_pipe_fills_a_queue(spawn: Spawn, made: leaseq.Queue) -> None:
+    process = spawn("import", made.name, "-", "--format", "jsonl", "--json", stdin=subprocess.PIPE)
+    out, err = process.communicate(b'{"n":1}\n{"n":2}\n', timeout=60)
+    assert (process.returncode, json.loads(out), err) == (
+        0,
+        {"added": 2, "duplicates": 0, "rejected": 0},
+        b"",
+    )
+    assert inbound(made) == [{"n": 1}, {"n": 2}]
+
+
+def test_a_bad_row_is_told_and_the_rest_enters(call: Call, made: leaseq.Queue) -> None:
+    result = call("import", made.name, "-", "--format", "csv", input=b"n\n1\n2,2\n\xff\n3\n")
+    assert result.exit_code == 1
+    assert result.stdout == "2 added, 0 duplicates, 2 rejected\n"
+    assert result.stderr == "line 3: the header has 1 columns, this row has 2\nline 4: not UTF-8 text\n"
+    assert inbound(made) == [{"n": "1"}, {"n": "3"}]
+
+
+def test_an_id_field_makes_a_second_import_harmless(call: Call, made: leaseq.Queue) -> None:
+    for expected in ("2 added, 0 duplicates", "0 added, 2 duplicates"):
+        result = call("import", made.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n2\n")
+        assert (result.exit_code, result.stdout) == (0, f"{expected}, 0 rejected\n")
+    assert made.get("2").payload == {"n": "2"}
+
+
+def test_an_envelope_carries_the_fields_of_the_item(call: Call, made: leaseq.Queue) -> None:
+    row = {"payload": {"n": 1}, "id": "x", "priority": 5, "max_attempts": 9, "due": "2026-11-21T10:05:00Z"}
+    result = call("import", made.name, "-", "--format", "jsonl", "--envelope", input=json.dumps(row).encode())
+    assert result.exit_code == 0, result.stderr
+    item = made.get("x")
+    assert (item.payload, item.priority, item.max_attempts) == ({"n": 1}, 5, 9)
+    assert item.due is not None
+
+
+BAD_ENVELOPES = [
+    '{"payload":1,"priority":99999999}',
+    '{"payload":1,"delay":1e300}',
+    '{"payload":1,"max_attempts":2000}',
+    '{"payload":1,"requires":["A B"]}',
+    '{"payload":1,"due":"9999-12-31T23:59:59Z","id":"\\u0000"}',
+]
+
+
+@pytest.mark.parametrize("row", BAD_ENVELOPES)
+def test_nothing_that_the_engine_would_refuse_gets_past_the_reader(
+    call: Call, made: leaseq.Queue, row: str
+) -> None:
+    data = '{"payload":"before"}\n' + row + '\n{"payload":"after"}\n'
+    result = call("import", made.name, "-", "--format", "jsonl", "--envelope", input=data.encode())
+    assert (result.exit_code, result.stdout) == (1, "2 added, 0 duplicates, 1 rejected\n")
+    assert result.stderr.startswith("line 2: ")
+    assert inbound(made) == ["before", "after"]
+
+
+def test_answers_are_exported_in_the_order_they_were_finished(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    made.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(3)])
+    work(made, 3)
+    lines = [json.loads(line) for line in call("export", made.name).stdout.splitlines()]
+    assert [line["id"] for line in lines] == ["i0", "i1", "i2"]
+    assert list(lines[0]) == ["id", "payload", "result", "person", "token", "attempt", "finished_at", "late"]
+    assert lines[1]["payload"] == {"n": 1}
+    assert lines[1]["result"] == {"ok": True, "seen": 1}
+    assert json.loads(call("export", made.name, "--format", "json").stdout) == lines
+    result = call("export", made.name, str(tmp_path / "a.csv"))
+    assert (result.exit_code, result.stdout) == (0, "")
+    with (tmp_path / "a.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["payload.n"] for row in rows] == ["0", "1", "2"]
+    assert [row["result.seen"] for row in rows] == ["0", "1", "2"]
+    assert [row["finished_at"] for row in rows] == [line["finished_at"] for line in lines]
+
+
+def test_nothing_is_exported_from_a_queue_without_answers(call: Call, made: leaseq.Queue) -> None:
+    assert call("export", made.name).stdout == ""
+    assert call("export", made.name, "--format", "json").stdout == "[]\n"
+
+
+def test_late_answers_are_added_where_asked_for(call: Call, made: leaseq.Queue) -> None:
+    made.enqueue({"n": 1}, id="x")
+    first = made.reserve("alice")
+    assert first is not None
+    made.release("x")
+    second = made.reserve("bob")
+    assert second is not None
+    with pytest.raises(leaseq.LeaseLost):
+        made.finish(first, {"by": "alice"})
+    made.finish(second, {"by": "bob"})
+    assert [json.loads(line)["person"] for line in call("export", made.name).stdout.splitlines()] == ["bob"]
+    lines = [json.loads(line) for line in call("export", made.name, "--with-late").stdout.splitlines()]
+    assert {(line["person"], line["late"]) for line in lines} == {("bob", False), ("alice", True)}
+
+
+def test_a_reader_that_has_had_enough_ends_the_export_quietly(spawn: Spawn, made: leaseq.Queue) -> None:
+    made.configure(holds=100)
+    made.enqueue_many([{"n": n, "text": "x" * 10_000} for n in range(60)])
+    work(made, 60)
+    process = spawn("export", made.name)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b'{"id":')
+    process.stdout.close()
+    assert process.wait(60) == 0
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+
+
+def test_an_export_that_can_not_be_written_is_a_failure_in_one_line(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    result = call("export", made.name, str(tmp_path / "none" / "a.csv"))
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+
+
+def test_a_server_that_goes_away_half_way_leaves_no_half_export(
+    call: Call, made: leaseq.Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.enqueue_many([{"n": n} for n in range(2)])
+    work(made, 2)
+    answers = leaseq.Queue.answers
+
+    def half(queue: leaseq.Queue, **options: Any) -> Any:
+        yield next(iter(answers(queue, **options)))
+        raise leaseq.ServerUnavailable("the server went away")
+
+    monkeypatch.setattr(leaseq.Queue, "answers", half)
+    result = call("export", made.name, str(tmp_path / "a.jsonl"))
+    assert (result.exit_code, result.stderr) == (1, "leaseq: the server went away\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_import_that_breaks_off_says_what_is_in(
+    call: Call, made: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enqueue_many = leaseq.Queue.enqueue_many
+    calls = []
+
+    def then_away(queue: leaseq.Queue, items: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 2:
+            raise leaseq.ServerUnavailable("the server went away")
+        return enqueue_many(queue, items)
+
+    monkeypatch.setattr(leaseq.Queue, "enqueue_many", then_away)
+    result = call("import", made.name, "-", "--format", "jsonl", input=b"1\n" * 5_000)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "leaseq: before it stopped: 2,000 added, 0 duplicates, 0 rejected\nleaseq: the server went away\n"
+    )
+
+
+PEAK = """
+import resource, sys
+from leaseq.cli import main
+main(standalone_mode=False)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def test_a_long_import_and_export_stay_small(server: Any, made: leaseq.Queue, tmp_path: Path) -> None:
+    """The whole process, redis client included, by its resident memory at its peak."""
+    path = tmp_path / "a.csv"
+    peaks = []
+    for count in (2_000, 60_000):
+        with path.open("w") as stream:
+            stream.write("n,name\n")
+            stream.writelines(f'{n},"airport, {n}"\n' for n in range(count))
+        peaks.append(_peak(server.url, "import", made.name, str(path)))
+    assert made.stats().inbound == 62_000
+    assert peaks[1] - peaks[0] < 8_000, f"kilobytes: {peaks}"
+
+
+def _peak(url: str, *args: str) -> int:
+    process = subprocess.run(
+        [sys.executable, "-c", PEAK, *args, "--redis", url], capture_output=True, text=True, check=True
+    )
+    return int(process.stderr.splitlines()[-1])
