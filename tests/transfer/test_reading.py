@@ -309,3 +309,12 @@ def test_a_name_tells_its_format(name: str, format: str) -> None:
 def test_a_name_that_tells_none(name: str) -> None:
     with pytest.raises(Invalid, match="csv, tsv, json, jsonl"):
         transfer.format_of(name)
+
+
+@pytest.mark.parametrize("before", [b"", b" ", b"  "])
+def test_a_text_that_is_too_long_is_passed_over_whatever_it_quotes(before: bytes) -> None:
+    # In one of the three a backslash is the last byte before the text's beginning is let go of.
+    text = before + b'\\"]' * MAX_ROW_BYTES
+    rows = read(b'["' + text + b'",\n1]', "json")
+    assert bad(rows) == [(1, "a row of at most 2,097,152 bytes")]
+    assert payloads(rows) == [1]
