@@ -1,0 +1,237 @@
+"""The link to the server: where it is, how a move is sent, what an error of it means.
+
+A move is sent as one packed command over a connection of redis-py's pool, past redis-py's command
+layer: that takes half the time of ``evalsha`` (``docs/benchmarks.md``). Every move is idempotent by
+its state or its request id, so a move whose reply was lost is sent once more, and never more often:
+redis-py's own retries are off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import redis
+from redis import exceptions as rx
+from redis.backoff import NoBackoff
+from redis.cluster import RedisCluster
+from redis.maint_notifications import MaintNotificationsConfig
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
+from leaseq.scripts import Bound, pack
+
+SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
+_TIMEOUT = 5.0  # seconds for a connect and for a reply
+
+_BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError)  # a new link may lead to a server that answers
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a move answered. ``resent``: the first reply was lost, so it may have acted before."""
+
+    code: bytes
+    rest: list[Any]
+    resent: bool
+
+
+class _Link(Protocol):
+    def send(self, bound: Bound, args: Sequence[str | bytes]) -> list[Any]: ...
+
+    def load(self, bound: Bound) -> None: ...
+
+    def reset(self) -> None: ...
+
+
+class _Pooled:
+    """Standalone servers and Sentinel: connections of a pool, each used by one thread at a time."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._redis = client
+        self._pool = client.connection_pool
+        self._idle: list[Any] = []
+        self._pid = os.getpid()
+
+    def send(self, bound: Bound, args: Sequence[str | bytes]) -> list[Any]:
+        if self._pid != os.getpid():  # a fork's child must not share the parent's sockets
+            self._idle, self._pid = [], os.getpid()
+        command = b"*%d\r\n%b%b" % (bound.words + len(args), bound.head, pack(*args))
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._pool.make_connection()
+            connection.connect()  # type: ignore[no-untyped-call]
+        try:
+            connection.send_packed_command((command,), check_health=False)
+            reply: list[Any] = connection.read_response()
+        except rx.ResponseError:
+            self._idle.append(connection)
+            raise
+        except BaseException:
+            connection.disconnect()
+            raise
+        self._idle.append(connection)
+        return reply
+
+    def load(self, bound: Bound) -> None:
+        self._redis.script_load(bound.script.source)
+
+    def reset(self) -> None:
+        while self._idle:
+            self._idle.pop().disconnect()
+        self._pool.disconnect(inuse_connections=False)
+
+
+class _Clustered:
+    """A cluster: redis-py finds the slot's primary and follows it."""
+
+    def __init__(self, client: RedisCluster) -> None:
+        self._redis = client
+
+    def send(self, bound: Bound, args: Sequence[str | bytes]) -> list[Any]:
+        reply: list[Any] = self._redis.evalsha(bound.script.sha, len(bound.keys), *bound.keys, *args)
+        return reply
+
+    def load(self, bound: Bound) -> None:
+        self._redis.script_load(bound.script.source)  # goes to every primary
+
+    def reset(self) -> None:
+        self._redis.nodes_manager.initialize()
+
+
+class Client:
+    """A server that holds queues. Threads may share one; a fork's child gets links of its own.
+
+    ``redis`` is redis-py's client, for keys that are not a queue's; wrap its use in ``translating()``.
+    """
+
+    def __init__(self, url: str, client: redis.Redis | RedisCluster) -> None:
+        self.url = url
+        self.redis = client
+        self._link: _Link = _Clustered(client) if isinstance(client, RedisCluster) else _Pooled(client)
+
+    def __repr__(self) -> str:
+        return f"<leaseq.Client {_without_password(self.url)}>"
+
+    def ping(self) -> None:
+        """Return when the server answers; else raise ServerUnavailable or ServerRefused."""
+        with self.translating():
+            self.redis.ping()
+
+    def close(self) -> None:
+        with self.translating():
+            self._link.reset()
+            self.redis.close()
+
+    def move(self, bound: Bound, args: Sequence[str | bytes]) -> Reply:
+        """Run a script; load it where the server doesn't have it; send it again where the reply was lost."""
+        resent = False
+        with self.translating():
+            try:
+                reply = self._send(bound, args)
+            except rx.AuthenticationError:
+                raise
+            except _BROKEN_LINK:
+                resent = True
+                self._link.reset()
+                reply = self._send(bound, args)
+        return Reply(reply[0], reply[1:], resent)
+
+    def _send(self, bound: Bound, args: Sequence[str | bytes]) -> list[Any]:
+        try:
+            return self._link.send(bound, args)
+        except rx.NoScriptError:
+            self._link.load(bound)
+            return self._link.send(bound, args)
+
+    @contextmanager
+    def translating(self) -> Iterator[None]:
+        """Turn what redis-py raises into ServerUnavailable or ServerRefused."""
+        try:
+            yield
+        except (rx.AuthenticationError, rx.AuthorizationError) as error:
+            raise ServerRefused(f"the server did not accept the user or password: {error}") from error
+        except (
+            rx.ConnectionError,
+            rx.TimeoutError,
+            rx.ClusterDownError,
+            rx.MasterDownError,
+            OSError,
+        ) as error:
+            raise ServerUnavailable(f"no answer from {_without_password(self.url)}: {error}") from error
+        except rx.RedisError as error:
+            if str(error).startswith(("BUSY", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN")):
+                raise ServerUnavailable(f"the server is busy: {error}") from error
+            raise ServerRefused(f"the server refused: {error}") from error
+
+
+def connect(url: str) -> Client:
+    """A client for ``redis://`` ``rediss://`` ``unix://`` ``redis+sentinel://`` or ``redis+cluster://``.
+
+    No connection is made before the first call. A Sentinel URL names the sentinels and the service:
+    ``redis+sentinel://:password@host1:26379,host2:26379/mymaster/0``.
+    """
+    if not isinstance(url, str):
+        raise Invalid("url", f"a URL that begins with {SCHEMES}")
+    scheme = url.partition("://")[0]
+    try:
+        if scheme in ("redis", "rediss", "unix"):
+            return Client(url, redis.Redis.from_url(url, **_options()))
+        if scheme == "redis+sentinel":
+            return Client(url, _sentinel(url))
+        if scheme in ("redis+cluster", "rediss+cluster"):
+            return Client(url, _cluster(url))
+    except ValueError as error:
+        raise Invalid("url", f"a URL that redis-py understands ({error})") from error
+    raise Invalid("url", f"a URL that begins with {SCHEMES}")
+
+
+def _options() -> dict[str, Any]:
+    return {
+        "protocol": 2,
+        "retry": Retry(NoBackoff(), 0),
+        "socket_timeout": _TIMEOUT,
+        "socket_connect_timeout": _TIMEOUT,
+        # Valkey has no CLIENT MAINT_NOTIFICATIONS, and they need RESP 3.
+        "maint_notifications_config": MaintNotificationsConfig(enabled=False),
+    }
+
+
+def _sentinel(url: str) -> redis.Redis:
+    parts = urlsplit(url)
+    where = parts.netloc.rpartition("@")[2].split(",")
+    hosts = [(host or "localhost", int(port or 26379)) for host, _, port in (w.partition(":") for w in where)]
+    service, _, database = parts.path.strip("/").partition("/")
+    if not service:
+        raise Invalid("url", "a Sentinel URL that names the service: redis+sentinel://host:26379/mymaster/0")
+    login = {
+        "username": unquote(parts.username or "") or None,
+        "password": unquote(parts.password or "") or None,
+    }
+    options = {**_options(), "db": int(database or 0), **{k: v for k, v in login.items() if v}}
+    sentinel_login = {
+        key.removeprefix("sentinel_"): value
+        for key, value in parse_qsl(parts.query)
+        if key in ("sentinel_username", "sentinel_password")
+    }
+    sentinel: Any = Sentinel(hosts, sentinel_kwargs={"socket_timeout": _TIMEOUT, **sentinel_login}, **options)  # type: ignore[no-untyped-call]
+    found: redis.Redis = sentinel.master_for(service)
+    return found
+
+
+def _cluster(url: str) -> RedisCluster:
+    try:
+        return RedisCluster.from_url(url.replace("+cluster", "", 1), **_options())
+    except (rx.RedisError, OSError) as error:  # a cluster is asked for its slots at once
+        raise ServerUnavailable(f"no answer from {_without_password(url)}: {error}") from error
+
+
+def _without_password(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

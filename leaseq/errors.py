@@ -1,0 +1,67 @@
+"""Every error that leaves the library. No redis exception does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leaseq.model import Item
+
+
+class LeaseqError(Exception):
+    """The root of every error that leaseq raises."""
+
+
+class Invalid(LeaseqError):
+    """An argument was refused before anything changed.
+
+    ``field`` names it, ``limit`` says what is allowed; ``errors`` maps the path of each answer
+    that doesn't fit the queue's form to what is wrong with it, and is empty otherwise.
+    """
+
+    def __init__(
+        self, field: str, limit: str, message: str = "", *, errors: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message or f"{field}: {limit}")
+        self.field = field
+        self.limit = limit
+        self.errors: dict[str, str] = dict(errors or {})
+
+
+class LeaseLost(LeaseqError):
+    """The lease is not this caller's any more (or never was), and nothing changed.
+
+    ``item`` says what is true now. ``answer_kept`` is true where the refused answer was kept on
+    the item as a late answer, which a manager can see and adopt.
+    """
+
+    def __init__(self, message: str, *, item: Item, answer_kept: bool = False) -> None:
+        super().__init__(message)
+        self.item = item
+        self.answer_kept = answer_kept
+
+
+class ItemNotFound(LeaseqError):
+    """The queue has no item of this id: it was never there, or it was removed."""
+
+    def __init__(self, queue: str, id: str) -> None:
+        super().__init__(f"queue {queue!r} has no item {id!r}: it was never there, or was removed")
+        self.queue = queue
+        self.id = id
+
+
+class QueueNotFound(LeaseqError):
+    """There is no queue of this name."""
+
+    def __init__(self, queue: str) -> None:
+        super().__init__(f"there is no queue {queue!r}")
+        self.queue = queue
+
+
+class ServerUnavailable(LeaseqError):
+    """The server could not be reached, or the link broke. Calls work again when it is back."""
+
+
+class ServerRefused(LeaseqError):
+    """The server is there and said no: out of memory, read-only, or not permitted."""

@@ -1,0 +1,110 @@
+"""A queue's form: how a payload is shown and what is asked. Checked when set, and used to check results.
+
+``{"show": [...], "ask": <JSON Schema, draft 2020-12, of type object>, "keys": {...}}``
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, NoReturn
+
+import jsonschema_rs
+
+from leaseq.errors import Invalid
+from leaseq.model import Json
+from leaseq.strict import dump_json
+
+KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
+_PARTS = {"show", "ask", "keys"}
+
+
+def check_form(form: Json) -> None:
+    """Raise Invalid (field ``form``) unless this is a form. None is: one text box."""
+    if form is None:
+        return
+    if not isinstance(form, dict) or not set(form) <= _PARTS:
+        raise Invalid("form", "an object with show, ask and keys, all optional")
+    dump_json(form, "form")
+    _check_show(form.get("show", []))
+    keys = form.get("keys", {})
+    if not isinstance(keys, dict) or not all(isinstance(key, str) and len(key) == 1 for key in keys):
+        raise Invalid("form", "keys: an object from one character to a choice")
+    if "ask" in form:
+        _check_ask(form["ask"])
+
+
+def check_result(form: Json, result: Json) -> None:
+    """Raise Invalid (field ``result``, with ``errors`` by field) where a result doesn't fit the form."""
+    if not isinstance(form, Mapping) or "ask" not in form:
+        return
+    validator = _validator(json.dumps(form["ask"], sort_keys=True))
+    errors: dict[str, str] = {}
+    for error in validator.iter_errors(result):
+        path = ".".join(str(step) for step in error.instance_path)
+        errors.setdefault(path or _missing(error) or "result", error.message)
+    if errors:
+        first = next(iter(errors.items()))
+        raise Invalid(
+            "result",
+            "an answer that fits the queue's form",
+            f"the result does not fit the queue's form: {first[0]}: {first[1]}",
+            errors=errors,
+        )
+
+
+def version(form: Json) -> str:
+    """A short name for exactly this form, so that a finish can say which one it was checked against."""
+    if form is None:
+        return ""
+    return sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _missing(error: Any) -> str | None:
+    name = getattr(error.kind, "property", None)
+    return name if isinstance(name, str) else None
+
+
+def _check_show(show: Json) -> None:
+    limit = "show: a list of {field, kind}, kind one of " + ", ".join(KINDS)
+    if not isinstance(show, list):
+        raise Invalid("form", limit)
+    for entry in show:
+        fits = isinstance(entry, str) or (
+            isinstance(entry, dict)
+            and isinstance(entry.get("field"), str)
+            and entry.get("kind", "text") in KINDS
+            and set(entry) <= {"field", "kind", "label"}
+            and isinstance(entry.get("label", ""), str)
+        )
+        if not fits:
+            raise Invalid("form", limit)
+
+
+def _check_ask(ask: Json) -> None:
+    if not isinstance(ask, dict) or ask.get("type") != "object":
+        raise Invalid("form", "ask: a JSON Schema of type object")
+    try:
+        validator = _validator(json.dumps(ask, sort_keys=True))
+        # An unresolved reference is an error at once, not at the first answer.
+        validator.is_valid({})
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise Invalid("form", f"ask: a JSON Schema (draft 2020-12) on its own: {reason}") from None
+
+
+def _refuse(uri: str) -> NoReturn:
+    raise ValueError(f"a reference may not leave the schema ({uri})")
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+    """The regular expressions are of the linear-time kind: no answer can make one run for ever."""
+    return jsonschema_rs.Draft202012Validator(
+        json.loads(schema),
+        retriever=_refuse,
+        pattern_options=jsonschema_rs.RegexOptions(),
+        validate_formats=True,
+    )

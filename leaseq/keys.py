@@ -1,0 +1,80 @@
+"""Every key of a queue. The only Python file that spells one.
+
+All keys of a queue carry its name as the hash tag, so that one queue lives in one slot of a cluster.
+``docs/inspecting.md`` shows how to read them by hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+QUEUES = "leaseq:queues"
+"""A set of the names of all queues. A name enters before its queue is made, so none is ever missing."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys of one queue."""
+
+    queue: str
+
+    def _key(self, part: str) -> str:
+        return f"leaseq:{{{self.queue}}}:{part}"
+
+    @cached_property
+    def ledger(self) -> str:
+        """Hash: the queue's clock, token, policy and counters; ``p:<person>``, what the person holds;
+        ``g:<id>``, the item's latest grant and, once finished, its answer."""
+        return self._key("ledger")
+
+    @cached_property
+    def items(self) -> str:
+        """Hash: id → the item's head, a newline, its payload."""
+        return self._key("items")
+
+    @cached_property
+    def inbound(self) -> str:
+        """Sorted set: what waits in the normal band, by when it entered. The other shelves of the row
+        append their name to it: ``…:inbound:high``, ``…:inbound:normal:returned``."""
+        return self._key("inbound")
+
+    @cached_property
+    def reserved(self) -> str:
+        """Sorted set: what is held, by when its lease runs out."""
+        return self._key("reserved")
+
+    @cached_property
+    def scheduled(self) -> str:
+        """Sorted set: what waits for its time, by when it is due."""
+        return self._key("scheduled")
+
+    @cached_property
+    def finished(self) -> str:
+        """Sorted set: what is done, by when it was finished."""
+        return self._key("finished")
+
+    @cached_property
+    def dead(self) -> str:
+        """Sorted set: what used up its attempts, by when it died."""
+        return self._key("dead")
+
+    @cached_property
+    def journal(self) -> str:
+        """Stream: one entry per call that changed something, one field per move."""
+        return self._key("journal")
+
+    @cached_property
+    def history(self) -> str:
+        """Hash: id → the item's earlier grants, oldest first, with a blank line between."""
+        return self._key("history")
+
+    @cached_property
+    def drafts(self) -> str:
+        """Hash: ``<id>\\t<person>`` → a draft; ``<id>`` → who has one, the latest last."""
+        return self._key("drafts")
+
+    @cached_property
+    def late(self) -> str:
+        """Hash: id → answers that came too late, with a blank line between."""
+        return self._key("late")

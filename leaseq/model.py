@@ -1,0 +1,177 @@
+"""What the library takes and gives: frozen, typed, free of I/O.
+
+Times are aware ``datetime`` in UTC, durations are seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+Json: TypeAlias = Any
+"""Any JSON value: a dict with string keys, a list, a string, a number, a bool or None."""
+
+State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
+STATES: tuple[State, ...] = ("inbound", "reserved", "scheduled", "finished", "dead")
+
+Ending = Literal["held", "expired", "abandoned", "failed", "released", "finished"]
+"""How a grant ended; ``held`` while it hasn't."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """One item to enqueue, with everything but the payload left to its default."""
+
+    payload: Json
+    id: str | None = None
+    priority: int = 100  # the smaller, the sooner; the policy's bands cut the range in three
+    delay: float = 0  # seconds before it may be reserved
+    requires: tuple[str, ...] = ()  # skills that a person needs
+    due: datetime | None = None
+    max_attempts: int | None = None  # the policy's, where None
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueued:
+    id: str
+    added: bool  # False: an item of this id was there already, and nothing changed
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    added: int
+    duplicates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One grant of one item to one person."""
+
+    queue: str
+    id: str
+    token: int  # only grows, per queue
+    payload: Json
+    attempt: int  # the how-manieth grant of the item this is, from 1
+    reserved_at: datetime
+    expires_at: datetime
+    lease_seconds: float
+    draft: Json
+    person: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    id: str
+    late: bool  # the lease had run out, and nobody else had been granted the item
+    replayed: bool  # this finish was already counted: a retry
+    next: Lease | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    id: str
+    retry_at: datetime | None  # None: the attempts are used up, the item is dead
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    returned: int  # leases that ran out, back in inbound
+    released: int  # scheduled items that came due
+    died: int  # leases that ran out once too often
+    more: bool  # the limit was reached and there is more to do
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One lease of an item, past or present, as the item's record keeps it."""
+
+    token: int
+    person: str
+    attempt: int
+    reserved_at: datetime
+    how: Ending
+    ended_at: datetime | None = None
+    expires_at: datetime | None = None  # of a held one
+    renewals: int = 0
+    reason: str | None = None  # of an abandon or a fail
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished piece of work; also a line of an export."""
+
+    id: str
+    payload: Json
+    result: Json
+    person: str
+    token: int
+    attempt: int
+    finished_at: datetime
+    late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A work item and all that is known about it."""
+
+    id: str
+    state: State
+    payload: Json
+    priority: int
+    requires: tuple[str, ...]
+    due: datetime | None
+    attempts: int  # grants so far
+    failures: int  # expiries and fails so far
+    max_attempts: int
+    enqueued_at: datetime
+    since: datetime  # inbound, finished, dead: since when; reserved: runs out; scheduled: due
+    leases: tuple[Grant, ...]  # those held now
+    answers: tuple[Answer, ...]
+    late_answers: tuple[Answer, ...]
+    history: tuple[Grant, ...]  # every grant kept, oldest first, the latest included
+    last_error: str | None  # the last fail's text
+    cursor: str  # pass it as ``after`` to page on behind this item
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some of the items in one state. ``after`` leads to the next page; None: this was the last."""
+
+    items: tuple[Item, ...]
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    inbound: int
+    reserved: int
+    scheduled: int
+    finished: int
+    dead: int
+    oldest_inbound_seconds: float | None  # None: nothing waits
+    paused: str | None  # the reason ("" when none was given); None: not paused
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Why a reserve would get nothing; ``reason`` is None where it would get something."""
+
+    reason: Literal["empty", "held", "not-eligible", "paused"] | None
+    free_at: datetime | None = None  # when the first held or scheduled item may come free
+    detail: str | None = None  # the reason given for a pause
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of the journal: one move of one item (or a change of the queue itself)."""
+
+    cursor: str  # pass it as ``after`` to go on from here
+    at: datetime
+    what: str  # enqueued, reserved, renewed, finished, late, abandoned, failed, expired, …
+    id: str | None
+    person: str | None
+    token: int | None
+    detail: str | None

@@ -1,0 +1,132 @@
+"""One typed stub per script: which keys it takes, and its arguments in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from leaseq.connection import Client, Reply
+from leaseq.keys import Keys
+from leaseq.model import State
+from leaseq.scripts import Bound, Script, bind, load
+
+Clock = Callable[[], int]
+"""The time in microseconds since the epoch. Only tests pass one: without it the server's clock counts."""
+
+_ROW = ("ledger", "items", "inbound", "reserved", "scheduled", "dead")
+_ALL = (*_ROW, "finished", "journal", "history")
+_MANAGER = (*_ALL, "late", "drafts")
+_READ = (*_ROW, "finished", "history", "late")
+
+SCRIPTS: Final[dict[str, Script]] = {
+    script.name: script
+    for script in (
+        load("enqueue", "ledger", "items", "inbound", "scheduled", "journal"),
+        load("reserve", *_ROW, "journal", "history", "drafts"),
+        load("renew", *_ALL, "drafts", "late"),
+        load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
+        load("finish", *_ALL, "drafts", "late"),
+        load("abandon", *_ALL, "late"),
+        load("fail", *_ALL, "late"),
+        load("clear", *_ROW, "journal"),
+        load("revive", *_MANAGER),
+        load("release", *_MANAGER),
+        load("remove", *_MANAGER),
+        load("adopt", *_MANAGER),
+        load("pause", "ledger", "journal"),
+        load("resume", "ledger", "journal"),
+        load("configure", "ledger", "journal"),
+        load("policy", "ledger"),
+        load("get", *_READ),
+        load("items", *_READ),
+        load("mine", "ledger", "items", "drafts"),
+        load("why_nothing", "ledger", "inbound", "reserved", "scheduled"),
+        load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
+        load("journal", "journal"),
+    )
+}
+
+
+class Moves:
+    """The scripts of one queue. Replies are as the scripts' headers say."""
+
+    def __init__(self, client: Client, keys: Keys, clock: Clock | None) -> None:
+        self._client = client
+        self._clock = clock
+        self._bound: dict[str, Bound] = {name: bind(script, keys) for name, script in SCRIPTS.items()}
+
+    def _run(self, name: str, *args: str | bytes) -> Reply:
+        at = str(self._clock()) if self._clock else ""
+        return self._client.move(self._bound[name], (at, *args))
+
+    def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
+        """``rows``: id, head and payload of each item, one after the other."""
+        return self._run("enqueue", request, *rows)
+
+    def reserve(self, person: str, request: str) -> Reply:
+        return self._run("reserve", person, request)
+
+    def renew(self, id: str, token: int, person: str, request: str) -> Reply:
+        return self._run("renew", id, str(token), person, request)
+
+    def save_draft(self, id: str, token: int, person: str, draft: str) -> Reply:
+        return self._run("save_draft", id, str(token), person, draft)
+
+    def finish(
+        self, id: str, token: int, person: str, result: str, request: str, form_version: str, then: bool
+    ) -> Reply:
+        return self._run(
+            "finish", id, str(token), person, result, request, form_version, "then" if then else ""
+        )
+
+    def abandon(self, id: str, token: int, person: str, reason: str) -> Reply:
+        return self._run("abandon", id, str(token), person, reason)
+
+    def fail(self, id: str, token: int, person: str, error: str) -> Reply:
+        return self._run("fail", id, str(token), person, error)
+
+    def clear(self, limit: int) -> Reply:
+        return self._run("clear", str(limit))
+
+    def revive(self, id: str, by: str) -> Reply:
+        return self._run("revive", id, by)
+
+    def release(self, id: str, by: str) -> Reply:
+        return self._run("release", id, by)
+
+    def remove(self, id: str, by: str) -> Reply:
+        return self._run("remove", id, by)
+
+    def adopt(self, id: str, token: int, by: str) -> Reply:
+        return self._run("adopt", id, str(token), by)
+
+    def pause(self, by: str, reason: str) -> Reply:
+        return self._run("pause", by, reason)
+
+    def resume(self, by: str) -> Reply:
+        return self._run("resume", by)
+
+    def configure(self, by: str, only_create: bool, fields: Sequence[str]) -> Reply:
+        """``fields``: name and JSON text of each, one after the other."""
+        return self._run("configure", by, "create" if only_create else "", *fields)
+
+    def policy(self, names: Sequence[str]) -> Reply:
+        return self._run("policy", *names)
+
+    def get(self, id: str) -> Reply:
+        return self._run("get", id)
+
+    def items(self, state: State, limit: int, shelf: str, score: str, id: str) -> Reply:
+        return self._run("items", state, str(limit), shelf, score, id)
+
+    def mine(self, person: str) -> Reply:
+        return self._run("mine", person)
+
+    def why_nothing(self, person: str) -> Reply:
+        return self._run("why_nothing", person)
+
+    def stats(self, counters: Sequence[str]) -> Reply:
+        return self._run("stats", *counters)
+
+    def journal(self, start: str, count: int) -> Reply:
+        return self._run("journal", start, str(count))

@@ -1,0 +1,64 @@
+"""A queue's policy: validated here, kept in the server, read by the scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from leaseq import strict
+from leaseq.errors import Invalid
+from leaseq.model import Json
+
+MAX_MARKDOWN = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How a queue hands out its items. Every field has a default; an update names only what changes."""
+
+    lease_seconds: float = 300  # how long a person may hold an item, 0.1 to 604,800
+    max_attempts: int = 3  # expiries and fails until an item is dead, 1 to 1,000
+    retry_seconds: float = 2  # the wait after the first fail; doubled for each one after it
+    retry_max_seconds: float = 3600  # the longest such wait
+    holds: int = 1  # leases that one person may have at once, 1 to 100
+    bands: tuple[int, int] = (50, 150)  # priorities up to the first are high, past the second low
+    renewals: int | None = None  # how often one lease may be renewed; None: no limit
+    share_drafts: bool = False  # show a draft to the next person
+    form: Json = None  # how to show a payload and what to ask: {"show", "ask", "keys"}
+    title: str = ""
+    instructions: str = ""  # Markdown
+
+    def __post_init__(self) -> None:
+        strict.number(self.lease_seconds, "lease_seconds", 0.1, 604_800)
+        strict.integer(self.max_attempts, "max_attempts", 1, 1_000)
+        strict.number(self.retry_seconds, "retry_seconds", 0, 604_800)
+        strict.number(self.retry_max_seconds, "retry_max_seconds", 0, 604_800)
+        strict.integer(self.holds, "holds", 1, 100)
+        object.__setattr__(self, "bands", _bands(self.bands))
+        if self.renewals is not None:
+            strict.integer(self.renewals, "renewals", 0, 1_000_000)
+        if not isinstance(self.share_drafts, bool):
+            raise Invalid("share_drafts", "true or false")
+        strict.text(self.title, "title", 200)
+        strict.text(self.instructions, "instructions", MAX_MARKDOWN)
+
+    def updated(self, changes: Mapping[str, Any]) -> Policy:
+        """This policy with some fields changed, or Invalid."""
+        unknown = sorted(set(changes) - FIELDS)
+        if unknown:
+            raise Invalid(unknown[0], "a policy field: " + ", ".join(sorted(FIELDS)))
+        return replace(self, **changes)
+
+
+FIELDS = frozenset(f.name for f in fields(Policy))
+
+
+def _bands(value: object) -> tuple[int, int]:
+    limit = "two whole numbers, the first no larger than the second"
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise Invalid("bands", limit)
+    low, high = (strict.integer(v, "bands", 0, strict.MAX_PRIORITY) for v in value)
+    if low > high:
+        raise Invalid("bands", limit)
+    return low, high

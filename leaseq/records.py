@@ -1,0 +1,156 @@
+"""From the server's bytes to the model. The formats are written down in ``lua/includes``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from leaseq.model import Answer, Ending, Event, Grant, Item, Json, Lease, State
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def when(microseconds: int | float | str | bytes) -> datetime:
+    return _EPOCH + timedelta(microseconds=int(float(microseconds)))
+
+
+def microseconds(time: datetime) -> int:
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def lease(queue: str, found: Sequence[Any]) -> Lease:
+    """From ``{id, grant, record, draft}``."""
+    id, grant, record, draft = found
+    token, person, rest = grant.decode().split("\t")
+    granted, seconds, attempt, *marks = rest.split(" ")
+    reserved_at = when(granted)
+    lease_seconds = float(seconds)
+    expires = next((mark[1:] for mark in marks if mark[0] == "x"), None)
+    return Lease(
+        queue=queue,
+        id=id.decode(),
+        token=int(token),
+        payload=json.loads(record[record.index(b"\n") + 1 :]),
+        attempt=int(attempt),
+        reserved_at=reserved_at,
+        expires_at=when(expires) if expires else reserved_at + timedelta(seconds=lease_seconds),
+        lease_seconds=lease_seconds,
+        draft=None if draft is None else json.loads(draft),
+        person=person,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """One grant of a record: the lease itself, and the answer where it was finished."""
+
+    grant: Grant
+    result: Json = None
+    late: bool = False
+
+
+def _block(text: str) -> _Block:
+    line, _, rest = text.partition("\n")
+    token, person, terms = line.split("\t")
+    granted, seconds, attempt, *marks = terms.split(" ")
+    marked = {mark[0]: mark[1:] for mark in marks}
+    ending, _, result = rest.partition("\n")
+    how, ended, detail = [*ending.split(" ", 2), "", ""][:3]
+    if how == "failed":
+        detail = detail.partition(" ")[2]
+    held = not how
+    reason = json.loads(detail) if how in ("abandoned", "failed") else None
+    grant = Grant(
+        token=int(token),
+        person=person,
+        attempt=int(attempt),
+        reserved_at=when(granted),
+        how=cast(Ending, how or "held"),
+        ended_at=None if held else when(ended),
+        expires_at=when(marked.get("x") or int(granted) + float(seconds) * 1e6) if held else None,
+        renewals=int(marked.get("n", 0)),
+        reason=reason,
+    )
+    if how != "finished":
+        return _Block(grant)
+    return _Block(grant, result=json.loads(result), late=detail == "1")
+
+
+def item(id: str, known: Sequence[bytes | None]) -> Item:
+    """From what ``get`` replies: state, score, record, grant, history, late answers, max attempts."""
+    state, score, record, grant, history, late, max_attempts = (v.decode() if v else "" for v in known)
+    head, _, payload_text = record.partition("\n")
+    enqueued, *letters = head.split(" ")
+    extra = {letter[0]: letter[1:] for letter in letters}
+    payload = json.loads(payload_text)
+    blocks = [_block(text) for text in [*history.split("\n\n"), grant] if text]
+    attempts = max([int(extra.get("a", 0)), *(block.grant.attempt for block in blocks)])
+    latest = blocks[-1] if blocks else None
+    errors = [block.grant.reason for block in blocks if block.grant.how == "failed"]
+    shelf = extra.get("s", "normal") if state == "inbound" else ""
+    return Item(
+        id=id,
+        state=cast(State, state),
+        payload=payload,
+        priority=int(extra.get("p", 100)),
+        requires=tuple(extra["r"].split(",")) if "r" in extra else (),
+        due=when(extra["d"]) if "d" in extra else None,
+        attempts=attempts,
+        failures=int(extra.get("f", 0)),
+        max_attempts=int(extra.get("m") or max_attempts),
+        enqueued_at=when(enqueued),
+        since=when(score),
+        leases=tuple(block.grant for block in blocks if block.grant.how == "held"),
+        answers=(_answer(id, payload, latest),) if latest and latest.grant.how == "finished" else (),
+        late_answers=tuple(_late(id, payload, text, blocks) for text in late.split("\n\n") if text),
+        history=tuple(block.grant for block in blocks),
+        last_error=errors[-1] if errors else None,
+        cursor=f"{shelf}/{float(score):.0f}/{id}",
+    )
+
+
+def _answer(id: str, payload: Json, block: _Block) -> Answer:
+    grant = block.grant
+    assert grant.ended_at is not None  # noqa: S101 - a finished grant has ended
+    return Answer(
+        id, payload, block.result, grant.person, grant.token, grant.attempt, grant.ended_at, block.late
+    )
+
+
+def _late(id: str, payload: Json, text: str, blocks: Sequence[_Block]) -> Answer:
+    line, _, result = text.partition("\n")
+    token, person, at = line.split("\t")
+    attempt = next((b.grant.attempt for b in blocks if b.grant.token == int(token)), 1)
+    return Answer(id, payload, json.loads(result), person, int(token), attempt, when(at), late=True)
+
+
+def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
+    """The moves of one journal entry. Each has a cursor of its own, so that a page may end in between."""
+    name = entry.decode().removesuffix("-0")
+    at = when(name)
+    found: list[Event] = []
+
+    def add(what: str, id: str, token: str = "", person: str = "", detail: str = "") -> None:
+        found.append(
+            Event(
+                cursor=f"{name}.{len(found)}",
+                at=at,
+                what=what,
+                id=id or None,
+                person=person or None,
+                token=int(token) if token else None,
+                detail=detail or None,
+            )
+        )
+
+    for what, value in zip(fields[::2], fields[1::2], strict=True):
+        parts = value.decode().split("\t", 3)
+        if what == b"enqueued":
+            for id in value.decode().split("\t"):
+                add("enqueued", id)
+        else:
+            add(what.decode(), *parts)
+    return found

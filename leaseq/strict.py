@@ -1,0 +1,170 @@
+"""What may enter: names, ids, numbers and JSON, checked before anything changes.
+
+JSON is taken as RFC 8259 means it (I-JSON, RFC 7493, for numbers and keys): Python's own decoder also
+takes NaN, Infinity, integers of any length and repeated keys, which no other program would read back
+the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from json.encoder import JSONEncoder
+from typing import Any, NoReturn
+
+from leaseq.errors import Invalid
+from leaseq.model import Json
+
+MAX_JSON_BYTES = 262_144
+MAX_JSON_DEPTH = 64
+MAX_ID = 200
+MAX_PERSON = 64
+MAX_SKILLS = 16
+MAX_TEXT = 2_000
+MAX_INTEGER_DIGITS = 300  # a double holds no more; Python itself refuses past 4,300
+MAX_PRIORITY = 1_000_000
+
+_QUEUE = re.compile(r"[a-z0-9._-]{1,64}\Z")
+_SKILL = re.compile(r"[a-z0-9._-]{1,64}\Z")
+
+_encode = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def queue_name(name: object) -> str:
+    if not isinstance(name, str) or not _QUEUE.match(name):
+        raise Invalid("queue", "1 to 64 characters of a-z 0-9 . _ -")
+    return name
+
+
+def item_id(value: object, field: str = "id") -> str:
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
+        raise Invalid(field, f"1 to {MAX_ID} printable characters")
+    return _unicode(value, field)
+
+
+def person_name(value: object, field: str = "person") -> str:
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_PERSON or not value.isprintable():
+        raise Invalid(field, f"1 to {MAX_PERSON} printable characters")
+    return _unicode(value, field)
+
+
+def text(value: object, field: str, longest: int = MAX_TEXT) -> str:
+    """Free text from a person: a reason, an error."""
+    if not isinstance(value, str) or len(value) > longest:
+        raise Invalid(field, f"text of at most {longest:,} characters")
+    return _unicode(value, field)
+
+
+def integer(value: object, field: str, least: int, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise Invalid(field, f"a whole number from {least:,} to {most:,}")
+    return value
+
+
+def number(value: object, field: str, least: float, most: float) -> float:
+    if (
+        not isinstance(value, int | float)
+        or isinstance(value, bool)
+        or not math.isfinite(value)
+        or not least <= value <= most
+    ):
+        raise Invalid(field, f"a number from {least:,} to {most:,}")
+    return value
+
+
+def skills(value: object, field: str = "skills") -> tuple[str, ...]:
+    """A set of skills: sorted, each once."""
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise Invalid(field, "a list of skills")
+    given = list(value)
+    found = sorted(set(given)) if all(isinstance(s, str) for s in given) else given
+    if len(found) > MAX_SKILLS or not all(isinstance(s, str) and _SKILL.match(s) for s in found):
+        raise Invalid(field, f"at most {MAX_SKILLS} skills, each 1 to 64 characters of a-z 0-9 . _ -")
+    return tuple(found)
+
+
+def dump_json(value: Json, field: str) -> str:
+    """``value`` as compact JSON text, or Invalid. The limit counts the UTF-8 bytes."""
+    try:
+        text = _encode(value)
+        # Every UTF-8 character has at most 4 bytes, so a short text needs no second look.
+        size = len(text) if len(text) * 4 <= MAX_JSON_BYTES and text.isascii() else len(text.encode())
+    except RecursionError:
+        raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
+    except UnicodeEncodeError:
+        raise Invalid(field, "text without lone surrogates") from None
+    except (TypeError, ValueError) as error:
+        raise Invalid(field, f"JSON values only ({error})") from None
+    if size > MAX_JSON_BYTES:
+        raise Invalid(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
+    return text
+
+
+def load_json(raw: bytes | str, field: str = "body") -> Json:
+    """Parse JSON that came from outside, refusing what two programs would read differently."""
+    try:
+        text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
+    except UnicodeDecodeError as error:
+        raise Invalid(field, f"UTF-8 text (byte {error.start} is not)") from None
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_int, object_pairs_hook=_pairs)
+    except _Refused as refused:
+        raise Invalid(field, refused.limit) from None
+    except RecursionError:
+        raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
+    except ValueError as error:
+        raise Invalid(field, f"well-formed JSON ({error})") from None
+    check_depth(value, field)
+    return value
+
+
+def check_depth(value: Json, field: str) -> None:
+    """Refuse JSON nested deeper than MAX_JSON_DEPTH, and lone surrogates, without recursion."""
+    level: list[Any] = [value]
+    for _ in range(MAX_JSON_DEPTH + 1):
+        below: list[Any] = []
+        for node in level:
+            if isinstance(node, dict):
+                below += node.values()
+            elif isinstance(node, list | tuple):
+                below += node
+            elif isinstance(node, float) and not math.isfinite(node):
+                raise Invalid(field, "numbers that a double can hold")
+        if not below:
+            return
+        level = below
+    raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep")
+
+
+class _Refused(ValueError):
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _Refused(f"JSON numbers ({name} is none)")
+
+
+def _int(digits: str) -> int:
+    if len(digits) > MAX_INTEGER_DIGITS:
+        raise _Refused(f"whole numbers of at most {MAX_INTEGER_DIGITS} digits")
+    return int(digits)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise _Refused(f"each key once in an object ({twice!r} is there twice)")
+    return found
+
+
+def _unicode(value: str, field: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid(field, "text without lone surrogates") from None
+    return value

@@ -1,0 +1,77 @@
+#!lua flags=allow-oom
+--[[ Makes a late answer the item's answer. The item is finished then; who holds it loses the lease; an
+answer that it had stays in the history.
+
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
+       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
+       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+ARGV   1 the time in microseconds, or ''   2 id   3 the late answer's token   4 by whom, or ''
+REPLY  {'item', the item}   {'no-answer', the item}   {'no-item'} ]]
+local call = redis.call
+local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
+local DRAFTS = KEYS[11]
+local id, token = ARGV[2], ARGV[3]
+local clock, skew, grant = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'g:' .. id))
+--- @include now
+--- @include count
+--- @include shelves
+--- @include item
+--- @include grant
+--- @include where
+--- @include held
+--- @include end_grant
+--- @include draft
+--- @include describe
+--- @include manager
+local item = read_item(id)
+if not item then return { 'no-item' } end
+
+-- Splits blocks with a blank line between; the one that begins with the token apart from the others.
+local function pick(text)
+  local picked, others = nil, {}
+  for block in string.gmatch((text or '') .. '\n\n', '(.-)\n\n') do
+    if not picked and string.match(block, '^%d+') == token then
+      picked = block
+    elseif block ~= '' then
+      others[#others + 1] = block
+    end
+  end
+  return picked, others
+end
+
+local function keep(key, blocks)
+  if blocks[1] then
+    call('HSET', key, id, table.concat(blocks, '\n\n'))
+  else
+    call('HDEL', key, id)
+  end
+end
+
+local answer, answers = pick(call('HGET', LATE, id))
+if not answer then
+  local adopted = grant and string.match(grant, '^%d+') == token and ending_of(grant) == 'finished'
+  return { adopted and 'item' or 'no-answer', describe(id) }
+end
+tick(clock, skew)
+local state, _, set = where(item)
+if is_held(grant) then
+  end_grant(item, grant, 'released ' .. at)
+  write_item(item)
+  count('released')
+  grant = call('HGET', LEDGER, 'g:' .. id)
+end
+local past, history = pick(call('HGET', HISTORY, id))
+if string.match(grant, '^%d+') == token then past = grant else history[#history + 1] = grant end
+local result = string.match(answer, '\n(.*)$')
+call('ZADD', FINISHED, at, id)
+call('HSET', LEDGER, 'g:' .. id, string.match(past, '^[^\n]*') .. '\nfinished ' .. at .. ' 1\n' .. result)
+if state ~= 'finished' then
+  call('ZREM', set, id)
+  count('finished')
+end
+keep(HISTORY, history)
+keep(LATE, answers)
+drop_drafts(id)
+moved('adopted', id, token, ARGV[4])
+return { 'item', describe(id) }

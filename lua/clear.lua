@@ -1,0 +1,34 @@
+#!lua flags=allow-oom
+--[[ Returns items whose lease ran out and releases what is due, at most `limit` of both together. Two at
+once do no harm: each item is moved once.
+
+KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{q}:reserved
+       5 leaseq:{q}:scheduled  6 leaseq:{q}:dead   7 leaseq:{q}:journal
+ARGV   1 the time in microseconds, or ''   2 limit, 1 to 250
+REPLY  {'ok', returned, released, died, more 0|1} ]]
+local call = redis.call
+local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local DEAD, JOURNAL = KEYS[6], KEYS[7]
+local clock, skew, shelves, soonest = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'shelves', 'soonest'))
+--- @include now
+if not clock then return { 'ok', 0, 0, 0, 0 } end
+--- @include events
+--- @include count
+--- @include shelves
+--- @include item
+--- @include place
+--- @include grant
+--- @include held
+--- @include soonest
+--- @include end_grant
+--- @include sweep
+tick(clock, skew)
+if not soonest or now < soonest + 0 then return { 'ok', 0, 0, 0, 0 } end
+local returned, released, died = sweep(ARGV[2] + 0)
+if events[1] then
+  at = string.format('%.0f', now)
+  call('HSET', LEDGER, 'clock', at)
+  write_journal(at)
+  call('XTRIM', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES)
+end
+return { 'ok', returned, released, died, soonest and soonest + 0 <= now and 1 or 0 }

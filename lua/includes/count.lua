@@ -1,0 +1,1 @@
+local function count(what) call('HINCRBY', LEDGER, 'n:' .. what, 1) end

@@ -1,0 +1,11 @@
+-- What a person holds: `<last request>\t<id>\t<id>\t…`, the oldest first.
+local function without(holdings, id)
+  local first, last = string.find(holdings, '\t' .. id .. '\t', 1, true)
+  if not first then return holdings end
+  return string.sub(holdings, 1, first) .. string.sub(holdings, last + 1)
+end
+
+local function unhold(person, id)
+  local holdings = call('HGET', LEDGER, 'p:' .. person)
+  if holdings then call('HSET', LEDGER, 'p:' .. person, without(holdings, id)) end
+end

@@ -1,0 +1,23 @@
+-- An item's record: the head, a newline, the payload. The head is the time it was enqueued and then
+-- only what is not the default, a letter each: a attempts, f failures, m max attempts, p priority,
+-- d due, r skills, s shelf (where it isn't `normal`), w somebody has a draft.
+local HEAD = { 'a', 'f', 'm', 'p', 'd', 'r', 's', 'w' }
+
+local function read_item(id)
+  local record = call('HGET', ITEMS, id)
+  if not record then return nil end
+  local newline = string.find(record, '\n', 1, true)
+  local item = { id = id, at = string.match(record, '^%d+'), payload = string.sub(record, newline) }
+  for letter, value in string.gmatch(string.sub(record, 1, newline - 1), ' (%l)(%S*)') do
+    item[letter] = value
+  end
+  return item
+end
+
+local function write_item(item)
+  local head = item.at
+  for _, letter in ipairs(HEAD) do
+    if item[letter] then head = head .. ' ' .. letter .. item[letter] end
+  end
+  call('HSET', ITEMS, item.id, head .. item.payload)
+end

@@ -1,0 +1,55 @@
+#!lua flags=no-writes
+--[[ One page of the items in one state: inbound in the order in which they are reserved, the others by
+their score.
+
+KEYS   as get.lua
+ARGV   1 the time (not used)   2 state   3 limit, 1 to 250   4 shelf, 5 score, 6 id of the last item
+       seen, or '' each
+REPLY  {'items', {id, shelf, the item as get.lua gives it}, …} ]]
+local call = redis.call
+local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local state, limit, shelf, score, last = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6]
+local shelves = call('HGET', LEDGER, 'shelves') or ''
+--- @include shelves
+--- @include item
+--- @include where
+--- @include describe
+
+-- The rank behind the last item seen; where it has left the set, behind where it was.
+local function resume_at(key)
+  if score == '' then return 0 end
+  local rank = call('ZRANK', key, last)
+  if rank and call('ZSCORE', key, last) + 0 == score + 0 then return rank + 1 end
+  rank = call('ZCOUNT', key, '-inf', '(' .. score)
+  for _, tie in ipairs(call('ZRANGEBYSCORE', key, score, score, 'LIMIT', 0, 250)) do
+    if tie <= last then rank = rank + 1 end
+  end
+  return rank
+end
+
+local reply = { 'items' }
+local function read(key, name)
+  local start = resume_at(key)
+  for _, id in ipairs(call('ZRANGE', key, start, start + limit - #reply)) do
+    local known = describe(id)
+    if known then reply[#reply + 1] = { id, name, known } end
+  end
+end
+
+local sets = { reserved = RESERVED, scheduled = SCHEDULED, finished = FINISHED, dead = DEAD }
+if sets[state] then
+  read(sets[state], '')
+else
+  local passed = shelf ~= ''
+  for _, name in ipairs(PRECEDENCE) do
+    if passed and name == shelf then
+      read(shelf_key(name), name)
+      passed, score = false, ''
+    elseif not passed and #reply <= limit and is_open(name) then
+      score = ''
+      read(shelf_key(name), name)
+    end
+  end
+end
+return reply

@@ -1,0 +1,23 @@
+#!lua flags=no-writes
+--[[ The leases that a person holds, the oldest first.
+
+KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:drafts
+ARGV   1 the time in microseconds, or ''   2 person
+REPLY  {'leases', {id, grant, record, draft or nil}, …} ]]
+local call = redis.call
+local LEDGER, ITEMS, DRAFTS = KEYS[1], KEYS[2], KEYS[3]
+local person = ARGV[2]
+local clock, skew, holdings = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'p:' .. person))
+--- @include now
+--- @include grant
+--- @include draft
+now = math.max(now + (skew or 0), (clock or 0) + 0)
+local reply = { 'leases' }
+for id in string.gmatch(holdings or '', '\t([^\t]+)') do
+  local grant = call('HGET', LEDGER, 'g:' .. id)
+  if expiry_of(grant) > now then
+    local draft = has_draft(grant) and draft_for(id, person)
+    reply[#reply + 1] = { id, grant, call('HGET', ITEMS, id), draft }
+  end
+end
+return reply

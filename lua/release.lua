@@ -1,0 +1,36 @@
+#!lua flags=allow-oom
+--[[ Takes a lease away from whoever holds it; the item returns to inbound. An item that nobody holds is
+left as it is.
+
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
+       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
+       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''
+REPLY  {'item', the item}   {'no-item'} ]]
+local call = redis.call
+local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
+local id = ARGV[2]
+local clock, skew, shelves, grant = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'shelves', 'g:' .. id))
+--- @include now
+--- @include count
+--- @include shelves
+--- @include item
+--- @include place
+--- @include grant
+--- @include where
+--- @include held
+--- @include end_grant
+--- @include describe
+--- @include manager
+local item = read_item(id)
+if not item then return { 'no-item' } end
+if is_held(grant) then
+  tick(clock, skew)
+  local token = end_grant(item, grant, 'released ' .. at)
+  place(item, band_of(item.p) .. ':returned', now)
+  call('ZREM', RESERVED, id)
+  count('released')
+  moved('released', id, token, ARGV[3])
+end
+return { 'item', describe(id) }

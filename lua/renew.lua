@@ -1,0 +1,55 @@
+#!lua flags=allow-oom
+--[[ Lets a person keep an item for another full lease from now, or take it back where their lease ran
+out and nobody else was granted it since. A lease never gets shorter by it.
+
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
+       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
+       9 leaseq:{q}:history  10 leaseq:{q}:drafts 11 leaseq:{q}:late
+ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
+REPLY  {'leased', id, grant, record, draft or nil}   {'used-up', how many renewals are allowed}
+       {'full', how many they may hold}   {'lost', 0, the item}   {'no-item'} ]]
+local call = redis.call
+local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local DEAD, FINISHED, JOURNAL, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
+local id, person, request = ARGV[2], ARGV[4], ARGV[5]
+local clock, skew, shelves, soonest, lease_seconds, holds, renewals, holdings, grant = unpack(call('HMGET',
+  LEDGER, 'clock', 'skew', 'shelves', 'soonest', 'lease_seconds', 'holds', 'renewals', 'p:' .. person, 'g:' .. id))
+--- @include now
+--- @include shelves
+--- @include item
+--- @include grant
+--- @include where
+--- @include describe
+--- @include lost
+--- @include soonest
+--- @include draft
+if not claims(grant, ARGV[3] .. '\t' .. person .. '\t') then return lost(id) end
+tick(clock, skew)
+local held = is_held(grant)
+local item = read_item(id)
+local state, _, set = where(item)
+if not held and not (ending_of(grant) == 'expired' and state == 'inbound') then return lost(id) end
+
+local head, marks = string.match(grant, '^(%d+\t[^\t]*\t%d+ %S+ %d+)([^\n]*)')
+local draft = (has_draft(grant) or item.w ~= nil) and draft_for(id, person)
+if string.match(marks, ' q(%S+)') == request then
+  return { 'leased', id, head .. marks, call('HGET', ITEMS, id), draft }
+end
+local done = (string.match(marks, ' n(%d+)') or 0) + 0
+local allowed = tonumber(renewals)
+if allowed and done >= allowed then return { 'used-up', allowed } end
+if not held then
+  local _, count = string.gsub(string.match(holdings or '', '\t(.*)') or '', '\t', '')
+  if count >= holds + 0 then return { 'full', tonumber(holds) } end
+  holdings = (holdings and string.match(holdings, '^[^\t]*\t.*') or '\t') .. id .. '\t'
+end
+
+local expires = math.max(now + lease_seconds * 1000000, expiry_of(grant))
+local line = head .. ' x' .. string.format('%.0f', expires) .. ' n' .. (done + 1) .. ' q' .. request
+  .. (string.find(marks, ' w', 1, true) and ' w' or '')
+call('ZADD', RESERVED, expires, id)
+call('HSET', LEDGER, 'clock', at, 'g:' .. id, line, 'p:' .. person, holdings)
+if not held then call('ZREM', set, id) end
+expect(expires)
+call('XADD', JOURNAL, at, 'renewed', id .. '\t' .. ARGV[3] .. '\t' .. person)
+return { 'leased', id, line, call('HGET', ITEMS, id), draft }

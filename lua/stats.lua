@@ -1,0 +1,31 @@
+#!lua flags=no-writes
+--[[ Counts of the five states, the age of the oldest in inbound, the counters.
+
+KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:inbound   3 leaseq:{q}:reserved
+       4 leaseq:{q}:scheduled  5 leaseq:{q}:finished  6 leaseq:{q}:dead
+ARGV   1 the time in microseconds, or ''   then the names of the counters
+REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age in microseconds or nil,
+       the pause's reason as JSON or nil, counter, …} ]]
+local call = redis.call
+local LEDGER, INBOUND = KEYS[1], KEYS[2]
+local fields = {}
+for i = 2, #ARGV do fields[i - 1] = 'n:' .. ARGV[i] end
+local clock, skew, shelves, paused, token = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'shelves', 'paused',
+  'token'))
+--- @include now
+--- @include shelves
+now = math.max(now + (skew or 0), (clock or 0) + 0)
+local inbound, oldest = 0, nil
+for name in string.gmatch(shelves or '', '%S+') do
+  inbound = inbound + call('ZCARD', shelf_key(name))
+  local score = call('ZRANGE', shelf_key(name), 0, 0, 'WITHSCORES')[2]
+  if score and (not oldest or score + 0 < oldest) then oldest = score + 0 end
+end
+local reply = { 'stats', inbound }
+for i = 3, 6 do reply[i] = call('ZCARD', KEYS[i]) end
+reply[7] = oldest and string.format('%.0f', math.max(now - oldest, 0)) or false
+reply[8] = paused
+for i, value in ipairs(call('HMGET', LEDGER, unpack(fields))) do
+  reply[8 + i] = fields[i] == 'n:reserved' and (token or 0) or value or 0
+end
+return reply

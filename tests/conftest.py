@@ -1,0 +1,78 @@
+"""One real server for each worker of the run, and a queue of its own for each test."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+import redis
+
+import leaseq
+from leaseq.embedded import EmbeddedServer
+
+_numbers = itertools.count()
+
+
+@dataclass
+class Server:
+    url: str
+    client: leaseq.Client
+
+    @property
+    def redis(self) -> redis.Redis:
+        assert isinstance(self.client.redis, redis.Redis)
+        return self.client.redis
+
+
+@dataclass
+class Clock:
+    """A time that only the test moves."""
+
+    now: int = 1_800_000_000_000_000
+    start: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = self.now
+
+    def __call__(self) -> int:
+        return self.now
+
+    def tick(self, seconds: float) -> None:
+        self.now += round(seconds * 1e6)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder, fsync="no") as embedded,
+    ):
+        client = leaseq.connect(embedded.url)
+        yield Server(embedded.url, client)
+        client.close()
+
+
+@pytest.fixture
+def queue_name(request: pytest.FixtureRequest) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower())[:40].strip("-")
+    return f"{name}.{next(_numbers)}"
+
+
+@pytest.fixture
+def queue(server: Server, queue_name: str) -> leaseq.Queue:
+    return leaseq.Queue(server.client, queue_name)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def timed(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
+    """A queue that lives by the test's clock."""
+    return leaseq.Queue(server.client, queue_name, clock=clock)
