@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -335,7 +334,7 @@ class Queue:
             raise ItemNotFound(self.name, id)
 
     def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
-        """Make a late answer (named by its token) the item's answer. An answer it had stays in its history."""
+        """Make a late answer (named by its token) the item's answer; one that it had stays in its history."""
         number = strict.integer(token, "token", 1, 2**53)
         reply = self._moves.adopt(strict.item_id(id), number, arguments.by(by))
         if reply.code == b"no-answer":
@@ -438,6 +437,6 @@ class Queue:
 def queues(client: Client) -> list[str]:
     """The names of the queues in a server, sorted."""
     with client.translating():
-        found: set[bytes] = client.redis.smembers(QUEUES)
-        names = sorted(name.decode() for name in found)
+        found = client.redis.smembers(QUEUES)
+    names = sorted(name.decode() if isinstance(name, bytes) else name for name in found)
     return [name for name in names if Queue(client, name).exists()]

@@ -68,7 +68,7 @@ def _block(text: str) -> _Block:
         person=person,
         attempt=int(attempt),
         reserved_at=when(granted),
-        how=cast(Ending, how or "held"),
+        how=cast("Ending", how or "held"),
         ended_at=None if held else when(ended),
         expires_at=when(marked.get("x") or int(granted) + float(seconds) * 1e6) if held else None,
         renewals=int(marked.get("n", 0)),
@@ -93,7 +93,7 @@ def item(id: str, known: Sequence[bytes | None]) -> Item:
     shelf = extra.get("s", "normal") if state == "inbound" else ""
     return Item(
         id=id,
-        state=cast(State, state),
+        state=cast("State", state),
         payload=payload,
         priority=int(extra.get("p", 100)),
         requires=tuple(extra["r"].split(",")) if "r" in extra else (),
