@@ -1,37 +1,43 @@
 """leaseq: a work queue for people. Each item is handed out under a lease; none is lost, doubled or stuck."""
 
-from leaseq import form, strict
-from leaseq.connection import Client, connect
-from leaseq.errors import (
-    Invalid,
-    ItemNotFound,
-    LeaseLost,
-    LeaseqError,
-    QueueNotFound,
-    ServerRefused,
-    ServerUnavailable,
-)
-from leaseq.model import (
-    STATES,
-    Answer,
-    Cleared,
-    Counts,
-    Enqueued,
-    Event,
-    Failed,
-    Finished,
-    Grant,
-    Item,
-    Json,
-    Lease,
-    NewItem,
-    Nothing,
-    Page,
-    State,
-    Stats,
-)
-from leaseq.policy import Policy
-from leaseq.queue import Queue, queues
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leaseq import form, strict
+    from leaseq.connection import Client, connect
+    from leaseq.errors import (
+        Invalid,
+        ItemNotFound,
+        LeaseLost,
+        LeaseqError,
+        QueueNotFound,
+        ServerRefused,
+        ServerUnavailable,
+    )
+    from leaseq.model import (
+        STATES,
+        Answer,
+        Cleared,
+        Counts,
+        Enqueued,
+        Event,
+        Failed,
+        Finished,
+        Grant,
+        Item,
+        Json,
+        Lease,
+        NewItem,
+        Nothing,
+        Page,
+        State,
+        Stats,
+    )
+    from leaseq.policy import Policy
+    from leaseq.queue import Queue, queues
 
 __all__ = [
     "STATES",
@@ -66,3 +72,22 @@ __all__ = [
     "queues",
     "strict",
 ]
+
+# Each name is fetched when it is first used: redis-py and the schema validator take 0.3 s to import, and
+# neither `leaseq --help` nor a program that only catches errors needs them.
+_HOMES = ("errors", "model", "policy", "connection", "queue")
+
+if not TYPE_CHECKING:  # a type checker would take any name for one that is there
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module 'leaseq' has no attribute {name!r}")
+        if name in ("form", "strict"):
+            return import_module(f"leaseq.{name}")
+        homes = (import_module(f"leaseq.{home}") for home in _HOMES)
+        found = next(getattr(home, name) for home in homes if hasattr(home, name))
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
