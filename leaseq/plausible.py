@@ -128,8 +128,8 @@ class _Maker:
         first += first * step == schema.get("exclusiveMinimum")
         last -= last * step == schema.get("exclusiveMaximum")
         if first > last:  # no multiple fits; a number between does where no multiple is asked for
-            return low + (high - low) / 2
-        value = self._rng.randint(first, last) * step
+            return float(low + (high - low) / 2)
+        value: float = self._rng.randint(first, last) * step
         return int(value) if kind == "integer" else round(value, 9)  # 3 * 0.1 is not 0.3
 
     def _text(self, schema: Mapping[str, Any]) -> str:

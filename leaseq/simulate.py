@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 from leaseq import strict
 from leaseq.errors import Invalid, LeaseLost, LeaseqError
+from leaseq.form import check_result
 from leaseq.model import Json
 from leaseq.plausible import value_for
 
 if TYPE_CHECKING:
-    from leaseq.queue import Queue
-
     from leaseq.model import Lease
+    from leaseq.queue import Queue
 
 TICK = 0.2  # seconds between two looks at the queue while it runs
 PATIENCE = 0.5  # the longest wait of a person for whom there is nothing now
@@ -194,8 +194,6 @@ class _Office:
 
 def _asked(queue: Queue) -> Json:
     """The schema that the queue's form asks by, or None; Invalid where no answer can be made up for it."""
-    from leaseq.form import check_result
-
     form = queue.policy.form
     if not form or not form.get("ask"):
         return None

@@ -18,11 +18,20 @@ COMMANDS = {
     "stats": ("leaseq.cli.stats:stats", "Count what waits, is in work and is done."),
 }
 
+# What the web parts plug in.
+PLUGGED = {
+    "serve": "Serve the pages and the REST API, against a server that runs elsewhere.",
+    "token": "Create, list and revoke tokens for the REST API.",
+    "up": "Run all of leaseq on this machine.",
+    "user": "Add and list people, change passwords, disable.",
+}
+
 
 @click.group(
     cls=Commands,
     own=COMMANDS,
     plugged="leaseq.commands",
+    plugged_help=PLUGGED,
     epilog=EXAMPLE,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

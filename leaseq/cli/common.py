@@ -23,14 +23,21 @@ DEFAULT_DATA = "leaseq-data"
 
 
 class Failed(click.ClickException):
-    """Ends the command: one line on standard error, and the exit code."""
+    """Ends the command with exit code 1 and one line on standard error."""
 
-    def __init__(self, message: str, exit_code: int = 1) -> None:
+    exit_code = 1
+
+    def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
-        self.exit_code = exit_code
 
     def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"leaseq: {self.message}", file=file, err=file is None)
+
+
+class Misused(Failed):
+    """The same for what the caller can mend by another call: exit code 2."""
+
+    exit_code = 2
 
 
 redis_option = click.option(

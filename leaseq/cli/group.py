@@ -13,17 +13,29 @@ from typing import Any, NoReturn
 
 import click
 
-from leaseq.cli.common import Failed
+from leaseq.cli.common import Failed, Misused
 from leaseq.errors import Invalid, LeaseqError
 
 
 class Commands(click.Group):
-    """Commands of its own (name: where it is, one line of help), and those plugged in by entry points."""
+    """Commands of its own (name: where it is, one line of help), and those plugged in by entry points.
 
-    def __init__(self, *args: Any, own: Mapping[str, tuple[str, str]], plugged: str, **kwargs: Any) -> None:
+    Listing them imports none: the lines for the plugged ones stand here too, since the web app takes a
+    second to import.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        own: Mapping[str, tuple[str, str]],
+        plugged: str,
+        plugged_help: Mapping[str, str],
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._own = own
         self._plugged = plugged
+        self._plugged_help = plugged_help
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return sorted({*self._own, *self._entry_points()})
@@ -41,18 +53,12 @@ class Commands(click.Group):
             self._without_web(cmd_name, error)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = [(name, self._short_help(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, self._help(name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
-    def _short_help(self, ctx: click.Context, name: str) -> str:
-        if name in self._own:
-            return self._own[name][1]
-        try:
-            command = self.get_command(ctx, name)
-        except Failed:
-            command = None
-        return command.get_short_help_str(limit=80) if command else "Needs the web parts: leaseq[web]."
+    def _help(self, name: str) -> str:
+        return self._own[name][1] if name in self._own else self._plugged_help.get(name, "")
 
     def _entry_points(self) -> dict[str, EntryPoint]:
         return {entry.name: entry for entry in entry_points(group=self._plugged)}
@@ -66,8 +72,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except Invalid as error:
+            raise Misused(str(error)) from error
         except LeaseqError as error:
-            raise Failed(str(error), exit_code=2 if isinstance(error, Invalid) else 1) from error
+            raise Failed(str(error)) from error
         except ModuleNotFoundError as error:
             if ctx.invoked_subcommand not in self._own:
                 self._without_web(str(ctx.invoked_subcommand), error)

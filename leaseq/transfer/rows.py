@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from leaseq import strict
+from leaseq import arguments, strict
 from leaseq.errors import Invalid
 from leaseq.model import Json, NewItem
 
-MAX_DELAY = 315_360_000
 ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "requires", "due", "max_attempts")
 
 
@@ -33,9 +30,8 @@ class BadRow:
 
 def from_row(value: Json, id_field: str | None) -> NewItem:
     """The row itself is the payload; its id comes from one of its fields where asked for."""
-    strict.dump_json(value, "payload")
     if id_field is None:
-        return NewItem(value)
+        return _checked(NewItem(value))
     if not isinstance(value, dict):
         raise Invalid("id", f"an object with a field {id_field!r}")
     if id_field not in value:
@@ -43,7 +39,7 @@ def from_row(value: Json, id_field: str | None) -> NewItem:
     found = value[id_field]
     if isinstance(found, int) and not isinstance(found, bool):
         found = str(found)
-    return NewItem(value, id=strict.item_id(found, id_field))
+    return _checked(NewItem(value, id=strict.item_id(found, id_field)))
 
 
 def from_envelope(value: Json) -> NewItem:
@@ -55,28 +51,18 @@ def from_envelope(value: Json) -> NewItem:
         raise Invalid(unknown[0], "a field of a new item: " + ", ".join(ENVELOPE_FIELDS))
     if "payload" not in value:
         raise Invalid("payload", "is required")
-    strict.dump_json(value["payload"], "payload")
     given = {name: found for name, found in value.items() if found is not None or name == "payload"}
-    return NewItem(**_checked(given))
-
-
-def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
-    checked = dict(given)
-    if "id" in given:
-        strict.item_id(given["id"])
-    if "priority" in given:
-        strict.integer(given["priority"], "priority", 0, strict.MAX_PRIORITY)
-    if "delay" in given:
-        strict.number(given["delay"], "delay", 0, MAX_DELAY)
-    if "requires" in given:
-        if not isinstance(given["requires"], list):
-            raise Invalid("requires", "a list of skills")
-        checked["requires"] = strict.skills(given["requires"], "requires")
     if "due" in given:
-        checked["due"] = due(given["due"])
-    if "max_attempts" in given:
-        strict.integer(given["max_attempts"], "max_attempts", 1, 1_000)
-    return checked
+        given["due"] = due(given["due"])
+    if "requires" in given:
+        given["requires"] = strict.skills(given["requires"], "requires")
+    return _checked(NewItem(**given))
+
+
+def _checked(item: NewItem) -> NewItem:
+    """The item, if the queue will take it: one that it refuses would take its whole batch along."""
+    arguments.row(item, "made-later" if item.id is None else item.id)
+    return item
 
 
 def due(value: object) -> datetime:

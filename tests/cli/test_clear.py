@@ -13,10 +13,10 @@ import leaseq
 from tests.cli.conftest import Call, Spawn
 
 
-def expired(server: Any, name: str, count: int) -> leaseq.Queue:
+def expired(client: leaseq.Client, name: str, count: int, *, seconds: float = 0.1) -> leaseq.Queue:
     """A queue of which so many leases ran out."""
-    queue = leaseq.Queue(server.client, name)
-    queue.configure(lease_seconds=0.1, max_attempts=3)
+    queue = leaseq.Queue(client, name)
+    queue.configure(lease_seconds=seconds)
     queue.enqueue_many([{"n": n} for n in range(count)])
     leases = [queue.reserve(f"person-{n}") for n in range(count)]
     last = max(lease.expires_at for lease in leases if lease)
@@ -26,7 +26,7 @@ def expired(server: Any, name: str, count: int) -> leaseq.Queue:
 
 
 def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) -> None:
-    queue = expired(server, queue_name, 3)
+    queue = expired(server.client, queue_name, 3)
     result = call("clear", queue_name)
     assert (result.exit_code, result.stdout) == (0, f"{queue_name}: 3 returned, 0 released, 0 died\n")
     assert queue.stats().inbound == 3
@@ -37,14 +37,14 @@ def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) 
 def test_once_it_goes_on_while_there_is_more(
     call: Call, server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expired(server, queue_name, 7)
+    expired(server.client, queue_name, 7)
     clear = leaseq.Queue.clear
     monkeypatch.setattr(leaseq.Queue, "clear", lambda queue: clear(queue, limit=2))
     assert call("clear", queue_name).stdout == f"{queue_name}: 7 returned, 0 released, 0 died\n"
 
 
 def test_all_means_every_queue(call: Call, server: Any, queue_name: str) -> None:
-    expired(server, queue_name, 1)
+    expired(server.client, queue_name, 1)
     assert f"{queue_name}: 1 returned" in call("clear", "--all").stdout
 
 
@@ -53,9 +53,9 @@ def test_every_so_often_it_finds_new_queues_and_stops_cleanly(
     spawn: Spawn, server: Any, queue_name: str, number: signal.Signals
 ) -> None:
     process = spawn("clear", "--all", "--every", "0.05")
-    first = expired(server, f"{queue_name}-1", 1)
+    first = expired(server.client, f"{queue_name}-1", 1)
     wait_for(process, f"{first.name}: 1 returned")
-    second = expired(server, f"{queue_name}-2", 2)  # it is not there yet when the process starts
+    second = expired(server.client, f"{queue_name}-2", 2)  # it is not there yet when the process starts
     wait_for(process, f"{second.name}: ")
     process.send_signal(number)
     _, err = process.communicate(timeout=20)
@@ -63,9 +63,9 @@ def test_every_so_often_it_finds_new_queues_and_stops_cleanly(
 
 
 def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spawn, own_server: Any) -> None:
-    own_server.start()
+    client = leaseq.connect(own_server.url)
     process = spawn("clear", "--all", "--every", "0.05", url=own_server.url)
-    queue = expired(own_server, "q", 1)
+    queue = expired(client, "q", 1)
     wait_for(process, "q: 1 returned")
     own_server.stop()
     away = process.stderr.readline().decode()
@@ -73,17 +73,22 @@ def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spa
     assert away.endswith("trying again every 0.05 s\n")
     own_server.start()
     assert process.stderr.readline() == b"leaseq: the server is back\n"
-    queue = expired(own_server, "q2", 1)
+    queue = expired(client, "q2", 1)
     wait_for(process, f"{queue.name}: 1 returned")
+    client.close()
     process.terminate()
     _, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (0, b"")
 
 
 def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> None:
-    leaseq.Queue(server.client, queue_name).configure()
-    both = [spawn("clear", queue_name, "--every", "0.05") for _ in range(2)]
-    queue = expired(server, queue_name, 30)
+    both = []
+    for own in (f"{queue_name}-a", f"{queue_name}-b"):
+        leaseq.Queue(server.client, queue_name).configure()
+        expired(server.client, own, 1)
+        both.append(spawn("clear", queue_name, own, "--every", "0.01"))
+        wait_for(both[-1], f"{own}: 1 returned")
+    queue = expired(server.client, queue_name, 30, seconds=1)
     while queue.stats().reserved:
         time.sleep(0.02)
     assert queue.stats().counters["expired"] == 30

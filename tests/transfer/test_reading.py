@@ -241,13 +241,13 @@ def test_an_envelope_is_a_new_item() -> None:
         "id": "x",
         "priority": 5,
         "delay": 2.5,
-        "requires": ["fr"],
+        "requires": [],
         "due": "2026-11-21T10:05:00.123+02:00",
         "max_attempts": 7,
     }
     due = datetime(2026, 11, 21, 8, 5, 0, 123_000, tzinfo=UTC)
     assert read(json.dumps(row).encode(), "jsonl", envelope=True) == [
-        NewItem({"a": 1}, id="x", priority=5, delay=2.5, requires=("fr",), due=due, max_attempts=7)
+        NewItem({"a": 1}, id="x", priority=5, delay=2.5, due=due, max_attempts=7)
     ]
     assert read(b'{"payload":null,"id":null}', "jsonl", envelope=True) == [NewItem(None)]
 
@@ -265,6 +265,7 @@ def test_an_envelope_is_a_new_item() -> None:
         ('{"payload":1,"delay":-1}', "delay"),
         ('{"payload":1,"delay":true}', "delay"),
         ('{"payload":1,"requires":"fr"}', "requires"),
+        ('{"payload":1,"requires":["A B"]}', "requires"),
         ('{"payload":1,"requires":[1]}', "requires"),
         ('{"payload":1,"requires":[[]]}', "requires"),
         ('{"payload":1,"due":"tomorrow"}', "due"),
