@@ -86,7 +86,7 @@ def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> N
     for own in (f"{queue_name}-a", f"{queue_name}-b"):
         leaseq.Queue(server.client, queue_name).configure()
         expired(server.client, own, 1)
-        both.append(spawn("clear", queue_name, own, "--every", "0.01"))
+        both.append(spawn("clear", queue_name, own, "--every", "0.05"))
         wait_for(both[-1], f"{own}: 1 returned")
     queue = expired(server.client, queue_name, 30, seconds=1)
     while queue.stats().reserved:

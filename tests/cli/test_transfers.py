@@ -209,7 +209,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
 
 
-def test_a_long_import_and_export_stay_small(server: Any, made: leaseq.Queue, tmp_path: Path) -> None:
+def test_a_long_import_stays_small(server: Any, made: leaseq.Queue, tmp_path: Path) -> None:
     """The whole process, redis client included, by its resident memory at its peak."""
     path = tmp_path / "a.csv"
     peaks = []
