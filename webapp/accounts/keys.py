@@ -1,0 +1,21 @@
+"""Every key of the accounts, all in one slot of a cluster. No queue can have this name: it has an '@'."""
+
+from __future__ import annotations
+
+_BASE = "leaseq:{@accounts}:"
+
+PEOPLE = _BASE + "people"  # hash: name -> record (JSON)
+TOKENS = _BASE + "tokens"  # hash: SHA-256 of a token -> record (JSON)
+TOKENS_USED = _BASE + "tokens-used"  # hash: SHA-256 of a token -> when it was last used, in seconds
+SETUP = _BASE + "setup"  # string: SHA-256 of the set-up token, gone after a day
+LOG = _BASE + "log"  # stream: who changed what
+
+
+def link(digest: str) -> str:
+    """String: the person who may set a password by this link, gone after three days."""
+    return f"{_BASE}link:{digest}"
+
+
+def failures(of: str) -> str:
+    """String: how many sign-ins failed, gone with its window."""
+    return f"{_BASE}failures:{of}"

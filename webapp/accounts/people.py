@@ -1,0 +1,138 @@
+"""The table of people: one record each, changed only in a transaction that saw its latest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from leaseq import Client, Invalid
+from webapp.accounts import keys
+from webapp.accounts.model import Person, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A person as the server keeps them."""
+
+    name: str
+    role: Role
+    created: float
+    skills: tuple[str, ...] = ()
+    disabled: bool = False
+    password: str | None = None  # its hash
+    version: int = 1
+
+    def person(self) -> Person:
+        return Person(
+            name=self.name,
+            role=self.role,
+            skills=self.skills,
+            disabled=self.disabled,
+            version=self.version,
+            has_password=self.password is not None,
+            created_at=datetime.fromtimestamp(self.created, UTC),
+        )
+
+    def dumped(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def loaded(cls, raw: bytes) -> Record:
+        found: dict[str, Any] = json.loads(raw)
+        return cls(**{**found, "skills": tuple(found["skills"])})
+
+
+class NoSuchPerson(Invalid):
+    """There is nobody of this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("name", "a person who has an account", f"there is nobody named {name!r}")
+
+
+class People:
+    """Reads and writes records."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+
+    def find(self, name: str) -> Record | None:
+        with self._client.translating():
+            raw = self._redis.hget(keys.PEOPLE, name)
+        return Record.loaded(raw) if raw else None
+
+    def get(self, name: str) -> Record:
+        record = self.find(name)
+        if record is None:
+            raise NoSuchPerson(name)
+        return record
+
+    def all(self) -> list[Record]:
+        with self._client.translating():
+            found = self._redis.hvals(keys.PEOPLE)
+        return sorted(map(Record.loaded, found), key=lambda record: record.name.casefold())
+
+    def add(self, record: Record) -> None:
+        """A new record, or Invalid where somebody has the name already."""
+        with self._client.translating():
+            added = self._redis.hsetnx(keys.PEOPLE, record.name, record.dumped())
+        if not added:
+            raise Invalid(
+                "name", "a name that nobody has yet", f"there is a person named {record.name!r} already"
+            )
+
+    def change(self, name: str, *, end_sessions: bool = False, **changes: Any) -> Record:
+        """Some fields anew. Refused where it would leave nobody who can administer."""
+
+        def changed(people: dict[str, Record]) -> Record:
+            if name not in people:
+                raise NoSuchPerson(name)
+            after = replace(people[name], version=people[name].version + end_sessions, **changes)
+            if _administers(people[name]) and not any(map(_administers, (people | {name: after}).values())):
+                raise Invalid(
+                    "disabled" if after.disabled else "role",
+                    "at least one admin who can sign in",
+                    f"{name!r} is the only admin who can sign in: make somebody else admin first",
+                )
+            return after
+
+        return self.write(changed)
+
+    def write(
+        self,
+        make: Callable[[dict[str, Record]], Record],
+        *,
+        spend: str | None = None,
+        check: Callable[[bytes | None], None] | None = None,
+    ) -> Record:
+        """Store what ``make`` makes of all people, in one transaction.
+
+        ``spend`` names a one-time key that goes in the same transaction, after ``check`` saw its value.
+        """
+
+        def transaction(pipe: Any) -> Record:
+            if spend is not None and check is not None:
+                check(pipe.get(spend))
+            found = map(Record.loaded, pipe.hvals(keys.PEOPLE))
+            record = make({one.name: one for one in found})
+            pipe.multi()
+            pipe.hset(keys.PEOPLE, record.name, record.dumped())
+            if spend is not None:
+                pipe.delete(spend)
+            return record
+
+        watched = [keys.PEOPLE] if spend is None else [keys.PEOPLE, spend]
+        with self._client.translating():
+            written: Record = self._redis.transaction(transaction, *watched, value_from_callable=True)
+        return written
+
+
+def _administers(record: Record) -> bool:
+    return record.role == "admin" and not record.disabled and record.password is not None
+
+
+def has_admin(records: list[Record]) -> bool:
+    return any(map(_administers, records))

@@ -1,0 +1,17 @@
+"""Secrets that are shown once: 256 random bits, kept as their SHA-256 only.
+
+A plain fast hash is enough here: nobody guesses 256 bits, however fast they try.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+
+def new_secret(prefix: str = "") -> str:
+    return prefix + secrets.token_urlsafe(32)
+
+
+def digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

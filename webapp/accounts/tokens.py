@@ -1,0 +1,77 @@
+"""API tokens: a program shows one and acts as its person."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from leaseq import Client, Invalid
+from webapp.accounts import keys
+from webapp.accounts.model import ApiToken, checked_token_name
+from webapp.accounts.secret import digest, new_secret
+
+ID_LENGTH = 12
+PREFIX = "leaseq_"  # lets a scanner of leaked secrets know one
+_MINUTE = 60
+
+
+class Tokens:
+    """Makes, finds, lists and revokes them."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+
+    def create(self, person: str, name: str) -> str:
+        """A new token, in the clear: nobody can read it again."""
+        token = new_secret(PREFIX)
+        record = {"name": checked_token_name(name), "person": person, "created": time.time()}
+        with self._client.translating():
+            self._redis.hset(keys.TOKENS, digest(token), json.dumps(record, ensure_ascii=False))
+        return token
+
+    def person_of(self, token: str) -> str | None:
+        """Whose token this is; notes that it was used."""
+        hashed = digest(token)
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=False)
+            pipe.hget(keys.TOKENS, hashed)
+            pipe.hget(keys.TOKENS_USED, hashed)
+            raw, used = pipe.execute()
+            now = int(time.time())
+            if raw and now - int(used or 0) >= _MINUTE:
+                self._redis.hset(keys.TOKENS_USED, hashed, now)
+        return str(json.loads(raw)["person"]) if raw else None
+
+    def of(self, person: str | None = None) -> list[ApiToken]:
+        """A person's tokens, or everybody's, the oldest first."""
+        with self._client.translating():
+            found = self._redis.hgetall(keys.TOKENS)
+            used = self._redis.hgetall(keys.TOKENS_USED)
+        tokens = [_token(hashed, json.loads(raw), used.get(hashed)) for hashed, raw in found.items()]
+        mine = [token for token in tokens if person in (None, token.person)]
+        return sorted(mine, key=lambda token: token.created_at)
+
+    def revoke(self, id: str, person: str | None = None) -> ApiToken:
+        """End a token at once. With ``person`` only one of theirs."""
+        found = next((token for token in self.of(person) if token.id == id), None)
+        if found is None:
+            raise Invalid("id", "the id of a token that is in use", f"there is no token {id!r}")
+        with self._client.translating():
+            for hashed in self._redis.hkeys(keys.TOKENS):
+                if hashed.decode().startswith(id):
+                    self._redis.hdel(keys.TOKENS, hashed)
+                    self._redis.hdel(keys.TOKENS_USED, hashed)
+        return found
+
+
+def _token(hashed: bytes, record: dict[str, Any], used: bytes | None) -> ApiToken:
+    return ApiToken(
+        id=hashed.decode()[:ID_LENGTH],
+        name=record["name"],
+        person=record["person"],
+        created_at=datetime.fromtimestamp(record["created"], UTC),
+        used_at=datetime.fromtimestamp(int(used), UTC) if used else None,
+    )

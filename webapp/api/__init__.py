@@ -1,0 +1,50 @@
+"""REST under /api/v1: what a team's own product calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask_openapi.blueprint import APIBlueprint
+
+from webapp.api.models import ProblemModel
+
+__all__ = ["ABOUT", "SECURITY", "VERSION", "ProblemModel", "bp"]
+
+VERSION = "1"
+ABOUT = """A work queue for people. Each item is handed out under a lease: finish in time, give it back, or it
+returns by itself and somebody else gets it.
+
+Send `Authorization: Bearer <token>`, or the page's session cookie with its CSRF token in `X-CSRFToken`. Times
+are RFC 3339 in UTC, durations are seconds. Errors are `application/problem+json` with a stable `code`.
+`Idempotency-Key` on any POST makes it safe to send again."""
+
+SECURITY: dict[str, Any] = {
+    "token": {"type": "http", "scheme": "bearer"},
+    "session": {"type": "apiKey", "in": "cookie", "name": "leaseq"},
+}
+
+
+def _problem(text: str) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/ProblemModel"}
+    return {"description": text, "content": {"application/problem+json": {"schema": schema}}}
+
+
+bp = APIBlueprint(
+    "api",
+    __name__,
+    url_prefix="/api/v1",
+    abp_security=[{"token": []}, {"session": []}],
+    abp_responses={
+        "400": _problem("`invalid`: a field was refused, and nothing changed"),
+        "401": _problem("`unauthorized`: no token or session, or one that ended"),
+        "403": _problem("`forbidden`: it takes another role, or the CSRF token is missing"),
+        "404": _problem("`not-found`"),
+        "409": _problem("`lease-lost`: the lease is not yours any more"),
+        "413": _problem("`too-large`"),
+        "415": _problem("`unsupported-media-type`"),
+        "422": _problem("`form`: the result does not fit the queue's form; the lease stays"),
+        "503": _problem("`server-unavailable`: try again after `Retry-After` seconds"),
+    },
+)
+
+from webapp.api import items, leases, manage, people, queues  # noqa: E402, F401  # they add their routes to bp

@@ -1,0 +1,187 @@
+"""Items: put in, look at, move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from flask import Response, request
+from werkzeug.exceptions import UnsupportedMediaType
+
+import leaseq
+from leaseq import transfer
+from webapp.api import bp
+from webapp.api.keys import derived_id, idempotency_key
+from webapp.api.models import Held, ItemModel, ItemPath, ItemsModel, ItemsQuery, Nothing, QueuePath
+from webapp.api.shapes import item_shape
+from webapp.errors import Problem
+from webapp.gate import needs, takes_any_size
+from webapp.requests import JSON, strict_request
+from webapp.state import person, queue, state
+
+TAGS: list[Any] = [{"name": "items"}]
+NDJSON = "application/x-ndjson"
+MAX_ARRAY = 100_000
+
+_NEW_ITEM = {
+    "type": "object",
+    "required": ["payload"],
+    "additionalProperties": False,
+    "properties": {
+        "payload": {"description": "Any JSON, at most 262,144 bytes"},
+        "id": {
+            "type": "string",
+            "maxLength": 200,
+            "description": "Made when absent; sent again it adds nothing",
+        },
+        "priority": {"type": "integer", "default": 100, "description": "The smaller, the sooner"},
+        "delay": {"type": "number", "default": 0, "description": "Seconds before it may be reserved"},
+        "requires": {"type": "array", "items": {"type": "string"}},
+        "due": {"type": "string", "format": "date-time"},
+        "max_attempts": {"type": "integer"},
+    },
+}
+_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        JSON: {"schema": {"oneOf": [_NEW_ITEM, {"type": "array", "items": _NEW_ITEM}]}},
+        NDJSON: {"schema": {"type": "string", "description": "A new item a line, any number of lines"}},
+    },
+}
+_ADDED = {
+    "description": "One item: `{id, added}`. Several: `{added, duplicates}`",
+    "content": {JSON: {"schema": {"type": "object"}}},
+}
+
+
+@bp.post("/queues/<q>/items", tags=TAGS, request_body=_BODY, responses={"201": _ADDED})
+@needs("manager")
+@takes_any_size
+def enqueue(path: QueuePath) -> tuple[dict[str, Any], int]:
+    """Put in one item, an array of items, or a stream of lines.
+
+    A stream is taken line by line. It stops at the first bad line: nothing of that line enters, the lines
+    before it have, and the answer says how many. Sent again with the same ids or the same `Idempotency-Key`,
+    lines that entered before are counted as duplicates.
+    """
+    found, key = queue(path.q), idempotency_key()
+    if request.mimetype == NDJSON:
+        return _enqueue_lines(found, key), 201
+    body = _bounded_json()
+    if isinstance(body, list):
+        if len(body) > MAX_ARRAY:
+            raise leaseq.Invalid("body", f"at most {MAX_ARRAY:,} items in an array; send more as {NDJSON}")
+        items = [_element(number, value) for number, value in enumerate(body, 1)]
+        counts = found.enqueue_many(_with_ids(found.name, key, items))
+        return {"added": counts.added, "duplicates": counts.duplicates}, 201
+    item = transfer.from_envelope(body)
+    (item,) = _with_ids(found.name, key, [item])
+    entered = found.enqueue(
+        item.payload,
+        id=item.id,
+        priority=item.priority,
+        delay=item.delay,
+        requires=item.requires,
+        due=item.due,
+        max_attempts=item.max_attempts,
+    )
+    return {"id": entered.id, "added": entered.added}, 201
+
+
+def _bounded_json() -> Any:
+    if request.mimetype != JSON:
+        raise UnsupportedMediaType(f"send an item or an array as {JSON}, a stream of lines as {NDJSON}")
+    request.max_content_length = state().settings.max_body_bytes
+    return strict_request().strict_json()
+
+
+def _element(number: int, value: Any) -> leaseq.NewItem:
+    try:
+        return transfer.from_envelope(value)
+    except leaseq.Invalid as refused:
+        raise leaseq.Invalid(
+            f"{number - 1}.{refused.field}", refused.limit, f"item {number}: {refused}"
+        ) from None
+
+
+def _with_ids(queue_name: str, key: str | None, items: list[leaseq.NewItem]) -> list[leaseq.NewItem]:
+    """Items without an id get one that follows from the request's key, where it has one."""
+    if key is None:
+        return items
+    return [_with_id(queue_name, key, number, item) for number, item in enumerate(items, 1)]
+
+
+def _with_id(queue_name: str, key: str, number: int, item: leaseq.NewItem) -> leaseq.NewItem:
+    return item if item.id is not None else replace(item, id=derived_id(queue_name, key, number))
+
+
+def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
+    """Take the body line by line, in constant memory."""
+    bad: list[transfer.BadRow] = []
+
+    def good() -> Iterator[leaseq.NewItem]:
+        rows = transfer.read(strict_request().byte_lines(), "jsonl", envelope=True)
+        for number, row in enumerate(rows, 1):
+            if isinstance(row, transfer.BadRow):
+                bad.append(row)
+                return
+            yield row if key is None else _with_id(found.name, key, number, row)
+
+    counts = found.enqueue_many(good())
+    if bad:
+        raise Problem(
+            400,
+            "invalid",
+            f"line {bad[0].line}: {bad[0].message}. The lines before it entered, nothing after them did",
+            field="body",
+            limit=bad[0].message,
+            line=bad[0].line,
+            added=counts.added,
+            duplicates=counts.duplicates,
+        )
+    return {"added": counts.added, "duplicates": counts.duplicates}
+
+
+@bp.get("/queues/<q>/items", tags=TAGS, responses={"200": ItemsModel})
+@needs("manager")
+def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
+    """The items in one state, in order, a page at a time."""
+    page = queue(path.q).page(query.state, limit=query.limit, after=query.after)
+    return {"items": [item_shape(item) for item in page.items], "after": page.after}
+
+
+@bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": ItemModel})
+@needs("manager")
+def get_item(path: ItemPath) -> dict[str, Any]:
+    """One item and all that is known about it."""
+    return item_shape(queue(path.q).get(path.id))
+
+
+@bp.delete("/queues/<q>/items/<name:id>", tags=TAGS, responses={"204": None})
+@needs("manager")
+def remove(path: ItemPath) -> Response:
+    """Take an item out of the queue for good, with its answers."""
+    queue(path.q).remove(path.id, by=person().name)
+    return Response(status=204)
+
+
+@bp.post("/queues/<q>/items/<name:id>/revive", tags=TAGS, responses={"200": ItemModel})
+@needs("manager")
+def revive(path: ItemPath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+    """Put a dead item back to work, with all its attempts."""
+    return item_shape(queue(path.q).revive(path.id, by=person().name))
+
+
+@bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": ItemModel})
+@needs("manager")
+def release(path: ItemPath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+    """Take a lease away: the item waits for somebody else."""
+    return item_shape(queue(path.q).release(path.id, by=person().name))
+
+
+@bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": ItemModel})
+@needs("manager")
+def adopt(path: ItemPath, body: Held) -> dict[str, Any]:
+    """Make the late answer of this token the item's answer."""
+    return item_shape(queue(path.q).adopt(path.id, body.token, by=person().name))

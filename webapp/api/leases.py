@@ -1,0 +1,132 @@
+"""What a person does: reserve, renew, draft, finish, abandon, fail."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Response
+
+from leaseq.transfer import rfc3339
+from webapp.api import bp
+from webapp.api.keys import request_id
+from webapp.api.models import (
+    AbandonBody,
+    DraftBody,
+    FailBody,
+    FailedModel,
+    FinishBody,
+    FinishedModel,
+    Held,
+    IdModel,
+    ItemPath,
+    LeaseModel,
+    LeasesModel,
+    Nothing,
+    QueuePath,
+)
+from webapp.api.shapes import finished_shape, lease_shape
+from webapp.gate import needs
+from webapp.state import person, queue
+
+TAGS: list[Any] = [{"name": "work"}]
+NOTHING_NOW = {
+    "description": "Nothing now: `X-Leaseq-Reason` says why, `Retry-After` when to ask again",
+    "headers": {
+        "X-Leaseq-Reason": {"schema": {"enum": ["empty", "held", "not-eligible", "paused"]}},
+        "Retry-After": {"schema": {"type": "integer"}},
+    },
+}
+
+ASK_AGAIN_SECONDS = 5
+LONGEST_WAIT = 60
+
+
+@bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": LeaseModel, "204": NOTHING_NOW})
+@needs("worker")
+def reserve(path: QueuePath, body: Nothing) -> dict[str, Any] | Response:  # noqa: ARG001  # checked: no fields
+    """Get one item that nobody else has.
+
+    Who holds their full number of items already gets one of those back.
+    """
+    found, me = queue(path.q), person()
+    lease = found.reserve(me.name, skills=me.skills, request_id=request_id())
+    if lease is not None:
+        return lease_shape(lease)
+    why = found.why_nothing(me.name, me.skills)
+    response = Response(status=204)
+    response.headers["Retry-After"] = str(_wait(why.free_at))
+    response.headers["X-Leaseq-Reason"] = why.reason or "held"
+    return response
+
+
+def _wait(free_at: datetime | None) -> int:
+    """Whole seconds until asking again makes sense."""
+    if free_at is None:
+        return ASK_AGAIN_SECONDS
+    left = (free_at - datetime.now(UTC)).total_seconds()
+    return min(max(math.ceil(left), 1), LONGEST_WAIT)
+
+
+@bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": LeasesModel})
+@needs("worker")
+def mine(path: QueuePath) -> dict[str, Any]:
+    """The leases that I hold."""
+    return {"leases": [lease_shape(lease) for lease in queue(path.q).mine(person().name)], "after": None}
+
+
+@bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": FinishedModel})
+@needs("worker")
+def finish(path: ItemPath, body: FinishBody) -> dict[str, Any]:
+    """Hand in the answer.
+
+    Taken also after the lease ran out, while nobody else has been granted the item since. A refused answer is
+    kept for the manager: `answer_kept` says so.
+    """
+    me = person()
+    finished = queue(path.q).finish(
+        id=path.id,
+        token=body.token,
+        person=me.name,
+        result=body.result,
+        then_reserve=body.then_reserve,
+        skills=me.skills,
+        request_id=request_id(),
+    )
+    return finished_shape(finished)
+
+
+@bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": IdModel})
+@needs("worker")
+def abandon(path: ItemPath, body: AbandonBody) -> dict[str, Any]:
+    """Give the item back. It goes ahead of the items that never left."""
+    queue(path.q).abandon(id=path.id, token=body.token, person=person().name, reason=body.reason)
+    return {"id": path.id}
+
+
+@bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": FailedModel})
+@needs("worker")
+def fail(path: ItemPath, body: FailBody) -> dict[str, Any]:
+    """Say that the item can't be done. It comes again later, until its attempts are used up."""
+    failed = queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
+    retry_at = rfc3339(failed.retry_at) if failed.retry_at else None
+    return {"id": failed.id, "retry_at": retry_at}
+
+
+@bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": LeaseModel})
+@needs("worker")
+def renew(path: ItemPath, body: Held) -> dict[str, Any]:
+    """Keep the item for another full lease from now.
+
+    Takes it back where the lease ran out and nobody else was granted it.
+    """
+    return lease_shape(queue(path.q).renew(id=path.id, token=body.token, person=person().name))
+
+
+@bp.put("/queues/<q>/items/<name:id>/draft", tags=TAGS, responses={"204": None})
+@needs("worker")
+def draft(path: ItemPath, body: DraftBody) -> Response:
+    """Keep what there is so far. It comes back with the item, whatever happens to the lease."""
+    queue(path.q).save_draft(id=path.id, token=body.token, person=person().name, draft=body.draft)
+    return Response(status=204)

@@ -1,0 +1,77 @@
+"""What a manager does with a whole queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from webapp.api import bp
+from webapp.api.models import (
+    AnswersQuery,
+    ClearedModel,
+    EventsModel,
+    JournalQuery,
+    Nothing,
+    PauseBody,
+    PausedModel,
+    QueuePath,
+)
+from webapp.api.shapes import event_shape
+from webapp.export import streamed_answers
+from webapp.gate import needs
+from webapp.state import person, queue
+
+TAGS: list[Any] = [{"name": "manage"}]
+_ANSWERS = {
+    "description": "An answer a line, in the order in which they were finished; late answers are marked",
+    "content": {
+        "application/x-ndjson": {"schema": {"type": "string"}},
+        "text/csv": {"schema": {"type": "string"}},
+    },
+}
+
+
+@bp.post("/queues/<q>/clear", tags=TAGS, responses={"200": ClearedModel})
+@needs("manager")
+def clear(path: QueuePath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+    """Return items whose lease ran out, and release what is due. It never deletes."""
+    cleared = queue(path.q).clear()
+    return {
+        "returned": cleared.returned,
+        "released": cleared.released,
+        "died": cleared.died,
+        "more": cleared.more,
+    }
+
+
+@bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": PausedModel})
+@needs("manager")
+def pause(path: QueuePath, body: PauseBody) -> dict[str, Any]:
+    """Stop handing out items. What is held may be finished."""
+    queue(path.q).pause(body.reason, by=person().name)
+    return {"paused": body.reason or ""}
+
+
+@bp.post("/queues/<q>/resume", tags=TAGS, responses={"200": PausedModel})
+@needs("manager")
+def resume(path: QueuePath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+    """Hand out items again."""
+    queue(path.q).resume(by=person().name)
+    return {"paused": None}
+
+
+@bp.get("/queues/<q>/journal", tags=TAGS, responses={"200": EventsModel})
+@needs("manager")
+def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
+    """What happened, in order. Pass `after` back to go on from there."""
+    events = queue(path.q).journal(after=query.after, limit=query.limit)
+    after = events[-1].cursor if events else query.after
+    return {"events": [event_shape(event) for event in events], "after": after}
+
+
+@bp.get("/queues/<q>/answers", tags=TAGS, responses={"200": _ANSWERS})
+@needs("manager")
+def answers(path: QueuePath, query: AnswersQuery) -> Response:
+    """Every answer, streamed. `with_late` adds those that were refused and kept, after the others."""
+    return streamed_answers(queue(path.q), query.format, with_late=query.with_late)

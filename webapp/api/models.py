@@ -1,0 +1,272 @@
+"""The shapes that REST takes and gives: the docs are made from these models, and bodies checked."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from webapp.accounts import Role
+
+State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
+Reason = Literal["empty", "held", "not-eligible", "paused"]
+MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exactly
+
+TIME: dict[str, Any] = {"examples": ["2026-11-21T10:05:00.123Z"]}
+
+
+class ProblemModel(BaseModel):
+    """Any error (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    code: str = Field(description="Stable: decide by it")
+    detail: str = Field(description="For a person to read")
+
+
+class Body(BaseModel):
+    """A request's body: exact types, and no field that isn't known."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class QueuePath(BaseModel):
+    q: str = Field(description="The queue's name")
+
+
+class ItemPath(QueuePath):
+    id: str = Field(description="The item's id")
+
+
+class PersonPath(BaseModel):
+    name: str = Field(description="The person's name")
+
+
+class Nothing(Body):
+    """No fields: {} or no body at all."""
+
+
+class Held(Body):
+    token: int = Field(ge=0, le=MAX_TOKEN, description="The lease's token")
+
+
+class FinishBody(Held):
+    result: Any = Field(description="The answer: it must fit the queue's form")
+    then_reserve: bool = Field(False, description="Also reserve the next item")
+
+
+class AbandonBody(Held):
+    reason: str | None = Field(None, description="Why, for the manager")
+
+
+class FailBody(Held):
+    error: str = Field(description="What is wrong with the item")
+
+
+class DraftBody(Held):
+    draft: Any = Field(description="What there is so far, in any shape")
+
+
+class PauseBody(Body):
+    reason: str | None = Field(None, description="Shown to people who find nothing")
+
+
+class PolicyBody(Body):
+    """Policy fields; those left out keep their value."""
+
+    lease_seconds: float = Field(300, description="How long a person may hold an item, 0.1 to 604800")
+    max_attempts: int = Field(3, description="Expiries and fails until an item is dead, 1 to 1000")
+    retry_seconds: float = Field(
+        2, description="The wait after the first fail; doubled for each one after it"
+    )
+    retry_max_seconds: float = Field(3600, description="The longest such wait")
+    holds: int = Field(1, description="Leases that one person may have at once, 1 to 100")
+    bands: list[int] = Field(
+        [50, 150], description="Priorities up to the first are high, past the second low"
+    )
+    renewals: int | None = Field(None, description="How often one lease may be renewed; null: no limit")
+    share_drafts: bool = Field(False, description="Show a draft to the next person")
+    form: Any = Field(None, description="How to show a payload and what to ask: {show, ask, keys}")
+    title: str = Field("", description="What pages call the queue")
+    instructions: str = Field("", description="Markdown")
+
+
+class PersonBody(Body):
+    role: Role | None = Field(None, description="What they may do")
+    skills: list[str] | None = Field(None, description="What they can do")
+    disabled: bool | None = Field(None, description="Whether they are shut out")
+
+
+class ItemsQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    state: State = Field(description="Which of the five states")
+    after: str | None = Field(None, description="The cursor that the page before gave")
+    limit: int = Field(100, ge=1, le=1_000)
+
+
+class JournalQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    after: str | None = Field(None, description="The cursor of the last event seen")
+    limit: int = Field(100, ge=1, le=1_000)
+
+
+class AnswersQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal["jsonl", "csv"] = "jsonl"
+    with_late: bool = Field(False, description="Add the answers that were refused and kept")
+
+
+class LeaseModel(BaseModel):
+    queue: str
+    id: str
+    token: int
+    payload: Any
+    attempt: int = Field(description="The how-manieth grant of the item this is, from 1")
+    reserved_at: str = Field(json_schema_extra=TIME)
+    expires_at: str = Field(json_schema_extra=TIME)
+    lease_seconds: float
+    draft: Any
+    person: str
+
+
+class LeasesModel(BaseModel):
+    leases: list[LeaseModel]
+    after: None
+
+
+class FinishedModel(BaseModel):
+    id: str
+    late: bool = Field(description="The lease had run out, and nobody else had been granted the item")
+    replayed: bool = Field(description="This finish was counted before: a retry")
+    next: LeaseModel | None
+
+
+class IdModel(BaseModel):
+    id: str
+
+
+class FailedModel(BaseModel):
+    id: str
+    retry_at: str | None = Field(description="null: the attempts are used up, the item is dead")
+
+
+class AnswerModel(BaseModel):
+    id: str
+    payload: Any
+    result: Any
+    person: str
+    token: int
+    attempt: int
+    finished_at: str = Field(json_schema_extra=TIME)
+    late: bool
+
+
+class GrantModel(BaseModel):
+    token: int
+    person: str
+    attempt: int
+    reserved_at: str = Field(json_schema_extra=TIME)
+    how: Literal["held", "expired", "abandoned", "failed", "released", "finished"]
+    ended_at: str | None
+    expires_at: str | None
+    renewals: int
+    reason: str | None
+
+
+class ItemModel(BaseModel):
+    id: str
+    state: State
+    payload: Any
+    priority: int
+    requires: list[str]
+    due: str | None
+    attempts: int = Field(description="Grants so far")
+    failures: int = Field(description="Expiries and fails so far")
+    enqueued_at: str = Field(json_schema_extra=TIME)
+    leases: list[GrantModel]
+    answers: list[AnswerModel]
+    late_answers: list[AnswerModel]
+    history: list[GrantModel]
+
+
+class ItemsModel(BaseModel):
+    items: list[ItemModel]
+    after: str | None
+
+
+class StatsModel(BaseModel):
+    inbound: int
+    reserved: int
+    scheduled: int
+    finished: int
+    dead: int
+    oldest_inbound_seconds: float | None
+    paused: str | None = Field(description="The reason, '' where none was given; null: not paused")
+    counters: dict[str, int]
+
+
+class CountsModel(BaseModel):
+    inbound: int
+    reserved: int
+    scheduled: int
+    finished: int
+    dead: int
+
+
+class QueueModel(BaseModel):
+    name: str
+    title: str
+    paused: str | None
+    policy: PolicyBody
+    form: Any
+    counts: CountsModel
+
+
+class QueuesModel(BaseModel):
+    queues: list[QueueModel]
+    after: None
+
+
+class ClearedModel(BaseModel):
+    returned: int
+    released: int
+    died: int
+    more: bool
+
+
+class PausedModel(BaseModel):
+    paused: str | None
+
+
+class EventModel(BaseModel):
+    cursor: str
+    at: str = Field(json_schema_extra=TIME)
+    what: str
+    id: str | None
+    person: str | None
+    token: int | None
+    detail: str | None
+
+
+class EventsModel(BaseModel):
+    events: list[EventModel]
+    after: str | None
+
+
+class PersonModel(BaseModel):
+    name: str
+    role: Role
+    skills: list[str]
+    disabled: bool
+    created_at: str = Field(json_schema_extra=TIME)
+
+
+class PeopleModel(BaseModel):
+    people: list[PersonModel]
+    after: None

@@ -1,0 +1,41 @@
+"""People, for a program that keeps them in step with a directory of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webapp.api import bp
+from webapp.api.models import PeopleModel, PersonBody, PersonModel, PersonPath
+from webapp.api.shapes import person_shape
+from webapp.gate import needs
+from webapp.state import accounts, person
+
+TAGS: list[Any] = [{"name": "people"}]
+
+
+@bp.get("/people", tags=TAGS, responses={"200": PeopleModel})
+@needs("admin")
+def list_people() -> dict[str, Any]:
+    """Everybody who has an account."""
+    return {"people": [person_shape(one) for one in accounts().people()], "after": None}
+
+
+@bp.put("/people/<name:name>", tags=TAGS, responses={"200": PersonModel})
+@needs("admin")
+def put_person(path: PersonPath, body: PersonBody) -> dict[str, Any]:
+    """Add a person, or change one.
+
+    Somebody new has no password: give them a link on the page of people, or make a token for them.
+    Who is disabled is signed out everywhere, and their tokens stop working.
+    """
+    me = person().name
+    if accounts().find(path.name) is None:
+        accounts().add(path.name, by=me, role=body.role or "worker", skills=body.skills or ())
+        if not body.disabled:
+            return person_shape(accounts().get(path.name))
+        changed = accounts().change(path.name, by=me, disabled=True)
+    else:
+        changed = accounts().change(
+            path.name, by=me, role=body.role, skills=body.skills, disabled=body.disabled
+        )
+    return person_shape(changed)

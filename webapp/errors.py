@@ -1,0 +1,177 @@
+"""Every error as an answer: problem+json under /api, a page elsewhere. None is a traceback."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask, Response, render_template, request
+from flask_wtf.csrf import CSRFError, validate_csrf
+from pydantic import ValidationError
+from werkzeug.exceptions import HTTPException
+from wtforms.validators import ValidationError as ValidationFailed
+
+import leaseq
+from webapp.accounts.people import NoSuchPerson
+from webapp.gate import in_api
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 5
+
+CODES = {
+    400: "invalid",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not-found",
+    405: "method-not-allowed",
+    413: "too-large",
+    415: "unsupported-media-type",
+    429: "too-many-requests",
+}
+"""The code of an error that Flask itself raises."""
+
+
+class Problem(Exception):
+    """An answer that is an error: its status, its stable code, what is true, and members of its own."""
+
+    def __init__(self, status: int, code: str, detail: str, **members: Any) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.members = members
+        self.headers: dict[str, str] = {}
+
+
+def problem_of(error: leaseq.LeaseqError) -> Problem:
+    """What an error of the library is over HTTP."""
+    if isinstance(error, leaseq.LeaseLost):
+        return Problem(409, "lease-lost", str(error), state=error.item.state, answer_kept=error.answer_kept)
+    if isinstance(error, (leaseq.ItemNotFound, leaseq.QueueNotFound, NoSuchPerson)):
+        return Problem(404, "not-found", str(error))
+    if isinstance(error, leaseq.Invalid) and error.errors:
+        return Problem(422, "form", str(error), errors=error.errors)
+    if isinstance(error, leaseq.Invalid):
+        return Problem(400, "invalid", str(error), field=error.field, limit=error.limit)
+    if isinstance(error, leaseq.ServerRefused):
+        return _retry_later(Problem(503, "server-refused", str(error)))
+    return _retry_later(Problem(503, "server-unavailable", str(error)))
+
+
+def _retry_later(problem: Problem) -> Problem:
+    problem.headers["Retry-After"] = str(RETRY_SECONDS)
+    return problem
+
+
+def problem_of_http(error: HTTPException) -> Problem:
+    status = error.code or 500
+    problem = Problem(status, CODES.get(status, "http-error"), error.description or error.name)
+    for name, value in error.get_headers():
+        if name not in ("Content-Type", "Content-Length"):
+            problem.headers[name] = value
+    if status == 401:
+        problem.headers["WWW-Authenticate"] = "Bearer"
+    if status == 429:
+        problem.headers.setdefault("Retry-After", "60")
+        problem.detail = "that was too often: wait a little and try again"
+    if status == 400:
+        problem.members = {"field": "request", "limit": problem.detail}
+    return problem
+
+
+def _problem_of_csrf(error: CSRFError) -> Problem:
+    detail = f"{error.description} Load the page again; a program sends it in the header X-CSRFToken"
+    return Problem(403, "forbidden", detail)
+
+
+def problem_of_model(error: ValidationError) -> Problem:
+    """The first field that a body or a query got wrong."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    field = ".".join(map(str, first["loc"])) or "body"
+    limit = {
+        "missing": "is required",
+        "extra_forbidden": "is not a field here",
+    }.get(first["type"], first["msg"][0].lower() + first["msg"][1:])
+    return Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit)
+
+
+TITLES: dict[str, str] = {
+    "invalid": "That was not accepted",
+    "unauthorized": "Sign in first",
+    "forbidden": "You may not do this",
+    "not-found": "There is nothing here",
+    "method-not-allowed": "That is not done here",
+    "lease-lost": "The lease is not yours any more",
+    "too-large": "That is too large",
+    "unsupported-media-type": "That kind of content is not taken here",
+    "form": "The result does not fit the form",
+    "too-many-requests": "That was too often",
+    "server-unavailable": "The queue server can't be reached",
+    "server-refused": "The queue server refused",
+    "internal": "Something went wrong",
+}
+
+
+def as_json(problem: Problem) -> Response:
+    body = {
+        "type": f"about:blank#{problem.code}",
+        "title": TITLES.get(problem.code, "That did not work"),
+        "status": problem.status,
+        "code": problem.code,
+        "detail": problem.detail,
+        **problem.members,
+    }
+    response = Response(json.dumps(body), problem.status, mimetype="application/problem+json")
+    response.headers.extend(problem.headers)
+    return response
+
+
+def as_page(problem: Problem) -> Response:
+    title = TITLES.get(problem.code, "That did not work")
+    again = _sent() if problem.status == 503 else []
+    page = render_template("error.html", problem=problem, title=title, again=again)
+    response = Response(page, problem.status)
+    response.headers.extend(problem.headers)
+    return response
+
+
+def _sent() -> list[tuple[str, str]]:
+    """What a form sent while the server was away, so that the page can send it again: nothing typed is lost.
+
+    Passwords are typed again. A form without our CSRF token is not ours, and is not offered again.
+    """
+    if request.method != "POST" or request.mimetype != "application/x-www-form-urlencoded":
+        return []
+    sent = list(request.form.items(multi=True))
+    try:
+        validate_csrf(request.form.get("csrf_token"))
+    except ValidationFailed:
+        return []
+    if any("password" in name for name, _ in sent):
+        return []
+    return [(name, value) for name, value in sent if name != "csrf_token"]
+
+
+def answer(problem: Problem) -> Response:
+    return as_json(problem) if in_api() else as_page(problem)
+
+
+def init_errors(app: Flask) -> None:
+    def handle(kind: type[Any], turn: Callable[[Any], Problem]) -> None:
+        app.register_error_handler(kind, lambda error: answer(turn(error)))
+
+    def unexpected(error: Exception) -> Problem:
+        log.error("%s %s failed", request.method, json.dumps(request.path), exc_info=error)
+        return Problem(
+            500, "internal", "the failure was written to the log; nothing that you sent is known to be lost"
+        )
+
+    handle(Problem, lambda problem: problem)
+    handle(leaseq.LeaseqError, problem_of)
+    handle(CSRFError, _problem_of_csrf)
+    handle(HTTPException, problem_of_http)
+    handle(ValidationError, problem_of_model)
+    handle(Exception, unexpected)

@@ -1,0 +1,7 @@
+"""The manager's pages: queues, their items, their settings, import and export."""
+
+from flask import Blueprint
+
+bp = Blueprint("manage", __name__)
+
+from webapp.manage import items, queues, settings, transfers  # noqa: E402, F401  # they add their routes to bp

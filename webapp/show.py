@@ -1,0 +1,136 @@
+"""How a payload is shown: by the form's ``show``, else as a neat table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import nh3
+from flask import Flask
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from leaseq import Json
+from leaseq.transfer import rfc3339
+from webapp.state import state
+
+_markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+_TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would tell its host who reads, and when
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of what a person sees of an item."""
+
+    kind: str  # text, markdown, image, audio, video, link, table, json
+    label: str
+    value: Json
+
+
+def parts_of(form: Json, payload: Json) -> list[Part]:
+    """The pieces in the order of the form's ``show``; fields that the payload hasn't are left out."""
+    shown = form.get("show") if isinstance(form, dict) else None
+    if not shown:
+        return [Part("table", "", payload)]
+    parts = []
+    for entry in shown:
+        asked = {"field": entry} if isinstance(entry, str) else entry
+        field = str(asked.get("field", ""))
+        found, value = _at(payload, field)
+        if found:
+            label = str(asked.get("label") or asked.get("title") or "")
+            parts.append(Part(str(asked.get("kind", "text")), label, value))
+    return parts or [Part("table", "", payload)]
+
+
+def _at(payload: Json, field: str) -> tuple[bool, Json]:
+    """The payload's field, by its name or by a path of names with dots between."""
+    if isinstance(payload, dict) and field in payload:
+        return True, payload[field]
+    value = payload
+    for name in field.split("."):
+        if not isinstance(value, dict) or name not in value:
+            return False, None
+        value = value[name]
+    return True, value
+
+
+def markdown(text: object) -> Markup:
+    """Markdown as harmless HTML: no script, no picture, no HTML of its own."""
+    return Markup(nh3.clean(_markdown.render(str(text)), tags=_TAGS))  # noqa: S704  # nh3 made it harmless
+
+
+def web_link(value: object) -> str | None:
+    """The value where it is an http or https address, which is safe to link to."""
+    if not isinstance(value, str):
+        return None
+    try:
+        parts = urlsplit(value.strip())
+    except ValueError:
+        return None
+    return value.strip() if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def media_link(value: object) -> str | None:
+    """The address where it is of an origin that pages may load pictures and sound from."""
+    link = web_link(value)
+    if link is None:
+        return None
+    parts = urlsplit(link)
+    return link if f"{parts.scheme}://{parts.netloc}" in state().settings.media_origins else None
+
+
+def pretty(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def is_plain(value: Json) -> bool:
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def plain(value: Json) -> str:
+    """A value that is no list or object, as a person reads it."""
+    return (
+        {None: "–", True: "yes", False: "no"}[value]
+        if value is None or value is True or value is False
+        else str(value)
+    )
+
+
+def span(seconds: float | None) -> str:
+    """A duration in the two units that matter: ``4 min 12 s``, ``2 d 3 h``."""
+    if seconds is None:
+        return "–"
+    left = max(int(seconds), 0)
+    parts: list[str] = []
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, left = divmod(left, size)
+        if count or parts or unit == "s":
+            parts.append(f"{count} {unit}")
+    return " ".join(part for part in parts[:2] if not part.startswith("0 ") or len(parts) == 1)
+
+
+def time_left(until: datetime) -> float:
+    return max((until - datetime.now(UTC)).total_seconds(), 0)
+
+
+def clock(time: datetime) -> str:
+    """A time as it stands in the page until the browser tells it in the reader's own zone."""
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def init_show(app: Flask) -> None:
+    filters: Iterable[Any] = (
+        markdown, web_link, media_link, pretty, is_plain, plain, span, time_left, clock, rfc3339,
+    )  # fmt: skip
+    for one in filters:
+        app.jinja_env.filters[one.__name__] = one
+    app.jinja_env.tests["is_plain_value"] = is_plain
+    app.jinja_env.filters["capital"] = lambda text: text[:1].upper() + text[1:]
+    app.jinja_env.filters["number"] = lambda value: f"{value:,}"
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True

@@ -1,0 +1,7 @@
+"""The pages of the person who works: home, and the work page."""
+
+from flask import Blueprint
+
+bp = Blueprint("work", __name__)
+
+from webapp.work import home, page  # noqa: E402, F401  # they add their routes to bp

@@ -1,0 +1,5 @@
+"""What gunicorn serves: ``gunicorn webapp.wsgi:app``."""
+
+from webapp import create_app
+
+app = create_app()
