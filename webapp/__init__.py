@@ -1,80 +1,24 @@
-"""The web app: accounts, pages and REST, on the public names of ``leaseq`` only."""
+"""The web app: accounts, pages and REST, on the public names of ``leaseq`` only.
+
+The app itself is in ``webapp.app`` and imported when it is made: a command that only looks at accounts
+need not wait for Flask.
+"""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING
 
-from flask_openapi.models.info import Info
-from flask_openapi.openapi import OpenAPI
-from werkzeug.middleware.proxy_fix import ProxyFix
-from werkzeug.routing import BaseConverter
+if TYPE_CHECKING:
+    from flask_openapi.openapi import OpenAPI
 
-import leaseq
-from webapp import api, auth, docs, health, manage, people, work
-from webapp.accounts import Accounts, Passwords
-from webapp.errors import init_errors
-from webapp.gate import init_gate
-from webapp.headers import init_headers
-from webapp.requests import StrictRequest
-from webapp.settings import Settings, load_settings
-from webapp.show import init_show
-from webapp.state import EXTENSION, State
+    from webapp.accounts import Passwords
+    from webapp.settings import Settings
 
-
-class Name(BaseConverter):
-    """An item's id or a person's name: any printable characters, slashes included."""
-
-    regex = ".+?"
-    part_isolating = False
+__all__ = ["create_app"]
 
 
 def create_app(settings: Settings | None = None, *, passwords: Passwords | None = None) -> OpenAPI:
     """The app. Settings come from the environment unless given; ``passwords`` sets the cost of hashes."""
-    settings = settings or load_settings()
-    app = OpenAPI(
-        __name__,
-        info=Info(title="leaseq", version=api.VERSION, description=api.ABOUT),
-        doc_ui=False,
-        security_schemes=api.SECURITY,
-        validation_error_status=400,
-        validation_error_model=api.ProblemModel,
-        validation_error_callback=_refuse,
-    )
-    app.openapi_version = "3.1.0"
-    app.request_class = StrictRequest
-    app.url_map.converters["name"] = Name
-    app.url_map.merge_slashes = False
-    app.json.sort_keys = False  # type: ignore[attr-defined]
-    _configure(app, settings)
-    client = leaseq.connect(settings.redis_url)
-    app.extensions[EXTENSION] = State(settings, client, Accounts(client, passwords=passwords))
-    init_headers(app)
-    init_gate(app)
-    init_errors(app)
-    init_show(app)
-    for blueprint in (auth.bp, work.bp, manage.bp, people.bp, health.bp, docs.bp):
-        app.register_blueprint(blueprint)
-    app.register_api(api.bp)
-    if settings.trusted_proxies:
-        hops = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
-    return app
+    from webapp.app import make_app  # noqa: PLC0415  # see above
 
-
-def _refuse(error: Any) -> Any:
-    raise error
-
-
-def _configure(app: OpenAPI, settings: Settings) -> None:
-    secure = settings.secure_cookies
-    app.config.update(
-        SECRET_KEY=settings.secret_key.get_secret_value(),
-        SESSION_COOKIE_NAME="__Host-leaseq" if secure else "leaseq",
-        SESSION_COOKIE_SECURE=secure,
-        SESSION_COOKIE_HTTPONLY=True,
-        SESSION_COOKIE_SAMESITE="Lax",
-        PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
-        MAX_CONTENT_LENGTH=settings.max_body_bytes,
-        MAX_FORM_MEMORY_SIZE=settings.max_body_bytes,
-    )
+    return make_app(settings, passwords)

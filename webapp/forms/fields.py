@@ -41,6 +41,7 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class Field:
     name: str  # the property
+    id: str  # in the page
     kind: Kind
     label: str
     help: str
@@ -62,7 +63,10 @@ def fields_of(form: Json) -> tuple[Field, ...]:
     properties = schema.get("properties", {})
     required = schema.get("required", [])
     bound = Keys(form.get("keys") if isinstance(form, dict) else None)
-    return tuple(_field(name, found, name in required, bound) for name, found in properties.items())
+    return tuple(
+        _field(number, name, found, name in required, bound)
+        for number, (name, found) in enumerate(properties.items(), 1)
+    )
 
 
 class Keys:
@@ -82,7 +86,7 @@ class Keys:
         return str(number) if self._numbered == field else None
 
 
-def _field(name: str, found: Json, required: bool, keys: Keys) -> Field:
+def _field(number: int, name: str, found: Json, required: bool, keys: Keys) -> Field:
     schema: dict[str, Any] = found if isinstance(found, dict) else {}
     members = _members(schema)
     kind: Kind
@@ -96,6 +100,7 @@ def _field(name: str, found: Json, required: bool, keys: Keys) -> Field:
         kind = _plain_kind(schema)
     return Field(
         name=name,
+        id=f"field-{number}",
         kind=kind,
         label=str(schema.get("title") or name.replace("_", " ").strip().capitalize()),
         help=str(schema.get("description") or ""),

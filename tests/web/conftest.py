@@ -1,0 +1,144 @@
+"""The app on the real server, and people who call it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from argon2.profiles import CHEAPEST
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+import leaseq
+from webapp import create_app
+from webapp.accounts import Accounts, Passwords
+from webapp.settings import Settings
+
+PASSWORD = "correct horse battery"
+SECRET = "a secret for tests that is long enough"
+CHEAP = Passwords(PasswordHasher.from_parameters(CHEAPEST))
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def app(server: Any) -> Flask:
+    return create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+
+
+@pytest.fixture(scope="session")
+def accounts(app: Flask) -> Accounts:
+    return app.extensions["leaseq"].accounts
+
+
+@dataclass
+class Caller:
+    """Somebody who calls REST by a token."""
+
+    name: str
+    token: str
+    client: FlaskClient
+
+    def __call__(self, method: str, path: str, **options: Any) -> TestResponse:
+        headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
+        return self.client.open(f"/api/v1{path}", method=method, headers=headers, **options)
+
+
+@pytest.fixture
+def new_name() -> Callable[[str], str]:
+    return lambda role: f"{role}-{next(_numbers)}"
+
+
+@pytest.fixture
+def caller(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[[str], Caller]:
+    def make(role: str) -> Caller:
+        name = new_name(role)
+        accounts.add(name, by="test", role=role)
+        return Caller(name, accounts.create_token(name, "test", by="test"), app.test_client())
+
+    return make
+
+
+@pytest.fixture
+def worker(caller: Callable[[str], Caller]) -> Caller:
+    return caller("worker")
+
+
+@pytest.fixture
+def manager(caller: Callable[[str], Caller]) -> Caller:
+    return caller("manager")
+
+
+@pytest.fixture
+def admin(caller: Callable[[str], Caller]) -> Caller:
+    return caller("admin")
+
+
+class Browser:
+    """Somebody who clicks: keeps cookies, and sends forms with the page's CSRF token."""
+
+    def __init__(self, app: Flask, name: str) -> None:
+        self.client = app.test_client()
+        self.name = name
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self.client.get(path, **options)
+
+    def csrf(self, path: str = "/login") -> str:
+        found = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get(path).text)
+        assert found, "the page has no form"
+        return found[1]
+
+    def post(
+        self, path: str, data: dict[str, Any] | None = None, *, page: str = "/account", **options: Any
+    ) -> TestResponse:
+        fields = {"csrf_token": self.csrf(page), **(data or {})}
+        return self.client.post(path, data=fields, **options)
+
+    def sign_in(self, password: str = PASSWORD, **fields: str) -> TestResponse:
+        return self.post("/login", {"name": self.name, "password": password, **fields}, page="/login")
+
+
+@pytest.fixture
+def browser(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[[str], Browser]:
+    """A person with a role who is signed in."""
+
+    def make(role: str) -> Browser:
+        name = new_name(role)
+        accounts.add(name, by="test", role=role, password=PASSWORD)
+        visitor = Browser(app, name)
+        assert visitor.sign_in().status_code == 303
+        return visitor
+
+    return make
+
+
+@pytest.fixture
+def asking(queue: leaseq.Queue) -> leaseq.Queue:
+    """A queue with a form and two items."""
+    queue.configure(title="Triage", form=FORM, lease_seconds=60)
+    queue.enqueue({"text": "My parcel is not here", "order": 12}, id="one")
+    queue.enqueue({"text": "I want my money back", "order": 13}, id="two")
+    return queue
+
+
+FORM = {
+    "show": [{"field": "text", "kind": "text"}],
+    "ask": {
+        "type": "object",
+        "required": ["about", "urgent"],
+        "additionalProperties": False,
+        "properties": {
+            "about": {"title": "What is it about?", "enum": ["delivery", "refund", "other"]},
+            "urgent": {"type": "boolean", "title": "Is it urgent?"},
+            "tags": {"type": "array", "items": {"enum": ["angry", "polite", "unclear"]}},
+            "count": {"type": "integer", "minimum": 0},
+            "note": {"type": "string", "maxLength": 20},
+        },
+    },
+}

@@ -1,0 +1,72 @@
+"""``leaseq token``: what programs sign in with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
+
+if TYPE_CHECKING:
+    from leaseq import Client
+    from webapp.accounts import Accounts
+
+BY = "the command line"
+
+
+def accounts_of(client: Client) -> Accounts:
+    from webapp.accounts import Accounts
+
+    return Accounts(client)
+
+
+@click.group()
+def token() -> None:
+    """API tokens: create, list, revoke."""
+
+
+@token.command(epilog="Example: TOKEN=$(leaseq token create alice)")
+@click.argument("name")
+@click.option("--for", "label", default=BY, show_default=True, metavar="TEXT", help="What it is for.")
+@connected
+def create(client: Client, name: str, label: str) -> None:
+    """Print a new token that acts as the person NAME. It is shown this once."""
+    accounts = accounts_of(client)
+    if accounts.find(name) is None:
+        raise Failed(f"there is nobody named {name!r}: add them first by `leaseq user add {name}`")
+    click.echo(accounts.create_token(name, label, by=BY))
+
+
+@token.command("list")
+@json_option
+@connected
+def list_tokens(client: Client, as_json: bool) -> None:
+    """List the tokens that work, without the tokens themselves."""
+    tokens = accounts_of(client).tokens()
+    if as_json:
+        emit_json(tokens)
+        return
+    rows = [
+        (
+            one.id,
+            one.person,
+            one.name,
+            f"{one.created_at:%Y-%m-%d}",
+            f"{one.used_at:%Y-%m-%d %H:%M} UTC" if one.used_at else "never",
+        )
+        for one in tokens
+    ]
+    emit_table(("id", "person", "for", "made", "last used"), rows)
+
+
+@token.command()
+@click.argument("id")
+@connected
+def revoke(client: Client, id: str) -> None:
+    """End a token at once. `leaseq token list` shows its id."""
+    accounts = accounts_of(client)
+    if all(one.id != id for one in accounts.tokens()):
+        raise Failed(f"there is no token {id!r}: see `leaseq token list`")
+    gone = accounts.revoke_token(id, by=BY)
+    click.echo(f"the token of {gone.person} for {gone.name} does not work any more", err=True)

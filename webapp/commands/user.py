@@ -1,0 +1,118 @@
+"""``leaseq user``: people and their passwords."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from leaseq import Invalid
+from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
+
+if TYPE_CHECKING:
+    from leaseq import Client
+    from webapp.accounts import Accounts
+
+ROLES = ("worker", "manager", "admin")
+BY = "the command line"
+
+password_option = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from standard input instead of asking for it."
+)
+
+
+def accounts_of(client: Client) -> Accounts:
+    from webapp.accounts import Accounts
+
+    return Accounts(client)
+
+
+@click.group()
+def user() -> None:
+    """People: add, list, set a password, disable."""
+
+
+@user.command(epilog="Example: leaseq user add alice --role manager")
+@click.argument("name")
+@click.option("--role", type=click.Choice(ROLES), default="worker", show_default=True)
+@click.option("--skill", "skills", multiple=True, metavar="SKILL", help="What they can do; may be repeated.")
+@password_option
+@connected
+def add(client: Client, name: str, role: str, skills: tuple[str, ...], password_stdin: bool) -> None:
+    """Add a person who can sign in."""
+    accounts = accounts_of(client)
+    if accounts.find(name) is not None:
+        raise Failed(f"there is a person named {name!r} already")
+    password = _password(password_stdin)
+    accounts.add(name, by=BY, role=role, skills=skills, password=password)
+    click.echo(f"{name} can sign in as {role}", err=True)
+
+
+@user.command("list")
+@json_option
+@connected
+def list_people(client: Client, as_json: bool) -> None:
+    """List everybody."""
+    people = accounts_of(client).people()
+    if as_json:
+        emit_json(
+            [
+                {
+                    "name": one.name,
+                    "role": one.role,
+                    "skills": list(one.skills),
+                    "disabled": one.disabled,
+                    "has_password": one.has_password,
+                    "created_at": one.created_at,
+                }
+                for one in people
+            ]
+        )
+        return
+    rows = [(one.name, one.role, " ".join(one.skills), "disabled" if one.disabled else "") for one in people]
+    emit_table(("name", "role", "skills", ""), rows)
+
+
+@user.command()
+@click.argument("name")
+@password_option
+@connected
+def passwd(client: Client, name: str, password_stdin: bool) -> None:
+    """Set a person's password. It signs them out everywhere."""
+    accounts = accounts_of(client)
+    _known(accounts, name)
+    accounts.set_password(name, _password(password_stdin), by=BY)
+    click.echo(f"the password of {name} is set", err=True)
+
+
+@user.command()
+@click.argument("name")
+@connected
+def disable(client: Client, name: str) -> None:
+    """Shut a person out: their sessions end and their tokens stop working."""
+    accounts = accounts_of(client)
+    _known(accounts, name)
+    try:
+        accounts.change(name, by=BY, disabled=True)
+    except Invalid as refused:
+        raise Failed(str(refused)) from None
+    click.echo(f"{name} can't sign in any more", err=True)
+
+
+def _known(accounts: Accounts, name: str) -> None:
+    if accounts.find(name) is None:
+        raise Failed(f"there is nobody named {name!r}")
+
+
+def _password(from_stdin: bool) -> str:
+    """The password: a line of standard input, or asked for twice and not shown."""
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise click.UsageError("there is no terminal to ask on: give the password by --password-stdin.")
+    password = getpass.getpass("Password: ")
+    if getpass.getpass("The same again: ") != password:
+        raise Failed("the two passwords differ: nothing was changed")
+    return password
