@@ -26,7 +26,6 @@ from leaseq.errors import LeaseqError
 FIRST_BACKOFF = 0.5  # seconds; doubled each time
 LONGEST_BACKOFF = 30.0
 STEADY = 60.0  # a child that ran this long begins again with the first back-off
-READY_WITHIN = 60.0
 _POLL = 0.02
 
 
@@ -46,6 +45,7 @@ class Child:
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
     ready: Callable[[], bool] | None = None  # asked until it says yes, before the next child is started
+    ready_within: float = 60.0  # seconds
     grace: float = 15.0  # seconds from SIGTERM to SIGKILL
     pass_fds: tuple[int, ...] = ()
     quiet: bool = False  # its standard output goes nowhere
@@ -96,12 +96,12 @@ class Supervisor:
         running = _Running(child)
         self._children.append(running)
         process = self._launch(running)
-        deadline = time.monotonic() + READY_WITHIN
+        deadline = time.monotonic() + child.ready_within
         while child.ready is not None and not child.ready():
             if has_ended(process):
                 raise ChildFailed(f"{child.name} {_how(process.wait())} before it was ready")
             if time.monotonic() > deadline:
-                raise ChildFailed(f"{child.name} was not ready within {READY_WITHIN:g} seconds")
+                raise ChildFailed(f"{child.name} was not ready within {child.ready_within:g} seconds")
             self._wait(_POLL)
             self.check()
 

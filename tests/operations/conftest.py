@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from leaseq.embedded import EmbeddedServer
+from tests.operations.processes import Up
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """A new directory with a short path: a unix socket's may have 107 bytes only."""
+    path = Path(tempfile.mkdtemp(prefix="leaseq-"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def up(data_dir: Path, port: int) -> Iterator[Callable[..., Up]]:
+    started: list[Up] = []
+
+    def start(*arguments: str) -> Up:
+        started.append(Up(data_dir, port, *arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
+def own_server() -> Iterator[EmbeddedServer]:
+    """A server of this test's own, beside any that ``leaseq up`` runs."""
+    with tempfile.TemporaryDirectory(prefix="leaseq-") as folder, EmbeddedServer(folder) as server:
+        yield server

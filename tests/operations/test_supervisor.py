@@ -1,0 +1,152 @@
+"""The supervisor as a process of its own, since it takes over a process's signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.operations.processes import PATIENCE, alive, eventually
+
+PROGRAM = """
+import json, os, sys
+from pathlib import Path
+from leaseq.supervisor import Child, ChildFailed, Stopped, Supervisor
+
+folder = Path(sys.argv[1])
+
+def changed(pids):
+    part = folder / "part"
+    part.write_text(json.dumps(pids))
+    part.replace(folder / "pids")
+
+def child(name, script, **more):
+    return Child(name, [sys.executable, "-c", script, str(folder)], **more)
+
+try:
+    with Supervisor(changed=changed) as supervisor:
+        for name, script, more in json.loads(sys.argv[2]):
+            ready = more.pop("ready", None)
+            supervisor.start(child(name, script, ready=(folder / ready).exists if ready else None, **more))
+        (folder / "started").touch()
+        supervisor.run()
+except ChildFailed as error:
+    sys.exit(str(error))
+except Stopped:
+    sys.exit(0)
+"""
+
+STEADY = "import sys, time; time.sleep(600)"
+# Writes its name when it ends, which shows the order.
+LOGS_ITS_END = """
+import signal, sys, time
+def end(*_):
+    with open(sys.argv[1] + "/ends", "a") as file: file.write("{name} ")
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+open(sys.argv[1] + "/{name}-ready", "w").close()
+while True: time.sleep(600)
+"""
+STUBBORN = """
+import signal, subprocess, sys, time
+from pathlib import Path
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+grandchild = subprocess.Popen(["sleep", "600"])
+part = Path(sys.argv[1], "part-2")
+part.write_text(str(grandchild.pid))
+part.rename(sys.argv[1] + "/grandchild")
+while True: time.sleep(600)
+"""
+
+
+@contextmanager
+def supervised(folder: Path, *children: tuple[str, str, dict[str, Any]]) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(folder), json.dumps(children)], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def pids(folder: Path) -> dict[str, int]:
+    found: dict[str, int] = json.loads((folder / "pids").read_text())
+    return found
+
+
+def test_each_starts_when_the_one_before_is_ready_and_they_stop_in_reverse(tmp_path: Path) -> None:
+    children = [(n, LOGS_ITS_END.replace("{name}", n), {"ready": f"{n}-ready"}) for n in ("first", "second")]
+    with supervised(tmp_path, *children) as process:
+        eventually((tmp_path / "started").exists, "all started")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+    assert (tmp_path / "ends").read_text() == "second first "
+    assert not any(map(alive, pids(tmp_path).values()))
+
+
+def test_one_that_dies_is_started_again_and_said(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("one", STEADY, {}), ("two", STEADY, {})) as process:
+        eventually((tmp_path / "started").exists, "all started")
+        before = pids(tmp_path)
+        os.kill(before["one"], signal.SIGKILL)
+        eventually(lambda: pids(tmp_path).get("one") not in (None, before["one"]), "another process")
+        assert pids(tmp_path)["two"] == before["two"]
+        assert process.stderr is not None
+        assert process.stderr.readline() == "leaseq: one was killed by signal 9; starting it again in 0.5 s\n"
+
+
+def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("bad", "import sys; sys.exit(3)", {})) as process:
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(2)]
+    assert lines == [
+        "leaseq: bad ended with exit code 3; starting it again in 0.5 s\n",
+        "leaseq: bad ended with exit code 3; starting it again in 1 s\n",
+    ]
+
+
+def test_one_that_ends_before_it_is_ready_stops_everything(tmp_path: Path) -> None:
+    children = ("good", STEADY, {}), ("bad", "import sys; sys.exit(3)", {"ready": "never"})
+    with supervised(tmp_path, *children) as process:
+        _, said = process.communicate(timeout=PATIENCE)
+    assert said == "bad ended with exit code 3 before it was ready\n"
+    assert not any(map(alive, pids(tmp_path).values()))
+
+
+def test_stopping_while_one_is_still_starting(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("slow", STEADY, {"ready": "never"})) as process:
+        eventually((tmp_path / "pids").exists, "the child runs")
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+    assert not any(map(alive, pids(tmp_path).values()))
+
+
+def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("stubborn", STUBBORN, {"grace": 0.2, "ready": "grandchild"})) as process:
+        eventually((tmp_path / "started").exists, "all started")
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+    assert not alive(int((tmp_path / "grandchild").read_text()))
+    assert not any(map(alive, pids(tmp_path).values()))
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
+)
+def test_when_the_supervisor_is_killed_its_children_end(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("one", STEADY, {}), ("two", STEADY, {})) as process:
+        eventually((tmp_path / "started").exists, "all started")
+        process.kill()
+        process.wait(PATIENCE)
+        eventually(lambda: not any(map(alive, pids(tmp_path).values())), "the children ended")

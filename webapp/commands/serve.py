@@ -1,0 +1,119 @@
+"""``leaseq serve``: the web app under gunicorn, for a server that runs elsewhere."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+from pathlib import Path
+
+import click
+
+from leaseq import LeaseqError
+from leaseq.cli.common import data_option, redis_option, server_url
+
+host_option = click.option(
+    "--host",
+    envvar="LEASEQ_HOST",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to serve on; 0.0.0.0 is every one of this machine. [env: LEASEQ_HOST]",
+)
+port_option = click.option(
+    "--port",
+    envvar="LEASEQ_PORT",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(1, 65535),
+    help="The port to serve on. [env: LEASEQ_PORT]",
+)
+workers_option = click.option(
+    "--workers",
+    envvar="LEASEQ_WORKERS",
+    default=2,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Web processes: about one a core. [env: LEASEQ_WORKERS]",
+)
+threads_option = click.option(
+    "--threads",
+    envvar="LEASEQ_THREADS",
+    default=16,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="Threads in each web process. [env: LEASEQ_THREADS]",
+)
+
+
+class PortTaken(LeaseqError):
+    """The web address can't be had."""
+
+
+@click.command(epilog="Example: LEASEQ_SECRET_KEY=… leaseq serve --redis redis://localhost:6379/0")
+@redis_option
+@data_option
+@host_option
+@port_option
+@workers_option
+@threads_option
+def serve(redis: str | None, data: Path, host: str, port: int, workers: int, threads: int) -> None:
+    """Serve the pages and the REST API, against a server that runs elsewhere.
+
+    The key that signs sessions comes in LEASEQ_SECRET_KEY: 32 random characters or more, the same for
+    every web process.
+    """
+    from webapp.settings import load_settings
+
+    os.environ["LEASEQ_REDIS_URL"] = server_url(redis, data)
+    load_settings()
+    refuse_taken_port(host, port)
+    argv = gunicorn_argv(host, port, workers, threads)
+    os.execv(argv[0], argv)  # noqa: S606 (gunicorn takes this process's place, and so its signals)
+
+
+def gunicorn_argv(host: str, port: int, workers: int, threads: int, *, log_level: str = "info") -> list[str]:
+    """How to run the web app. docs/operator.md says why each is as it is."""
+    options = {
+        "bind": address(host, port),
+        "worker-class": "gthread",
+        "workers": str(workers),
+        "threads": str(threads),
+        "keep-alive": "10",
+        "graceful-timeout": "10",
+        "log-level": log_level,
+    }
+    words = [word for key, value in options.items() for word in (f"--{key}", value)]
+    flags = ["--reuse-port", "--no-control-socket"]
+    return [sys.executable, "-m", "gunicorn", *words, *flags, "webapp.wsgi:app"]
+
+
+def address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def refuse_taken_port(host: str, port: int) -> None:
+    """Raise PortTaken where the address can't be had.
+
+    gunicorn would not notice: with SO_REUSEPORT two programs of one user share a port, each getting
+    some of the requests.
+    """
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as gunicorn: TIME_WAIT is no holder
+            probe.bind(where)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise PortTaken(
+                f"port {port} on {host} is taken by another program: "
+                "stop that one, or choose another port by --port"
+            ) from None
+        if error.errno == errno.EACCES:
+            raise PortTaken(
+                f"port {port} may be used by root only: choose one above 1023 by --port, "
+                "and put a web server in front of it"
+            ) from None
+        raise PortTaken(
+            f"cannot serve on {host}: {error.strerror}; choose another address by --host"
+        ) from None

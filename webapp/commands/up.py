@@ -1,0 +1,162 @@
+"""``leaseq up``: everything on this machine by one command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from webapp.commands.serve import (
+    address,
+    gunicorn_argv,
+    host_option,
+    port_option,
+    refuse_taken_port,
+    threads_option,
+    workers_option,
+)
+
+if TYPE_CHECKING:
+    from leaseq.datadir import DataDir
+    from leaseq.supervisor import Supervisor
+
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (named to be told apart, not bound)
+LOOPBACK = ("127.", "::1", "localhost")
+
+
+@click.command(epilog="Example: leaseq up --demo")
+@click.option(
+    "--redis",
+    metavar="URL",
+    envvar="LEASEQ_REDIS_URL",
+    help="Use this server, and run none of our own. [env: LEASEQ_REDIS_URL]",
+)
+@click.option(
+    "--data",
+    metavar="DIR",
+    envvar="LEASEQ_DATA",
+    default="leaseq-data",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the data lives; made where missing, private to you. [env: LEASEQ_DATA]",
+)
+@host_option
+@port_option
+@click.option("--demo", is_flag=True, help="Add a queue of 40 customer messages to try it with.")
+@workers_option
+@threads_option
+def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers: int, threads: int) -> None:
+    """Run all of leaseq here: the server, the pages, and the clear job.
+
+    What was acknowledged is on the disk. Ctrl-C stops it, and the next `leaseq up` goes on from there.
+    """
+    import gunicorn  # noqa: F401 (where only the library is installed, `leaseq` says so before anything starts)
+
+    from leaseq.datadir import DataDir
+    from leaseq.supervisor import Stopped, Supervisor
+
+    with DataDir(data) as directory:
+        refuse_taken_port(host, port)
+        run = _Run(directory, redis, host, port)
+        with Supervisor(changed=run.publish) as supervisor:
+            try:
+                run.start_server(supervisor)
+                link = run.prepare(demo=demo)
+                run.start_web(supervisor, workers, threads)
+                run.start_clear(supervisor)
+                run.tell(link, demo=demo)
+                supervisor.run()
+            except Stopped:
+                pass
+
+
+class _Run:
+    """What one ``up`` knows while it starts."""
+
+    def __init__(self, directory: DataDir, redis: str | None, host: str, port: int) -> None:
+        from leaseq.embedded import EmbeddedServer
+
+        self._directory = directory
+        self._embedded = None if redis else EmbeddedServer(directory.path)
+        self._url = redis or (self._embedded.url if self._embedded else "")
+        self._host, self._port = host, port
+        self._web = f"http://{address(EVERYWHERE.get(host, host), port)}"
+        self._env = {"LEASEQ_REDIS_URL": self._url}
+
+    def publish(self, pids: Mapping[str, int]) -> None:
+        self._directory.publish(url=self._url, web=self._web, pids=pids)
+
+    def start_server(self, supervisor: Supervisor) -> None:
+        from leaseq.supervisor import Child, ChildFailed
+
+        if self._embedded is None:
+            return
+        server = Child(
+            "server",
+            self._embedded.command(),
+            ready=self._embedded.answers,
+            ready_within=600,  # it answers once it has read its file, however long that is
+            pass_fds=(self._directory.lock_fd,),  # no second server on these files while this one lives
+        )
+        try:
+            supervisor.start(server)
+        except ChildFailed as error:
+            raise ChildFailed(f"{error}: {self._embedded.last_words()}") from None
+
+    def prepare(self, *, demo: bool) -> str | None:
+        """Fill the demo queue where asked, and give the set-up link while there is no admin yet."""
+        import leaseq
+        from webapp.accounts import Accounts
+        from webapp.demo import add_demo
+
+        client = leaseq.connect(self._url)
+        try:
+            client.ping()
+            if demo:
+                add_demo(client)
+            token = Accounts(client).setup_token()
+        finally:
+            client.close()
+        return f"{self._web}/setup?token={token}" if token else None
+
+    def start_web(self, supervisor: Supervisor, workers: int, threads: int) -> None:
+        from leaseq.supervisor import Child
+
+        key = os.environ.get("LEASEQ_SECRET_KEY") or self._directory.secret_key()
+        argv = gunicorn_argv(self._host, self._port, workers, threads, log_level="warning")
+        env = {**self._env, "LEASEQ_SECRET_KEY": key}
+        supervisor.start(Child("web", argv, env=env, ready=self._answers))
+
+    def start_clear(self, supervisor: Supervisor) -> None:
+        from leaseq.supervisor import Child
+
+        argv = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
+        supervisor.start(Child("clear", argv, env=self._env, quiet=True))
+
+    def tell(self, link: str | None, *, demo: bool) -> None:
+        click.echo(f"leaseq serves on {self._web}")
+        if link:
+            click.echo(f"First, choose the admin's name and password (once, within a day): {link}")
+        if demo:
+            click.echo("The queue `demo` holds 40 messages to try.")
+        if not self._host.startswith(LOOPBACK):
+            click.echo(
+                "Others can reach it, and without TLS: see docs/operator.md before you give it to a team."
+            )
+        click.echo(f"The data is in {self._directory.path}. Ctrl-C stops it.")
+
+    def _answers(self) -> bool:
+        host = EVERYWHERE.get(self._host, self._host)
+        connection = HTTPConnection(host, self._port, timeout=5)
+        try:
+            connection.request("GET", "/healthz", headers={"Connection": "close"})
+            return connection.getresponse().status == 200
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()
