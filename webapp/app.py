@@ -25,7 +25,7 @@ from webapp.state import EXTENSION, State
 class Name(BaseConverter):
     """An item's id or a person's name: any printable characters, slashes included."""
 
-    regex = ".+?"
+    regex = r"[\s\S]+?"
     part_isolating = False
 
 

@@ -50,7 +50,7 @@ class Nothing(Body):
 
 
 class Held(Body):
-    token: int = Field(ge=0, le=MAX_TOKEN, description="The lease's token")
+    token: int = Field(ge=1, le=MAX_TOKEN, description="The lease's token")
 
 
 class FinishBody(Held):
