@@ -12,7 +12,7 @@ from pathlib import Path
 
 from leaseq.keys import Keys
 
-_INCLUDE = re.compile(r"^--- @include (\w+)\n", re.MULTILINE)
+_INCLUDE = re.compile(r"^ *--- @include (\w+)\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,13 @@ def pack(*words: str | bytes) -> bytes:
 
 @cache
 def load(name: str, *keys: str) -> Script:
-    source = _INCLUDE.sub(_include, _read(f"{name}.lua"))
+    source = _expand(f"{name}.lua")
     return Script(name, keys, source, sha1(source.encode(), usedforsecurity=False).hexdigest())
 
 
-def _include(match: re.Match[str]) -> str:
-    return _read(f"includes/{match[1]}.lua")
-
-
-def _read(path: str) -> str:
-    return (_folder() / path).read_text(encoding="utf-8")
+def _expand(path: str) -> str:
+    text = (_folder() / path).read_text(encoding="utf-8")
+    return _INCLUDE.sub(lambda match: _expand(f"includes/{match[1]}.lua"), text)
 
 
 @cache

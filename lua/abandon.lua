@@ -26,7 +26,6 @@ local clock, skew, shelves, grant = unpack(call('HMGET', LEDGER, 'clock', 'skew'
 local held, replayed = claimed(grant, ARGV[3] .. '\t' .. person .. '\t', 'abandoned')
 if replayed then return { 'ok' } end
 if not held then return lost(id) end
-tick(clock, skew)
 local item = read_item(id)
 end_grant(item, grant, 'abandoned ' .. at .. ' ' .. ARGV[5])
 place(item, band_of(item.p) .. ':returned', now)

@@ -53,7 +53,6 @@ if not answer then
   local adopted = grant and string.match(grant, '^%d+') == token and ending_of(grant) == 'finished'
   return { adopted and 'item' or 'no-answer', describe(id) }
 end
-tick(clock, skew)
 local state, _, set = where(item)
 if is_held(grant) then
   end_grant(item, grant, 'released ' .. at)

@@ -12,7 +12,9 @@ local DEAD, JOURNAL = KEYS[6], KEYS[7]
 local clock, skew, shelves, soonest = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'shelves', 'soonest'))
 --- @include now
 if not clock then return { 'ok', 0, 0, 0, 0 } end
---- @include events
+local events = {}
+--- @include journal_size
+--- @include note
 --- @include count
 --- @include shelves
 --- @include item
@@ -22,13 +24,12 @@ if not clock then return { 'ok', 0, 0, 0, 0 } end
 --- @include soonest
 --- @include end_grant
 --- @include sweep
-tick(clock, skew)
 if not soonest or now < soonest + 0 then return { 'ok', 0, 0, 0, 0 } end
 local returned, released, died = sweep(ARGV[2] + 0)
 if events[1] then
   at = string.format('%.0f', now)
   call('HSET', LEDGER, 'clock', at)
-  write_journal(at)
+  call('XADD', JOURNAL, at, unpack(events))
   call('XTRIM', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES)
 end
 return { 'ok', returned, released, died, soonest and soonest + 0 <= now and 1 or 0 }

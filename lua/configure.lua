@@ -8,9 +8,8 @@ REPLY  {'ok', made 0|1} ]]
 local call = redis.call
 local LEDGER, JOURNAL = KEYS[1], KEYS[2]
 local clock, skew, known = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'lease_seconds'))
-if known and ARGV[3] == 'create' then return { 'ok', 0 } end
 --- @include now
-tick(clock, skew)
+if known and ARGV[3] == 'create' then return { 'ok', 0 } end
 local names = {}
 for i = 4, #ARGV, 2 do
   call('HSET', LEDGER, ARGV[i], ARGV[i + 1])

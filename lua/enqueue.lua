@@ -13,15 +13,14 @@ local LEDGER, ITEMS, INBOUND, SCHEDULED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KE
 local request = ARGV[2]
 local clock, skew, shelves, soonest, bounds, enqueued, last = unpack(call('HMGET',
   LEDGER, 'clock', 'skew', 'shelves', 'soonest', 'bands', 'n:enqueued', 'request'))
-if not bounds then return { 'no-queue' } end
 --- @include now
+if not bounds then return { 'no-queue' } end
 --- @include shelves
 --- @include soonest
---- @include events
+--- @include journal_size
 -- A lost reply: the same request again gets the count that it got.
 local same, count = string.match(last or '', '^(%S+) (%d+)$')
 if same == request then return { 'ok', tonumber(count) } end
-tick(clock, skew)
 
 local known
 do

@@ -35,7 +35,6 @@ if replayed then
   return due == '0' and { 'dead' } or { 'retry', due }
 end
 if not held then return lost(id) end
-tick(clock, skew)
 local item = read_item(id)
 item.f = (item.f or 0) + 1
 local dead = item.f >= (item.m or max_attempts) + 0

@@ -12,64 +12,62 @@ REPLY  {'finished', late 0|1, replayed 0|1, the next lease as `reserve` gives it
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
-local id, person, result = ARGV[2], ARGV[4], ARGV[5]
+local id, person, result, request = ARGV[2], ARGV[4], ARGV[5], ARGV[6]
 local claim = ARGV[3] .. '\t' .. person .. '\t'
-local clock, skew, grant, holdings, finished, form, token, shelves, soonest, lease_seconds, holds, paused = unpack(
-  call('HMGET', LEDGER, 'clock', 'skew', 'g:' .. id, 'p:' .. person, 'n:finished', 'form_version', 'token',
-    'shelves', 'soonest', 'lease_seconds', 'holds', 'paused'))
---- @include now
---- @include events
---- @include changes
---- @include count
---- @include shelves
---- @include item
---- @include place
---- @include grant
---- @include where
---- @include held
---- @include soonest
---- @include end_grant
---- @include sweep
---- @include draft
---- @include take
---- @include reserve_for
---- @include describe
---- @include late
---- @include lost
+local clock, skew, grant, holdings, finished, form, soonest, token, shelves, lease_seconds, holds, paused = unpack(
+  call('HMGET', LEDGER, 'clock', 'skew', 'g:' .. id, 'p:' .. person, 'n:finished', 'form_version', 'soonest',
+    'token', 'shelves', 'lease_seconds', 'holds', 'paused'))
 if (form or '') ~= ARGV[7] then return { 'form' } end
-tick(clock, skew)
+--- @include now
 
-local late, replayed = false, false
-if claims(grant, claim) and is_held(grant) then
-  late = soonest and now >= soonest + 0 and now >= expiry_of(grant)
-  call('ZADD', FINISHED, at, id)
-  call('ZREM', RESERVED, id)
-  holdings = without(holdings, id)
-elseif claims(grant, claim) and ending_of(grant) == 'expired' then
-  late = true
-  local _, _, set = where(read_item(id))
-  call('ZADD', FINISHED, at, id)
-  call('ZREM', set, id)
-  grant = string.match(grant, '^[^\n]*')
-elseif claims(grant, claim) and ending_of(grant) == 'finished' then
-  local was_late, same = string.match(grant, '\nfinished %d+ (%d)\n(.*)$')
-  if same ~= result then return lost(id, keep_late(id, grant, claim, result)) end
-  late, replayed = was_late == '1', true
-else
-  return lost(id, keep_late(id, grant, claim, result))
+local late, replayed, source = false, false, RESERVED
+if not grant or string.sub(grant, 1, #claim) ~= claim or string.find(grant, '\n', 1, true) then
+  -- Not the holder now: ran out, sent again, or lost.
+  --- @include count
+  --- @include shelves
+  --- @include item
+  --- @include grant
+  --- @include where
+  --- @include describe
+  --- @include late
+  --- @include lost
+  local ending = claims(grant, claim) and ending_of(grant)
+  if ending == 'expired' then
+    late = true
+    local _, _, set = where(read_item(id))
+    source, grant = set, string.match(grant, '^[^\n]*')
+  elseif ending == 'finished' then
+    local was_late, same = string.match(grant, '\nfinished %d+ (%d)\n(.*)$')
+    if same ~= result then return lost(id, keep_late(id, grant, claim, result)) end
+    late, replayed = was_late == '1', true
+  else
+    return lost(id, keep_late(id, grant, claim, result))
+  end
+elseif soonest and now >= soonest + 0 then
+  --- @include grant
+  late = now >= expiry_of(grant)
 end
 
+local changes, events = { 'clock', at }, {}
 if not replayed then
-  if has_draft(grant) then drop_drafts(id) end
-  changes = { 'n:finished', (finished or 0) + 1, 'p:' .. person, holdings or '',
+  if string.find(grant, ' w', #claim, true) then
+    --- @include draft
+    drop_drafts(id)
+  end
+  local first, last = string.find(holdings or '', '\t' .. id .. '\t', 1, true)
+  if first then holdings = string.sub(holdings, 1, first) .. string.sub(holdings, last + 1) end
+  call('ZADD', FINISHED, at, id)
+  changes = { 'clock', at, 'n:finished', (finished or 0) + 1, 'p:' .. person, holdings or '',
     'g:' .. id, grant .. '\nfinished ' .. at .. (late and ' 1\n' or ' 0\n') .. result }
-  note('finished', id .. '\t' .. ARGV[3] .. '\t' .. person)
+  call('ZREM', source, id)
+  events = { 'finished', id .. '\t' .. ARGV[3] .. '\t' .. person }
 end
-local following = ARGV[8] == 'then' and reserve_for(person, ARGV[6], holdings)
+if ARGV[8] == 'then' then
+  --- @include take
+  return { 'finished', late and 1 or 0, replayed and 1 or 0, reply or { 'nothing' } }
+end
 if events[1] then
-  local n = #changes
-  changes[n + 1], changes[n + 2] = 'clock', at
-  write_changes()
-  write_journal(at)
+  call('HSET', LEDGER, unpack(changes))
+  call('XADD', JOURNAL, at, unpack(events))
 end
-return { 'finished', late and 1 or 0, replayed and 1 or 0, following }
+return { 'finished', late and 1 or 0, replayed and 1 or 0 }

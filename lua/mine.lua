@@ -8,10 +8,9 @@ local call = redis.call
 local LEDGER, ITEMS, DRAFTS = KEYS[1], KEYS[2], KEYS[3]
 local person = ARGV[2]
 local clock, skew, holdings = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'p:' .. person))
---- @include now
+--- @include queue_time
 --- @include grant
 --- @include draft
-now = math.max(now + (skew or 0), (clock or 0) + 0)
 local reply = { 'leases' }
 for id in string.gmatch(holdings or '', '\t([^\t]+)') do
   local grant = call('HGET', LEDGER, 'g:' .. id)

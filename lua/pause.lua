@@ -7,10 +7,9 @@ REPLY  {'ok'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, JOURNAL = KEYS[1], KEYS[2]
 local clock, skew, known, paused = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'lease_seconds', 'paused'))
+--- @include now
 if not known then return { 'no-queue' } end
 if paused == ARGV[3] then return { 'ok' } end
---- @include now
-tick(clock, skew)
 call('HSET', LEDGER, 'paused', ARGV[3], 'clock', at)
 call('XADD', JOURNAL, at, 'paused', '\t\t' .. ARGV[2] .. '\t' .. ARGV[3])
 return { 'ok' }

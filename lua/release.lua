@@ -26,7 +26,6 @@ local clock, skew, shelves, grant = unpack(call('HMGET', LEDGER, 'clock', 'skew'
 local item = read_item(id)
 if not item then return { 'no-item' } end
 if is_held(grant) then
-  tick(clock, skew)
   local token = end_grant(item, grant, 'released ' .. at)
   place(item, band_of(item.p) .. ':returned', now)
   call('ZREM', RESERVED, id)

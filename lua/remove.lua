@@ -22,7 +22,6 @@ local clock, skew, grant = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'g:' ..
 --- @include manager
 local item = read_item(id)
 if not item then return { 'no-item' } end
-tick(clock, skew)
 local _, _, set = where(item)
 local token = ''
 if is_held(grant) then

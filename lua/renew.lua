@@ -24,7 +24,6 @@ local clock, skew, shelves, soonest, lease_seconds, holds, renewals, holdings, g
 --- @include soonest
 --- @include draft
 if not claims(grant, ARGV[3] .. '\t' .. person .. '\t') then return lost(id) end
-tick(clock, skew)
 local held = is_held(grant)
 local item = read_item(id)
 local state, _, set = where(item)

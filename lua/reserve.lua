@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 --[[ Gives a person one item that nobody else has.
 
-KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items      3 leaseq:{q}:inbound (the base of the row)
+KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound (the base of the row)
        4 leaseq:{q}:reserved   5 leaseq:{q}:scheduled  6 leaseq:{q}:dead    7 leaseq:{q}:journal
        8 leaseq:{q}:history    9 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or '' for the server's   2 person   3 request id
@@ -14,26 +14,6 @@ local clock, skew, token, shelves, soonest, lease_seconds, holds, paused, holdin
   LEDGER, 'clock', 'skew', 'token', 'shelves', 'soonest', 'lease_seconds', 'holds', 'paused', 'p:' .. person))
 if not lease_seconds then return { 'nothing' } end
 --- @include now
---- @include events
---- @include changes
---- @include count
---- @include shelves
---- @include item
---- @include place
---- @include grant
---- @include held
---- @include soonest
---- @include end_grant
---- @include sweep
---- @include draft
+local changes, events = { 'clock', at }, {}
 --- @include take
---- @include reserve_for
-tick(clock, skew)
-local reply = reserve_for(person, request, holdings)
-if events[1] then
-  local n = #changes
-  changes[n + 1], changes[n + 2] = 'clock', at
-  write_changes()
-  write_journal(at)
-end
-return reply
+return reply or { 'nothing' }

@@ -25,7 +25,6 @@ if not item then return { 'no-item' } end
 local state = where(item)
 if state == 'finished' then return { 'wrong-state', describe(id) } end
 if state == 'dead' then
-  tick(clock, skew)
   item.f = nil
   place(item, band_of(item.p) .. ':returned', now)
   call('ZREM', DEAD, id)

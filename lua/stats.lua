@@ -12,9 +12,8 @@ local fields = {}
 for i = 2, #ARGV do fields[i - 1] = 'n:' .. ARGV[i] end
 local clock, skew, shelves, paused, token = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'shelves', 'paused',
   'token'))
---- @include now
+--- @include queue_time
 --- @include shelves
-now = math.max(now + (skew or 0), (clock or 0) + 0)
 local inbound, oldest = 0, nil
 for name in string.gmatch(shelves or '', '%S+') do
   inbound = inbound + call('ZCARD', shelf_key(name))

@@ -10,9 +10,8 @@ local LEDGER, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local clock, skew, shelves, holds, paused, holdings = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'shelves',
   'holds', 'paused', 'p:' .. ARGV[2]))
 if not holds then return { 'empty', '' } end
---- @include now
+--- @include queue_time
 --- @include shelves
-now = math.max(now + (skew or 0), (clock or 0) + 0)
 local _, held = string.gsub(string.match(holdings or '', '\t(.*)') or '', '\t', '')
 if held >= holds + 0 then return { 'something' } end
 if paused then return { 'paused', paused } end

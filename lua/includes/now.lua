@@ -1,17 +1,9 @@
--- The queue's time in microseconds: `at` as text, `now` as a number. Each change gets a time of its
--- own, later than the one before, so entries of a shelf are in order without looking at the last one.
-local at = ARGV[1]
-if at == '' then
-  local t = call('TIME')
-  local us = t[2]
-  if #us < 6 then us = string.rep('0', 6 - #us) .. us end
-  at = t[1] .. us
-end
-local now = at + 0
-
--- A server whose clock steps back (a failover, an operator) would keep leases alive by the length of
--- the step: such a step is added to the queue's skew. A smaller one is waited out.
-local function tick(clock, skew)
+--- @include server_time
+-- From here on, the queue's time. Each change gets a time of its own, later than the one before, so
+-- that the entries of a shelf are in order without a look at the last one. A server whose clock steps
+-- back (a failover, an operator) would keep leases alive by the length of the step: such a step is
+-- added to the queue's skew. A smaller one is waited out.
+if skew or now <= (clock or 0) + 0 then
   now = now + (skew or 0)
   local last = (clock or 0) + 0
   if now <= last then

@@ -1,0 +1,5 @@
+"""Speed, as ratios taken in one run: a figure of ours beside the floor, measured a moment apart."""
+
+from leaseq.bench.run import Figure, run
+
+__all__ = ["Figure", "run"]

@@ -1,0 +1,227 @@
+"""Takes the figures of ``docs/benchmarks.md`` on a server of its own, over a unix socket."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import redis
+
+from leaseq import Client, Queue, connect
+from leaseq.bench import floor
+from leaseq.embedded import EmbeddedServer
+
+PAYLOAD = {"text": "x" * 189}  # 200 bytes of JSON
+RESULT = {"label": "spam"}
+FOREVER = 604_800  # seconds of lease
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured figure beside what it should be."""
+
+    name: str
+    value: float
+    unit: str
+    least: float
+    aim: float
+    more_is_better: bool = False
+
+    @property
+    def reached(self) -> bool:
+        return self.value >= self.least if self.more_is_better else self.value <= self.least
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    client: Client
+    server: redis.Redis
+    cycles: int  # reserve + finish, for each sample
+    rounds: int  # samples, of which the median counts
+    large: int  # items of the large queue
+    tell: Callable[[str], None]
+
+    def queue(self, name: str, items: int, *, holds: int = 1) -> Queue:
+        self.server.execute_command("FLUSHALL", "SYNC")
+        queue = Queue(self.client, name)
+        queue.configure(lease_seconds=FOREVER, holds=holds)
+        queue.enqueue_many(PAYLOAD for _ in range(items))
+        return queue
+
+    def server_microseconds(self, work: Callable[[], int]) -> float:
+        """The server's time for all scripts that ``work`` runs, for each of the cycles that it returns."""
+        self.server.config_resetstat()
+        done = work()
+        stats = self.server.info("commandstats")
+        return float(stats["cmdstat_evalsha"]["usec"]) / done
+
+
+def run(*, quick: bool = False, tell: Callable[[str], None] = lambda _: None) -> list[Figure]:
+    """All figures. ``quick`` takes a tenth of the items and cycles: a check that it runs, not a figure."""
+    with _bench(quick, tell) as bench:
+        return [*_against_the_floor(bench), *_flatness(bench), *_clear(bench), *_filling(bench)]
+
+
+@contextmanager
+def _bench(quick: bool, tell: Callable[[str], None]) -> Iterator[Bench]:
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, _one_core():
+        with EmbeddedServer(folder, fsync="no") as embedded:
+            client = connect(embedded.url)
+            if not isinstance(client.redis, redis.Redis):
+                raise TypeError("an embedded server is no cluster")
+            client.redis.config_set("appendonly", "no")  # the floor has no file either
+            scale = 10 if quick else 1
+            yield Bench(client, client.redis, 20_000 // scale, 5, 1_000_000 // scale, tell)
+            client.close()
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """Pin this process, and the server that it starts, to one core: ratios swing otherwise."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def _two_calls(queue: Queue, count: int, person: str = "alice") -> float:
+    started = time.perf_counter()
+    for _ in range(count):
+        lease = queue.reserve(person)
+        queue.finish(lease, RESULT)
+    return time.perf_counter() - started
+
+
+def _one_call(queue: Queue, count: int) -> float:
+    lease = queue.reserve("alice")
+    started = time.perf_counter()
+    for _ in range(count):
+        lease = queue.finish(lease, RESULT, then_reserve=True).next
+    return time.perf_counter() - started
+
+
+def _against_the_floor(bench: Bench) -> list[Figure]:
+    two: list[float] = []
+    one: list[float] = []
+    both: list[float] = []
+    for n in range(bench.rounds):
+        bench.tell(f"against the floor, {n + 1} of {bench.rounds}")
+        bench.server.execute_command("FLUSHALL", "SYNC")
+        floor.fill(bench.server, bench.cycles)
+        base = floor.cycles(bench.server, bench.cycles)
+        queue = bench.queue("two", bench.cycles)
+        seconds: list[float] = []
+
+        def two_calls(queue: Queue = queue, seconds: list[float] = seconds) -> int:
+            seconds.append(_two_calls(queue, bench.cycles))
+            return bench.cycles
+
+        both.append(bench.server_microseconds(two_calls))
+        two.append(base / seconds[0])
+        one.append(base / _one_call(bench.queue("one", bench.cycles + 1), bench.cycles))
+    return [
+        Figure("reserve + finish, two calls, against the floor", _median(two), "x", 0.60, 0.8, True),
+        Figure("finish with then_reserve, against the floor", _median(one), "x", 1.0, 1.3, True),
+        Figure("server time of a reserve + finish", _median(both), "µs", 28, 16),
+    ]
+
+
+def _flatness(bench: Bench) -> list[Figure]:
+    cycles = bench.cycles // 5
+    ratios: list[float] = []
+    bench.tell(f"{bench.large:,} items against 1,000")
+    large = bench.queue("large", bench.large)
+    small = Queue(bench.client, "small")
+    small.configure(lease_seconds=FOREVER)
+    _two_calls(large, cycles)
+    for _ in range(bench.rounds):
+        small_time = 0.0
+        for _ in range(cycles // 500):
+            small.enqueue_many(PAYLOAD for _ in range(1_000 - small.stats().inbound))
+            small_time += _two_calls(small, 500)
+        ratios.append(_two_calls(large, cycles) / cycles / (small_time / (cycles // 500 * 500)))
+
+    bench.tell("100,000 open leases against 1,000")
+    held = bench.large // 10
+    few, many = _with_leases(bench, "few", held // 100), _with_leases(bench, "many", held)
+    for queue in (few, many):
+        queue.enqueue_many(PAYLOAD for _ in range(cycles * (bench.rounds + 1)))
+        _two_calls(queue, cycles)
+    leases = [_two_calls(many, cycles) / _two_calls(few, cycles) for _ in range(bench.rounds)]
+    return [
+        Figure("reserve + finish, 1,000,000 inbound against 1,000", _median(ratios), "x", 1.2, 1.0),
+        Figure("reserve + finish, 100,000 open leases against 1,000", _median(leases), "x", 1.2, 1.0),
+    ]
+
+
+def _with_leases(bench: Bench, name: str, count: int) -> Queue:
+    queue = Queue(bench.client, name)
+    queue.configure(lease_seconds=FOREVER)
+    queue.enqueue_many(PAYLOAD for _ in range(count))
+    for n in range(count):
+        queue.reserve(f"person-{n}")
+    return queue
+
+
+def _clear(bench: Bench) -> list[Figure]:
+    bench.tell("clear, with nothing and with much to do")
+    bench.server.execute_command("FLUSHALL", "SYNC")
+    queue = _with_leases(bench, "held", bench.large // 10)
+    queue.clear()
+
+    def nothing() -> int:
+        for _ in range(200):
+            queue.clear()
+        return 200
+
+    idle = bench.server_microseconds(nothing)
+    queue.configure(lease_seconds=0.1)
+    queue.enqueue_many(PAYLOAD for _ in range(2_000))
+    for n in range(2_000):
+        queue.reserve(f"short-{n}")
+    time.sleep(0.2)
+    longest: list[float] = []
+    for _ in range(2_000 // 250):
+        longest.append(bench.server_microseconds(lambda: len([queue.clear(250)])))
+    payloads = [PAYLOAD] * 250
+    for _ in range(20):
+        longest.append(bench.server_microseconds(lambda: len([queue.enqueue_many(payloads)])))
+    for state in ("inbound", "reserved"):
+        longest.append(bench.server_microseconds(lambda state=state: len([queue.items(state, limit=250)])))
+    return [
+        Figure("clear that finds nothing, 100,000 open leases", idle / 1000, "ms", 0.15, 0.05),
+        Figure("longest block of any script", max(longest) / 1000, "ms", 5, 1),
+    ]
+
+
+def _filling(bench: Bench) -> list[Figure]:
+    bench.tell("bytes and items a second")
+    count = bench.large // 10
+    rates: list[float] = []
+    for _ in range(3):
+        bench.server.execute_command("FLUSHALL", "SYNC")
+        queue = bench.queue("filled", 1)
+        payloads = [PAYLOAD] * count
+        before = bench.server.info("memory")["used_memory"]
+        started = time.perf_counter()
+        queue.enqueue_many(payloads)
+        rates.append(count / (time.perf_counter() - started))
+        size = (bench.server.info("memory")["used_memory"] - before) / count
+    return [
+        Figure("bytes of a waiting item, 200-byte payload", size, "bytes", 380, 330),
+        Figure("enqueue_many", _median(rates), "items/s", 60_000, 120_000, True),
+    ]
+
+
+def _median(values: list[float]) -> float:
+    return statistics.median(values)

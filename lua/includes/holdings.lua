@@ -1,0 +1,22 @@
+-- What a person's hands give at a reserve: what a lost reply already gave them, else one they hold
+-- where their hands are full, else nothing. Their own leases that ran out are taken back first.
+local function lease_in_hand(person, request, holdings)
+  local ids, grants = {}, {}
+  for id in string.gmatch(holdings, '\t([^\t]+)') do
+    local grant = call('HGET', LEDGER, 'g:' .. id)
+    if expiry_of(grant) > now then
+      ids[#ids + 1], grants[#grants + 1] = id, grant
+    else
+      expire(id, now)
+      now = now + 1
+    end
+  end
+  local n = #ids
+  local which = n
+  if n == 0 or string.sub(holdings, 1, #request + 1) ~= request .. '\t' then
+    if n < holds + 0 then return nil end
+    which = 1
+  end
+  local id, grant = ids[which], grants[which]
+  return { 'leased', id, grant, call('HGET', ITEMS, id), has_draft(grant) and draft_for(id, person) }
+end
