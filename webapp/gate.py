@@ -6,6 +6,7 @@ forgetting fails closed.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -109,7 +110,7 @@ def _guard() -> BaseResponse | None:
         if by_token:
             return None
     if getattr(current_app.view_functions[request.endpoint], "takes_any_size", False):
-        request.max_content_length = None
+        request.max_content_length = sys.maxsize
     csrf.protect()
     return None
 

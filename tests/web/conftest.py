@@ -105,15 +105,15 @@ class Browser:
 
 
 @pytest.fixture
-def browser(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[[str], Browser]:
+def visitor(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[[str], Browser]:
     """A person with a role who is signed in."""
 
     def make(role: str) -> Browser:
         name = new_name(role)
         accounts.add(name, by="test", role=role, password=PASSWORD)
-        visitor = Browser(app, name)
-        assert visitor.sign_in().status_code == 303
-        return visitor
+        found = Browser(app, name)
+        assert found.sign_in().status_code == 303
+        return found
 
     return make
 

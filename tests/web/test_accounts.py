@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -43,7 +44,7 @@ def test_the_first_admin_is_made_once(empty: Accounts) -> None:
         empty.set_up(token, "ann", "short")
     assert empty.set_up(token, "ann", PASSWORD).role == "admin"
     assert empty.setup_token() is None
-    with pytest.raises(leaseq.Invalid, match="token|link"):
+    with pytest.raises(leaseq.Invalid, match=r"admin already|used"):
         empty.set_up(token, "eve", PASSWORD)
     assert [one.name for one in empty.people()] == ["ann"]
 
@@ -55,10 +56,8 @@ def test_of_two_who_use_the_link_at_once_one_gets_in(empty: Accounts) -> None:
 
     def set_up(name: str) -> None:
         barrier.wait()
-        try:
+        with contextlib.suppress(leaseq.Invalid):
             made.append(empty.set_up(token, name, PASSWORD).name)
-        except leaseq.Invalid:
-            pass
 
     threads = [threading.Thread(target=set_up, args=(f"p{n}",)) for n in range(6)]
     for thread in threads:

@@ -47,9 +47,9 @@ def test_a_stranger_gets_nowhere(app: Flask) -> None:
 
 @pytest.mark.parametrize("role", ["worker", "manager"])
 def test_a_role_opens_no_more_than_its_routes(
-    app: Flask, role: str, caller: Callable[[str], Caller], browser: Callable[[str], Browser]
+    app: Flask, role: str, caller: Callable[[str], Caller], visitor: Callable[[str], Browser]
 ) -> None:
-    program, person = caller(role), browser(role)
+    program, person = caller(role), visitor(role)
     for endpoint, method, path in every_route(app):
         need = need_of(app, endpoint)
         if need not in ROLES or ROLES.index(need) <= ROLES.index(role):
@@ -71,8 +71,8 @@ def test_a_route_that_declares_nothing_is_closed(server: Any) -> None:
     assert app.test_client().get("/forgotten").status_code == 403
 
 
-def test_every_post_of_a_page_wants_the_csrf_token(app: Flask, browser: Callable[[str], Browser]) -> None:
-    person = browser("admin")
+def test_every_post_of_a_page_wants_the_csrf_token(app: Flask, visitor: Callable[[str], Browser]) -> None:
+    person = visitor("admin")
     for endpoint, method, path in every_route(app):
         if method != "GET" and endpoint != "docs.asset":
             answer = person.client.open(path, method=method, json={} if path.startswith("/api/") else None)
@@ -80,22 +80,22 @@ def test_every_post_of_a_page_wants_the_csrf_token(app: Flask, browser: Callable
             assert "CSRF" in answer.text, path
 
 
-def test_rest_takes_the_session_with_its_csrf_token(asking: Any, browser: Callable[[str], Browser]) -> None:
-    person = browser("worker")
+def test_rest_takes_the_session_with_its_csrf_token(asking: Any, visitor: Callable[[str], Browser]) -> None:
+    person = visitor("worker")
     headers = {"X-CSRFToken": person.csrf("/account")}
     answer = person.client.post(f"/api/v1/queues/{asking.name}/reserve", headers=headers)
     assert answer.status_code == 200
     assert answer.json["person"] == person.name
 
 
-def test_a_bad_token_is_not_helped_by_a_session(browser: Callable[[str], Browser]) -> None:
-    answer = browser("admin").get("/api/v1/queues", headers={"Authorization": "Bearer wrong"})
+def test_a_bad_token_is_not_helped_by_a_session(visitor: Callable[[str], Browser]) -> None:
+    answer = visitor("admin").get("/api/v1/queues", headers={"Authorization": "Bearer wrong"})
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_every_page_has_the_headers_and_a_nonce_of_its_own(browser: Callable[[str], Browser]) -> None:
-    person = browser("admin")
+def test_every_page_has_the_headers_and_a_nonce_of_its_own(visitor: Callable[[str], Browser]) -> None:
+    person = visitor("admin")
     nonces = set()
     for path in ("/", "/manage", "/people", "/account", "/api/v1/docs", "/nowhere"):
         answer = person.get(path)

@@ -14,17 +14,17 @@ from webapp.accounts.attempts import PER_ADDRESS, PER_NAME
 from .conftest import PASSWORD, Browser, Caller
 
 
-def test_sign_in_and_out(app: Flask, browser: Callable[[str], Browser]) -> None:
-    person = browser("worker")
+def test_sign_in_and_out(app: Flask, visitor: Callable[[str], Browser]) -> None:
+    person = visitor("worker")
     assert person.name in person.get("/account").text
     assert person.post("/logout").status_code == 303
     assert person.get("/account").location.startswith("/login")
 
 
 def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(
-    app: Flask, browser: Callable[[str], Browser]
+    app: Flask, visitor: Callable[[str], Browser]
 ) -> None:
-    known, unknown = browser("worker"), Browser(app, "nobody at all")
+    known, unknown = visitor("worker"), Browser(app, "nobody at all")
     known.post("/logout")
     answers = [one.sign_in("wrong password") for one in (known, unknown)]
     assert [one.status_code for one in answers] == [401, 401]
@@ -65,17 +65,17 @@ def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: p
     ],
 )
 def test_next_leads_to_own_paths_only(
-    app: Flask, browser: Callable[[str], Browser], target: str, where: str
+    app: Flask, visitor: Callable[[str], Browser], target: str, where: str
 ) -> None:
-    person = browser("worker")
+    person = visitor("worker")
     person.post("/logout")
     assert person.sign_in(next=target).location == where
 
 
 def test_failed_sign_ins_are_limited_by_name_and_address(
-    server: Any, app: Flask, browser: Callable[[str], Browser]
+    server: Any, app: Flask, visitor: Callable[[str], Browser]
 ) -> None:
-    person = browser("worker")
+    person = visitor("worker")
     person.post("/logout")
     here = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.1"}}
     fields = {"name": person.name, "password": "wrong password"}
@@ -100,8 +100,8 @@ def test_failed_sign_ins_are_limited_by_address(app: Flask) -> None:
     assert codes == [401] * PER_ADDRESS + [429]
 
 
-def test_a_changed_password_ends_the_other_sessions(app: Flask, browser: Callable[[str], Browser]) -> None:
-    here = browser("worker")
+def test_a_changed_password_ends_the_other_sessions(app: Flask, visitor: Callable[[str], Browser]) -> None:
+    here = visitor("worker")
     there = Browser(app, here.name)
     there.sign_in()
     fields = {"password": PASSWORD, "new_password": "another long one", "again": "another long one"}
@@ -122,9 +122,9 @@ def test_a_changed_password_ends_the_other_sessions(app: Flask, browser: Callabl
     ],
 )
 def test_a_refused_password_changes_nothing(
-    browser: Callable[[str], Browser], app: Flask, fields: dict[str, str], said: str
+    visitor: Callable[[str], Browser], app: Flask, fields: dict[str, str], said: str
 ) -> None:
-    person = browser("worker")
+    person = visitor("worker")
     good = {"password": PASSWORD, "new_password": "another long one", "again": "another long one"}
     answer = person.post("/account/password", {**good, **fields})
     assert answer.status_code == 400
@@ -132,8 +132,8 @@ def test_a_refused_password_changes_nothing(
     assert Browser(app, person.name).sign_in().status_code == 303
 
 
-def test_sign_out_everywhere(app: Flask, browser: Callable[[str], Browser]) -> None:
-    here = browser("worker")
+def test_sign_out_everywhere(app: Flask, visitor: Callable[[str], Browser]) -> None:
+    here = visitor("worker")
     there = Browser(app, here.name)
     there.sign_in()
     here.post("/account/sign-out-everywhere")
@@ -141,9 +141,9 @@ def test_sign_out_everywhere(app: Flask, browser: Callable[[str], Browser]) -> N
 
 
 def test_who_is_disabled_is_out_at_once(
-    app: Flask, accounts: Accounts, browser: Callable[[str], Browser]
+    app: Flask, accounts: Accounts, visitor: Callable[[str], Browser]
 ) -> None:
-    person = browser("worker")
+    person = visitor("worker")
     token = accounts.create_token(person.name, "test", by="test")
     accounts.change(person.name, by="test", disabled=True)
     assert person.get("/account").status_code == 303
@@ -155,19 +155,19 @@ def test_who_is_disabled_is_out_at_once(
     assert person.sign_in().status_code == 303
 
 
-def test_a_forged_or_old_session_is_none(app: Flask, browser: Callable[[str], Browser]) -> None:
-    person = browser("admin")
+def test_a_forged_or_old_session_is_none(app: Flask, visitor: Callable[[str], Browser]) -> None:
+    person = visitor("admin")
     with person.client.session_transaction() as session:
         session["_user_id"] = f"{person.name}:999"
     assert person.get("/account").status_code == 303
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(
-    server: Any, app: Flask, browser: Callable[[str], Browser]
+    server: Any, app: Flask, visitor: Callable[[str], Browser]
 ) -> None:
     import re
 
-    person = browser("worker")
+    person = visitor("worker")
     shown = person.post("/account/tokens", {"token_name": "my script"}).text
     token = re.search(r"leaseq_[\w-]{43}", shown)[0]
     assert token not in person.get("/account").text
@@ -182,19 +182,19 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(
 
 
 def test_nobody_revokes_another_persons_token(
-    accounts: Accounts, worker: Caller, browser: Callable[[str], Browser]
+    accounts: Accounts, worker: Caller, visitor: Callable[[str], Browser]
 ) -> None:
     (theirs,) = accounts.tokens(worker.name)
-    assert browser("worker").post(f"/account/tokens/{theirs.id}/revoke").status_code == 400
+    assert visitor("worker").post(f"/account/tokens/{theirs.id}/revoke").status_code == 400
     assert worker("GET", "/queues").status_code == 200
 
 
 def test_a_link_sets_a_password_once(
-    app: Flask, browser: Callable[[str], Browser], accounts: Accounts
+    app: Flask, visitor: Callable[[str], Browser], accounts: Accounts
 ) -> None:
     import re
 
-    shown = browser("admin").post("/people", {"name": "new one", "role": "worker", "skills": "fr de"}).text
+    shown = visitor("admin").post("/people", {"name": "new one", "role": "worker", "skills": "fr de"}).text
     path = re.search(r"/welcome\?token=[\w-]+", shown)[0]
     person = Browser(app, "new one")
     assert "Welcome, new one" in person.get(path).text

@@ -113,11 +113,15 @@ def _texts(field: Field, value: Json) -> list[str]:
         return []
     if field.kind in ("choice", "choices"):
         wanted = value if field.kind == "choices" and isinstance(value, list) else [value]
-        return [choice.text for choice in field.choices if _is_among(choice.value, choice.text, wanted)]
+        return [text for one in wanted for text in _text_of(field, one)]
     if field.kind == "lines" and isinstance(value, list):
         return ["\n".join(map(str, value))]
     return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
 
 
-def _is_among(value: Json, text: str, wanted: list[Json]) -> bool:
-    return any((type(value) is type(one) and value == one) or text == one for one in wanted)
+def _text_of(field: Field, value: Json) -> list[str]:
+    """The text of the choice that has this value, else of the one that has this text."""
+    for choice in field.choices:
+        if type(choice.value) is type(value) and choice.value == value:
+            return [choice.text]
+    return [choice.text for choice in field.choices if choice.text == value]

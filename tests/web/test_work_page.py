@@ -1,0 +1,308 @@
+"""The work page, without JavaScript: nothing typed is lost, and what is true is said."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from webapp.show import markdown
+
+from .conftest import Browser
+
+ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks <b>"}
+
+
+@pytest.fixture
+def person(visitor: Callable[[str], Browser]) -> Browser:
+    return visitor("worker")
+
+
+def path(queue: leaseq.Queue, *more: str) -> str:
+    return "/".join((f"/q/{queue.name}", *more))
+
+
+def take(queue: leaseq.Queue, person: Browser) -> leaseq.Lease:
+    assert person.post(path(queue, "reserve")).location == path(queue)
+    (lease,) = queue.mine(person.name)
+    return lease
+
+
+def send(queue: leaseq.Queue, person: Browser, lease: leaseq.Lease, verb: str, **fields: Any) -> Any:
+    return person.post(
+        path(queue, "items", lease.id, verb), {"token": str(lease.token), "then": "stop", **fields}
+    )
+
+
+def test_looking_takes_nothing(asking: leaseq.Queue, person: Browser) -> None:
+    page = person.get(path(asking))
+    assert "2 wait" in page.text
+    assert asking.stats().reserved == 0
+
+
+def test_take_and_finish_and_next(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    page = person.get(path(asking)).text
+    assert "My parcel is not here" in page
+    assert "Yours until" in page
+    done = send(
+        asking, person, lease, "finish", **{**ANSWER, "then": "next", "answer.tags": ["polite", "angry"]}
+    )
+    assert (done.status_code, done.location) == (303, path(asking))
+    assert asking.get(lease.id).answers[0].result == {
+        "about": "refund",
+        "urgent": True,
+        "tags": ["angry", "polite"],
+        "note": "thanks <b>",
+    }
+    page = person.get(path(asking)).text
+    assert "Saved." in page
+    assert "I want my money back" in page
+    (second,) = asking.mine(person.name)
+    assert send(asking, person, second, "finish", **ANSWER).location == "/"
+    assert asking.mine(person.name) == []
+
+
+def test_a_refused_answer_keeps_all_that_was_typed(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    typed = {
+        "answer.about": "refund",
+        "answer.note": "x" * 21 + "<&>\"'",
+        "answer.count": "many",
+        "answer.tags": "angry",
+    }
+    refused = send(asking, person, lease, "finish", **typed)
+    assert refused.status_code == 422
+    page = refused.text
+    assert re.search(r'value="refund"[^>]* checked', page)
+    assert re.search(r'value="angry"[^>]* checked', page)
+    assert html.escape(typed["answer.note"]).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in page
+    assert 'value="many"' in page
+    assert "A whole number, such as 42." in page
+    assert "Please answer this." in page
+    refused = send(
+        asking, person, lease, "finish", **{**typed, "answer.count": "-1", "answer.urgent": "false"}
+    )
+    assert refused.status_code == 422
+    for name in ("count", "note"):
+        field = re.search(rf'name="answer.{name}"[^>]*>', refused.text)
+        assert field
+        assert 'aria-invalid="true"' in field[0]
+    (kept,) = asking.mine(person.name)
+    assert kept.token == lease.token
+
+
+def test_a_late_answer_counts_and_says_so(timed_asking: Any, person: Browser) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
+    assert "Your time had run out, but nobody else had taken it: it counts." in person.get("/account").text
+    assert queue.get(lease.id).answers[0].late
+
+
+def test_a_refused_answer_after_the_time_ran_out_still_shows_the_item(
+    timed_asking: Any, person: Browser
+) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    refused = send(queue, person, lease, "finish", **{"answer.note": "half an answer"})
+    assert refused.status_code == 422
+    assert "My parcel is not here" in refused.text
+    assert "half an answer" in refused.text
+    assert "Your time ran out" in refused.text
+
+
+def test_an_answer_too_late_is_kept_for_the_manager(
+    timed_asking: Any, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    other = visitor("worker")
+    take(queue, other)
+    lost = send(queue, person, lease, "finish", **ANSWER)
+    assert lost.status_code == 409
+    assert "somebody else is on it now" in lost.text
+    assert "Your answer is kept" in lost.text
+    assert "thanks &lt;b&gt;" in lost.text
+    (late,) = queue.get(lease.id).late_answers
+    assert late.person == person.name
+
+
+def test_giving_back_keeps_the_draft_and_the_reason(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    gone = send(
+        asking, person, lease, "abandon", reason="lunch", **{"answer.note": "so far", "answer.count": "4x"}
+    )
+    assert gone.location == path(asking)
+    assert "You gave it back." in person.get(path(asking)).text
+    assert asking.get(lease.id).history[-1].reason == "lunch"
+    assert take(asking, person).id == lease.id
+    page = person.get(path(asking)).text
+    assert 'value="so far"' in page
+    assert 'value="4x"' in page
+
+
+def test_more_time_keeps_what_was_typed(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    assert send(asking, person, lease, "renew", **{"answer.note": "so far"}).status_code == 303
+    (renewed,) = asking.mine(person.name)
+    assert renewed.expires_at > lease.expires_at
+    assert 'value="so far"' in person.get(path(asking)).text
+    asking.configure(renewals=1)
+    assert send(asking, person, lease, "renew").status_code == 303
+    assert "at most 1" in html.unescape(person.get(path(asking)).text)
+
+
+def test_a_problem_is_reported_with_its_text(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    unsaid = send(asking, person, lease, "fail", error="  ", **{"answer.note": "so far"})
+    assert unsaid.status_code == 422
+    assert "Say what is wrong with it." in unsaid.text
+    assert 'value="so far"' in unsaid.text
+    assert send(asking, person, lease, "fail", error="unreadable").status_code == 303
+    assert asking.get(lease.id).last_error == "unreadable"
+
+
+def test_nothing_to_do_says_why(
+    queue: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    queue.configure()
+    assert "All done" in person.get(path(queue)).text
+    queue.enqueue({})
+    queue.pause("lunch")
+    assert "Paused: lunch" in person.get(path(queue)).text
+    queue.resume()
+    take(queue, visitor("worker"))
+    page = person.get(path(queue)).text
+    assert "with other people" in page
+    assert "The first may come free at <time" in page
+
+
+def test_what_belongs_to_others_is_not_shown(asking: leaseq.Queue, person: Browser, visitor: Any) -> None:
+    """A made-up token must not let somebody read an item through the page of a refused answer."""
+    lease = take(asking, visitor("worker"))
+    for token in (lease.token, lease.token + 1):
+        answer = person.post(path(asking, "items", lease.id, "finish"), {"token": str(token)})
+        assert answer.status_code == 404
+        assert "parcel" not in answer.text
+
+
+@pytest.mark.parametrize("token", ["", "x", "-1", "1" * 17, "¹"])
+def test_a_form_that_was_tampered_with_is_refused(asking: leaseq.Queue, person: Browser, token: str) -> None:
+    take(asking, person)
+    answer = person.post(path(asking, "items", "one", "finish"), {"token": token})
+    assert answer.status_code == 400
+    assert "token" in answer.text
+
+
+def test_pages_of_what_is_not_there(person: Browser) -> None:
+    assert person.get("/q/not-there").status_code == 404
+    assert person.get("/q/UPPER").status_code == 400
+    assert person.post("/q/not-there/reserve").status_code == 404
+
+
+def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, person: Browser) -> None:
+    nasty = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    form = {
+        "show": [
+            {"field": "a", "kind": kind}
+            for kind in ("text", "markdown", "image", "audio", "video", "link", "table", "json")
+        ]
+        + [{"field": "b", "kind": kind} for kind in ("markdown", "link", "image", "table")]
+    }
+    queue.configure(form=form, instructions=nasty, title=nasty[:200])
+    queue.enqueue({"a": nasty, "b": "javascript:alert(1)", "<script>": nasty})
+    take(queue, person)
+    for found in (None, form):
+        queue.configure(form=found)
+        page = person.get(path(queue)).text
+        assert "<script>alert" not in page
+        assert "<img" not in page
+        assert 'href="javascript' not in page
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "unwanted"),
+    [
+        ("**bold** `code`", "<strong>bold</strong>", ""),
+        ("| a |\n|---|\n| 1 |", "<table>", ""),
+        ("![track](https://evil.example/x.png)", "", "evil.example"),
+        ("[x](javascript:alert(1))", "", 'href="javascript'),
+        ("<svg onload=alert(1)>", "", "<svg"),
+        ("[x](https://ok.example)", "noopener", ""),
+    ],
+)
+def test_markdown_is_harmless(text: str, wanted: str, unwanted: str) -> None:
+    shown = str(markdown(text))
+    assert wanted in shown
+    assert not unwanted or unwanted not in shown
+
+
+def test_media_come_from_named_origins_only(server: Any, queue: leaseq.Queue) -> None:
+    from webapp import create_app
+    from webapp.settings import Settings
+
+    from .conftest import CHEAP, PASSWORD, SECRET
+
+    settings = Settings(redis_url=server.url, secret_key=SECRET, media_origins=("https://ok.example",))
+    app = create_app(settings, passwords=CHEAP)
+    accounts = app.extensions["leaseq"].accounts
+    accounts.add(f"viewer {queue.name}", by="test", password=PASSWORD)
+    person = Browser(app, f"viewer {queue.name}")
+    person.sign_in()
+    queue.configure(form={"show": [{"field": "a", "kind": "image"}, {"field": "b", "kind": "image"}]})
+    queue.enqueue({"a": "https://ok.example/1.png", "b": "https://other.example/2.png"})
+    take(queue, person)
+    answer = person.get(path(queue))
+    assert 'src="https://ok.example/1.png"' in answer.text
+    assert 'src="https://other.example' not in answer.text
+    assert 'href="https://other.example/2.png"' in answer.text
+    assert "img-src 'self' https://ok.example data:" in answer.headers["Content-Security-Policy"]
+
+
+def test_home_lists_queues_and_one_queue_leads_to_work(empty_place: Any) -> None:
+    person, client = empty_place
+    assert "There is no queue yet" in person.get("/").text
+    leaseq.Queue(client, "reviews").configure(title="Reviews")
+    assert person.get("/").location == "/q/reviews"
+    leaseq.Queue(client, "scans").enqueue_many([1, 2])
+    page = person.get("/").text
+    assert "Reviews" in page
+    assert "2 wait" in page
+
+
+@pytest.fixture
+def empty_place(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from leaseq.embedded import EmbeddedServer
+    from webapp import create_app
+    from webapp.settings import Settings
+
+    from .conftest import CHEAP, PASSWORD, SECRET
+
+    with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
+        app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+        state = app.extensions["leaseq"]
+        state.accounts.add("ann", by="test", password=PASSWORD)
+        person = Browser(app, "ann")
+        person.sign_in()
+        yield person, state.client
+        state.client.close()
+
+
+@pytest.fixture
+def timed_asking(asking: leaseq.Queue, server: Any) -> Any:
+    """The queue, and a way to let its leases run out now: its time steps a day ahead."""
+    from datetime import UTC, datetime
+
+    def expire() -> None:
+        ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
+        leaseq.Queue(server.client, asking.name, clock=lambda: ahead).enqueue({"text": "later"}, priority=150)
+
+    return asking, expire
