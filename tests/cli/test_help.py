@@ -37,9 +37,9 @@ ALL = dict(commands(main))
 
 @pytest.mark.parametrize("path", ALL)
 def test_each_command_has_help_with_an_example(path: str) -> None:
-    result = CliRunner().invoke(main, [*path.split(), "--help"], prog_name="leaseq")
+    result = CliRunner().invoke(main, [*path.split(), "--help"], prog_name="leaseq", terminal_width=200)
     assert result.exit_code == 0
-    assert f"Example: leaseq {path.split(maxsplit=1)[0]}" in result.output
+    assert re.search(rf"Example: .*leaseq {path}\b", result.output)
     assert ALL[path].help
 
 
@@ -93,4 +93,3 @@ def test_a_command_whose_parts_are_not_installed_says_so_in_a_line(monkeypatch: 
     result = CliRunner().invoke(main, ["up"], prog_name="leaseq")
     assert result.exit_code == 1
     assert result.stderr == "leaseq: `leaseq up` needs the web parts: pip install 'leaseq[web]'\n"
-    assert "leaseq[web]" in CliRunner().invoke(main, ["--help"]).output
