@@ -107,10 +107,10 @@ def _guard() -> BaseResponse | None:
             return _ask_to_sign_in()
         if not at_least(g.person.role, need):
             raise Forbidden(f"this takes the role {need}; yours is {g.person.role}")
+        if getattr(current_app.view_functions[request.endpoint], "takes_any_size", False):
+            request.max_content_length = sys.maxsize
         if by_token:
             return None
-    if getattr(current_app.view_functions[request.endpoint], "takes_any_size", False):
-        request.max_content_length = sys.maxsize
     csrf.protect()
     return None
 

@@ -6,7 +6,7 @@ import io
 from typing import Any, BinaryIO, cast
 
 from flask import Request, request
-from werkzeug.exceptions import UnsupportedMediaType
+from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
 from leaseq import Invalid, strict
 
@@ -29,6 +29,9 @@ class StrictRequest(Request):
     def strict_json(self) -> Any:
         """The body as any JSON value; {} where there is none."""
         raw = self.get_data()
+        # A body without a length is cut off at the limit, and werkzeug does not say so.
+        if self.max_content_length is not None and len(raw) >= self.max_content_length:
+            raise RequestEntityTooLarge
         if not raw:
             return {}
         if self.mimetype != JSON:

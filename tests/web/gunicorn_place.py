@@ -1,0 +1,47 @@
+"""A whole place: gunicorn as `leaseq serve` runs it, on a port of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+
+from webapp.commands.serve import gunicorn_argv
+
+PATIENCE = 30.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def serving(redis_url: str, secret: str) -> Iterator[str]:
+    """The address of a running gunicorn with two workers."""
+    port = free_port()
+    environment = {**os.environ, "LEASEQ_REDIS_URL": redis_url, "LEASEQ_SECRET_KEY": secret}
+    command = gunicorn_argv("127.0.0.1", port, 2, 4, log_level="warning")
+    process = subprocess.Popen(command, env=environment)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _wait(url, process)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=PATIENCE)
+
+
+def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "gunicorn ended"
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=2):
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"gunicorn did not answer on {url}")
