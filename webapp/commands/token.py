@@ -38,7 +38,7 @@ def create(client: Client, name: str, label: str) -> None:
     click.echo(accounts.create_token(name, label, by=BY))
 
 
-@token.command("list")
+@token.command("list", epilog="Example: leaseq token list")
 @json_option
 @connected
 def list_tokens(client: Client, as_json: bool) -> None:
@@ -60,7 +60,7 @@ def list_tokens(client: Client, as_json: bool) -> None:
     emit_table(("id", "person", "for", "made", "last used"), rows)
 
 
-@token.command()
+@token.command(epilog="Example: leaseq token revoke 3f9a")
 @click.argument("id")
 @connected
 def revoke(client: Client, id: str) -> None:

@@ -50,7 +50,7 @@ def add(client: Client, name: str, role: str, skills: tuple[str, ...], password_
     click.echo(f"{name} can sign in as {role}", err=True)
 
 
-@user.command("list")
+@user.command("list", epilog="Example: leaseq user list")
 @json_option
 @connected
 def list_people(client: Client, as_json: bool) -> None:
@@ -75,7 +75,7 @@ def list_people(client: Client, as_json: bool) -> None:
     emit_table(("name", "role", "skills", ""), rows)
 
 
-@user.command()
+@user.command(epilog="Example: leaseq user passwd alice")
 @click.argument("name")
 @password_option
 @connected
@@ -87,7 +87,7 @@ def passwd(client: Client, name: str, password_stdin: bool) -> None:
     click.echo(f"the password of {name} is set", err=True)
 
 
-@user.command()
+@user.command(epilog="Example: leaseq user disable alice")
 @click.argument("name")
 @connected
 def disable(client: Client, name: str) -> None:
