@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from datetime import datetime
 
-from leaseq import form, ids, records, strict
+from leaseq import ids, records, strict
 from leaseq.errors import Invalid
 from leaseq.model import Item, Json, Lease, NewItem
-from leaseq.policy import Policy
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
@@ -73,17 +71,6 @@ def _time(value: object, field: str) -> int:
     if not isinstance(value, datetime) or value.tzinfo is None or value.year < 1970:
         raise Invalid(field, "a datetime with a time zone, from 1970 on")
     return records.microseconds(value)
-
-
-def policy_texts(policy: Policy, names: Iterable[str]) -> list[str]:
-    """Name and JSON text of each field; the form's version goes along with the form."""
-    texts: list[str] = []
-    for name in names:
-        value = getattr(policy, name)
-        texts += [name, json.dumps(value, ensure_ascii=False)]
-        if name == "form":
-            texts += ["form_version", form.version(value)]
-    return texts
 
 
 def cursor(after: object) -> tuple[str, str, str]:

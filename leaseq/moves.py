@@ -14,6 +14,7 @@ Clock = Callable[[], int]
 """The time in microseconds since the epoch. Only tests pass one: without it the server's clock counts."""
 
 _ROW = ("ledger", "items", "inbound", "reserved", "scheduled", "dead")
+_HOT = ("ledger", "items", "inbound", "reserved", "journal")
 _ALL = (*_ROW, "finished", "journal", "history")
 _MANAGER = (*_ALL, "late", "drafts")
 _READ = (*_ROW, "finished", "history", "late")
@@ -22,10 +23,10 @@ SCRIPTS: Final[dict[str, Script]] = {
     script.name: script
     for script in (
         load("enqueue", "ledger", "items", "inbound", "scheduled", "journal"),
-        load("reserve", *_ROW, "journal", "history", "drafts"),
+        load("reserve", *_HOT),
         load("renew", *_ALL, "drafts", "late"),
         load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
-        load("finish", *_ALL, "drafts", "late"),
+        load("finish", *_HOT, "finished"),
         load("abandon", *_ALL, "late"),
         load("fail", *_ALL, "late"),
         load("clear", *_ROW, "journal"),
@@ -73,11 +74,11 @@ class Moves:
         return self._run("save_draft", id, str(token), person, draft)
 
     def finish(
-        self, id: str, token: int, person: str, result: str, request: str, form_version: str, then: bool
+        self, id: str, token: int, person: str, result: str, form_version: str, request: str | None
     ) -> Reply:
-        return self._run(
-            "finish", id, str(token), person, result, request, form_version, "then" if then else ""
-        )
+        """``request``: the id of the reserve that is to follow; None where none is."""
+        following = () if request is None else (request,)
+        return self._run("finish", id, str(token), person, result, form_version, *following)
 
     def abandon(self, id: str, token: int, person: str, reason: str) -> Reply:
         return self._run("abandon", id, str(token), person, reason)
@@ -107,7 +108,7 @@ class Moves:
         return self._run("resume", by)
 
     def configure(self, by: str, only_create: bool, fields: Sequence[str]) -> Reply:
-        """``fields``: name and JSON text of each, one after the other."""
+        """``fields``: what `policy_fields` gives."""
         return self._run("configure", by, "create" if only_create else "", *fields)
 
     def policy(self, names: Sequence[str]) -> Reply:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -62,3 +63,45 @@ def _bands(value: object) -> tuple[int, int]:
     if low > high:
         raise Invalid("bands", limit)
     return low, high
+
+
+# How the server keeps it: most fields as words of one line, at these places; the others as JSON.
+_PLACES = {
+    "lease_seconds": 2,
+    "holds": 3,
+    "max_attempts": 4,
+    "retry_seconds": 5,
+    "retry_max_seconds": 6,
+    "renewals": 9,
+    "share_drafts": 10,
+}
+_LOW_BAND, _HIGH_BAND, _FORM_VERSION = 7, 8, 11
+TEXTS = ("form", "title", "instructions")
+
+
+def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
+    """Place or name, and value, of each field that is named."""
+    found: list[str] = []
+    for name in names:
+        value = getattr(policy, name)
+        if name == "bands":
+            found += [str(_LOW_BAND), str(value[0]), str(_HIGH_BAND), str(value[1])]
+        elif name in _PLACES:
+            found += [str(_PLACES[name]), "-" if value is None else json.dumps(value)]
+        else:
+            found += [name, json.dumps(value, ensure_ascii=False)]
+        if name == "form":
+            found += [str(_FORM_VERSION), form_version]
+    return found
+
+
+def from_server(rules: bytes, texts: Sequence[bytes]) -> tuple[Policy, str]:
+    """The policy and its form's version, from the line of rules and the JSON of TEXTS."""
+    words = rules.decode().split(" ")
+    values = {
+        name: None if words[place - 1] == "-" else json.loads(words[place - 1])
+        for name, place in _PLACES.items()
+    }
+    bands = int(words[_LOW_BAND - 1]), int(words[_HIGH_BAND - 1])
+    long = {name: json.loads(text) for name, text in zip(TEXTS, texts, strict=True)}
+    return Policy(bands=bands, **values, **long), words[_FORM_VERSION - 1]

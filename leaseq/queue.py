@@ -30,7 +30,7 @@ from leaseq.model import (
     Stats,
 )
 from leaseq.moves import Clock, Moves
-from leaseq.policy import FIELDS, Policy
+from leaseq.policy import FIELDS, TEXTS, Policy, from_server, to_server
 
 COUNTERS = (
     "enqueued",
@@ -44,7 +44,6 @@ COUNTERS = (
     "revived",
     "released",
 )
-_FIELDS = tuple(sorted(FIELDS))
 _BATCH = 250  # items a call: more would keep others waiting
 _BATCH_BYTES = 1_000_000
 _MAX_PAGE = 250
@@ -62,7 +61,7 @@ class Queue:
         self._client = client
         self._keys = Keys(self.name)
         self._moves = Moves(client, self._keys, clock)
-        self._form: tuple[str, Json] = ("", None)  # version and form, as last read
+        self._form: tuple[str, Json] = ("-", None)  # version and form, as last read
 
     def __repr__(self) -> str:
         return f"<leaseq.Queue {self.name}>"
@@ -76,12 +75,12 @@ class Queue:
     @property
     def policy(self) -> Policy:
         """The policy in force; the defaults for a queue that isn't there yet."""
-        reply = self._moves.policy(_FIELDS)
+        reply = self._moves.policy(TEXTS)
         if reply.code == b"no-queue":
             return Policy()
-        values = {name: json.loads(text) for name, text in zip(_FIELDS, reply.rest, strict=True)}
-        self._form = (form.version(values["form"]), values["form"])
-        return Policy(**values)
+        policy, version = from_server(reply.rest[0], reply.rest[1:])
+        self._form = (version, policy.form)
+        return policy
 
     def configure(self, *, by: str | None = None, **changes: Any) -> Policy:
         """Change some fields of the policy and return the whole. Makes the queue where there is none.
@@ -94,13 +93,13 @@ class Queue:
         if self._moves.policy(()).code == b"no-queue":
             self._make(policy, who)
         elif changes:
-            self._moves.configure(who, False, arguments.policy_texts(policy, sorted(changes)))
+            self._moves.configure(who, False, _stored(policy, sorted(changes)))
         return policy
 
     def _make(self, policy: Policy, by: str = "") -> None:
         with self._client.translating():
             self._client.redis.sadd(QUEUES, self.name)
-        self._moves.configure(by, True, arguments.policy_texts(policy, _FIELDS))
+        self._moves.configure(by, True, _stored(policy, sorted(FIELDS)))
 
     # Filling
 
@@ -232,11 +231,11 @@ class Queue:
         held = arguments.claim(lease, id, token, person)
         text = strict.dump_json(arguments.given(result, "result"), "result")
         strict.skills(skills)
-        request = arguments.request(request_id)
+        request = arguments.request(request_id) if then_reserve else None
         while True:
             version, wanted = self._form
             form.check_result(wanted, result)
-            reply = self._moves.finish(*held, text, request, version, then_reserve)
+            reply = self._moves.finish(*held, text, version, request)
             if reply.code != b"form":
                 break
             _ = self.policy  # the form was changed: read it and check against that
@@ -432,6 +431,10 @@ class Queue:
     def _queue(self, reply: Reply) -> None:
         if reply.code == b"no-queue":
             raise QueueNotFound(self.name)
+
+
+def _stored(policy: Policy, names: Iterable[str]) -> list[str]:
+    return to_server(policy, names, form.version(policy.form))
 
 
 def queues(client: Client) -> list[str]:
