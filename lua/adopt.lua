@@ -11,17 +11,19 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local DRAFTS = KEYS[11]
-local id, token = ARGV[2], ARGV[3]
-local clock, skew, grant = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'g:' .. id))
+local id, wanted = ARGV[2], ARGV[3]
+local tick, row, rules, grant = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'g:' .. id))
+if not tick then return { 'no-item' } end
+--- @include ledger
 --- @include now
---- @include count
+--- @include save
 --- @include shelves
 --- @include item
 --- @include grant
 --- @include where
 --- @include held
 --- @include end_grant
---- @include draft
+--- @include drop_drafts
 --- @include describe
 --- @include manager
 local item = read_item(id)
@@ -31,7 +33,7 @@ if not item then return { 'no-item' } end
 local function pick(text)
   local picked, others = nil, {}
   for block in string.gmatch((text or '') .. '\n\n', '(.-)\n\n') do
-    if not picked and string.match(block, '^%d+') == token then
+    if not picked and string.match(block, '^%d+') == wanted then
       picked = block
     elseif block ~= '' then
       others[#others + 1] = block
@@ -50,7 +52,7 @@ end
 
 local answer, answers = pick(call('HGET', LATE, id))
 if not answer then
-  local adopted = grant and string.match(grant, '^%d+') == token and ending_of(grant) == 'finished'
+  local adopted = grant and string.match(grant, '^%d+') == wanted and ending_of(grant) == 'finished'
   return { adopted and 'item' or 'no-answer', describe(id) }
 end
 local state, _, set = where(item)
@@ -61,16 +63,16 @@ if is_held(grant) then
   grant = call('HGET', LEDGER, 'g:' .. id)
 end
 local past, history = pick(call('HGET', HISTORY, id))
-if string.match(grant, '^%d+') == token then past = grant else history[#history + 1] = grant end
+if string.match(grant, '^%d+') == wanted then past = grant else history[#history + 1] = grant end
 local result = string.match(answer, '\n(.*)$')
 call('ZADD', FINISHED, at, id)
 call('HSET', LEDGER, 'g:' .. id, string.match(past, '^[^\n]*') .. '\nfinished ' .. at .. ' 1\n' .. result)
 if state ~= 'finished' then
   call('ZREM', set, id)
-  count('finished')
+  finished = finished + 1
 end
 keep(HISTORY, history)
 keep(LATE, answers)
 drop_drafts(id)
-moved('adopted', id, token, ARGV[4])
+moved('adopted', id, wanted, ARGV[4])
 return { 'item', describe(id) }

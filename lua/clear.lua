@@ -9,13 +9,14 @@ REPLY  {'ok', returned, released, died, more 0|1} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, JOURNAL = KEYS[6], KEYS[7]
-local clock, skew, shelves, soonest = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'shelves', 'soonest'))
+local tick, row, rules = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules'))
+if not tick then return { 'ok', 0, 0, 0, 0 } end
+--- @include ledger
 --- @include now
-if not clock then return { 'ok', 0, 0, 0, 0 } end
+--- @include save
 local events = {}
 --- @include journal_size
 --- @include note
---- @include count
 --- @include shelves
 --- @include item
 --- @include place
@@ -24,12 +25,12 @@ local events = {}
 --- @include soonest
 --- @include end_grant
 --- @include sweep
-if not soonest or now < soonest + 0 then return { 'ok', 0, 0, 0, 0 } end
+if now < soonest + 0 then return { 'ok', 0, 0, 0, 0 } end
 local returned, released, died = sweep(ARGV[2] + 0)
 if events[1] then
   at = string.format('%.0f', now)
-  call('HSET', LEDGER, 'clock', at)
+  save_tick()
   call('XADD', JOURNAL, at, unpack(events))
   call('XTRIM', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES)
 end
-return { 'ok', returned, released, died, soonest and soonest + 0 <= now and 1 or 0 }
+return { 'ok', returned, released, died, soonest + 0 <= now and 1 or 0 }

@@ -1,21 +1,28 @@
 #!lua
---[[ Writes policy fields, and makes the queue where there is none. Values are JSON texts.
+--[[ Writes policy fields, and makes the queue where there is none (all fields must be given then).
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 'create': only where there is no queue
-       yet, else ''   then field, value, …
+       yet, else ''   then a field, its value, …: a number is the place among the words of `rules`
+       (see includes/ledger.lua), a name is a field of the ledger of its own, with its JSON
 REPLY  {'ok', made 0|1} ]]
 local call = redis.call
 local LEDGER, JOURNAL = KEYS[1], KEYS[2]
-local clock, skew, known = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'lease_seconds'))
+local tick, row, rules = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules'))
+local made = not rules
+if not made and ARGV[3] == 'create' then return { 'ok', 0 } end
+if made then tick, row, rules = '0 0 0 0', '9007199254740991 ', 'open' .. string.rep(' -', 10) end
+--- @include ledger
 --- @include now
-if known and ARGV[3] == 'create' then return { 'ok', 0 } end
-local names = {}
+--- @include save
+local words = {}
+for word in string.gmatch(rules, '%S+') do words[#words + 1] = word end
 for i = 4, #ARGV, 2 do
-  call('HSET', LEDGER, ARGV[i], ARGV[i + 1])
-  names[#names + 1] = ARGV[i]
+  local place = tonumber(ARGV[i])
+  if place then words[place] = ARGV[i + 1] else call('HSET', LEDGER, ARGV[i], ARGV[i + 1]) end
 end
-call('HSET', LEDGER, 'clock', at)
-if not known then call('HSET', LEDGER, 'shelves', '', 'token', '0') end
-call('XADD', JOURNAL, at, known and 'configured' or 'created', '\t\t' .. ARGV[2] .. '\t' .. table.concat(names, ' '))
-return { 'ok', known and 0 or 1 }
+call('HSET', LEDGER, 'rules', table.concat(words, ' '))
+save_row()
+save_tick()
+call('XADD', JOURNAL, at, made and 'created' or 'configured', '\t\t' .. ARGV[2] .. '\t')
+return { 'ok', made and 1 or 0 }

@@ -11,16 +11,18 @@ REPLY  {'ok', how many were added}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, SCHEDULED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local request = ARGV[2]
-local clock, skew, shelves, soonest, bounds, enqueued, last = unpack(call('HMGET',
-  LEDGER, 'clock', 'skew', 'shelves', 'soonest', 'bands', 'n:enqueued', 'request'))
+local tick, row, rules, enqueued, last = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'n:enqueued',
+  'request'))
+if not tick then return { 'no-queue' } end
+--- @include ledger
 --- @include now
-if not bounds then return { 'no-queue' } end
+--- @include save
 --- @include shelves
 --- @include soonest
 --- @include journal_size
 -- A lost reply: the same request again gets the count that it got.
-local same, count = string.match(last or '', '^(%S+) (%d+)$')
-if same == request then return { 'ok', tonumber(count) } end
+local same, before = string.match(last or '', '^(%S+) (%d+)$')
+if same == request then return { 'ok', tonumber(before) } end
 
 local known
 do
@@ -31,7 +33,7 @@ end
 
 local rows, records, added = {}, {}, {}
 local seen, plain = {}, nil
-local function row(key)
+local function entries_of(key)
   rows[key] = rows[key] or {}
   return rows[key]
 end
@@ -54,7 +56,7 @@ for i = 3, #ARGV, 3 do
       end
     end
     if key ~= '' and key ~= 'normal' then extra = extra .. ' s' .. key end
-    local entries, n = row(key), #records
+    local entries, n = entries_of(key), #records
     entries[#entries + 1] = score
     entries[#entries + 1] = id
     records[n + 1] = id
@@ -74,8 +76,9 @@ if added[1] then
       open_shelf(name)
     end
   end
-  call('HSET', LEDGER, 'clock', string.format('%.0f', now - 1), 'n:enqueued', (enqueued or 0) + #added,
-    'request', request .. ' ' .. #added)
   call('XADD', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES, at, 'enqueued', table.concat(added, '\t'))
+  at = string.format('%.0f', now - 1)
+  save_tick()
+  call('HSET', LEDGER, 'n:enqueued', (enqueued or 0) + #added, 'request', request .. ' ' .. #added)
 end
 return { 'ok', #added }

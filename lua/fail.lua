@@ -14,10 +14,11 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id, person = ARGV[2], ARGV[4]
-local clock, skew, shelves, soonest, max_attempts, retry, retry_max, grant = unpack(call('HMGET', LEDGER,
-  'clock', 'skew', 'shelves', 'soonest', 'max_attempts', 'retry_seconds', 'retry_max_seconds', 'g:' .. id))
+local tick, row, rules, grant = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'g:' .. id))
+if not tick then return { 'no-item' } end
+--- @include ledger
 --- @include now
---- @include count
+--- @include save
 --- @include shelves
 --- @include item
 --- @include place
@@ -41,7 +42,7 @@ local dead = item.f >= (item.m or max_attempts) + 0
 local due = '0'
 if not dead then
   math.randomseed(now % 2147483647)
-  local wait = math.min(retry * 2 ^ math.min(item.f - 1, 40), retry_max + 0)
+  local wait = math.min(retry_seconds * 2 ^ math.min(item.f - 1, 40), retry_max_seconds + 0)
   due = string.format('%.0f', now + wait * 1000000 * (1 - math.random() / 4))
 end
 end_grant(item, grant, 'failed ' .. at .. ' ' .. due .. ' ' .. ARGV[5])
@@ -58,7 +59,7 @@ end
 call('ZREM', RESERVED, id)
 count('failed')
 if dead then count('died') end
-call('HSET', LEDGER, 'clock', at)
+save_tick()
 local whom = id .. '\t' .. ARGV[3] .. '\t' .. person
 local event = { 'failed', whom .. '\t' .. ARGV[5] }
 if dead then event[3], event[4] = 'died', whom end

@@ -10,7 +10,9 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local state, limit, shelf, score, last = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6]
-local shelves = call('HGET', LEDGER, 'shelves') or ''
+local tick, row, rules = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules'))
+if not tick then return { 'items' } end
+--- @include ledger
 --- @include shelves
 --- @include item
 --- @include where

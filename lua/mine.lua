@@ -7,7 +7,9 @@ REPLY  {'leases', {id, grant, record, draft or nil}, …} ]]
 local call = redis.call
 local LEDGER, ITEMS, DRAFTS = KEYS[1], KEYS[2], KEYS[3]
 local person = ARGV[2]
-local clock, skew, holdings = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'p:' .. person))
+local tick, row, rules, holdings = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'p:' .. person))
+if not tick then return { 'leases' } end
+--- @include ledger
 --- @include queue_time
 --- @include grant
 --- @include draft

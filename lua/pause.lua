@@ -6,10 +6,13 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 the reason as JS
 REPLY  {'ok'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, JOURNAL = KEYS[1], KEYS[2]
-local clock, skew, known, paused = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'lease_seconds', 'paused'))
---- @include now
-if not known then return { 'no-queue' } end
+local tick, row, rules, paused = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'paused'))
+if not tick then return { 'no-queue' } end
 if paused == ARGV[3] then return { 'ok' } end
-call('HSET', LEDGER, 'paused', ARGV[3], 'clock', at)
+--- @include ledger
+--- @include now
+--- @include save
+call('HSET', LEDGER, 'paused', ARGV[3], 'rules', 'paused' .. string.match(rules, ' .*'))
+save_tick()
 call('XADD', JOURNAL, at, 'paused', '\t\t' .. ARGV[2] .. '\t' .. ARGV[3])
 return { 'ok' }

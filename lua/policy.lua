@@ -1,10 +1,10 @@
 #!lua flags=no-writes
---[[ Reads policy fields.
+--[[ Reads the policy.
 
 KEYS   1 leaseq:{q}:ledger
-ARGV   1 the time (not used)   then the names of the fields
-REPLY  {'policy', value as JSON, …}   {'no-queue'} ]]
-local values = redis.call('HMGET', KEYS[1], 'lease_seconds', unpack(ARGV, 2))
+ARGV   1 the time (not used)   then the names of the fields that are not among the rules
+REPLY  {'policy', rules, value as JSON, …}   {'no-queue'} ]]
+local values = redis.call('HMGET', KEYS[1], 'rules', unpack(ARGV, 2))
 if not values[1] then return { 'no-queue' } end
-values[1] = 'policy'
+table.insert(values, 1, 'policy')
 return values

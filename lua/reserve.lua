@@ -1,19 +1,18 @@
 #!lua flags=allow-oom
 --[[ Gives a person one item that nobody else has.
 
-KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound (the base of the row)
-       4 leaseq:{q}:reserved   5 leaseq:{q}:scheduled  6 leaseq:{q}:dead    7 leaseq:{q}:journal
-       8 leaseq:{q}:history    9 leaseq:{q}:drafts
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound (the base of the row)
+       4 leaseq:{q}:reserved  5 leaseq:{q}:journal
+       and, where a lease ran out or the item was held before, the keys of includes/other_keys.lua
 ARGV   1 the time in microseconds, or '' for the server's   2 person   3 request id
 REPLY  {'leased', id, grant, record, draft or nil}   {'nothing'} ]]
 local call = redis.call
-local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local DEAD, JOURNAL, HISTORY, DRAFTS = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local person, request = ARGV[2], ARGV[3]
-local clock, skew, token, shelves, soonest, lease_seconds, holds, paused, holdings = unpack(call('HMGET',
-  LEDGER, 'clock', 'skew', 'token', 'shelves', 'soonest', 'lease_seconds', 'holds', 'paused', 'p:' .. person))
-if not lease_seconds then return { 'nothing' } end
+local tick, row, rules, holdings = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'p:' .. person))
+if not tick then return { 'nothing' } end
+--- @include tick
 --- @include now
-local changes, events = { 'clock', at }, {}
+local done, whom, id
 --- @include take
 return reply or { 'nothing' }

@@ -6,11 +6,14 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''
 REPLY  {'ok'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, JOURNAL = KEYS[1], KEYS[2]
-local clock, skew, known, paused = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'lease_seconds', 'paused'))
---- @include now
-if not known then return { 'no-queue' } end
+local tick, row, rules, paused = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'paused'))
+if not tick then return { 'no-queue' } end
 if not paused then return { 'ok' } end
+--- @include ledger
+--- @include now
+--- @include save
+call('HSET', LEDGER, 'rules', 'open' .. string.match(rules, ' .*'))
 call('HDEL', LEDGER, 'paused')
-call('HSET', LEDGER, 'clock', at)
-call('XADD', JOURNAL, at, 'resumed', '\t\t' .. ARGV[2] .. '\t' .. '')
+save_tick()
+call('XADD', JOURNAL, at, 'resumed', '\t\t' .. ARGV[2] .. '\t')
 return { 'ok' }

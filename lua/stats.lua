@@ -10,12 +10,13 @@ local call = redis.call
 local LEDGER, INBOUND = KEYS[1], KEYS[2]
 local fields = {}
 for i = 2, #ARGV do fields[i - 1] = 'n:' .. ARGV[i] end
-local clock, skew, shelves, paused, token = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'shelves', 'paused',
-  'token'))
+local tick, row, rules, paused = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'paused'))
+if not tick then tick, row, rules = '0 0 0 0', '0 ', 'open' .. string.rep(' -', 10) end
+--- @include ledger
 --- @include queue_time
 --- @include shelves
 local inbound, oldest = 0, nil
-for name in string.gmatch(shelves or '', '%S+') do
+for name in string.gmatch(shelves, '%S+') do
   inbound = inbound + call('ZCARD', shelf_key(name))
   local score = call('ZRANGE', shelf_key(name), 0, 0, 'WITHSCORES')[2]
   if score and (not oldest or score + 0 < oldest) then oldest = score + 0 end
@@ -23,8 +24,9 @@ end
 local reply = { 'stats', inbound }
 for i = 3, 6 do reply[i] = call('ZCARD', KEYS[i]) end
 reply[7] = oldest and string.format('%.0f', math.max(now - oldest, 0)) or false
-reply[8] = paused
+reply[8] = paused or false
+local counted = { ['n:reserved'] = token, ['n:finished'] = finished }
 for i, value in ipairs(call('HMGET', LEDGER, unpack(fields))) do
-  reply[8 + i] = fields[i] == 'n:reserved' and (token or 0) or value or 0
+  reply[8 + i] = counted[fields[i]] or value or 0
 end
 return reply

@@ -7,9 +7,10 @@ REPLY  {'something'}   {'paused', reason as JSON}   {'held', when the first may 
        {'empty', when the first scheduled one is due, or ''} ]]
 local call = redis.call
 local LEDGER, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local clock, skew, shelves, holds, paused, holdings = unpack(call('HMGET', LEDGER, 'clock', 'skew', 'shelves',
-  'holds', 'paused', 'p:' .. ARGV[2]))
-if not holds then return { 'empty', '' } end
+local tick, row, rules, paused, holdings = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'paused',
+  'p:' .. ARGV[2]))
+if not tick then return { 'empty', '' } end
+--- @include ledger
 --- @include queue_time
 --- @include shelves
 local _, held = string.gsub(string.match(holdings or '', '\t(.*)') or '', '\t', '')

@@ -4,5 +4,6 @@ local function describe(id)
   if not item then return nil end
   local state, score = where(item)
   return { state or '', score or '0', call('HGET', ITEMS, id), call('HGET', LEDGER, 'g:' .. id),
-    call('HGET', HISTORY, id), call('HGET', LATE, id), call('HGET', LEDGER, 'max_attempts') }
+    call('HGET', HISTORY, id), call('HGET', LATE, id),
+    max_attempts }
 end

@@ -2,16 +2,8 @@
 local function draft_for(id, person)
   local found = call('HMGET', DRAFTS, id .. '\t' .. person, id)
   if found[1] then return found[1] end
-  if found[2] and call('HGET', LEDGER, 'share_drafts') == 'true' then
+  if found[2] and share_drafts == 'true' then
     return call('HGET', DRAFTS, id .. '\t' .. string.match(found[2], '[^\t]*$'))
   end
   return false
-end
-
--- Forgets every draft of an item.
-local function drop_drafts(id)
-  local people = call('HGET', DRAFTS, id)
-  if not people then return end
-  for person in string.gmatch(people, '[^\t]+') do call('HDEL', DRAFTS, id .. '\t' .. person) end
-  call('HDEL', DRAFTS, id)
 end

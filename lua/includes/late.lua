@@ -14,7 +14,7 @@ local function keep_late(id, grant, claim, result)
   end
   call('HSET', LATE, id, kept and kept .. '\n\n' .. answer or answer)
   count('late')
-  call('HSET', LEDGER, 'clock', at)
+  save_tick()
   call('XADD', JOURNAL, at, 'late', id .. '\t' .. string.sub(claim, 1, -2))
   return true
 end

@@ -3,14 +3,11 @@
 -- that the entries of a shelf are in order without a look at the last one. A server whose clock steps
 -- back (a failover, an operator) would keep leases alive by the length of the step: such a step is
 -- added to the queue's skew. A smaller one is waited out.
-if skew or now <= (clock or 0) + 0 then
-  now = now + (skew or 0)
-  local last = (clock or 0) + 0
-  if now <= last then
-    if last - now > 100000 then
-      call('HSET', LEDGER, 'skew', string.format('%.0f', (skew or 0) + last + 1 - now))
-    end
-    now = last + 1
+if skew ~= '0' or now <= clock + 0 then
+  now = now + skew
+  if now <= clock + 0 then
+    if clock - now > 100000 then skew = string.format('%.0f', skew + clock + 1 - now) end
+    now = clock + 1
   end
   at = string.format('%.0f', now)
 end

@@ -5,7 +5,7 @@ local function expire(id, score)
   count('expired')
   note('expired', id .. '\t' .. token .. '\t' .. person)
   item.f = (item.f or 0) + 1
-  local died = item.f >= (item.m or call('HGET', LEDGER, 'max_attempts')) + 0
+  local died = item.f >= (item.m or max_attempts) + 0
   if died then
     call('ZADD', DEAD, string.format('%.0f', score), id)
     write_item(item)
@@ -26,18 +26,15 @@ local function release_due(id, score)
   note('due', id)
 end
 
+-- 2^53 - 1, the largest time that a score holds exactly, stands for never.
 local function settle_soonest()
-  local first
+  local first = 9007199254740991
   for _, key in ipairs({ RESERVED, SCHEDULED }) do
     local score = call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
-    if score and (not first or score + 0 < first) then first = score + 0 end
+    if score then first = math.min(first, score + 0) end
   end
-  soonest = first and string.format('%.0f', first)
-  if soonest then
-    call('HSET', LEDGER, 'soonest', soonest)
-  else
-    call('HDEL', LEDGER, 'soonest')
-  end
+  soonest = string.format('%.0f', first)
+  save_row()
 end
 
 -- Each move takes a microsecond of the queue's time, so that shelves stay in order.

@@ -1,45 +1,30 @@
--- Gives `person` the next item: sets `reply`, and adds to `changes` (of the ledger) and `events`.
--- No function is made here unless something is out of the ordinary: making one costs as much as a
--- command. Every write of a destination comes before the removal of its source.
+-- Gives `person` the next item and sets `reply`. A finish just before it comes along, to be written by
+-- the same two commands: `done`, its grant with the answer, and `whom`, its event.
+-- No function is made here unless something is out of the ordinary: making one costs as much as half
+-- a command. Every write of a destination comes before the removal of its source.
 local reply
-if (soonest and now >= soonest + 0) or (holdings and string.find(holdings, '\t', 1, true) < #holdings) then
-  --- @include count
-  --- @include shelves
-  --- @include item
-  --- @include place
-  --- @include grant
-  --- @include held
-  --- @include note
-  --- @include end_grant
-  --- @include sweep
-  --- @include draft
-  --- @include holdings
-  call('HSET', LEDGER, unpack(changes))
-  -- A few leases that ran out, so that a dead clear job keeps nobody waiting.
-  if soonest and now >= soonest + 0 then sweep(8) end
-  holdings = call('HGET', LEDGER, 'p:' .. person)
-  if holdings then
-    reply = lease_in_hand(person, request, holdings)
-    holdings = call('HGET', LEDGER, 'p:' .. person)
-  end
-  at = string.format('%.0f', now)
-  changes = { 'clock', at }
+--- @include row
+local open, lease_seconds = string.match(rules, '^(%l+) (%S+)')
+if now >= soonest + 0 or (holdings and string.find(holdings, '\t', 1, true) < #holdings) then
+  --- @include look_first
 end
 
 local next_id, shelf
-while not reply and not paused and shelves ~= '' do
+while not reply and open == 'open' and shelves ~= '' do
   local name = string.match(shelves, '^%S+')
   shelf = name == 'normal' and INBOUND or INBOUND .. ':' .. name
   next_id = call('ZRANGE', shelf, 0, 0)[1]
   if next_id then break end
   shelves = string.sub(shelves, #name + 2)
-  call('HSET', LEDGER, 'shelves', shelves)
+  call('HSET', LEDGER, 'row', soonest .. ' ' .. shelves)
 end
 
 if next_id then
   local record = call('HGET', ITEMS, next_id)
   local attempt, marks, draft = 1, '', false
   if string.byte(record, 17) ~= 10 then
+    --- @include other_keys
+    --- @include rules
     --- @include item
     --- @include draft
     --- @include taken_before
@@ -49,16 +34,22 @@ if next_id then
   local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' ' .. attempt .. marks
   local expires = now + lease_seconds * 1000000
   call('ZADD', RESERVED, expires, next_id)
-  if not soonest or expires < soonest + 0 then
-    call('HSET', LEDGER, 'soonest', string.format('%.0f', expires))
+  if expires < soonest + 0 then
+    call('HSET', LEDGER, 'row', string.format('%.0f', expires) .. ' ' .. shelves)
   end
+  tick = at .. ' ' .. token .. ' ' .. finished .. ' ' .. skew
   holdings = request .. (holdings and string.match(holdings, '\t.*') or '\t') .. next_id .. '\t'
-  call('HSET', LEDGER, 'token', token, 'g:' .. next_id, grant, 'p:' .. person, holdings, unpack(changes))
-  call('ZREM', shelf, next_id)
-  local n = #events
-  events[n + 1], events[n + 2] = 'reserved', next_id .. '\t' .. token .. '\t' .. person
+  local event = next_id .. '\t' .. token .. '\t' .. person
+  if done then
+    call('HSET', LEDGER, 'tick', tick, 'p:' .. person, holdings, 'g:' .. next_id, grant, 'g:' .. id, done)
+    call('ZREM', shelf, next_id)
+    call('XADD', JOURNAL, at, 'finished', whom, 'reserved', event)
+  else
+    call('HSET', LEDGER, 'tick', tick, 'p:' .. person, holdings, 'g:' .. next_id, grant)
+    call('ZREM', shelf, next_id)
+    call('XADD', JOURNAL, at, 'reserved', event)
+  end
   reply = { 'leased', next_id, grant, record, draft }
-elseif events[1] then
-  call('HSET', LEDGER, unpack(changes))
+elseif done then
+  --- @include write_finish
 end
-if events[1] then call('XADD', JOURNAL, at, unpack(events)) end

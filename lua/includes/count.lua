@@ -1,1 +1,0 @@
-local function count(what) call('HINCRBY', LEDGER, 'n:' .. what, 1) end

@@ -1,0 +1,3 @@
+--- @include tick
+--- @include row
+--- @include rules
