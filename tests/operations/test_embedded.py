@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -62,6 +63,17 @@ def test_an_acknowledged_write_survives_kill_9(data_dir: Path) -> None:
         assert (item.state, item.answers[0].result) == ("finished", {"answer": 42})
     finally:
         server.stop()
+
+
+def test_a_copy_taken_while_it_runs_can_be_restored(data_dir: Path) -> None:
+    with EmbeddedServer(data_dir / "live") as server:
+        leaseq.Queue(leaseq.connect(server.url), "q").enqueue({"n": 1}, id="one")
+        shutil.copytree(server.data_dir / "appendonlydir", data_dir / "copy" / "appendonlydir")
+    (written,) = (data_dir / "copy" / "appendonlydir").glob("*.incr.aof")
+    with written.open("ab") as file:
+        file.write(b"*3\r\n$3\r\nSET\r\n$3\r\nab")  # the copy ended within a write
+    with EmbeddedServer(data_dir / "copy") as restored:
+        assert leaseq.Queue(leaseq.connect(restored.url), "q").get("one").payload == {"n": 1}
 
 
 def test_no_second_server_on_the_same_files(data_dir: Path) -> None:
