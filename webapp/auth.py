@@ -9,17 +9,12 @@ from flask import Blueprint, flash, redirect, render_template, request, session,
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.accounts import MAX_PASSWORD, MIN_PASSWORD, Person
+from webapp.accounts import Person
 from webapp.errors import Problem
 from webapp.gate import Visitor, needs
 from webapp.state import accounts, person
 
 bp = Blueprint("auth", __name__)
-
-
-@bp.app_context_processor
-def _password_limits() -> dict[str, int]:
-    return {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
 
 
 def own_path(target: str | None) -> str:

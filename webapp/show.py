@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from leaseq import Json
 from leaseq.transfer import rfc3339
+from webapp.accounts import MAX_PASSWORD, MIN_PASSWORD
 from webapp.state import state
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -129,6 +130,7 @@ def init_show(app: Flask) -> None:
     )  # fmt: skip
     for one in filters:
         app.jinja_env.filters[one.__name__] = one
+    app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
     app.jinja_env.tests["is_plain_value"] = is_plain
     app.jinja_env.filters["capital"] = lambda text: text[:1].upper() + text[1:]
     app.jinja_env.filters["number"] = lambda value: f"{value:,}"

@@ -210,3 +210,7 @@ def test_a_link_sets_a_password_once(
 @pytest.mark.parametrize("path", ["/setup", "/setup?token=", "/setup?token=wrong", "/welcome?token=wrong"])
 def test_a_wrong_link_opens_nothing(app: Flask, path: str) -> None:
     assert app.test_client().get(path).status_code == 403
+
+
+def test_the_page_says_how_long_a_password_is(visitor: Callable[[str], Browser]) -> None:
+    assert "10 to 128 characters" in visitor("worker").get("/account").text

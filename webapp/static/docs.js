@@ -5,6 +5,7 @@ window.SwaggerUIBundle({
   url: place.dataset.url,
   domNode: place,
   deepLinking: true,
+  defaultModelsExpandDepth: 0,
   presets: [window.SwaggerUIBundle.presets.apis],
   requestInterceptor(request) {
     request.headers["X-CSRFToken"] = place.dataset.csrf;

@@ -70,7 +70,7 @@ def finish(q: str, id: str) -> Response | str | tuple[str, int]:
             skills=me.skills,
         )
     except LeaseLost as lost:
-        return render_template("work/lost.html", queue=found, policy=policy, lost=lost, result=result), 409
+        return _lost(found, token, lost)
     except Invalid as refused:
         return _refused(found, policy, id, token, typed, refused.errors or {refused.field: refused.limit})
     late = " Your time had run out, but nobody else had taken it: it counts." if finished.late else ""
@@ -89,7 +89,7 @@ def renew(q: str, id: str) -> Response | tuple[str, int]:
         _keep(found, id, token)
         found.renew(id=id, token=token, person=person().name)
     except LeaseLost as lost:
-        return _lost(found, lost)
+        return _lost(found, token, lost)
     except Invalid as refused:
         flash(f"You can't have more time: {refused.limit}.")
     return redirect(url_for("work.page", q=q, item=id), 303)
@@ -105,7 +105,7 @@ def abandon(q: str, id: str) -> Response | tuple[str, int]:
         reason = request.form.get("reason", "").strip() or None
         found.abandon(id=id, token=token, person=person().name, reason=reason)
     except LeaseLost as lost:
-        return _lost(found, lost)
+        return _lost(found, token, lost)
     flash("You gave it back.")
     return _back(q)
 
@@ -123,7 +123,7 @@ def fail(q: str, id: str) -> Response | str | tuple[str, int]:
         _keep(found, id, token)
         failed = found.fail(id=id, token=token, person=person().name, error=error)
     except LeaseLost as lost:
-        return _lost(found, lost)
+        return _lost(found, token, lost)
     again = "It is tried again later." if failed.retry_at else "It is put aside: your manager sees it."
     flash(f"Thank you, the problem is noted. {again}")
     return _back(q)
@@ -208,7 +208,11 @@ def _was_mine(found: leaseq.Queue, id: str, token: int) -> bool:
     return any((grant.token, grant.person) == (token, person().name) for grant in grants)
 
 
-def _lost(found: leaseq.Queue, lost: LeaseLost) -> tuple[str, int]:
-    fields = fields_of(found.policy.form)
+def _lost(found: leaseq.Queue, token: int, lost: LeaseLost) -> tuple[str, int]:
+    """What is true now, with what was typed still readable."""
+    policy = found.policy
+    fields = fields_of(policy.form)
     typed = draft_of(fields, typed_in(fields, request.form))
-    return render_template("work/lost.html", queue=found, policy=found.policy, lost=lost, result=typed), 409
+    how = next((grant.how for grant in lost.item.history if grant.token == token), None)
+    page = render_template("work/lost.html", queue=found, policy=policy, lost=lost, result=typed, how=how)
+    return page, 409

@@ -1,0 +1,75 @@
+"""A real browser on a real gunicorn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from argon2.profiles import CHEAPEST
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.web.gunicorn_place import serving
+from webapp.accounts import Accounts, Passwords
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--no-first-run",
+]
+SECRET = "a secret for tests that is long enough"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="session")
+def address(server: Any) -> Iterator[str]:
+    with serving(server.url, SECRET) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def accounts(server: Any) -> Accounts:
+    cheap = Passwords(PasswordHasher.from_parameters(CHEAPEST))
+    return Accounts(server.client, passwords=cheap)
+
+
+@pytest.fixture
+def person(accounts: Accounts, queue_name: str) -> str:
+    """A worker who has a password; their name."""
+    return accounts.add(f"ann of {queue_name}", by="test", password=PASSWORD).name
+
+
+@pytest.fixture
+def tab(chromium: Browser, address: str) -> Iterator[Page]:
+    """An open tab in which nothing may go wrong in silence."""
+    context = chromium.new_context(base_url=address)
+    context.set_default_timeout(10_000)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda line: wrong.append(line.text) if "Content Security" in line.text else None)
+    page.on("request", lambda one: None if one.url.startswith((address, "data:")) else wrong.append(one.url))
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def sign_in(tab: Page, name: str) -> None:
+    tab.goto("/login")
+    tab.get_by_label("Name").fill(name)
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    tab.get_by_role("button", name="Sign out").wait_for()

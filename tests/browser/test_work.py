@@ -1,0 +1,148 @@
+"""A person's day in a real browser."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+import leaseq
+from webapp.accounts import Accounts
+
+from .conftest import PASSWORD, sign_in
+
+FORM = {
+    "show": ["text"],
+    "ask": {
+        "type": "object",
+        "required": ["about"],
+        "properties": {
+            "about": {"title": "What is it about?", "enum": ["delivery", "refund"]},
+            "note": {"title": "Note", "type": "string"},
+        },
+    },
+}
+
+
+@pytest.fixture
+def triage(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Triage", form=FORM, lease_seconds=600)
+    for number in (1, 2, 3):
+        queue.enqueue({"text": f"message {number}"}, id=f"m{number}")
+    return queue
+
+
+def let_leases_run_out(queue: leaseq.Queue, server: Any) -> None:
+    """The clear job comes by a day later: the queue's clock steps ahead."""
+    ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
+    assert leaseq.Queue(server.client, queue.name, clock=lambda: ahead).clear().returned > 0
+
+
+def test_sign_in_finish_give_back_and_see_it_again(
+    tab: Page, person: str, triage: leaseq.Queue, server: Any
+) -> None:
+    sign_in(tab, person)
+    tab.goto(f"/q/{triage.name}")
+    tab.get_by_role("button", name="Take the next").click()
+    expect(tab.get_by_text("message 1")).to_be_visible()
+    tab.keyboard.press("2")
+    expect(tab.get_by_label("refund")).to_be_checked()
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text("message 2")).to_be_visible()
+    assert triage.get("m1").answers[0].result == {"about": "refund"}
+
+    tab.get_by_text("Give it back").first.click()
+    tab.get_by_label("Why? You need not say.").fill("lunch")
+    tab.get_by_role("button", name="Give it back").click()
+    expect(tab.get_by_text("You gave it back.")).to_be_visible()
+    assert triage.get("m2").history[-1].how == "abandoned"
+
+    tab.get_by_role("button", name="Take the next").click()
+    expect(tab.get_by_text("message 2")).to_be_visible()
+    tab.get_by_label("Note").fill("half a thought")
+    expect(tab.get_by_text("Draft saved")).to_be_visible()
+    let_leases_run_out(triage, server)
+    assert triage.get("m2").history[-1].how == "expired"
+    tab.goto(f"/q/{triage.name}")
+    tab.get_by_role("button", name="Take the next").click()
+    expect(tab.get_by_text("message 2")).to_be_visible()
+    expect(tab.get_by_label("Note")).to_have_value("half a thought")
+
+
+def test_a_lease_that_runs_out_on_the_page_is_said_and_the_answer_still_counts(
+    tab: Page, person: str, triage: leaseq.Queue
+) -> None:
+    triage.configure(lease_seconds=1)
+    sign_in(tab, person)
+    tab.goto(f"/q/{triage.name}")
+    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_label("refund").check()
+    expect(tab.get_by_text("Your time ran out. What you typed is still here.")).to_be_visible()
+    tab.get_by_role("button", name="Finish", exact=True).click()
+    expect(tab.get_by_text("Your time had run out, but nobody else had taken it: it counts.")).to_be_visible()
+    assert triage.get("m1").answers[0].late
+
+
+def test_without_javascript_all_of_it_works(
+    chromium: Any, address: str, person: str, triage: leaseq.Queue
+) -> None:
+    context = chromium.new_context(base_url=address, java_script_enabled=False)
+    tab = context.new_page()
+    sign_in(tab, person)
+    tab.goto(f"/q/{triage.name}")
+    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_label("Note").fill("typed")
+    tab.get_by_role("button", name="Finish and next").click()
+    expect(tab.get_by_role("alert")).to_contain_text("Please answer this.")
+    expect(tab.get_by_label("Note")).to_have_value("typed")
+    tab.get_by_label("delivery").check()
+    tab.get_by_role("button", name="Finish and next").click()
+    expect(tab.get_by_text("message 2")).to_be_visible()
+    tab.get_by_role("button", name="More time").click()
+    tab.get_by_text("Report a problem").first.click()
+    tab.get_by_label("What is wrong with it?").fill("cut off")
+    tab.get_by_role("button", name="Report it").click()
+    expect(tab.get_by_text("the problem is noted")).to_be_visible()
+    context.close()
+    assert triage.get("m1").answers[0].result == {"about": "delivery", "note": "typed"}
+    assert triage.get("m2").last_error == "cut off"
+
+
+@pytest.mark.parametrize("width", [1100, 320])
+def test_pages_fit_and_axe_finds_nothing(
+    tab: Page, accounts: Accounts, triage: leaseq.Queue, width: int
+) -> None:
+    boss = accounts.add(f"boss {width} of {triage.name}", by="test", role="admin", password=PASSWORD).name
+    triage.fail(triage.reserve("bob"), "unreadable")
+    triage.reserve("carol")
+    tab.set_viewport_size({"width": width, "height": 800})
+    tab.goto("/login")
+    judge(tab)
+    sign_in(tab, boss)
+    base = f"/manage/{triage.name}"
+    for path in (
+        "/", "/manage", base, f"{base}/settings", f"{base}/import", f"{base}/items?state=reserved",
+        f"{base}/items/m1", "/people", f"/people/{boss}", "/account", f"/q/{triage.name}", "/nowhere",
+    ):  # fmt: skip
+        tab.goto(path)
+        judge(tab)
+    tab.goto(f"/q/{triage.name}")
+    tab.get_by_role("button", name="Take the next").click()
+    judge(tab)
+    tab.get_by_role("button", name="Finish and next").click()
+    judge(tab)
+
+
+def judge(tab: Page) -> None:
+    found = Axe().run(tab)
+    assert found.violations_count == 0, f"{tab.url}: {found.generate_report()}"
+    wide = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"{tab.url} is {wide} px too wide"
+
+
+def test_the_api_is_described_by_a_page_of_our_own(tab: Page) -> None:
+    tab.goto("/api/v1/docs")
+    expect(tab.get_by_text("/api/v1/queues/{q}/reserve")).to_be_visible()
