@@ -128,9 +128,16 @@ def test_a_file_that_can_not_be_imported(
 
 def test_a_file_larger_than_any_other_body_is_imported(boss: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
-    row = json.dumps({"text": "x" * 5_000}).encode() + b"\n"
-    file = (io.BytesIO(row * 2_000), "rows.jsonl")
-    answer = boss.post(f"/manage/{queue.name}/import", {"file": file})
+    row = json.dumps({"text": "x" * 5_000}) + "\n"
+    head = 'Content-Disposition: form-data; name="{}"{}\r\n\r\n{}\r\n'
+    parts = [
+        head.format("csrf_token", "", boss.csrf("/account")),
+        head.format("file", '; filename="rows.jsonl"', row * 2_000),
+    ]
+    body = "--x\r\n" + "--x\r\n".join(parts) + "--x--\r\n"
+    answer = boss.client.post(
+        f"/manage/{queue.name}/import", data=body.encode(), content_type="multipart/form-data; boundary=x"
+    )
     assert "2,000 added" in answer.text
 
 
