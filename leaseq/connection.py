@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import redis
@@ -24,16 +23,17 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
-from leaseq.scripts import Bound, pack
+from leaseq.scripts import Bound
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 _TIMEOUT = 5.0  # seconds for a connect and for a reply
 
+_AWAY = (rx.ConnectionError, rx.TimeoutError, rx.ClusterDownError, rx.MasterDownError, OSError)
+_AWAY_FOR_NOW = ("BUSY", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN")
 _BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError)  # a new link may lead to a server that answers
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What a move answered. ``resent``: the first reply was lost, so it may have acted before."""
 
     code: bytes
@@ -42,7 +42,7 @@ class Reply:
 
 
 class _Link(Protocol):
-    def send(self, bound: Bound, args: Sequence[str | bytes]) -> list[Any]: ...
+    def send(self, bound: Bound, args: Sequence[str]) -> list[Any]: ...
 
     def load(self, bound: Bound) -> None: ...
 
@@ -58,17 +58,16 @@ class _Pooled:
         self._idle: list[Any] = []
         self._pid = os.getpid()
 
-    def send(self, bound: Bound, args: Sequence[str | bytes]) -> list[Any]:
+    def send(self, bound: Bound, args: Sequence[str]) -> list[Any]:
         if self._pid != os.getpid():  # a fork's child must not share the parent's sockets
             self._idle, self._pid = [], os.getpid()
-        command = b"*%d\r\n%b%b" % (bound.words + len(args), bound.head, pack(*args))
         try:
             connection = self._idle.pop()
         except IndexError:
             connection = self._pool.make_connection()
             connection.connect()  # type: ignore[no-untyped-call]
         try:
-            connection.send_packed_command((command,), check_health=False)
+            connection.send_packed_command((bound.pack(args),), check_health=False)
             reply: list[Any] = connection.read_response()
         except rx.ResponseError:
             self._idle.append(connection)
@@ -94,7 +93,7 @@ class _Clustered:
     def __init__(self, client: RedisCluster) -> None:
         self._redis = client
 
-    def send(self, bound: Bound, args: Sequence[str | bytes]) -> list[Any]:
+    def send(self, bound: Bound, args: Sequence[str]) -> list[Any]:
         reply: list[Any] = self._redis.evalsha(bound.script.sha, len(bound.keys), *bound.keys, *args)
         return reply
 
@@ -129,10 +128,10 @@ class Client:
             self._link.reset()
             self.redis.close()
 
-    def move(self, bound: Bound, args: Sequence[str | bytes]) -> Reply:
+    def move(self, bound: Bound, args: Sequence[str]) -> Reply:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost."""
         resent = False
-        with self.translating():
+        try:
             try:
                 reply = self._send(bound, args)
             except rx.AuthenticationError:
@@ -141,9 +140,11 @@ class Client:
                 resent = True
                 self._link.reset()
                 reply = self._send(bound, args)
+        except (rx.RedisError, OSError) as error:
+            self._translate(error)
         return Reply(reply[0], reply[1:], resent)
 
-    def _send(self, bound: Bound, args: Sequence[str | bytes]) -> list[Any]:
+    def _send(self, bound: Bound, args: Sequence[str]) -> list[Any]:
         try:
             return self._link.send(bound, args)
         except rx.NoScriptError:
@@ -155,20 +156,15 @@ class Client:
         """Turn what redis-py raises into ServerUnavailable or ServerRefused."""
         try:
             yield
-        except (rx.AuthenticationError, rx.AuthorizationError) as error:
+        except (rx.RedisError, OSError) as error:
+            self._translate(error)
+
+    def _translate(self, error: Exception) -> NoReturn:
+        if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
             raise ServerRefused(f"the server did not accept the user or password: {error}") from error
-        except (
-            rx.ConnectionError,
-            rx.TimeoutError,
-            rx.ClusterDownError,
-            rx.MasterDownError,
-            OSError,
-        ) as error:
+        if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
             raise ServerUnavailable(f"no answer from {_without_password(self.url)}: {error}") from error
-        except rx.RedisError as error:
-            if str(error).startswith(("BUSY", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN")):
-                raise ServerUnavailable(f"the server is busy: {error}") from error
-            raise ServerRefused(f"the server refused: {error}") from error
+        raise ServerRefused(f"the server refused: {error}") from error
 
 
 def connect(url: str) -> Client:

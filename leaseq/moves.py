@@ -8,7 +8,7 @@ from typing import Final
 from leaseq.connection import Client, Reply
 from leaseq.keys import Keys
 from leaseq.model import State
-from leaseq.scripts import Bound, Script, bind, load
+from leaseq.scripts import Bound, Script, load
 
 Clock = Callable[[], int]
 """The time in microseconds since the epoch. Only tests pass one: without it the server's clock counts."""
@@ -54,9 +54,9 @@ class Moves:
     def __init__(self, client: Client, keys: Keys, clock: Clock | None) -> None:
         self._client = client
         self._clock = clock
-        self._bound: dict[str, Bound] = {name: bind(script, keys) for name, script in SCRIPTS.items()}
+        self._bound: dict[str, Bound] = {name: Bound(script, keys) for name, script in SCRIPTS.items()}
 
-    def _run(self, name: str, *args: str | bytes) -> Reply:
+    def _run(self, name: str, *args: str) -> Reply:
         at = str(self._clock()) if self._clock else ""
         return self._client.move(self._bound[name], (at, *args))
 

@@ -98,10 +98,10 @@ def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[s
 def from_server(rules: bytes, texts: Sequence[bytes]) -> tuple[Policy, str]:
     """The policy and its form's version, from the line of rules and the JSON of TEXTS."""
     words = rules.decode().split(" ")
-    values = {
+    values: dict[str, Any] = {
         name: None if words[place - 1] == "-" else json.loads(words[place - 1])
         for name, place in _PLACES.items()
     }
     bands = int(words[_LOW_BAND - 1]), int(words[_HIGH_BAND - 1])
-    long = {name: json.loads(text) for name, text in zip(TEXTS, texts, strict=True)}
+    long: dict[str, Any] = {name: json.loads(text) for name, text in zip(TEXTS, texts, strict=True)}
     return Policy(bands=bands, **values, **long), words[_FORM_VERSION - 1]

@@ -11,10 +11,11 @@ from typing import Any, cast
 from leaseq.model import Answer, Ending, Event, Grant, Item, Json, Lease, State
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_parse = json.JSONDecoder().raw_decode
 
 
 def when(microseconds: int | float | str | bytes) -> datetime:
-    return _EPOCH + timedelta(microseconds=int(float(microseconds)))
+    return datetime.fromtimestamp(float(microseconds) / 1e6, UTC)  # a double holds these to the microsecond
 
 
 def microseconds(time: datetime) -> int:
@@ -24,22 +25,25 @@ def microseconds(time: datetime) -> int:
 def lease(queue: str, found: Sequence[Any]) -> Lease:
     """From ``{id, grant, record, draft}``."""
     id, grant, record, draft = found
-    token, person, rest = grant.decode().split("\t")
-    granted, seconds, attempt, *marks = rest.split(" ")
-    reserved_at = when(granted)
+    token, person, terms = grant.decode().split("\t")
+    granted, seconds, attempt, *marks = terms.split(" ")
     lease_seconds = float(seconds)
-    expires = next((mark[1:] for mark in marks if mark[0] == "x"), None)
+    expires = float(granted) + lease_seconds * 1e6
+    for mark in marks:
+        if mark[0] == "x":
+            expires = float(mark[1:])
+    text = record.decode()
     return Lease(
-        queue=queue,
-        id=id.decode(),
-        token=int(token),
-        payload=json.loads(record[record.index(b"\n") + 1 :]),
-        attempt=int(attempt),
-        reserved_at=reserved_at,
-        expires_at=when(expires) if expires else reserved_at + timedelta(seconds=lease_seconds),
-        lease_seconds=lease_seconds,
-        draft=None if draft is None else json.loads(draft),
-        person=person,
+        queue,
+        id.decode(),
+        int(token),
+        _parse(text, text.index("\n") + 1)[0],
+        int(attempt),
+        when(granted),
+        when(expires),
+        lease_seconds,
+        None if draft is None else _parse(draft.decode())[0],
+        person,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha1
@@ -25,28 +26,30 @@ class Script:
     sha: str
 
 
-@dataclass(frozen=True, slots=True)
 class Bound:
-    """A script with the keys of one queue; ``head`` is all of the packed command that stays the same."""
+    """A script with the keys of one queue. All of the packed command but its arguments stays the same,
+    so it is made once for each number of arguments."""
 
-    script: Script
-    keys: tuple[str, ...]
-    head: bytes
+    def __init__(self, script: Script, keys: Keys) -> None:
+        self.script = script
+        self.keys: tuple[str, ...] = tuple(getattr(keys, name) for name in script.keys)
+        self._templates: dict[int, bytes] = {}
 
-    @property
-    def words(self) -> int:
-        return 3 + len(self.keys)
+    def pack(self, args: Sequence[str]) -> bytes:
+        """The whole EVALSHA command in RESP."""
+        count = len(args)
+        if count not in self._templates:
+            self._templates[count] = self._template(count)
+        sizes_and_words: list[int | bytes] = []
+        for arg in args:
+            word = arg.encode()
+            sizes_and_words += (len(word), word)
+        return self._templates[count] % tuple(sizes_and_words)
 
-
-def bind(script: Script, keys: Keys) -> Bound:
-    names = tuple(getattr(keys, name) for name in script.keys)
-    return Bound(script, names, pack("EVALSHA", script.sha, str(len(names)), *names))
-
-
-def pack(*words: str | bytes) -> bytes:
-    """Words as RESP bulk strings, without the array's head."""
-    raw = [word.encode() if isinstance(word, str) else word for word in words]
-    return b"".join([part for word in raw for part in (b"$%d\r\n" % len(word), word, b"\r\n")])
+    def _template(self, count: int) -> bytes:
+        words = ("EVALSHA", self.script.sha, str(len(self.keys)), *self.keys)
+        fixed = "".join(f"${len(word)}\r\n{word}\r\n" for word in words)  # ASCII, and no % in a key
+        return f"*{len(words) + count}\r\n{fixed}".encode() + b"$%d\r\n%b\r\n" * count
 
 
 @cache

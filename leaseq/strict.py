@@ -75,6 +75,8 @@ def number(value: object, field: str, least: float, most: float) -> float:
 
 def skills(value: object, field: str = "skills") -> tuple[str, ...]:
     """A set of skills: sorted, each once."""
+    if value == ():
+        return ()
     if isinstance(value, str) or not hasattr(value, "__iter__"):
         raise Invalid(field, "a list of skills")
     given = list(value)

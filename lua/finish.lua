@@ -19,7 +19,7 @@ local claim = ARGV[3] .. '\t' .. person .. '\t'
 local tick, row, rules, grant, holdings = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'g:' .. id,
   'p:' .. person))
 if not tick then return { 'no-item' } end
-if string.match(rules, '%S+$') ~= ARGV[6] then return { 'form' } end
+if string.sub(rules, -#ARGV[6] - 1) ~= ' ' .. ARGV[6] then return { 'form' } end
 --- @include tick
 --- @include now
 

@@ -46,19 +46,25 @@ class Bench:
     large: int  # items of the large queue
     tell: Callable[[str], None]
 
+    def empty(self) -> None:
+        """Wait for the memory to be free, which FLUSHALL by itself doesn't."""
+        self.server.flushall()
+        while self.server.info("memory")["lazyfree_pending_objects"]:
+            time.sleep(0.01)
+
     def queue(self, name: str, items: int, *, holds: int = 1) -> Queue:
-        self.server.execute_command("FLUSHALL", "SYNC")
+        self.empty()
         queue = Queue(self.client, name)
         queue.configure(lease_seconds=FOREVER, holds=holds)
         queue.enqueue_many(PAYLOAD for _ in range(items))
         return queue
 
-    def server_microseconds(self, work: Callable[[], int]) -> float:
-        """The server's time for all scripts that ``work`` runs, for each of the cycles that it returns."""
+    def server_microseconds(self, work: Callable[[], object], cycles: int) -> float:
+        """The server's time for all scripts that ``work`` runs, for each of its cycles."""
         self.server.config_resetstat()
-        done = work()
+        work()
         stats = self.server.info("commandstats")
-        return float(stats["cmdstat_evalsha"]["usec"]) / done
+        return float(stats["cmdstat_evalsha"]["usec"]) / cycles
 
 
 def run(*, quick: bool = False, tell: Callable[[str], None] = lambda _: None) -> list[Figure]:
@@ -69,15 +75,18 @@ def run(*, quick: bool = False, tell: Callable[[str], None] = lambda _: None) ->
 
 @contextmanager
 def _bench(quick: bool, tell: Callable[[str], None]) -> Iterator[Bench]:
-    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, _one_core():
-        with EmbeddedServer(folder, fsync="no") as embedded:
-            client = connect(embedded.url)
-            if not isinstance(client.redis, redis.Redis):
-                raise TypeError("an embedded server is no cluster")
-            client.redis.config_set("appendonly", "no")  # the floor has no file either
-            scale = 10 if quick else 1
-            yield Bench(client, client.redis, 20_000 // scale, 5, 1_000_000 // scale, tell)
-            client.close()
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        _one_core(),
+        EmbeddedServer(folder, fsync="no") as embedded,
+    ):
+        client = connect(embedded.url)
+        if not isinstance(client.redis, redis.Redis):
+            raise TypeError("an embedded server is no cluster")
+        client.redis.config_set("appendonly", "no")  # the floor has no file either
+        scale = 10 if quick else 1
+        yield Bench(client, client.redis, 20_000 // scale, 5, 1_000_000 // scale, tell)
+        client.close()
 
 
 @contextmanager
@@ -110,24 +119,31 @@ def _one_call(queue: Queue, count: int) -> float:
     return time.perf_counter() - started
 
 
+def _measured_two_calls(bench: Bench, queue: Queue) -> tuple[float, float]:
+    """Seconds for all cycles, and the server's microseconds for one."""
+    seconds = 0.0
+
+    def work() -> None:
+        nonlocal seconds
+        seconds = _two_calls(queue, bench.cycles)
+
+    server = bench.server_microseconds(work, bench.cycles)
+    return seconds, server
+
+
 def _against_the_floor(bench: Bench) -> list[Figure]:
     two: list[float] = []
     one: list[float] = []
     both: list[float] = []
     for n in range(bench.rounds):
         bench.tell(f"against the floor, {n + 1} of {bench.rounds}")
-        bench.server.execute_command("FLUSHALL", "SYNC")
+        bench.empty()
         floor.fill(bench.server, bench.cycles)
         base = floor.cycles(bench.server, bench.cycles)
         queue = bench.queue("two", bench.cycles)
-        seconds: list[float] = []
-
-        def two_calls(queue: Queue = queue, seconds: list[float] = seconds) -> int:
-            seconds.append(_two_calls(queue, bench.cycles))
-            return bench.cycles
-
-        both.append(bench.server_microseconds(two_calls))
-        two.append(base / seconds[0])
+        ours, server = _measured_two_calls(bench, queue)
+        two.append(base / ours)
+        both.append(server)
         one.append(base / _one_call(bench.queue("one", bench.cycles + 1), bench.cycles))
     return [
         Figure("reserve + finish, two calls, against the floor", _median(two), "x", 0.60, 0.8, True),
@@ -145,11 +161,11 @@ def _flatness(bench: Bench) -> list[Figure]:
     small.configure(lease_seconds=FOREVER)
     _two_calls(large, cycles)
     for _ in range(bench.rounds):
-        small_time = 0.0
-        for _ in range(cycles // 500):
+        seconds = 0.0
+        for _ in range(cycles // 200):
             small.enqueue_many(PAYLOAD for _ in range(1_000 - small.stats().inbound))
-            small_time += _two_calls(small, 500)
-        ratios.append(_two_calls(large, cycles) / cycles / (small_time / (cycles // 500 * 500)))
+            seconds += _two_calls(small, 200)
+        ratios.append(_two_calls(large, cycles // 200 * 200) / seconds)
 
     bench.tell("100,000 open leases against 1,000")
     held = bench.large // 10
@@ -175,32 +191,27 @@ def _with_leases(bench: Bench, name: str, count: int) -> Queue:
 
 def _clear(bench: Bench) -> list[Figure]:
     bench.tell("clear, with nothing and with much to do")
-    bench.server.execute_command("FLUSHALL", "SYNC")
+    bench.empty()
     queue = _with_leases(bench, "held", bench.large // 10)
     queue.clear()
 
-    def nothing() -> int:
-        for _ in range(200):
-            queue.clear()
-        return 200
-
-    idle = bench.server_microseconds(nothing)
+    idle = bench.server_microseconds(lambda: [queue.clear() for _ in range(200)], 200)
     queue.configure(lease_seconds=0.1)
     queue.enqueue_many(PAYLOAD for _ in range(2_000))
     for n in range(2_000):
         queue.reserve(f"short-{n}")
     time.sleep(0.2)
-    longest: list[float] = []
-    for _ in range(2_000 // 250):
-        longest.append(bench.server_microseconds(lambda: len([queue.clear(250)])))
     payloads = [PAYLOAD] * 250
-    for _ in range(20):
-        longest.append(bench.server_microseconds(lambda: len([queue.enqueue_many(payloads)])))
-    for state in ("inbound", "reserved"):
-        longest.append(bench.server_microseconds(lambda state=state: len([queue.items(state, limit=250)])))
+    blocks: list[Callable[[], object]] = [
+        *(lambda: queue.clear(250) for _ in range(8)),
+        *(lambda: queue.enqueue_many(payloads) for _ in range(20)),
+        lambda: queue.items("inbound", limit=250),
+        lambda: queue.items("reserved", limit=250),
+    ]
+    longest = max(bench.server_microseconds(block, 1) for block in blocks)
     return [
         Figure("clear that finds nothing, 100,000 open leases", idle / 1000, "ms", 0.15, 0.05),
-        Figure("longest block of any script", max(longest) / 1000, "ms", 5, 1),
+        Figure("longest block of any script", longest / 1000, "ms", 5, 1),
     ]
 
 
@@ -209,7 +220,7 @@ def _filling(bench: Bench) -> list[Figure]:
     count = bench.large // 10
     rates: list[float] = []
     for _ in range(3):
-        bench.server.execute_command("FLUSHALL", "SYNC")
+        bench.empty()
         queue = bench.queue("filled", 1)
         payloads = [PAYLOAD] * count
         before = bench.server.info("memory")["used_memory"]

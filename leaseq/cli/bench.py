@@ -1,0 +1,56 @@
+"""``leaseq bench``: the engine's figures, each beside what it should reach."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from leaseq.cli.common import Failed, emit_json, json_option
+
+if TYPE_CHECKING:
+    from leaseq.bench import Figure
+
+
+@click.command(epilog="Example: leaseq bench --quick")
+@click.option("--quick", is_flag=True, help="A tenth of the items: shows that it runs, its figures swing.")
+@click.option("--markdown", is_flag=True, help="Print the table as docs/benchmarks.md has it.")
+@json_option
+def bench(quick: bool, markdown: bool, as_json: bool) -> None:
+    """Measure the engine on a server of its own, as ratios to a bare script taken in the same run.
+
+    Takes about two minutes. Server and client are pinned to one core; let the machine rest meanwhile.
+    Exits with 1 where a figure falls short (not with --quick).
+    """
+    from leaseq.bench import run
+
+    figures = run(quick=quick, tell=lambda what: click.echo(f".. {what}", err=True))
+    if as_json:
+        emit_json([{**asdict(figure), "reached": figure.reached} for figure in figures])
+    else:
+        click.echo("\n".join(_rows(figures, markdown)))
+    short = [figure.name for figure in figures if not figure.reached]
+    if short and not quick:
+        raise Failed(f"falls short: {', '.join(short)}")
+
+
+def _rows(figures: list[Figure], markdown: bool) -> list[str]:
+    rows = [("figure", "measured", "at least", "aim")]
+    rows += [(f.name, _number(f.value, f.unit), _limit(f, f.least), _limit(f, f.aim)) for f in figures]
+    if markdown:
+        cells = [f"| {' | '.join(row)} |" for row in rows]
+        return [cells[0], "|---|---|---|---|", *cells[1:]]
+    widths = [max(len(row[n]) for row in rows) for n in range(4)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+
+
+def _limit(figure: Figure, value: float) -> str:
+    return f"{'≥' if figure.more_is_better else '≤'} {_number(value, figure.unit)}"
+
+
+def _number(value: float, unit: str) -> str:
+    digits = (
+        0 if value >= 100 else 1 if unit == "µs" and value >= 10 else 2 if unit == "x" or value >= 1 else 3
+    )
+    return f"{value:,.{digits}f} {unit}"
