@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -39,11 +39,10 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Child:
-    """What to run, and how to know that it is ready. ``env`` comes on top of this process's own."""
+    """What to run, with this process's environment, and how to know that it is ready."""
 
     name: str
     argv: Sequence[str]
-    env: Mapping[str, str] = field(default_factory=dict)
     ready: Callable[[], bool] | None = None  # asked until it says yes, before the next child is started
     ready_within: float = 60.0  # seconds
     grace: float = 15.0  # seconds from SIGTERM to SIGKILL
@@ -137,9 +136,7 @@ class Supervisor:
 
     def _launch(self, running: _Running) -> subprocess.Popen[bytes]:
         child = running.child
-        running.process = process = spawn(
-            child.argv, env=child.env, pass_fds=child.pass_fds, quiet=child.quiet
-        )
+        running.process = process = spawn(child.argv, pass_fds=child.pass_fds, quiet=child.quiet)
         running.started, running.again_at = time.monotonic(), None
         self._changed({r.child.name: r.process.pid for r in self._children if r.process is not None})
         return process
@@ -158,14 +155,12 @@ class Supervisor:
 def spawn(
     argv: Sequence[str],
     *,
-    env: Mapping[str, str] | None = None,
     pass_fds: tuple[int, ...] = (),
     quiet: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start a process in a group of its own, which the kernel ends if this one is killed (on Linux)."""
     return subprocess.Popen(
         argv,
-        env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL if quiet else None,
         pass_fds=pass_fds,

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -81,8 +82,7 @@ def get(port: int, path: str) -> int:
 
 
 def descendants(pid: int) -> set[int]:
-    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
-    parents = {int(child): int(parent) for child, parent in map(str.split, listing.stdout.splitlines())}
+    parents = {child: parent for child, (parent, _) in processes().items()}
     found: set[int] = set()
     level = {pid}
     while level:
@@ -93,8 +93,24 @@ def descendants(pid: int) -> set[int]:
 
 def alive(pid: int) -> bool:
     """True where the process runs; one that has ended and waits to be reaped does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
+    _, state = processes().get(pid, (0, "Z"))
+    return not state.startswith("Z")
+
+
+def processes() -> dict[int, tuple[int, str]]:
+    """Of every process its parent and its state, from /proc where there is one: a bare machine has no ps."""
+    if not Path("/proc/self/stat").exists():
+        listing = subprocess.run(
+            ["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True
+        )
+        rows = map(str.split, listing.stdout.splitlines())
+        return {int(pid): (int(parent), state) for pid, parent, state in rows}
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            state, parent = entry.read_text().rpartition(")")[2].split()[:2]
+            found[int(entry.parent.name)] = (int(parent), state)
+    return found
 
 
 def eventually(true: Callable[[], object], what: str) -> None:

@@ -139,6 +139,13 @@ def test_a_server_that_is_away_is_said_in_one_line(data_dir: Path, port: int) ->
     assert "nobody.sock" in refused.stderr
 
 
+def test_a_wrong_setting_is_said_in_one_line(data_dir: Path, port: int) -> None:
+    refused = leaseq_command("up", "--data", str(data_dir), "--port", str(port), LEASEQ_SESSION_DAYS="many")
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
+    assert "LEASEQ_SESSION_DAYS" in refused.stderr
+    assert not (data_dir / "server.log").exists()
+
+
 @pytest.mark.parametrize("key", ["", "short"])
 def test_serve_refuses_a_missing_or_weak_key(key: str, port: int) -> None:
     refused = leaseq_command("serve", "--redis", "unix:///none", "--port", str(port), LEASEQ_SECRET_KEY=key)

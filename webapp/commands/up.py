@@ -63,6 +63,7 @@ def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers:
     with DataDir(data) as directory:
         refuse_taken_port(host, port)
         run = _Run(directory, redis, host, port)
+        run.settle()
         with Supervisor(changed=run.publish) as supervisor:
             try:
                 run.start_server(supervisor)
@@ -86,7 +87,14 @@ class _Run:
         self._url = redis or (self._embedded.url if self._embedded else "")
         self._host, self._port = host, port
         self._web = f"http://{address(EVERYWHERE.get(host, host), port)}"
-        self._env = {"LEASEQ_REDIS_URL": self._url}
+
+    def settle(self) -> None:
+        """Put what the children need into their environment, and refuse a setting that is wrong."""
+        from webapp.settings import load_settings
+
+        os.environ["LEASEQ_REDIS_URL"] = self._url
+        os.environ.setdefault("LEASEQ_SECRET_KEY", self._directory.secret_key())
+        load_settings()
 
     def publish(self, pids: Mapping[str, int]) -> None:
         self._directory.publish(url=self._url, web=self._web, pids=pids)
@@ -127,16 +135,14 @@ class _Run:
     def start_web(self, supervisor: Supervisor, workers: int, threads: int) -> None:
         from leaseq.supervisor import Child
 
-        key = os.environ.get("LEASEQ_SECRET_KEY") or self._directory.secret_key()
         argv = gunicorn_argv(self._host, self._port, workers, threads, log_level="warning")
-        env = {**self._env, "LEASEQ_SECRET_KEY": key}
-        supervisor.start(Child("web", argv, env=env, ready=self._answers))
+        supervisor.start(Child("web", argv, ready=self._answers))
 
     def start_clear(self, supervisor: Supervisor) -> None:
         from leaseq.supervisor import Child
 
         argv = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
-        supervisor.start(Child("clear", argv, env=self._env, quiet=True))
+        supervisor.start(Child("clear", argv, quiet=True))
 
     def tell(self, link: str | None, *, demo: bool) -> None:
         click.echo(f"leaseq serves on {self._web}")
