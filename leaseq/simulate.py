@@ -78,7 +78,6 @@ def run(
 ) -> Outcome:
     """Let the plan's people work until nothing is left, the time is up or ``stop`` is set.
 
-    Meanwhile leases that ran out are returned and what is due is released, as `leaseq clear` does.
     Raises Invalid where the queue's form asks for what can't be made up, and the first error of a person.
     """
     return _Office(queue, plan, stop or threading.Event()).run(on_tick)
@@ -121,8 +120,7 @@ class _Office:
             return Outcome(round(time.monotonic() - self._began, 3), left=self._left, **self._done)
 
     def _look(self) -> None:
-        """Return what ran out, count what is left, and see whether it is time to go home."""
-        self._queue.clear()
+        """Count what is left, and see whether it is time to go home."""
         stats = self._queue.stats()
         self._left = stats.inbound + stats.reserved + stats.scheduled
         limit = self._plan.seconds

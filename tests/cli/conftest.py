@@ -39,7 +39,7 @@ def spawn(server: Any) -> Iterator[Spawn]:
     def run(
         *args: str, url: str | None = None, stdin: int | IO[bytes] | None = None
     ) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "LEASEQ_REDIS_URL": url or server.url, "PYTHONUNBUFFERED": "1"}
+        environment = {**os.environ, "LEASEQ_REDIS_URL": url or server.url}
         process = subprocess.Popen(
             [sys.executable, "-m", "leaseq", *args],
             stdin=stdin,

@@ -50,7 +50,6 @@ class Worker(threading.Thread):
                 stats = self._queue.stats()
                 if stats.inbound + stats.reserved + stats.scheduled == 0:
                     return
-                self._queue.clear()
         except BaseException as error:
             self.error = error
             raise

@@ -71,6 +71,7 @@ def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spa
     away = process.stderr.readline().decode()
     assert away.startswith("leaseq: ")
     assert away.endswith("trying again every 0.05 s\n")
+    time.sleep(0.3)  # a few rounds more, which say nothing
     own_server.start()
     assert process.stderr.readline() == b"leaseq: the server is back\n"
     queue = expired(client, "q2", 1)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from leaseq.cli import main
+from leaseq.cli.common import Failed
 from tests.cli.conftest import Call, Spawn
 
 ON_A_QUEUE = [
@@ -93,3 +94,7 @@ def test_without_a_server_the_line_says_what_to_do(tmp_path: Path, monkeypatch: 
 
 def test_a_data_directory_on_the_command_line_goes_before_the_environment(call: Call, tmp_path: Path) -> None:
     assert "no `leaseq up` is running" in call("stats", "--data", str(tmp_path)).stderr
+
+
+def test_a_failure_is_one_line_whatever_it_quotes() -> None:
+    assert Failed("the server said:\n  no").message == "the server said: no"

@@ -49,6 +49,10 @@ def test_what_people_answer_fits_the_form(seed: int) -> None:
     jsonschema_rs.validate(FORM["ask"], value_for(FORM["ask"], Random(seed)), validate_formats=True)
 
 
+def test_a_schema_that_refers_to_itself_comes_to_an_end() -> None:
+    assert isinstance(value_for({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}, Random(1)), str)
+
+
 def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(form=FORM, lease_seconds=0.2, retry_seconds=0.01, max_attempts=50)

@@ -146,8 +146,8 @@ def test_late_answers_are_added_where_asked_for(call: Call, made: leaseq.Queue) 
 
 def test_a_reader_that_has_had_enough_ends_the_export_quietly(spawn: Spawn, made: leaseq.Queue) -> None:
     made.configure(holds=100)
-    made.enqueue_many([{"n": n, "text": "x" * 10_000} for n in range(60)])
-    work(made, 60)
+    made.enqueue_many([{"n": n, "text": "x" * 2_000} for n in range(100)])
+    work(made, 100)
     process = spawn("export", made.name)
     assert process.stdout is not None
     assert process.stdout.readline().startswith(b'{"id":')
