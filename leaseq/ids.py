@@ -1,7 +1,8 @@
 """Identifiers made by the client before it sends, so that a call sent twice is known to be one.
 
-Item ids sort by time: 44 bits of milliseconds, then 44 bits that begin at random and count up, as in
-ULID's monotonic form (github.com/ulid/spec), in hexadecimal.
+Item ids sort by time: 44 bits of milliseconds, then 46 bits that begin at random and count up, as in
+ULID's monotonic form (github.com/ulid/spec), in the digits of base32hex (RFC 4648). Their 18 characters
+are chosen by measurement: past 20, an item takes 16 bytes more in the server.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ import secrets
 import threading
 import time
 
+_RANDOM_BITS = 46
+_DIGITS = "0123456789abcdefghijklmnopqrstuv"
+_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
+
 
 class _ItemIds:
     def __init__(self) -> None:
@@ -20,12 +25,25 @@ class _ItemIds:
 
     def __call__(self, count: int) -> list[str]:
         """``count`` new ids in rising order."""
-        fresh = int(time.time() * 1000) << 44 | secrets.randbits(43)
+        fresh = int(time.time() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS - 1)
         with self._lock:
             # The same millisecond, or a clock that stepped back: go on counting.
-            first = fresh if fresh >> 44 > self._last >> 44 else self._last + 1 + secrets.randbits(8)
+            later = fresh >> _RANDOM_BITS > self._last >> _RANDOM_BITS
+            first = fresh if later else self._last + 1 + secrets.randbits(8)
             self._last = first + count - 1
-        return [f"{number:022x}" for number in range(first, first + count)]
+        return _spelled(first, count)
+
+
+def _spelled(first: int, count: int) -> list[str]:
+    ids: list[str] = []
+    stop = first + count
+    while first < stop:
+        high = first >> 20  # the part that up to a million ids share
+        shared = "".join(_PAIRS[high >> shift & 1023] for shift in range(60, -1, -10))
+        until = min(stop, high + 1 << 20)
+        ids += [shared + _PAIRS[n >> 10 & 1023] + _PAIRS[n & 1023] for n in range(first, until)]
+        first = until
+    return ids
 
 
 class _RequestIds:

@@ -44,10 +44,11 @@ COUNTERS = (
     "revived",
     "released",
 )
-_BATCH = 250  # items a call: more would keep others waiting
+# How much one call to the server does at most, each well within a millisecond of it.
+_BATCH = 250  # items of an enqueue
 _BATCH_BYTES = 1_000_000
-_MAX_PAGE = 250
-"""The most moves or items in one call to the server."""
+_MOVES = 40  # moves of a clear
+_PAGE = 50  # items of a page
 
 
 class Queue:
@@ -299,7 +300,7 @@ class Queue:
         returned = released = died = 0
         more = True
         while more and left > 0:
-            reply = self._moves.clear(min(left, _MAX_PAGE))
+            reply = self._moves.clear(min(left, _MOVES))
             counts = [int(n) for n in reply.rest]
             returned, released, died = returned + counts[0], released + counts[1], died + counts[2]
             left -= sum(counts[:3])
@@ -359,7 +360,7 @@ class Queue:
         found: list[Item] = []
         while left > 0:
             shelf, score, id = arguments.cursor(cursor)
-            asked = min(left, _MAX_PAGE)
+            asked = min(left, _PAGE)
             reply = self._moves.items(state, asked, shelf, score, id)
             batch = [records.item(item_id.decode(), known) for item_id, _, known in reply.rest]
             found += batch
@@ -369,7 +370,7 @@ class Queue:
             cursor = batch[-1].cursor
         return Page(tuple(found), cursor)
 
-    def answers(self, *, with_late: bool = False, chunk: int = 250) -> Iterator[Answer]:
+    def answers(self, *, with_late: bool = False, chunk: int = 500) -> Iterator[Answer]:
         """Every answer in the order of finishing, in constant memory; ``with_late`` adds the late answers
         of items in any state, after them."""
         for state in STATES if with_late else ("finished",):

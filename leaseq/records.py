@@ -105,7 +105,7 @@ def item(id: str, known: Sequence[bytes | None]) -> Item:
         attempts=attempts,
         failures=int(extra.get("f", 0)),
         max_attempts=int(extra.get("m") or max_attempts),
-        enqueued_at=when(enqueued),
+        enqueued_at=when(int(enqueued, 16) * 1000),
         since=when(score),
         leases=tuple(block.grant for block in blocks if block.grant.how == "held"),
         answers=(_answer(id, payload, latest),) if latest and latest.grant.how == "finished" else (),

@@ -31,51 +31,46 @@ do
   known = call('HMGET', ITEMS, unpack(ids))
 end
 
-local rows, records, added = {}, {}, {}
-local seen, plain = {}, nil
-local function entries_of(key)
-  rows[key] = rows[key] or {}
-  return rows[key]
+-- Where an item goes, with what its head says of that: a set's name, and the score there.
+local function place_of(extra, time)
+  local delay = string.match(extra, ' z(%d+)')
+  if delay then
+    expect(now + delay)
+    return 'scheduled', string.format('%.0f', now + delay), (string.gsub(extra, ' z%d+', ''))
+  end
+  local band = band_of(string.match(extra, ' p(%d+)'))
+  return band, time, band == 'normal' and extra or extra .. ' s' .. band
 end
+
+local entries, records, added, seen = {}, {}, {}, {}
+local enqueued_at = string.format('%011x', now / 1000)
+local plain_set, _, plain_extra = place_of('', '')
 for i = 3, #ARGV, 3 do
-  local id, extra = ARGV[i], ARGV[i + 1]
+  local id, set, score, extra = ARGV[i], plain_set, string.format('%.0f', now), plain_extra
   if not known[i / 3] and not seen[id] then
     seen[id] = true
-    local time = string.format('%.0f', now)
-    local key, score
-    if extra == '' then
-      plain = plain or band_of()
-      key, score = plain, time
-    else
-      local delay = string.match(extra, ' z(%d+)')
-      key, score = band_of(string.match(extra, ' p(%d+)')), time
-      if delay then
-        extra = string.gsub(extra, ' z%d+', '')
-        key, score = '', string.format('%.0f', now + delay)
-        expect(now + delay)
-      end
-    end
-    if key ~= '' and key ~= 'normal' then extra = extra .. ' s' .. key end
-    local entries, n = entries_of(key), #records
-    entries[#entries + 1] = score
-    entries[#entries + 1] = id
-    records[n + 1] = id
-    records[n + 2] = time .. extra .. '\n' .. ARGV[i + 2]
+    if ARGV[i + 1] ~= '' then set, score, extra = place_of(ARGV[i + 1], score) end
+    local list = entries[set] or {}
+    entries[set] = list
+    list[#list + 1] = score
+    list[#list + 1] = id
+    records[#records + 1] = id
+    records[#records + 1] = enqueued_at .. extra .. '\n' .. ARGV[i + 2]
     added[#added + 1] = id
     now = now + 1
   end
 end
 
 if added[1] then
-  call('HSET', ITEMS, unpack(records))
-  for name, entries in pairs(rows) do
-    if name == '' then
-      call('ZADD', SCHEDULED, unpack(entries))
+  for set, list in pairs(entries) do
+    if set == 'scheduled' then
+      call('ZADD', SCHEDULED, unpack(list))
     else
-      call('ZADD', shelf_key(name), unpack(entries))
-      open_shelf(name)
+      call('ZADD', shelf_key(set), unpack(list))
+      open_shelf(set)
     end
   end
+  call('HSET', ITEMS, unpack(records))
   call('XADD', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES, at, 'enqueued', table.concat(added, '\t'))
   at = string.format('%.0f', now - 1)
   save_tick()

@@ -1,5 +1,5 @@
--- An item's record: the head, a newline, the payload. The head is the time it was enqueued and then
--- only what is not the default, a letter each: a attempts, f failures, m max attempts, p priority,
+-- An item's record: the head, a newline, the payload. The head is when it was enqueued (11 hexadecimal
+-- digits of milliseconds) and then only what is not the default, a letter each: a attempts, f failures, m max attempts, p priority,
 -- d due, r skills, s shelf (where it isn't `normal`), w somebody has a draft.
 local HEAD = { 'a', 'f', 'm', 'p', 'd', 'r', 's', 'w' }
 
@@ -7,7 +7,7 @@ local function read_item(id)
   local record = call('HGET', ITEMS, id)
   if not record then return nil end
   local newline = string.find(record, '\n', 1, true)
-  local item = { id = id, at = string.match(record, '^%d+'), payload = string.sub(record, newline) }
+  local item = { id = id, at = string.match(record, '^%x+'), payload = string.sub(record, newline) }
   for letter, value in string.gmatch(string.sub(record, 1, newline - 1), ' (%l)(%S*)') do
     item[letter] = value
   end

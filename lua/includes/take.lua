@@ -9,20 +9,24 @@ if now >= soonest + 0 or (holdings and string.find(holdings, '\t', 1, true) < #h
   --- @include look_first
 end
 
-local next_id, shelf
+local next_id, shelf, record
 while not reply and open == 'open' and shelves ~= '' do
   local name = string.match(shelves, '^%S+')
   shelf = name == 'normal' and INBOUND or INBOUND .. ':' .. name
   next_id = call('ZRANGE', shelf, 0, 0)[1]
-  if next_id then break end
-  shelves = string.sub(shelves, #name + 2)
-  call('HSET', LEDGER, 'row', soonest .. ' ' .. shelves)
+  record = next_id and call('HGET', ITEMS, next_id)
+  if record then break end
+  if next_id then
+    call('ZREM', shelf, next_id) -- an enqueue that the server broke off, and so never acknowledged
+  else
+    shelves = string.sub(shelves, #name + 2)
+    call('HSET', LEDGER, 'row', soonest .. ' ' .. shelves)
+  end
 end
 
-if next_id then
-  local record = call('HGET', ITEMS, next_id)
+if record then
   local attempt, marks, draft = 1, '', false
-  if string.byte(record, 17) ~= 10 then
+  if string.byte(record, 12) ~= 10 then -- its head says more than when it was enqueued
     --- @include other_keys
     --- @include rules
     --- @include item
