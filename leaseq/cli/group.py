@@ -101,7 +101,8 @@ def _command(found: object) -> click.Command:
 
 
 def _forget_stdout() -> None:
-    """Point standard output at nothing, so that the interpreter's last flush does not complain."""
+    """Point standard output at nothing, as the docs of Python (signal, Note on SIGPIPE) advise: what is still
+    buffered would be written, and fail, once more at the end."""
     with suppress(OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, sys.stdout.fileno())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, Spawn
 
 
 def test_a_queue_is_made_with_its_policy_and_shown(
@@ -138,3 +138,16 @@ def test_stats_and_list_count(call: Call, server: Any, queue_name: str) -> None:
     assert listed[queue_name]["title"] == "Reviews"
     assert listed[queue_name]["stats"]["inbound"] == 3
     assert f"{queue_name}  " in call("queue", "list").stdout
+
+
+def test_a_reader_that_has_had_enough_ends_the_watching_quietly(
+    spawn: Spawn, server: Any, queue_name: str
+) -> None:
+    leaseq.Queue(server.client, queue_name).configure()
+    process = spawn("stats", queue_name, "--watch", "--every", "0.1", "--json")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert json.loads(process.stdout.readline())["queues"][0]["name"] == queue_name
+    process.stdout.close()
+    assert process.wait(60) == 0
+    assert process.stderr.read() == b""
