@@ -117,7 +117,7 @@ TITLES: dict[str, str] = {
 
 def as_json(problem: Problem) -> Response:
     body = {
-        "type": f"about:blank#{problem.code}",
+        "type": "about:blank",
         "title": TITLES.get(problem.code, "That did not work"),
         "status": problem.status,
         "code": problem.code,

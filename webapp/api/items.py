@@ -130,12 +130,13 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
 
     counts = found.enqueue_many(good())
     if bad:
+        why = bad[0].message.removeprefix("row: ")
         raise Problem(
             400,
             "invalid",
-            f"line {bad[0].line}: {bad[0].message}. The lines before it entered, nothing after them did",
+            f"line {bad[0].line}: {why}. The lines before it entered, nothing after them did",
             field="body",
-            limit=bad[0].message,
+            limit=why,
             line=bad[0].line,
             added=counts.added,
             duplicates=counts.duplicates,

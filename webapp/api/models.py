@@ -34,15 +34,15 @@ class Body(BaseModel):
 
 
 class QueuePath(BaseModel):
-    q: str = Field(description="The queue's name")
+    q: str = Field(description="The queue's name", json_schema_extra={"pattern": "^[a-z0-9._-]{1,64}$"})
 
 
 class ItemPath(QueuePath):
-    id: str = Field(description="The item's id")
+    id: str = Field(description="The item's id", json_schema_extra={"minLength": 1, "maxLength": 200})
 
 
 class PersonPath(BaseModel):
-    name: str = Field(description="The person's name")
+    name: str = Field(description="The person's name", json_schema_extra={"minLength": 1, "maxLength": 64})
 
 
 class Nothing(Body):
