@@ -233,19 +233,33 @@ class Queue:
         text = strict.dump_json(arguments.given(result, "result"), "result")
         strict.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
-        while True:
-            version, wanted = self._form
-            form.check_result(wanted, result)
-            reply = self._moves.finish(*held, text, version, request)
-            if reply.code != b"form":
-                break
-            _ = self.policy  # the form was changed: read it and check against that
+        reply = self._send_finish(held, result, text, request)
         self._check(reply, held[0])
         late, replayed, following = reply.rest[0], reply.rest[1], (reply.rest[2:] or [None])[0]
         taken = following and following[0] == b"leased"
         return Finished(
             held[0], bool(late), bool(replayed), records.lease(self.name, following[1:]) if taken else None
         )
+
+    def _send_finish(self, held: tuple[str, int, str], result: Json, text: str, request: str | None) -> Reply:
+        """Check the result against the form as last read; the server says where that is another one now.
+
+        A result that doesn't fit is sent as well: it may be one that was taken before the form changed,
+        or belong to a lease that is lost, and then it is kept. Nothing else takes it under this name.
+        """
+        while True:
+            version, wanted = self._form
+            misfit: Invalid | None = None
+            try:
+                form.check_result(wanted, result)
+            except Invalid as error:
+                version, misfit = "misfit", error
+            reply = self._moves.finish(*held, text, version, request)
+            if reply.code != b"form":
+                return reply
+            _ = self.policy  # read the form anew
+            if misfit is not None and self._form[1] == wanted:
+                raise misfit
 
     def abandon(
         self,

@@ -19,7 +19,6 @@ local claim = ARGV[3] .. '\t' .. person .. '\t'
 local tick, row, rules, grant, holdings = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'g:' .. id,
   'p:' .. person))
 if not tick then return { 'no-item' } end
-if string.sub(rules, -#ARGV[6] - 1) ~= ' ' .. ARGV[6] then return { 'form' } end
 --- @include tick
 --- @include now
 
@@ -33,6 +32,7 @@ end
 
 local done, whom
 if not replayed then
+  if string.sub(rules, -#ARGV[6] - 1) ~= ' ' .. ARGV[6] then return { 'form' } end
   if string.find(grant, ' w', #claim, true) then
     --- @include other_keys
     --- @include drop_drafts

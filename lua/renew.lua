@@ -34,7 +34,7 @@ if not held and not (ending_of(grant) == 'expired' and state == 'inbound') then 
 
 local head, marks = string.match(grant, '^(%d+\t[^\t]*\t%d+ %S+ %d+)([^\n]*)')
 local draft = (has_draft(grant) or item.w ~= nil) and draft_for(id, person)
-if string.match(marks, ' q(%S+)') == request then
+if held and string.match(marks, ' q(%S+)') == request then
   return { 'leased', id, head .. marks, call('HGET', ITEMS, id), draft }
 end
 local done = (string.match(marks, ' n(%d+)') or 0) + 0

@@ -1,0 +1,37 @@
+"""What the engine's tests share: short ways to say what happens to a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock, Server
+from tests.engine import looking
+
+Sets = Callable[[], dict[str, list[str]]]
+
+
+@pytest.fixture
+def sets(server: Server, queue_name: str) -> Sets:
+    """The ids in each state, as they lie in the server."""
+    return lambda: looking.sets(server.redis, queue_name)
+
+
+@pytest.fixture
+def take(timed: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
+    """Reserve for a person, where there must be something."""
+
+    def reserve(person: str) -> leaseq.Lease:
+        lease = timed.reserve(person)
+        assert lease is not None
+        return lease
+
+    return reserve
+
+
+@pytest.fixture
+def same_queue(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
+    """The queue of ``timed`` as another program sees it."""
+    return leaseq.Queue(leaseq.connect(server.url), queue_name, clock=clock)

@@ -1,0 +1,41 @@
+"""Looks into a queue past the library: what really lies in the server."""
+
+from __future__ import annotations
+
+import redis
+
+from leaseq.keys import Keys
+
+SHELVES = ("high:returned", "high", "normal:returned", "normal", "low:returned", "low")
+
+
+def shelf_keys(keys: Keys) -> list[str]:
+    return [keys.inbound if shelf == "normal" else f"{keys.inbound}:{shelf}" for shelf in SHELVES]
+
+
+def sets(server: redis.Redis, name: str) -> dict[str, list[str]]:
+    """The ids in each state, in order: inbound shelf after shelf, the others by score."""
+    keys = Keys(name)
+    others = ("reserved", "scheduled", "finished", "dead")
+    pipe = server.pipeline(transaction=True)
+    for key in (*shelf_keys(keys), *(getattr(keys, state) for state in others)):
+        pipe.zrange(key, 0, -1)
+    found = [[id.decode() for id in ids] for ids in pipe.execute()]
+    return {
+        "inbound": [id for shelf in found[: len(SHELVES)] for id in shelf],
+        **dict(zip(others, found[len(SHELVES) :], strict=True)),
+    }
+
+
+def everything(server: redis.Redis, name: str) -> dict[bytes, object]:
+    """All that the server has of a queue, to compare before and after."""
+    found: dict[bytes, object] = {}
+    for key in sorted(server.scan_iter(match=f"leaseq:{{{name}}}:*", count=10_000)):
+        kind = server.type(key)
+        if kind == b"hash":
+            found[key] = server.hgetall(key)
+        elif kind == b"zset":
+            found[key] = server.zrange(key, 0, -1, withscores=True)
+        else:
+            found[key] = server.xrange(key)
+    return found

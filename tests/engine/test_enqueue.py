@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock, Server
+from tests.engine.conftest import Sets
+
+
+def test_an_item_waits_with_its_payload_unchanged(timed: leaseq.Queue) -> None:
+    payload = {"text": "Zürich \u2028 \U0001f600", "n": 1.5, "deep": [{"a": None}, True], "": ""}
+    done = timed.enqueue(payload, id="one")
+    assert done == leaseq.Enqueued("one", added=True)
+    item = timed.get("one")
+    assert (item.state, item.payload, item.priority, item.attempts) == ("inbound", payload, 100, 0)
+
+
+def test_without_an_id_each_gets_one_of_its_own_that_sorts_by_time(timed: leaseq.Queue) -> None:
+    made = [timed.enqueue({"n": n}).id for n in range(5)]
+    assert len(set(made)) == 5
+    assert made == sorted(made)
+
+
+def test_equal_payloads_are_items_of_their_own(timed: leaseq.Queue) -> None:
+    assert timed.enqueue_many([{"same": 1}] * 3) == leaseq.Counts(added=3, duplicates=0)
+    assert timed.stats().inbound == 3
+
+
+def test_an_id_that_is_there_is_left_as_it_is(timed: leaseq.Queue) -> None:
+    timed.enqueue({"n": 1}, id="one")
+    assert timed.enqueue({"n": 2}, id="one", priority=1).added is False
+    assert timed.get("one").payload == {"n": 1}
+    assert timed.stats().counters["enqueued"] == 1
+
+
+@pytest.mark.parametrize("state", ["reserved", "scheduled", "finished", "dead"])
+def test_an_id_is_known_in_every_state(timed: leaseq.Queue, sets: Sets, state: str) -> None:
+    timed.enqueue({"n": 1}, id="one", delay=60 if state == "scheduled" else 0, max_attempts=1)
+    lease = timed.reserve("ann")
+    if state == "finished":
+        timed.finish(lease, {})
+    elif state == "dead":
+        timed.fail(lease, "no")
+    assert timed.enqueue({"n": 2}, id="one").added is False
+    assert [s for s, ids in sets().items() if ids] == [state]
+
+
+def test_a_duplicate_inside_one_call_counts_and_the_first_wins(timed: leaseq.Queue) -> None:
+    timed.enqueue({"n": 0}, id="old")
+    batch = [NewItem({"n": n}, id=id) for n, id in enumerate(["a", "b", "a", "old"])]
+    assert timed.enqueue_many(batch) == leaseq.Counts(added=2, duplicates=2)
+    assert timed.get("a").payload == {"n": 0}
+    assert timed.enqueue_many(batch) == leaseq.Counts(added=0, duplicates=4)
+
+
+def test_many_go_in_by_chunks_and_stay_in_order(timed: leaseq.Queue, sets: Sets) -> None:
+    given = [NewItem({"n": n}, id=f"{n:04}") for n in range(777)]
+    assert timed.enqueue_many(iter(given)) == leaseq.Counts(777, 0)
+    assert sets()["inbound"] == [new.id for new in given]
+
+
+def test_large_payloads_go_in_by_their_size(timed: leaseq.Queue) -> None:
+    payload = {"text": "x" * 260_000}
+    assert timed.enqueue_many([payload] * 9).added == 9
+    assert timed.items("inbound", limit=1)[0].payload == payload
+
+
+def test_no_items_is_fine(timed: leaseq.Queue) -> None:
+    assert timed.enqueue_many([]) == leaseq.Counts(0, 0)
+    assert not timed.exists()
+
+
+def test_a_delayed_item_waits_in_scheduled_until_it_is_due(
+    timed: leaseq.Queue, clock: Clock, sets: Sets
+) -> None:
+    timed.enqueue({}, id="later", delay=60)
+    assert sets()["scheduled"] == ["later"]
+    clock.tick(59)
+    assert timed.reserve("ann") is None
+    clock.tick(2)
+    lease = timed.reserve("ann")
+    assert lease is not None
+    assert lease.id == "later"
+
+
+def test_priority_chooses_the_band_and_bands_are_the_policy_s(timed: leaseq.Queue, sets: Sets) -> None:
+    timed.configure(bands=(10, 20))
+    timed.enqueue_many(NewItem({}, id=f"p{p}", priority=p) for p in (21, 20, 11, 10, 0, 1_000_000))
+    assert sets()["inbound"] == ["p10", "p0", "p20", "p11", "p21", "p1000000"]
+
+
+def test_due_and_max_attempts_stay_with_the_item(timed: leaseq.Queue) -> None:
+    due = datetime(2031, 5, 4, 3, 2, 1, 123456, tzinfo=UTC)
+    timed.enqueue({}, id="one", due=due, max_attempts=7, priority=42)
+    item = timed.get("one")
+    assert (item.due, item.max_attempts, item.priority) == (due, 7, 42)
+
+
+def test_an_item_s_own_max_attempts_stands_against_the_policy_s(timed: leaseq.Queue) -> None:
+    timed.configure(max_attempts=5)
+    timed.enqueue({}, id="one", max_attempts=1)
+    assert timed.fail(timed.reserve("ann"), "no").retry_at is None
+
+
+def test_the_first_item_makes_the_queue_with_the_default_policy(timed: leaseq.Queue, server: Server) -> None:
+    assert not timed.exists()
+    timed.enqueue({})
+    assert timed.exists()
+    assert timed.policy == leaseq.Policy()
+    assert timed.name in leaseq.queues(server.client)
+
+
+def test_a_bad_item_is_named_by_its_place_and_its_chunk_stays_out(timed: leaseq.Queue) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.enqueue_many([{"n": 1}, {"n": 2}, NewItem({}, priority=-1)])
+    assert refused.value.field == "items[2].priority"
+    assert timed.stats().inbound == 0

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+
+@pytest.fixture(autouse=True)
+def items(timed: leaseq.Queue) -> None:
+    timed.enqueue_many(NewItem({"n": n}, id=id) for n, id in enumerate("abc"))
+
+
+def test_an_answer_is_kept_whole(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
+    result = {"label": "ü", "note": "two\nlines\n\nand\ttabs", "n": [1, 2.5, None]}
+    lease = take("ann")
+    assert timed.finish(lease, result) == leaseq.Finished("a", late=False, replayed=False)
+    item = timed.get("a")
+    [answer] = item.answers
+    assert item.state == "finished"
+    assert item.leases == ()
+    assert (answer.result, answer.person, answer.token, answer.attempt) == (result, "ann", lease.token, 1)
+    assert (answer.payload, answer.late) == ({"n": 0}, False)
+    assert sets()["finished"] == ["a"]
+    assert sets()["reserved"] == []
+    assert timed.mine("ann") == []
+
+
+@pytest.mark.parametrize("result", [None, 0, "", [], {}, "text"])
+def test_any_json_is_an_answer_without_a_form(timed: leaseq.Queue, take: Take, result: object) -> None:
+    timed.finish(take("ann"), result)
+    assert timed.get("a").answers[0].result == result
+
+
+def test_sent_twice_it_succeeds_twice_and_counts_once(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    lease = take("ann")
+    timed.finish(lease, {"x": 1})
+    before = timed.get("a")
+    clock.tick(1000)
+    assert timed.finish(lease, {"x": 1}) == leaseq.Finished("a", late=False, replayed=True)
+    assert timed.get("a") == before
+    assert timed.stats().counters["finished"] == 1
+    assert [e.what for e in timed.journal()].count("finished") == 1
+
+
+@pytest.mark.parametrize("swept", [False, True])
+def test_an_answer_after_the_lease_ran_out_counts_while_nobody_has_the_item(
+    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, swept: bool
+) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    if swept:
+        timed.clear()
+        assert "a" in sets()["inbound"]
+    assert timed.finish(lease, {"x": 1}).late
+    assert timed.finish(lease, {"x": 1}) == leaseq.Finished("a", late=True, replayed=True)
+    assert timed.get("a").answers[0].late
+    assert sets() == {"inbound": ["b", "c"], "reserved": [], "scheduled": [], "finished": ["a"], "dead": []}
+
+
+def test_also_where_the_expiry_killed_the_item(
+    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets
+) -> None:
+    timed.configure(max_attempts=1)
+    lease = take("ann")
+    clock.tick(301)
+    timed.clear()
+    assert sets()["dead"] == ["a"]
+    assert timed.finish(lease, {}).late
+    assert sets()["dead"] == []
+    assert sets()["finished"] == ["a"]
+
+
+def test_also_after_it_was_revived(timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
+    timed.configure(max_attempts=1)
+    lease = take("ann")
+    clock.tick(301)
+    timed.clear()
+    timed.revive("a")
+    assert timed.finish(lease, {}).late
+    assert sets()["finished"] == ["a"]
+    assert sets()["inbound"] == ["b", "c"]
+
+
+def test_once_somebody_else_was_granted_it_the_answer_is_refused_and_kept(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    stale = take("ann")
+    clock.tick(301)
+    current = take("bob")
+    with pytest.raises(leaseq.LeaseLost, match="somebody else is on it now; the answer is kept") as lost:
+        timed.finish(stale, {"by": "ann"})
+    assert lost.value.answer_kept
+    assert lost.value.item.state == "reserved"
+    item = timed.get("a")
+    assert [(a.person, a.token, a.result, a.late) for a in item.late_answers] == [
+        ("ann", stale.token, {"by": "ann"}, True)
+    ]
+    assert item.leases[0].person == "bob"
+    timed.finish(current, {"by": "bob"})
+    assert timed.get("a").answers[0].result == {"by": "bob"}
+    assert timed.get("a").late_answers == item.late_answers
+
+
+def test_a_refused_answer_sent_twice_is_kept_once(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    stale = take("ann")
+    clock.tick(301)
+    take("bob")
+    for _ in range(2):
+        with pytest.raises(leaseq.LeaseLost):
+            timed.finish(stale, {"x": 1})
+        clock.tick(5)
+    assert len(timed.get("a").late_answers) == 1
+    assert timed.stats().counters["late"] == 1
+
+
+def test_another_answer_with_the_same_token_is_kept_as_a_late_one(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    timed.finish(lease, {"x": 1})
+    with pytest.raises(leaseq.LeaseLost, match="it is finished") as lost:
+        timed.finish(lease, {"x": 2})
+    assert lost.value.answer_kept
+    item = timed.get("a")
+    assert [a.result for a in item.answers] == [{"x": 1}]
+    assert [a.result for a in item.late_answers] == [{"x": 2}]
+
+
+@pytest.mark.parametrize("how", ["abandon", "fail", "release"])
+def test_an_answer_after_the_lease_was_ended_is_refused_and_kept(
+    timed: leaseq.Queue, take: Take, how: str
+) -> None:
+    lease = take("ann")
+    {
+        "abandon": lambda: timed.abandon(lease),
+        "fail": lambda: timed.fail(lease, "no"),
+        "release": lambda: timed.release("a"),
+    }[how]()
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        timed.finish(lease, {"typed": "much"})
+    assert lost.value.answer_kept
+    assert timed.get("a").late_answers[0].result == {"typed": "much"}
+
+
+@pytest.mark.parametrize(("token", "person"), [(99, "ann"), (1, "bob"), (2**53, "ann")])
+def test_a_token_never_granted_to_that_person_is_refused_and_not_kept(
+    timed: leaseq.Queue, take: Take, token: int, person: str
+) -> None:
+    take("ann")
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        timed.finish(id="a", token=token, person=person, result={})
+    assert not lost.value.answer_kept
+    assert timed.get("a").late_answers == ()
+
+
+def test_an_item_that_was_removed(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    timed.remove("a")
+    with pytest.raises(leaseq.ItemNotFound):
+        timed.finish(lease, {})
+
+
+def test_an_old_lease_of_an_id_used_again_is_worth_nothing(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    timed.remove("a")
+    timed.enqueue({"other": True}, id="a")
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        timed.finish(lease, {})
+    assert not lost.value.answer_kept
+    assert timed.get("a").state == "inbound"
+
+
+def test_parts_of_a_lease_do_as_well(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    done = timed.finish(id=lease.id, token=lease.token, person="ann", result={"x": 1})
+    assert not done.late
+
+
+def test_names_and_ids_with_marks_of_the_records_in_them(timed: leaseq.Queue) -> None:
+    for mark in (" w", " x1 n2 q3", "%d+", "finished 1 1", "p:ann", "g:a", "tick"):
+        timed.enqueue({"of": mark}, id=mark, priority=1)
+        lease = timed.reserve(mark)
+        assert lease is not None
+        assert (lease.id, lease.person, lease.draft) == (mark, mark, None)
+        assert timed.mine(mark) == [lease]
+        timed.finish(lease, {"of": mark})
+        assert timed.get(mark).answers[0].person == mark

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+FORM = {"ask": {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}}
+
+
+@pytest.fixture(autouse=True)
+def items(timed: leaseq.Queue) -> None:
+    timed.enqueue_many(NewItem({"n": n}, id=id) for n, id in enumerate("abc"))
+
+
+def test_the_next_item_comes_with_it(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
+    done = timed.finish(take("ann"), {}, then_reserve=True)
+    assert done.next is not None
+    assert (done.next.id, done.next.person, done.next.token) == ("b", "ann", 2)
+    assert timed.mine("ann") == [done.next]
+    assert sets() == {"inbound": ["c"], "reserved": ["b"], "scheduled": [], "finished": ["a"], "dead": []}
+    assert [e.what for e in timed.journal()][-2:] == ["finished", "reserved"]
+
+
+def test_none_where_nothing_waits(timed: leaseq.Queue, take: Take) -> None:
+    for _ in range(2):
+        timed.finish(take("ann"), {})
+    assert timed.finish(take("ann"), {}, then_reserve=True).next is None
+    assert timed.stats().finished == 3
+
+
+def test_none_where_the_queue_is_paused_and_the_answer_counts(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    timed.pause()
+    assert timed.finish(lease, {}, then_reserve=True).next is None
+    assert timed.stats().finished == 1
+
+
+@pytest.mark.parametrize("holds", [1, 2, 3])
+def test_sent_twice_it_gives_the_same_next(timed: leaseq.Queue, take: Take, sets: Sets, holds: int) -> None:
+    timed.configure(holds=holds)
+    lease = take("ann")
+    if holds == 3:
+        take("ann")
+    first = timed.finish(lease, {}, then_reserve=True, request_id="r")
+    before = sets()
+    again = timed.finish(lease, {}, then_reserve=True, request_id="r")
+    assert again.replayed
+    assert again.next == first.next
+    assert sets() == before
+    assert timed.stats().counters["reserved"] == (3 if holds == 3 else 2)
+
+
+def test_with_more_in_hand_the_next_is_a_new_one(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(holds=2)
+    a, b = take("ann"), take("ann")
+    done = timed.finish(a, {}, then_reserve=True)
+    assert done.next is not None
+    assert done.next.id == "c"
+    assert timed.mine("ann") == [b, done.next]
+
+
+def test_with_full_hands_the_next_is_one_that_is_held(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(holds=2)
+    a, b = take("ann"), take("ann")
+    timed.configure(holds=1)
+    assert timed.finish(a, {}, then_reserve=True).next == b
+
+
+def test_a_late_answer_and_what_ran_out_for_others(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    stale = take("ann")
+    take("bob")
+    clock.tick(301)
+    done = timed.finish(stale, {}, then_reserve=True)
+    assert done.late
+    assert done.next is not None
+    assert (done.next.id, done.next.attempt) == ("b", 2), "bob's came back, ahead of what never left"
+    assert timed.stats().finished == 1
+
+
+def test_a_refused_answer_brings_no_next(timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
+    stale = take("ann")
+    clock.tick(301)
+    take("bob")
+    before = sets()
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(stale, {}, then_reserve=True)
+    assert sets() == before
+
+
+def test_an_answer_that_does_not_fit_the_form_is_refused_and_the_lease_stays(
+    timed: leaseq.Queue, take: Take
+) -> None:
+    timed.configure(form=FORM)
+    lease = take("ann")
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.finish(lease, {"ok": "perhaps"})
+    assert refused.value.field == "result"
+    assert set(refused.value.errors) == {"ok"}
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.finish(lease, {})
+    assert set(refused.value.errors) == {"ok"}
+    assert timed.mine("ann") == [lease]
+    assert timed.finish(lease, {"ok": True}).id == "a"
+
+
+def test_a_form_changed_by_another_program_counts_at_once(
+    timed: leaseq.Queue, same_queue: leaseq.Queue
+) -> None:
+    lease = timed.reserve("ann")
+    same_queue.configure(form=FORM)
+    with pytest.raises(leaseq.Invalid, match="does not fit"):
+        timed.finish(lease, {"text": "free"})
+    same_queue.configure(form=None)
+    assert timed.finish(lease, {"text": "free"}).id == "a"
+
+
+def test_sent_twice_it_succeeds_though_the_form_was_changed_meanwhile(
+    timed: leaseq.Queue, take: Take
+) -> None:
+    lease = take("ann")
+    timed.finish(lease, {"text": "free"})
+    timed.configure(form=FORM)
+    assert timed.finish(lease, {"text": "free"}).replayed

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+
+@pytest.fixture(autouse=True)
+def one(timed: leaseq.Queue) -> None:
+    timed.enqueue({"n": 1}, id="one")
+
+
+def test_renewing_gives_a_full_lease_from_now(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    lease = take("ann")
+    clock.tick(200)
+    renewed = timed.renew(lease)
+    assert renewed.expires_at - lease.expires_at == pytest.approx(
+        timedelta(seconds=200), abs=timedelta(0, 0, 9)
+    )
+    assert (renewed.token, renewed.reserved_at, renewed.attempt) == (lease.token, lease.reserved_at, 1)
+    assert renewed.payload == {"n": 1}
+    clock.tick(299)
+    assert timed.reserve("bob") is None, "the first lease would have run out by now"
+    assert timed.mine("ann") == [renewed]
+
+
+def test_renewing_never_shortens(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    timed.configure(lease_seconds=5)
+    assert timed.renew(lease).expires_at == lease.expires_at
+
+
+def test_a_renewed_lease_runs_out_too(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    timed.renew(take("ann"))
+    clock.tick(301)
+    assert take("bob").attempt == 2
+
+
+def test_renewals_end_where_the_policy_says(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(renewals=2)
+    lease = take("ann")
+    timed.renew(lease)
+    timed.renew(lease)
+    with pytest.raises(leaseq.Invalid, match="at most 2 renewals") as refused:
+        timed.renew(lease)
+    assert refused.value.field == "renewals"
+    assert timed.get("one").leases[0].renewals == 2
+
+
+def test_a_queue_without_renewals_allows_none(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(renewals=0)
+    with pytest.raises(leaseq.Invalid, match="renewals"):
+        timed.renew(take("ann"))
+
+
+def test_the_same_request_counts_once(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    timed.configure(renewals=1)
+    lease = take("ann")
+    first = timed.renew(lease, request_id="r")
+    clock.tick(10)
+    assert timed.renew(lease, request_id="r") == first
+    assert [e.what for e in timed.journal()].count("renewed") == 1
+
+
+def test_a_request_sent_again_after_the_lease_ran_out_holds_the_item_again(
+    timed: leaseq.Queue, clock: Clock, take: Take, sets: Sets
+) -> None:
+    lease = take("ann")
+    timed.renew(lease, request_id="r")
+    clock.tick(301)
+    timed.clear()
+    timed.renew(lease, request_id="r")
+    assert sets()["reserved"] == ["one"]
+
+
+def test_an_item_whose_lease_ran_out_is_taken_back_while_nobody_has_it(
+    timed: leaseq.Queue, clock: Clock, take: Take, sets: Sets
+) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    timed.clear()
+    assert sets()["inbound"] == ["one"]
+    renewed = timed.renew(lease)
+    assert (renewed.token, renewed.attempt) == (lease.token, 1)
+    assert sets()["reserved"] == ["one"]
+    assert sets()["inbound"] == []
+    assert timed.mine("ann") == [renewed]
+    assert timed.finish(renewed, {}).late is False
+
+
+def test_not_once_somebody_else_has_it(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    take("bob")
+    with pytest.raises(leaseq.LeaseLost, match="somebody else is on it now") as lost:
+        timed.renew(lease)
+    assert lost.value.item.leases[0].person == "bob"
+    assert timed.mine("ann") == []
+
+
+def test_not_with_full_hands(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    timed.clear()
+    timed.enqueue({}, id="urgent", priority=1)
+    assert take("ann").id == "urgent"
+    with pytest.raises(leaseq.Invalid, match="at most 1 leases at once") as refused:
+        timed.renew(lease)
+    assert refused.value.field == "holds"
+
+
+def test_an_item_taken_back_fills_the_hands(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    timed.clear()
+    timed.enqueue({}, id="two")
+    renewed = timed.renew(lease)
+    assert take("ann") == renewed
+
+
+@pytest.mark.parametrize("how", ["finish", "abandon", "fail", "release"])
+def test_an_ended_lease_is_not_renewed(timed: leaseq.Queue, take: Take, sets: Sets, how: str) -> None:
+    lease = take("ann")
+    {
+        "finish": lambda: timed.finish(lease, {}),
+        "abandon": lambda: timed.abandon(lease),
+        "fail": lambda: timed.fail(lease, "no"),
+        "release": lambda: timed.release("one"),
+    }[how]()
+    before = sets()
+    with pytest.raises(leaseq.LeaseLost):
+        timed.renew(lease)
+    assert sets() == before
+
+
+def test_an_item_that_died_by_expiry_is_not_taken_back(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    timed.enqueue(NewItem({}, id="two").payload, id="two", max_attempts=1)
+    take("ann")
+    lease = take("bob")
+    clock.tick(301)
+    timed.clear()
+    with pytest.raises(leaseq.LeaseLost, match="attempts are used up"):
+        timed.renew(lease)
+
+
+def test_parts_of_a_lease_do_as_well(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    assert timed.renew(id="one", token=lease.token, person="ann").id == "one"
+
+
+def test_an_item_that_is_not_there(timed: leaseq.Queue) -> None:
+    with pytest.raises(leaseq.ItemNotFound):
+        timed.renew(id="nobody", token=1, person="ann")

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+
+def test_a_lease_says_all_that_a_person_needs(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(lease_seconds=90)
+    timed.enqueue({"text": "hello"}, id="one")
+    lease = take("ann")
+    assert (lease.queue, lease.id, lease.person, lease.payload) == (
+        timed.name,
+        "one",
+        "ann",
+        {"text": "hello"},
+    )
+    assert (lease.token, lease.attempt, lease.draft, lease.lease_seconds) == (1, 1, None, 90)
+    assert lease.expires_at - lease.reserved_at == timedelta(seconds=90)
+    assert timed.mine("ann") == [lease]
+
+
+def test_a_queue_that_is_not_there_gives_nothing_and_is_not_made(timed: leaseq.Queue) -> None:
+    assert timed.reserve("ann") is None
+    assert not timed.exists()
+
+
+def test_the_oldest_first(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue_many(NewItem({}, id=id) for id in "abc")
+    assert [take(person).id for person in ("ann", "bob", "cyd")] == ["a", "b", "c"]
+    assert timed.reserve("dan") is None
+
+
+def test_items_of_one_moment_keep_the_order_of_their_calls(timed: leaseq.Queue, take: Take) -> None:
+    for id in ("b", "c", "a"):  # the clock stands still
+        timed.enqueue({}, id=id)
+    assert [take(person).id for person in ("ann", "bob", "cyd")] == ["b", "c", "a"]
+
+
+def test_a_more_urgent_band_goes_first(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue_many(NewItem({}, id=str(p), priority=p) for p in (151, 100, 50, 150, 51, 7))
+    people = [f"p{n}" for n in range(6)]
+    assert [take(person).id for person in people] == ["50", "7", "100", "150", "51", "151"]
+
+
+def test_what_came_back_goes_ahead_of_what_never_left_within_its_band(
+    timed: leaseq.Queue, take: Take
+) -> None:
+    timed.enqueue_many(NewItem({}, id=id) for id in "abc")
+    timed.enqueue({}, id="low", priority=900)
+    timed.abandon(take("ann"))
+    timed.enqueue({}, id="urgent", priority=1)
+    assert [take(f"p{n}").id for n in range(5)] == ["urgent", "a", "b", "c", "low"]
+
+
+def test_what_came_back_first_goes_first(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue_many(NewItem({}, id=id) for id in "abc")
+    a, b = take("ann"), take("bob")
+    timed.abandon(b)
+    timed.abandon(a)
+    assert [take(p).id for p in ("cyd", "dan", "eve")] == ["b", "a", "c"]
+
+
+def test_full_hands_get_back_what_they_hold(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue_many([{}, {}])
+    lease = take("ann")
+    assert take("ann") == lease
+    assert timed.stats().counters["reserved"] == 1
+
+
+def test_a_person_may_hold_as_many_as_the_policy_says(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(holds=2)
+    timed.enqueue_many(NewItem({}, id=id) for id in "abc")
+    a, b = take("ann"), take("ann")
+    assert [a.id, b.id] == ["a", "b"]
+    assert take("ann") == a, "with full hands, the one held longest"
+    assert timed.mine("ann") == [a, b]
+    timed.finish(a, {})
+    assert take("ann").id == "c"
+
+
+def test_the_same_request_gives_the_same_lease(timed: leaseq.Queue) -> None:
+    timed.configure(holds=3)
+    timed.enqueue_many([{}, {}, {}])
+    timed.reserve("ann", request_id="r1")
+    second = timed.reserve("ann", request_id="r2")
+    assert timed.reserve("ann", request_id="r2") == second
+    assert timed.stats().reserved == 2
+
+
+def test_a_lease_that_ran_out_is_taken_by_the_next_without_a_clear_job(
+    timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed.enqueue({}, id="one")
+    first = take("ann")
+    clock.tick(299)
+    assert timed.reserve("bob") is None
+    clock.tick(1.1)
+    again = take("bob")
+    assert (again.id, again.attempt) == ("one", 2)
+    assert again.token > first.token
+    assert timed.mine("ann") == []
+
+
+def test_a_lease_can_be_as_short_as_a_tenth_of_a_second(
+    timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed.configure(lease_seconds=0.1)
+    timed.enqueue({})
+    take("ann")
+    clock.tick(0.101)
+    assert take("bob").attempt == 2
+
+
+def test_one_s_own_lease_that_ran_out_comes_as_a_new_grant(
+    timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed.enqueue({}, id="one")
+    first = take("ann")
+    clock.tick(301)
+    again = take("ann")
+    assert (again.id, again.attempt, again.token) == ("one", 2, first.token + 1)
+    assert timed.get("one").failures == 1
+
+
+def test_hands_that_hold_nothing_alive_are_empty_however_much_else_ran_out(
+    timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    """A reserve takes back eight; the caller's own come on top."""
+    timed.enqueue_many(NewItem({}, id=f"{n:02}") for n in range(20))
+    for n in range(20):
+        take(f"p{n}")
+    clock.tick(301)
+    lease = take("p15")
+    assert lease.attempt == 2
+    assert timed.mine("p15") == [lease]
+
+
+def test_attempts_used_up_by_expiry_kill_the_item(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    timed.enqueue({}, id="one", max_attempts=2)
+    for _ in range(2):
+        timed.reserve("ann")
+        clock.tick(301)
+    assert timed.reserve("bob") is None
+    assert sets()["dead"] == ["one"]
+    assert timed.stats().counters["died"] == 1
+
+
+def test_scheduled_items_that_came_due_are_handed_out_without_a_clear_job(
+    timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed.enqueue({}, id="later", delay=5)
+    timed.enqueue({}, id="sooner", delay=4)
+    clock.tick(10)
+    assert [take("ann").id, take("bob").id] == ["sooner", "later"]
+
+
+def test_tokens_only_grow(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue_many([{}] * 3)
+    tokens = []
+    for _ in range(6):
+        lease = take("ann")
+        tokens.append(lease.token)
+        timed.abandon(lease)
+    assert tokens == sorted(set(tokens))
+
+
+def test_a_changed_policy_counts_from_the_next_grant_on(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue_many([{}, {}])
+    before = take("ann")
+    timed.configure(lease_seconds=10)
+    assert take("bob").lease_seconds == 10
+    assert timed.mine("ann") == [before]
