@@ -20,10 +20,13 @@ end
 
 local function release_due(id, score)
   local item = read_item(id)
-  local band = band_of(item.p)
-  place(item, item.a and band .. ':returned' or band, score)
+  if item then
+    local band = band_of(item.p)
+    place(item, item.a and band .. ':returned' or band, score)
+    note('due', id)
+  end -- else what is left of an enqueue that the server broke off, and so never acknowledged
   call('ZREM', SCHEDULED, id)
-  note('due', id)
+  return item ~= nil
 end
 
 -- 2^53 - 1, the largest time that a score holds exactly, stands for never.
@@ -48,8 +51,7 @@ local function sweep(limit)
   local left = limit - returned - died
   if left > 0 then
     for _, id in ipairs(call('ZRANGEBYSCORE', SCHEDULED, '-inf', time, 'LIMIT', 0, left)) do
-      release_due(id, now)
-      released = released + 1
+      if release_due(id, now) then released = released + 1 end
       now = now + 1
     end
   end

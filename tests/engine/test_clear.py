@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq import Cleared, NewItem
+from leaseq.keys import Keys
+from tests.conftest import Clock, Server
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+
+def fill(queue: leaseq.Queue, count: int) -> None:
+    queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(count))
+
+
+def test_nothing_to_do(timed: leaseq.Queue) -> None:
+    nothing = Cleared(returned=0, released=0, died=0, more=False)
+    assert timed.clear() == nothing
+    assert not timed.exists()
+    fill(timed, 1)
+    timed.reserve("ann")
+    before = timed.journal()
+    assert timed.clear() == nothing
+    assert timed.journal() == before
+
+
+def test_it_returns_what_ran_out_in_that_order(
+    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets
+) -> None:
+    fill(timed, 4)
+    take("ann")
+    clock.tick(1)
+    timed.renew(take("bob"))
+    clock.tick(1)
+    take("cyd")
+    clock.tick(298.5)  # ann's and bob's have run out
+    assert timed.clear() == Cleared(returned=1, released=0, died=0, more=False)
+    clock.tick(1)
+    assert timed.clear().returned == 1
+    assert sets()["inbound"] == ["000", "001", "003"]
+    assert sets()["reserved"] == ["002"]
+    item = timed.get("000")
+    assert (item.failures, item.history[0].how) == (1, "expired")
+    assert timed.stats().counters["expired"] == 2
+    assert timed.mine("ann") == []
+
+
+def test_it_releases_what_is_due(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    timed.enqueue_many(NewItem({}, id=str(n), delay=n, priority=n) for n in (160, 3, 200, 100))
+    clock.tick(170)
+    assert timed.clear() == Cleared(returned=0, released=3, died=0, more=False)
+    assert sets()["inbound"] == ["3", "100", "160"]
+    assert sets()["scheduled"] == ["200"]
+
+
+def test_it_kills_what_ran_out_too_often(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    timed.configure(max_attempts=1)
+    fill(timed, 3)
+    for n in range(3):
+        timed.reserve(f"p{n}")
+    clock.tick(301)
+    assert timed.clear() == Cleared(returned=0, released=0, died=3, more=False)
+    assert sets()["dead"] == ["000", "001", "002"]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 40, 41, 99])
+def test_it_does_at_most_so_much_and_says_whether_there_is_more(
+    timed: leaseq.Queue, clock: Clock, limit: int
+) -> None:
+    fill(timed, 60)
+    for n in range(60):
+        timed.reserve(f"p{n}")
+    timed.enqueue_many(NewItem({}, delay=1) for _ in range(40))
+    clock.tick(301)
+    done = timed.clear(limit)
+    assert done.returned + done.released == limit
+    assert done.more
+    done = timed.clear(100)
+    assert done.returned + done.released == 100 - limit
+    assert not done.more
+
+
+def test_two_at_once_move_each_item_once(
+    timed: leaseq.Queue, same_queue: leaseq.Queue, clock: Clock, sets: Sets
+) -> None:
+    fill(timed, 10)
+    for n in range(10):
+        timed.reserve(f"p{n}")
+    clock.tick(301)
+    done = [queue.clear(3).returned for queue in (timed, same_queue, timed, same_queue, timed)]
+    assert sum(done) == 10
+    assert sets()["inbound"] == [f"{n:03}" for n in range(10)]
+    assert timed.stats().counters["expired"] == 10
+
+
+def test_a_shorter_lease_granted_later_is_seen_in_time(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    fill(timed, 2)
+    take("ann")
+    timed.configure(lease_seconds=5)
+    take("bob")
+    clock.tick(6)
+    assert timed.clear().returned == 1
+    clock.tick(295)
+    assert timed.clear().returned == 1
+
+
+def test_a_lease_renewed_in_time_is_left_alone(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    fill(timed, 1)
+    lease = take("ann")
+    for _ in range(5):
+        clock.tick(200)
+        assert timed.clear().returned == 0
+        timed.renew(lease)
+    clock.tick(301)
+    assert timed.clear().returned == 1
+
+
+def test_what_is_left_of_an_enqueue_that_the_server_broke_off_does_not_stop_it(
+    timed: leaseq.Queue, server: Server, clock: Clock, sets: Sets
+) -> None:
+    """Its record is written last, so an entry without one was never acknowledged."""
+    timed.enqueue({}, id="whole", delay=2)
+    server.redis.zadd(Keys(timed.name).scheduled, {"broken": clock.now})
+    clock.tick(3)
+    assert timed.clear() == Cleared(returned=0, released=1, died=0, more=False)
+    assert sets()["inbound"] == ["whole"]
+    assert sets()["scheduled"] == []
+
+
+def test_the_same_for_reserve(timed: leaseq.Queue, server: Server, take: Take) -> None:
+    fill(timed, 1)
+    server.redis.zadd(Keys(timed.name).inbound, {"broken": 1})
+    assert take("ann").id == "000"
+    assert timed.stats().inbound == 0

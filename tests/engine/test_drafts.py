@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq.keys import Keys
+from tests.conftest import Clock, Server
+
+Take = Callable[[str], leaseq.Lease]
+DRAFT = {"text": "half a thou\tght\n\n"}
+
+
+@pytest.fixture(autouse=True)
+def one(timed: leaseq.Queue) -> None:
+    timed.enqueue({"n": 1}, id="one")
+
+
+def drafts_in(server: Server, queue: leaseq.Queue) -> int:
+    return server.redis.hlen(Keys(queue.name).drafts)
+
+
+def test_a_draft_comes_back_with_the_lease(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    timed.save_draft(lease, {"first": 1})
+    timed.save_draft(lease, DRAFT)
+    assert timed.mine("ann")[0].draft == DRAFT
+    assert take("ann").draft == DRAFT, "full hands: what is held"
+    assert timed.renew(lease).draft == DRAFT
+
+
+@pytest.mark.parametrize("how", ["expiry", "abandon", "fail", "release"])
+def test_a_draft_survives_and_goes_back_to_the_same_person(
+    timed: leaseq.Queue, take: Take, clock: Clock, how: str
+) -> None:
+    lease = take("ann")
+    timed.save_draft(lease, DRAFT)
+    {
+        "expiry": lambda: clock.tick(301),
+        "abandon": lambda: timed.abandon(lease),
+        "fail": lambda: timed.fail(lease, "no"),
+        "release": lambda: timed.release("one"),
+    }[how]()
+    clock.tick(5)
+    other = take("bob")
+    assert other.draft is None
+    timed.abandon(other)
+    assert take("ann").draft == DRAFT
+
+
+def test_each_has_a_draft_of_their_own(timed: leaseq.Queue, take: Take) -> None:
+    for person in ("ann", "bob"):
+        lease = take(person)
+        timed.save_draft(lease, {"of": person})
+        timed.abandon(lease)
+    for person in ("ann", "bob"):
+        lease = take(person)
+        assert lease.draft == {"of": person}
+        timed.abandon(lease)
+
+
+def test_a_shared_draft_goes_to_the_next_person_who_has_none(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(share_drafts=True)
+    for person in ("ann", "bob"):
+        lease = take(person)
+        timed.save_draft(lease, {"of": person})
+        timed.abandon(lease)
+    lease = take("cyd")
+    assert lease.draft == {"of": "bob"}, "the latest"
+    timed.abandon(lease)
+    assert take("ann").draft == {"of": "ann"}, "one's own before others'"
+
+
+def test_a_finish_removes_every_draft_of_the_item(timed: leaseq.Queue, take: Take, server: Server) -> None:
+    timed.enqueue({}, id="two")
+    other = take("ann")
+    timed.save_draft(other, DRAFT)
+    lease = take("bob")
+    timed.save_draft(lease, DRAFT)
+    timed.abandon(other)
+    lease_again = take("cyd")
+    assert drafts_in(server, timed) == 4
+    timed.finish(lease_again, {})
+    assert drafts_in(server, timed) == 2, "two's are left"
+    timed.finish(lease, {}, then_reserve=True)
+    assert drafts_in(server, timed) == 0
+
+
+def test_a_late_finish_removes_them_too(
+    timed: leaseq.Queue, take: Take, server: Server, clock: Clock
+) -> None:
+    lease = take("ann")
+    timed.save_draft(lease, DRAFT)
+    clock.tick(301)
+    timed.clear()
+    timed.finish(lease, {})
+    assert drafts_in(server, timed) == 0
+
+
+def test_removing_the_item_removes_them_too(timed: leaseq.Queue, take: Take, server: Server) -> None:
+    timed.save_draft(take("ann"), DRAFT)
+    timed.remove("one")
+    assert drafts_in(server, timed) == 0
+
+
+@pytest.mark.parametrize("swept", [False, True])
+def test_a_draft_is_taken_after_the_lease_ran_out(
+    timed: leaseq.Queue, take: Take, clock: Clock, swept: bool
+) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    if swept:
+        timed.clear()
+    timed.save_draft(lease, DRAFT)
+    assert take("ann").draft == DRAFT
+
+
+def test_and_comes_back_with_an_item_that_was_taken_back(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    timed.clear()
+    timed.save_draft(lease, DRAFT)
+    assert timed.renew(lease).draft == DRAFT
+
+
+@pytest.mark.parametrize("over", ["abandon", "finish", "regranted", "foreign", "removed"])
+def test_a_draft_without_a_lease_is_refused(
+    timed: leaseq.Queue, take: Take, clock: Clock, server: Server, over: str
+) -> None:
+    lease = take("ann")
+    {
+        "abandon": lambda: timed.abandon(lease),
+        "finish": lambda: timed.finish(lease, {}),
+        "regranted": lambda: (clock.tick(301), take("bob")),
+        "foreign": lambda: None,
+        "removed": lambda: timed.remove("one"),
+    }[over]()
+    with pytest.raises(leaseq.ItemNotFound if over == "removed" else leaseq.LeaseLost):
+        timed.save_draft(
+            draft=DRAFT, id="one", token=lease.token, person="eve" if over == "foreign" else "ann"
+        )
+    assert drafts_in(server, timed) == 0
+
+
+def test_a_draft_is_there_for_a_person_named_like_a_mark(timed: leaseq.Queue, take: Take) -> None:
+    lease = take(" w")
+    assert timed.mine(" w")[0].draft is None
+    timed.save_draft(lease, DRAFT)
+    timed.abandon(lease)
+    assert take(" w").draft == DRAFT

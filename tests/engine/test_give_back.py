@@ -1,0 +1,163 @@
+"""abandon and fail: a person gives an item back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+
+@pytest.fixture(autouse=True)
+def one(timed: leaseq.Queue) -> None:
+    timed.enqueue({"n": 1}, id="one")
+
+
+def seconds_until(clock: Clock, time: datetime | None) -> float:
+    assert time is not None
+    return (time - datetime.fromtimestamp(clock.now / 1e6, UTC)) / timedelta(seconds=1)
+
+
+def test_an_abandoned_item_waits_again_with_the_reason_kept(
+    timed: leaseq.Queue, take: Take, sets: Sets
+) -> None:
+    timed.abandon(take("ann"), 'not "mine"\nsorry')
+    item = timed.get("one")
+    assert sets()["inbound"] == ["one"]
+    assert timed.mine("ann") == []
+    assert (item.failures, item.attempts, item.leases) == (0, 1, ())
+    assert [(g.person, g.how, g.reason) for g in item.history] == [("ann", "abandoned", 'not "mine"\nsorry')]
+    assert timed.stats().counters["abandoned"] == 1
+
+
+def test_abandoning_costs_no_attempt_however_often(timed: leaseq.Queue, take: Take) -> None:
+    for n in range(5):
+        lease = take("ann")
+        assert lease.attempt == n + 1
+        timed.abandon(lease)
+    item = timed.get("one")
+    assert (item.state, item.attempts, item.failures) == ("inbound", 5, 0)
+    assert [g.attempt for g in item.history] == [1, 2, 3, 4, 5]
+
+
+def test_an_abandon_sent_twice_counts_once(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    timed.abandon(lease)
+    timed.abandon(lease)
+    assert timed.stats().counters["abandoned"] == 1
+    assert [e.what for e in timed.journal()].count("abandoned") == 1
+
+
+def test_a_lease_that_ran_out_unnoticed_may_still_be_given_back(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    timed.abandon(lease)
+    assert timed.get("one").failures == 0
+
+
+@pytest.mark.parametrize("how", ["abandon", "fail"])
+@pytest.mark.parametrize("over", ["expired", "finished", "released", "regranted", "foreign"])
+def test_a_lease_that_is_over_moves_nothing(
+    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, how: str, over: str
+) -> None:
+    lease = take("ann")
+    if over == "expired":
+        clock.tick(301)
+        timed.clear()
+    elif over == "finished":
+        timed.finish(lease, {})
+    elif over == "released":
+        timed.release("one")
+    elif over == "regranted":
+        timed.release("one")
+        take("bob")
+    parts = {"id": "one", "token": lease.token, "person": "eve" if over == "foreign" else "ann"}
+    before, stats = sets(), timed.stats().counters
+    with pytest.raises(leaseq.LeaseLost):
+        timed.abandon(**parts) if how == "abandon" else timed.fail(error="no", **parts)
+    assert sets() == before
+    assert timed.stats().counters == stats
+
+
+def test_a_failed_item_waits_and_comes_back_ahead(
+    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets
+) -> None:
+    timed.enqueue({}, id="two")
+    failed = timed.fail(take("ann"), "unreadable scan")
+    assert sets()["scheduled"] == ["one"]
+    assert timed.mine("ann") == []
+    assert 1.5 <= seconds_until(clock, failed.retry_at) <= 2
+    item = timed.get("one")
+    assert (item.failures, item.last_error, item.since) == (1, "unreadable scan", failed.retry_at)
+    clock.tick(2)
+    assert take("ann").id == "one"
+
+
+def test_the_wait_doubles_up_to_the_longest_and_is_at_most_a_quarter_shorter(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.configure(max_attempts=100, retry_seconds=3, retry_max_seconds=40)
+    waits = []
+    for _ in range(60):
+        wait = seconds_until(clock, timed.fail(take("ann"), "no").retry_at)
+        waits.append(wait)
+        clock.tick(41)
+    for wait, whole in zip(waits, [3, 6, 12, 24, *[40] * 56], strict=True):
+        assert whole * 0.75 <= wait <= whole + 0.001
+    assert len({round(wait, 3) for wait in waits[4:]}) > 30, "spread by chance"
+
+
+def test_an_expiry_counts_as_a_failure_for_the_wait(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    take("ann")
+    clock.tick(301)
+    assert 3 <= seconds_until(clock, timed.fail(take("bob"), "no").retry_at) <= 4
+
+
+def test_without_a_wait_it_is_back_at_once(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
+    timed.configure(retry_seconds=0)
+    lease = take("ann")
+    first = timed.fail(lease, "no")
+    assert first.retry_at is not None
+    assert sets()["inbound"] == ["one"]
+    assert timed.fail(lease, "no") == first
+
+
+def test_used_up_attempts_kill(timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
+    for _ in range(2):
+        assert timed.fail(take("ann"), "no").retry_at is not None
+        clock.tick(10)
+    assert timed.fail(take("ann"), "never").retry_at is None
+    assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": [], "dead": ["one"]}
+    assert timed.get("one").last_error == "never"
+    counters = timed.stats().counters
+    assert (counters["failed"], counters["died"]) == (3, 1)
+
+
+@pytest.mark.parametrize("max_attempts", [1, 3])
+def test_a_fail_sent_twice_counts_once_and_says_the_same(
+    timed: leaseq.Queue, take: Take, clock: Clock, max_attempts: int
+) -> None:
+    timed.configure(max_attempts=max_attempts)
+    lease = take("ann")
+    first = timed.fail(lease, "no")
+    clock.tick(0.5)
+    assert timed.fail(lease, "no") == first
+    assert timed.get("one").failures == 1
+    assert timed.stats().counters["failed"] == 1
+
+
+def test_items_that_failed_together_do_not_come_back_together(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue_many([{}] * 20)
+    leases = [timed.reserve(f"p{n}") for n in range(20)]
+    back = {timed.fail(lease, "outage").retry_at for lease in leases}
+    assert len(back) == 20
+    spread = [seconds_until(clock, time) for time in back]
+    assert max(spread) - min(spread) > 0.1
