@@ -98,8 +98,8 @@ class Moves:
     def remove(self, id: str, by: str) -> Reply:
         return self._run("remove", id, by)
 
-    def adopt(self, id: str, token: int, by: str) -> Reply:
-        return self._run("adopt", id, str(token), by)
+    def adopt(self, id: str, token: int, by: str, request: str) -> Reply:
+        return self._run("adopt", id, str(token), by, request)
 
     def pause(self, by: str, reason: str) -> Reply:
         return self._run("pause", by, reason)

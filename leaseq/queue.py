@@ -348,9 +348,9 @@ class Queue:
             raise ItemNotFound(self.name, id)
 
     def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
-        """Make a late answer (named by its token) the item's answer; one that it had stays in its history."""
+        """Make a late answer (named by its token) the item's answer; one that it had is a late one then."""
         number = strict.integer(token, "token", 1, 2**53)
-        reply = self._moves.adopt(strict.item_id(id), number, arguments.by(by))
+        reply = self._moves.adopt(strict.item_id(id), number, arguments.by(by), ids.request_id())
         if reply.code == b"no-answer":
             raise Invalid("token", f"the token of a late answer of {id!r}; there is none with {number}")
         return self._item(reply, id)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+
+@pytest.fixture
+def stale(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
+    """Ann's answer to "one" came after bob was granted it, and is kept; bob holds the item."""
+    timed.enqueue({"n": 1}, id="one")
+    lease = take("ann")
+    clock.tick(301)
+    take("bob")
+    late(timed, lease, {"by": "ann"})
+    return lease
+
+
+def late(queue: leaseq.Queue, lease: leaseq.Lease, result: object) -> None:
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        queue.finish(lease, result)
+    assert lost.value.answer_kept
+
+
+def answers(item: leaseq.Item) -> tuple[list[object], list[object]]:
+    return [a.result for a in item.answers], [a.result for a in item.late_answers]
+
+
+def test_a_late_answer_becomes_the_answer_and_the_holder_loses_the_item(
+    timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets
+) -> None:
+    item = timed.adopt("one", stale.token, by="meg")
+    assert item.state == "finished"
+    assert answers(item) == ([{"by": "ann"}], [])
+    assert (item.answers[0].person, item.answers[0].token, item.answers[0].late) == ("ann", stale.token, True)
+    assert item.leases == ()
+    assert timed.mine("bob") == []
+    assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": ["one"], "dead": []}
+    event = timed.journal()[-1]
+    assert (event.what, event.id, event.person, event.token) == ("adopted", "one", "meg", stale.token)
+    assert sorted(g.token for g in item.history) == [1, 2]
+
+
+def test_the_holder_s_answer_is_kept_after_an_adoption(timed: leaseq.Queue, stale: leaseq.Lease) -> None:
+    bobs = timed.mine("bob")[0]
+    timed.adopt("one", stale.token)
+    late(timed, bobs, {"by": "bob"})
+    assert answers(timed.get("one")) == ([{"by": "ann"}], [{"by": "bob"}])
+
+
+def test_adopting_twice_is_adopting_once(timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets) -> None:
+    first = timed.adopt("one", stale.token)
+    assert timed.adopt("one", stale.token) == first
+    assert timed.stats().counters["finished"] == 1
+    assert [e.what for e in timed.journal()].count("adopted") == 1
+
+
+@pytest.mark.parametrize("state", ["inbound", "scheduled", "dead", "finished"])
+def test_from_any_state(timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets, state: str) -> None:
+    lease = timed.mine("bob")[0]
+    timed.configure(max_attempts=2 if state == "dead" else 9)
+    if state == "inbound":
+        timed.abandon(lease)
+    elif state == "finished":
+        timed.finish(lease, {"by": "bob"})
+    else:
+        timed.fail(lease, "no")
+    assert timed.get("one").state == state
+    timed.adopt("one", stale.token)
+    assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": ["one"], "dead": []}
+    assert timed.stats().counters["finished"] == 1
+
+
+def test_the_answer_that_it_had_is_kept_and_can_be_taken_again(
+    timed: leaseq.Queue, stale: leaseq.Lease
+) -> None:
+    bobs = timed.mine("bob")[0]
+    timed.finish(bobs, {"by": "bob"})
+    assert answers(timed.adopt("one", stale.token)) == ([{"by": "ann"}], [{"by": "bob"}])
+    assert answers(timed.adopt("one", bobs.token)) == ([{"by": "bob"}], [{"by": "ann"}])
+    assert timed.stats().counters["finished"] == 1
+
+
+def test_also_where_both_are_of_one_grant(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue({}, id="one")
+    lease = take("ann")
+    timed.finish(lease, {"v": 1})
+    late(timed, lease, {"v": 2})
+    assert answers(timed.adopt("one", lease.token)) == ([{"v": 2}], [{"v": 1}])
+
+
+def test_a_token_without_a_late_answer(timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets) -> None:
+    before = sets()
+    with pytest.raises(leaseq.Invalid, match="there is none with 99") as refused:
+        timed.adopt("one", 99)
+    assert refused.value.field == "token"
+    assert sets() == before
+    with pytest.raises(leaseq.ItemNotFound):
+        timed.adopt("nobody", 1)

@@ -1,0 +1,167 @@
+"""revive, release, remove, pause and resume."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq.keys import Keys
+from tests.conftest import Clock, Server
+from tests.engine import looking
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+
+@pytest.fixture(autouse=True)
+def one(timed: leaseq.Queue) -> None:
+    timed.enqueue({"n": 1}, id="one")
+
+
+def last_event(queue: leaseq.Queue) -> tuple[str, str | None, str | None]:
+    event = queue.journal(limit=1000)[-1]
+    return event.what, event.id, event.person
+
+
+def test_a_dead_item_is_revived_with_its_failures_forgotten(
+    timed: leaseq.Queue, take: Take, sets: Sets, clock: Clock
+) -> None:
+    timed.enqueue({}, id="two")
+    timed.configure(max_attempts=1)
+    timed.fail(take("ann"), "no")
+    clock.tick(10)
+    item = timed.revive("one", by="meg")
+    assert (item.state, item.failures, item.attempts, item.last_error) == ("inbound", 0, 1, "no")
+    assert last_event(timed) == ("revived", "one", "meg")
+    assert sets()["inbound"] == ["one", "two"]
+    assert sets()["dead"] == []
+    timed.revive("one")
+    assert timed.stats().counters["revived"] == 1
+    assert take("ann").attempt == 2
+
+
+def test_a_finished_item_is_not_revived(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
+    timed.finish(take("ann"), {})
+    with pytest.raises(leaseq.Invalid, match="a dead item; 'one' is finished") as refused:
+        timed.revive("one")
+    assert refused.value.field == "id"
+    assert sets()["finished"] == ["one"]
+
+
+def test_reviving_what_is_held_changes_nothing(timed: leaseq.Queue, take: Take) -> None:
+    lease = take("ann")
+    assert timed.revive("one").state == "reserved"
+    assert timed.mine("ann") == [lease]
+
+
+def test_release_takes_the_lease_away(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
+    timed.enqueue({}, id="two")
+    lease = take("ann")
+    item = timed.release("one", by="meg")
+    assert (item.state, item.failures, item.leases) == ("inbound", 0, ())
+    assert item.history[-1].how == "released"
+    assert last_event(timed) == ("released", "one", "meg")
+    assert sets()["inbound"] == ["one", "two"]
+    assert timed.mine("ann") == []
+    with pytest.raises(leaseq.LeaseLost, match="it waits for somebody again"):
+        timed.renew(lease)
+    assert take("bob").id == "one"
+
+
+def test_releasing_what_nobody_holds_changes_nothing(timed: leaseq.Queue) -> None:
+    before = timed.get("one")
+    assert timed.release("one") == before
+    assert timed.stats().counters["released"] == 0
+
+
+@pytest.mark.parametrize("state", ["inbound", "reserved", "scheduled", "finished", "dead"])
+def test_remove_forgets_an_item_whole(
+    timed: leaseq.Queue, take: Take, server: Server, clock: Clock, state: str
+) -> None:
+    lease = take("ann")
+    timed.save_draft(lease, {"half": 1})
+    timed.abandon(lease)
+    lease = take("ann")
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(id="one", token=1, person="ann", result={"late": 1})
+    if state == "inbound":
+        timed.abandon(lease)
+    elif state == "finished":
+        timed.finish(lease, {})
+    elif state in ("scheduled", "dead"):
+        timed.configure(max_attempts=1 if state == "dead" else 3)
+        timed.fail(lease, "no")
+    assert timed.get("one").state == state
+
+    timed.remove("one", by="meg")
+
+    with pytest.raises(leaseq.ItemNotFound, match="has no item 'one'"):
+        timed.get("one")
+    with pytest.raises(leaseq.ItemNotFound):
+        timed.remove("one")
+    assert timed.mine("ann") == []
+    assert last_event(timed) == ("removed", "one", "meg")
+    keys = Keys(timed.name)
+    left = looking.everything(server.redis, timed.name)
+    left.pop(keys.journal.encode())
+    assert not re.search(r"\bone\b", str(left))
+    assert timed.enqueue({}, id="one").added
+
+
+@pytest.mark.parametrize("move", ["get", "revive", "release", "remove"])
+@pytest.mark.parametrize("there", [True, False])
+def test_an_item_that_is_not_there(
+    timed: leaseq.Queue, server: Server, clock: Clock, move: str, there: bool
+) -> None:
+    queue = timed if there else leaseq.Queue(server.client, f"{timed.name}.no", clock=clock)
+    with pytest.raises(leaseq.ItemNotFound) as missing:
+        getattr(queue, move)("nobody")
+    assert (missing.value.queue, missing.value.id) == (queue.name, "nobody")
+
+
+def test_a_pause_stops_reserve_and_nothing_else(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    lease = take("ann")
+    timed.enqueue({}, id="two")
+    timed.pause("lunch", by="meg")
+    assert last_event(timed) == ("paused", None, "meg")
+    assert timed.reserve("bob") is None
+    assert timed.stats().paused == "lunch"
+    assert timed.why_nothing("bob") == leaseq.Nothing("paused", detail="lunch")
+    assert take("ann") == lease, "what is held stays in hand"
+    timed.enqueue({}, id="three")
+    timed.renew(lease)
+    timed.save_draft(lease, {})
+    timed.finish(lease, {})
+    timed.resume(by="meg")
+    assert last_event(timed) == ("resumed", None, "meg")
+    assert timed.stats().paused is None
+    assert take("bob").id == "two"
+
+
+def test_a_pause_holds_when_the_policy_changes(timed: leaseq.Queue) -> None:
+    timed.pause()
+    timed.configure(lease_seconds=10)
+    assert timed.reserve("bob") is None
+    assert timed.stats().paused == ""
+    timed.resume()
+    assert timed.reserve("bob") is not None
+
+
+def test_pausing_twice_counts_once_and_a_new_reason_counts(timed: leaseq.Queue) -> None:
+    for reason in ("a", "a", "b", None, None):
+        timed.pause(reason)
+    for _ in range(2):
+        timed.resume()
+    what = [(e.what, e.detail) for e in timed.journal() if e.id is None][1:]
+    assert [w for w, _ in what] == ["paused", "paused", "paused", "resumed"]
+
+
+def test_a_queue_that_is_not_there_is_not_paused(timed: leaseq.Queue, server: Server) -> None:
+    queue = leaseq.Queue(server.client, f"{timed.name}.no")
+    for move in (queue.pause, queue.resume):
+        with pytest.raises(leaseq.QueueNotFound):
+            move()
+    assert not queue.exists()
