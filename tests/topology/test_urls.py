@@ -1,0 +1,47 @@
+"""The same calls through a Sentinel's and a cluster's URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import pytest
+import redis
+
+import leaseq
+from tests.topology.servers import cluster, sentinel
+
+
+@pytest.mark.parametrize("topology", [sentinel, cluster])
+def test_queues_are_worked_to_the_end(topology: Callable[[], AbstractContextManager[str]]) -> None:
+    with topology() as url:
+        client = leaseq.connect(url)
+        client.ping()
+        names = [f"queue-{n}" for n in range(6)]  # of a cluster's several slots
+        for name in names:
+            queue = leaseq.Queue(client, name)
+            queue.configure(title=name, max_attempts=1)
+            assert queue.enqueue_many({"n": n} for n in range(5)).added == 5
+            lease = queue.reserve("alice")
+            assert lease is not None
+            for _ in range(3):
+                done = queue.finish(lease, {"ok": True}, then_reserve=True)
+                assert done.next is not None
+                lease = done.next
+            queue.fail(lease, "unreadable")
+            assert [item.state for item in queue.items("dead")] == ["dead"]
+            stats = queue.stats()
+            assert (stats.inbound, stats.reserved, stats.finished, stats.dead) == (1, 0, 3, 1)
+        assert leaseq.queues(client) == names
+        client.close()
+
+
+def test_scripts_that_a_cluster_forgot_are_loaded_again() -> None:
+    with cluster() as url:
+        client = leaseq.connect(url)
+        queue = leaseq.Queue(client, "reviews")
+        queue.enqueue({"n": 1})
+        assert isinstance(client.redis, redis.RedisCluster)
+        client.redis.script_flush()
+        assert queue.reserve("alice") is not None
+        client.close()
