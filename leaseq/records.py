@@ -146,7 +146,7 @@ def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
                 id=id or None,
                 person=person or None,
                 token=int(token) if token else None,
-                detail=detail or None,
+                detail=json.loads(detail) if detail else None,
             )
         )
 

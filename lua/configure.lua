@@ -1,5 +1,6 @@
 #!lua
 --[[ Writes policy fields, and makes the queue where there is none (all fields must be given then).
+Where nothing is new, nothing is written.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 'create': only where there is no queue
@@ -17,10 +18,19 @@ if made then tick, row, rules = '0 0 0 0', '9007199254740991 ', 'open' .. string
 --- @include save
 local words = {}
 for word in string.gmatch(rules, '%S+') do words[#words + 1] = word end
+local changed = made
 for i = 4, #ARGV, 2 do
-  local place = tonumber(ARGV[i])
-  if place then words[place] = ARGV[i + 1] else call('HSET', LEDGER, ARGV[i], ARGV[i + 1]) end
+  local name, value = ARGV[i], ARGV[i + 1]
+  local place = tonumber(name)
+  if place then
+    changed = changed or words[place] ~= value
+    words[place] = value
+  elseif call('HGET', LEDGER, name) ~= value then
+    changed = true
+    call('HSET', LEDGER, name, value)
+  end
 end
+if not changed then return { 'ok', 0 } end
 call('HSET', LEDGER, 'rules', table.concat(words, ' '))
 save_row()
 save_tick()

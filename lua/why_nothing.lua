@@ -13,7 +13,11 @@ if not tick then return { 'empty', '' } end
 --- @include ledger
 --- @include queue_time
 --- @include shelves
-local _, held = string.gsub(string.match(holdings or '', '\t(.*)') or '', '\t', '')
+--- @include grant
+local held = 0
+for id in string.gmatch(holdings or '', '\t([^\t]+)') do
+  if expiry_of(call('HGET', LEDGER, 'g:' .. id)) > now then held = held + 1 end
+end
 if held >= holds + 0 then return { 'something' } end
 if paused then return { 'paused', paused } end
 for name in string.gmatch(shelves, '%S+') do

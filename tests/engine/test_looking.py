@@ -1,0 +1,203 @@
+"""get, mine, why_nothing, stats and journal: what people and managers see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import leaseq
+from leaseq import NewItem, Nothing
+from tests.conftest import Clock
+
+Take = Callable[[str], leaseq.Lease]
+
+
+def at(clock: Clock, seconds: float = 0) -> datetime:
+    return datetime.fromtimestamp(clock.start / 1e6 + seconds, UTC)
+
+
+def close(time: datetime | None, to: datetime) -> bool:
+    return time is not None and abs(time - to) < timedelta(milliseconds=1)
+
+
+def test_an_item_tells_its_whole_story(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.enqueue({"n": 1}, id="one")
+    timed.abandon(take("ann"), "later")
+    clock.tick(10)
+    take("bob")
+    clock.tick(301)
+    timed.fail(take("cyd"), "torn")
+    clock.tick(10)
+    timed.renew(take("dan"))
+    item = timed.get("one")
+    assert [(g.token, g.person, g.attempt, g.how, g.reason, g.renewals) for g in item.history] == [
+        (1, "ann", 1, "abandoned", "later", 0),
+        (2, "bob", 2, "expired", None, 0),
+        (3, "cyd", 3, "failed", "torn", 0),
+        (4, "dan", 4, "held", None, 1),
+    ]
+    assert item.leases == item.history[-1:]
+    assert (item.attempts, item.failures, item.last_error) == (4, 2, "torn")
+    assert close(item.enqueued_at, at(clock))
+    assert close(item.history[1].ended_at, at(clock, 311))
+    assert close(item.leases[0].expires_at, at(clock, 321 + 300))
+    assert close(item.since, at(clock, 321 + 300))
+
+
+def test_since_is_when_it_entered_its_state(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.enqueue({}, id="one")
+    clock.tick(50)
+    timed.abandon(take("ann"))
+    assert close(timed.get("one").since, at(clock, 50))
+    clock.tick(50)
+    timed.finish(take("ann"), {})
+    assert close(timed.get("one").since, at(clock, 100))
+
+
+def test_mine_shows_what_is_held_alive_and_only_mine(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure(holds=3)
+    timed.enqueue_many([{}] * 4)
+    assert timed.mine("ann") == []
+    first = take("ann")
+    clock.tick(200)
+    second = take("ann")
+    take("bob")
+    assert timed.mine("ann") == [first, second]
+    clock.tick(101)
+    assert timed.mine("ann") == [second], "before anything swept"
+
+
+def test_why_there_is_nothing(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    assert timed.why_nothing("ann") == Nothing("empty")
+    timed.enqueue({}, id="one")
+    assert timed.why_nothing("ann") == Nothing(None)
+    lease = take("bob")
+    assert timed.why_nothing("ann") == Nothing("held", lease.expires_at)
+    assert timed.why_nothing("bob") == Nothing(None), "bob would get his own"
+    timed.enqueue({}, id="soon", delay=100)
+    why = timed.why_nothing("ann")
+    assert why.reason == "held"
+    assert close(why.free_at, at(clock, 100))
+    clock.tick(101)
+    assert timed.why_nothing("ann") == Nothing(None), "one is due, though nothing swept yet"
+    take("ann")
+    timed.finish(lease, {})
+    assert timed.why_nothing("bob").reason == "held"
+
+
+def test_only_scheduled_items_are_empty_until_then(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue({}, delay=60)
+    why = timed.why_nothing("ann")
+    assert why.reason == "empty"
+    assert close(why.free_at, at(clock, 60))
+
+
+def test_a_pause_is_the_reason_even_with_dead_leases_in_hand(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.enqueue({})
+    take("ann")
+    timed.pause("lunch")
+    assert timed.why_nothing("ann") == Nothing(None)
+    clock.tick(301)
+    assert timed.why_nothing("ann") == Nothing("paused", detail="lunch")
+    assert timed.reserve("ann") is None
+
+
+def test_stats_count_states_and_what_happened(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.enqueue_many(NewItem({}, max_attempts=1) for _ in range(5))
+    timed.enqueue({}, delay=1000)
+    timed.finish(take("ann"), {})
+    timed.abandon(take("ann"))
+    timed.fail(take("ann"), "no")
+    lease = take("ann")
+    timed.release(lease.id)
+    take("bob")
+    clock.tick(301)
+    take("cyd")
+    stats = timed.stats()
+    assert (stats.inbound, stats.reserved, stats.scheduled, stats.finished, stats.dead) == (1, 1, 1, 1, 2)
+    assert stats.counters == {
+        "enqueued": 6,
+        "reserved": 6,
+        "finished": 1,
+        "late": 0,
+        "abandoned": 1,
+        "expired": 1,
+        "failed": 1,
+        "died": 2,
+        "revived": 0,
+        "released": 1,
+    }
+    assert stats.paused is None
+
+
+def test_the_age_of_the_oldest_in_inbound(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    assert timed.stats().oldest_inbound_seconds is None
+    timed.enqueue({}, priority=900)
+    clock.tick(70)
+    timed.enqueue({}, priority=1)
+    clock.tick(30)
+    assert timed.stats().oldest_inbound_seconds == pytest.approx(100, abs=0.001)
+    take("ann")
+    take("bob")
+    assert timed.stats().oldest_inbound_seconds is None
+
+
+def told(queue: leaseq.Queue, **how: int) -> list[tuple[str, str | None, str | None, int | None]]:
+    return [(e.what, e.id, e.person, e.token) for e in queue.journal(**how)]
+
+
+def test_each_transition_is_in_the_journal_once(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.enqueue({}, id="a", max_attempts=2)
+    lease = take("ann")
+    timed.renew(lease)
+    timed.abandon(lease, "later")
+    take("bob")
+    clock.tick(301)
+    timed.fail(take("cyd"), "torn")
+    timed.revive("a", by="meg")
+    timed.finish(take("dan"), {}, then_reserve=True)
+    assert told(timed) == [
+        ("created", None, None, None),
+        ("enqueued", "a", None, None),
+        ("reserved", "a", "ann", 1),
+        ("renewed", "a", "ann", 1),
+        ("abandoned", "a", "ann", 1),
+        ("reserved", "a", "bob", 2),
+        ("expired", "a", "bob", 2),
+        ("reserved", "a", "cyd", 3),
+        ("failed", "a", "cyd", 3),
+        ("died", "a", "cyd", 3),
+        ("revived", "a", "meg", None),
+        ("reserved", "a", "dan", 4),
+        ("finished", "a", "dan", 4),
+    ]
+    assert [e.detail for e in timed.journal() if e.detail] == ["later", "torn"]
+    times = [e.at for e in timed.journal()]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 7, 100, 300, 10_000])
+def test_a_page_of_the_journal_may_end_anywhere(timed: leaseq.Queue, take: Take, limit: int) -> None:
+    timed.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(260))
+    for n in range(20):
+        take(f"p{n}")
+    timed.enqueue_many(NewItem({}, id=f"x{n:03}") for n in range(20))
+    whole = timed.journal(limit=10_000)
+    assert len(whole) == 1 + 260 + 20 + 20
+    found = page = timed.journal(limit=limit)
+    while page:
+        assert len(page) <= limit
+        page = timed.journal(after=page[-1].cursor, limit=limit)
+        found = found + page
+    assert found == whole
+
+
+def test_a_page_of_the_journal_is_full_while_there_is_more(timed: leaseq.Queue) -> None:
+    for n in range(1_200):
+        timed.enqueue({}, id=str(n))
+    assert len(timed.journal(limit=1_150)) == 1_150
+    assert timed.journal(limit=2_000)[-1].id == "1199"

@@ -1,0 +1,170 @@
+"""page and items: managers leaf through a state while people work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from leaseq.keys import Keys
+from tests.conftest import Clock, Server
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+
+def fill(queue: leaseq.Queue, count: int) -> list[str]:
+    ids = [f"{n:03}" for n in range(count)]
+    queue.enqueue_many(NewItem({"n": id}, id=id) for id in ids)
+    return ids
+
+
+def ids(items: object) -> list[str]:
+    return [item.id for item in items]  # type: ignore[attr-defined]
+
+
+def leaf(queue: leaseq.Queue, state: leaseq.State, limit: int) -> list[list[str]]:
+    page = queue.page(state, limit=limit)
+    found = [ids(page.items)]
+    while page.after is not None:
+        page = queue.page(state, limit=limit, after=page.after)
+        found.append(ids(page.items))
+    return found
+
+
+@pytest.mark.parametrize("limit", [1, 3, 49, 50, 51, 100, 1000])
+def test_pages_give_each_item_once_in_order(timed: leaseq.Queue, limit: int) -> None:
+    given = fill(timed, 130)
+    pages = leaf(timed, "inbound", limit)
+    assert [id for page in pages for id in page] == given
+    assert all(len(page) == limit for page in pages[:-1])
+
+
+def test_inbound_is_in_the_order_of_handing_out(timed: leaseq.Queue, take: Take) -> None:
+    for priority in (900, 100, 5):
+        timed.enqueue_many(NewItem({}, id=f"{priority}-{n}", priority=priority) for n in range(3))
+    for person, back in (("ann", True), ("bob", False), ("cyd", True), ("dan", True)):
+        lease = take(person)
+        if back:
+            timed.abandon(lease)
+    waiting = ids(timed.items("inbound"))
+    for limit in (1, 2, 5):
+        assert [id for page in leaf(timed, "inbound", limit) for id in page] == waiting
+    handed_out = [take(f"p{n}").id for n in range(len(waiting))]
+    assert handed_out == waiting
+
+
+@pytest.mark.parametrize("state", ["reserved", "scheduled", "finished", "dead"])
+def test_every_state_by_its_time(timed: leaseq.Queue, sets: Sets, state: leaseq.State) -> None:
+    timed.configure(max_attempts=1)
+    fill(timed, 7)
+    timed.enqueue_many(NewItem({}, id=f"later{n}", delay=9 - n) for n in range(7))
+    leases = [timed.reserve(f"p{n}") for n in range(7)]
+    for lease in reversed(leases):
+        if state == "finished":
+            timed.finish(lease, {})
+        elif state == "dead":
+            timed.fail(lease, "no")
+    assert ids(timed.items(state)) == sets()[state]
+    assert len(sets()[state]) == 7
+    assert [id for page in leaf(timed, state, 2) for id in page] == sets()[state]
+    assert {item.state for item in timed.items(state)} == {state}
+
+
+def test_a_page_goes_on_where_its_last_item_has_left(timed: leaseq.Queue, take: Take) -> None:
+    given = fill(timed, 10)
+    page = timed.page("inbound", limit=4)
+    for n in range(6):
+        take(f"p{n}")
+    assert ids(timed.items("inbound", after=page.after)) == given[6:]
+    page = timed.page("reserved", limit=2)
+    timed.finish(timed.mine("p1")[0], {})
+    assert ids(timed.items("reserved", after=page.after)) == given[2:6]
+
+
+def test_a_page_goes_on_where_its_last_item_has_moved_back(timed: leaseq.Queue, take: Take) -> None:
+    given = fill(timed, 6)
+    page = timed.page("inbound", limit=3)
+    for n in range(3):
+        timed.abandon(take(f"p{n}"))
+    assert ids(timed.items("inbound", after=page.after)) == given[3:], "what came back is ahead of the cursor"
+
+
+def test_a_page_goes_on_where_its_shelf_was_emptied(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue_many(NewItem({}, id=f"u{n}", priority=1) for n in range(3))
+    given = fill(timed, 3)
+    page = timed.page("inbound", limit=2)
+    for n in range(3):
+        take(f"p{n}")
+    assert take("dan").id == given[0]
+    assert ids(timed.items("inbound", after=page.after)) == given[1:]
+
+
+def test_new_items_show_on_later_pages(timed: leaseq.Queue) -> None:
+    fill(timed, 2)
+    page = timed.page("inbound", limit=2)
+    assert page.after is not None
+    timed.enqueue({}, id="new")
+    assert ids(timed.items("inbound", after=page.after)) == ["new"]
+
+
+@pytest.mark.parametrize("gone", [None, "b", "c"])
+def test_items_of_one_and_the_same_time_are_each_shown_once(
+    timed: leaseq.Queue, server: Server, gone: str | None
+) -> None:
+    for id in "abcde":
+        timed.enqueue({}, id=id, delay=60)
+    scheduled = Keys(timed.name).scheduled
+    server.redis.zadd(scheduled, dict.fromkeys("abcde", 1_800_000_060_000_000))
+    page = timed.page("scheduled", limit=2)
+    assert ids(page.items) == ["a", "b"]
+    if gone:
+        timed.remove(gone)
+    assert ids(timed.items("scheduled", after=page.after)) == [id for id in "cde" if id != gone]
+
+
+def test_an_item_itself_serves_as_the_cursor(timed: leaseq.Queue) -> None:
+    given = fill(timed, 4)
+    first = timed.items("inbound", limit=2)
+    assert ids(timed.items("inbound", after=first[-1])) == given[2:]
+
+
+def test_an_empty_state_and_no_queue(timed: leaseq.Queue) -> None:
+    assert timed.page("dead") == leaseq.Page((), None)
+    fill(timed, 1)
+    assert timed.page("dead") == leaseq.Page((), None)
+
+
+def test_an_id_with_slashes_serves_in_a_cursor(timed: leaseq.Queue) -> None:
+    for id in ("a/1", "a//", "/"):
+        timed.enqueue({}, id=id)
+    assert leaf(timed, "inbound", 1)[:3] == [["a/1"], ["a//"], ["/"]]
+
+
+def test_answers_come_in_the_order_of_finishing_by_small_steps(timed: leaseq.Queue, clock: Clock) -> None:
+    given = fill(timed, 60)
+    leases = [timed.reserve(f"p{n:02}") for n in range(60)]
+    for lease in reversed(leases):
+        timed.finish(lease, {"id": lease.id if lease else None})
+    found = list(timed.answers(chunk=7))
+    assert [a.id for a in found] == given[::-1]
+    assert all(a.result == {"id": a.id} and a.payload == {"n": a.id} for a in found)
+    times = [a.finished_at for a in found]
+    assert times == sorted(times)
+
+
+def test_late_answers_of_items_in_any_state_come_with_them(timed: leaseq.Queue, take: Take) -> None:
+    fill(timed, 2)
+    for person in ("ann", "bob"):
+        lease = take(person)
+        timed.release(lease.id)
+        with pytest.raises(leaseq.LeaseLost):
+            timed.finish(lease, {"late": person})
+        timed.finish(take(person), {"by": person}) if person == "ann" else None
+    assert [a.result for a in timed.answers()] == [{"by": "ann"}]
+    found = [(a.result, a.late) for a in timed.answers(with_late=True)]
+    assert sorted(found, key=str) == sorted(
+        [({"by": "ann"}, False), ({"late": "ann"}, True), ({"late": "bob"}, True)], key=str
+    )

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from leaseq import Policy
+from tests.conftest import Server
+
+
+def test_the_defaults_are_those_of_the_contract(queue: leaseq.Queue) -> None:
+    policy = queue.configure()
+    assert queue.exists()
+    assert policy == queue.policy == Policy()
+    assert (policy.lease_seconds, policy.max_attempts, policy.retry_seconds) == (300, 3, 2)
+    assert (policy.retry_max_seconds, policy.holds, policy.bands) == (3600, 1, (50, 150))
+    assert (policy.renewals, policy.share_drafts, policy.form) == (None, False, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lease_seconds": 0.1},
+        {"lease_seconds": 604_800},
+        {"max_attempts": 1_000},
+        {"retry_seconds": 0.5},
+        {"retry_seconds": 0, "retry_max_seconds": 0},
+        {"holds": 100},
+        {"bands": (0, 1_000_000)},
+        {"bands": [7, 7]},
+        {"renewals": 0},
+        {"share_drafts": True},
+        {"form": {"show": ["text"], "ask": {"type": "object"}, "keys": {"a": "b"}}},
+        {"title": "Überschrift -- 100 % \u2028 'quoted'"},
+        {"instructions": "# Read\n\nthis\tfirst"},
+    ],
+)
+@pytest.mark.parametrize("there", [True, False])
+def test_each_field_is_kept_and_the_others_stay(
+    queue: leaseq.Queue, server: Server, change: dict[str, object], there: bool
+) -> None:
+    before = queue.configure(max_attempts=9, title="before") if there else Policy()
+    expected = before.updated(change)
+    assert queue.configure(**change) == expected
+    assert leaseq.Queue(server.client, queue.name).policy == expected
+
+
+def test_a_field_goes_back_to_none(queue: leaseq.Queue) -> None:
+    queue.configure(renewals=3, form={"show": ["a"]})
+    assert queue.configure(renewals=None, form=None) == Policy()
+
+
+def test_reading_the_policy_of_no_queue_makes_none(queue: leaseq.Queue) -> None:
+    assert queue.policy == Policy()
+    assert not queue.exists()
+
+
+def test_two_who_change_different_fields_both_count(queue: leaseq.Queue, server: Server) -> None:
+    queue.configure(title="one")
+    other = leaseq.Queue(server.client, queue.name)
+    queue.configure(holds=2)
+    other.configure(max_attempts=5)
+    assert queue.policy == Policy(title="one", holds=2, max_attempts=5)
+
+
+def test_a_change_counts_though_another_made_the_queue_meanwhile(
+    queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look whether there is a queue and its making, another program's enqueue makes it."""
+    other = leaseq.Queue(server.client, queue.name)
+    make = queue._make
+
+    def late(*arguments: object) -> bool:
+        other.enqueue({})
+        return make(*arguments)
+
+    monkeypatch.setattr(queue, "_make", late)
+    queue.configure(holds=7)
+    assert other.policy.holds == 7
+
+
+def test_who_changed_it_is_in_the_journal_and_no_change_is_none(queue: leaseq.Queue) -> None:
+    queue.configure(by="meg")
+    queue.configure(by="joe", holds=2)
+    queue.configure(by="joe", holds=2)
+    queue.configure(by="joe")
+    queue.configure(by="meg", title="new")
+    assert [(e.what, e.person) for e in queue.journal()] == [
+        ("created", "meg"),
+        ("configured", "joe"),
+        ("configured", "meg"),
+    ]
+
+
+def test_a_refused_change_changes_nothing_of_the_call(queue: leaseq.Queue) -> None:
+    queue.configure(holds=2)
+    with pytest.raises(leaseq.Invalid):
+        queue.configure(holds=3, max_attempts=0)
+    with pytest.raises(leaseq.Invalid):
+        queue.configure(holds=3, form={"ask": {"type": "array"}})
+    assert queue.policy == Policy(holds=2)
+
+
+def test_queues_are_listed_by_name_and_only_those_that_are_there(queue: leaseq.Queue, server: Server) -> None:
+    names = [f"{queue.name}.{end}" for end in "cab"]
+    for name in names:
+        leaseq.Queue(server.client, name).configure()
+    leaseq.Queue(server.client, f"{queue.name}.looked-at").reserve("ann")
+    assert [n for n in leaseq.queues(server.client) if n.startswith(queue.name)] == sorted(names)
