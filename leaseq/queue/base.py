@@ -1,0 +1,82 @@
+"""What every part of a queue has: its client, its moves, its policy, and what a reply means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from leaseq import arguments, form, records, strict
+from leaseq.connection import Client, Reply
+from leaseq.errors import ItemNotFound, LeaseLost, QueueNotFound
+from leaseq.keys import QUEUES, Keys
+from leaseq.model import Item, Json
+from leaseq.moves import Clock, Moves
+from leaseq.policy import FIELDS, TEXTS, Policy, from_server, to_server
+
+
+class Base:
+    def __init__(self, client: Client, name: str, *, clock: Clock | None = None) -> None:
+        self.name = strict.queue_name(name)
+        self._client = client
+        self._keys = Keys(self.name)
+        self._moves = Moves(client, self._keys, clock)
+        self._form: tuple[str, Json] = ("-", None)  # version and form, as last read
+
+    def __repr__(self) -> str:
+        return f"<leaseq.Queue {self.name}>"
+
+    def exists(self) -> bool:
+        """Whether it was configured, or anything was ever enqueued."""
+        return self._moves.policy(()).code == b"policy"
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force; the defaults for a queue that isn't there yet."""
+        reply = self._moves.policy(TEXTS)
+        if reply.code == b"no-queue":
+            return Policy()
+        policy, version = from_server(reply.rest[0], reply.rest[1:])
+        self._form = (version, policy.form)
+        return policy
+
+    def configure(self, *, by: str | None = None, **changes: Any) -> Policy:
+        """Change some fields of the policy and return the whole. Makes the queue where there is none.
+
+        Raises Invalid with the field's name; nothing has changed then.
+        """
+        policy = self.policy.updated(changes)
+        form.check_form(policy.form)
+        who = arguments.by(by)
+        new = self._moves.policy(()).code == b"no-queue"
+        made = new and self._make(policy, who)
+        if changes and not made:
+            self._moves.configure(who, False, _stored(policy, sorted(changes)))
+        return policy
+
+    def _make(self, policy: Policy, by: str = "") -> bool:
+        """Make the queue; False where somebody else was faster."""
+        with self._client.translating():
+            self._client.redis.sadd(QUEUES, self.name)
+        return bool(self._moves.configure(by, True, _stored(policy, sorted(FIELDS))).rest[0])
+
+    def _check(self, reply: Reply, id: str) -> None:
+        """Raise what a reply to the holder of a lease means; return where the move was made."""
+        if reply.code == b"no-item":
+            raise ItemNotFound(self.name, id)
+        if reply.code == b"lost":
+            kept, known = reply.rest
+            item = records.item(id, known)
+            raise LeaseLost(arguments.lost(item, bool(kept)), item=item, answer_kept=bool(kept))
+
+    def _item(self, reply: Reply, id: str) -> Item:
+        if reply.code == b"no-item":
+            raise ItemNotFound(self.name, id)
+        return records.item(id, reply.rest[0])
+
+    def _queue(self, reply: Reply) -> None:
+        if reply.code == b"no-queue":
+            raise QueueNotFound(self.name)
+
+
+def _stored(policy: Policy, names: Iterable[str]) -> list[str]:
+    return to_server(policy, names, form.version(policy.form))

@@ -1,0 +1,59 @@
+"""What a manager and the clear job do."""
+
+from __future__ import annotations
+
+from leaseq import arguments, ids, strict
+from leaseq.errors import Invalid, ItemNotFound
+from leaseq.model import Cleared, Item
+from leaseq.queue.base import Base
+
+_MOVES = 40  # moves of one call to the server: about a millisecond of it
+
+
+class Managing(Base):
+    def clear(self, limit: int = 1000) -> Cleared:
+        """Return items whose lease ran out and release what is due; ``more`` where the limit was reached."""
+        left = strict.integer(limit, "limit", 1, 1_000_000)
+        returned = released = died = 0
+        more = True
+        while more and left > 0:
+            reply = self._moves.clear(min(left, _MOVES))
+            counts = [int(n) for n in reply.rest]
+            returned, released, died = returned + counts[0], released + counts[1], died + counts[2]
+            left -= sum(counts[:3])
+            more = bool(counts[3])
+        return Cleared(returned, released, died, more)
+
+    def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
+        """Stop reserve. What is held may be finished."""
+        reply = self._moves.pause(arguments.by(by), arguments.text(reason, "reason"))
+        self._queue(reply)
+
+    def resume(self, *, by: str | None = None) -> None:
+        self._queue(self._moves.resume(arguments.by(by)))
+
+    def revive(self, id: str, *, by: str | None = None) -> Item:
+        """Bring a dead item back to inbound, its failures forgotten. A finished one raises Invalid; any
+        other is left as it is."""
+        reply = self._moves.revive(strict.item_id(id), arguments.by(by))
+        if reply.code == b"wrong-state":
+            raise Invalid("id", f"a dead item; {id!r} is {reply.rest[0][0].decode()}")
+        return self._item(reply, id)
+
+    def release(self, id: str, *, by: str | None = None) -> Item:
+        """Take a lease away from whoever holds the item; it returns to inbound."""
+        return self._item(self._moves.release(strict.item_id(id), arguments.by(by)), id)
+
+    def remove(self, id: str, *, by: str | None = None) -> None:
+        """Forget an item whole, whatever its state."""
+        reply = self._moves.remove(strict.item_id(id), arguments.by(by))
+        if reply.code == b"no-item" and not reply.resent:
+            raise ItemNotFound(self.name, id)
+
+    def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
+        """Make a late answer (named by its token) the item's answer; one that it had is a late one then."""
+        number = strict.integer(token, "token", 1, 2**53)
+        reply = self._moves.adopt(strict.item_id(id), number, arguments.by(by), ids.request_id())
+        if reply.code == b"no-answer":
+            raise Invalid("token", f"the token of a late answer of {id!r}; there is none with {number}")
+        return self._item(reply, id)

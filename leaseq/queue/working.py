@@ -1,0 +1,159 @@
+"""A person takes an item, and finishes it or gives it back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from leaseq import arguments, form, records, strict
+from leaseq.connection import Reply
+from leaseq.errors import Invalid
+from leaseq.model import Failed, Finished, Json, Lease, Nothing
+from leaseq.queue.base import Base
+
+
+class Working(Base):
+    def reserve(
+        self, person: str, *, skills: Sequence[str] = (), request_id: str | None = None
+    ) -> Lease | None:
+        """One item that nobody else has, or None where there is nothing now (``why_nothing`` says why).
+
+        A person whose hands are full gets one back that they hold. ``request_id`` names this call, so
+        that sending it again gives the same lease.
+        """
+        strict.skills(skills)
+        reply = self._moves.reserve(strict.person_name(person), arguments.request(request_id))
+        return records.lease(self.name, reply.rest) if reply.code == b"leased" else None
+
+    def renew(
+        self,
+        lease: Lease | None = None,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+        request_id: str | None = None,
+    ) -> Lease:
+        """Keep an item for another full lease from now; never shortens one.
+
+        Also takes an item back whose lease ran out, while nobody else was granted it. Raises LeaseLost,
+        or Invalid where the policy allows no more renewals or the person's hands are full.
+        """
+        held = arguments.claim(lease, id, token, person)
+        reply = self._moves.renew(*held, arguments.request(request_id))
+        if reply.code == b"used-up":
+            raise Invalid("renewals", f"at most {reply.rest[0]} renewals of one lease")
+        if reply.code == b"full":
+            raise Invalid("holds", f"at most {reply.rest[0]} leases at once; finish or give one back first")
+        self._check(reply, held[0])
+        return records.lease(self.name, reply.rest)
+
+    def save_draft(
+        self,
+        lease: Lease | None = None,
+        draft: Json = ...,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+    ) -> None:
+        """Keep what the person has so far. They get it back with the item; a finish removes it."""
+        held = arguments.claim(lease, id, token, person)
+        self._check(
+            self._moves.save_draft(*held, strict.dump_json(arguments.given(draft, "draft"), "draft")), held[0]
+        )
+
+    def finish(
+        self,
+        lease: Lease | None = None,
+        result: Json = ...,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+    ) -> Finished:
+        """Hand in the answer; with ``then_reserve`` get the next item in the same round trip.
+
+        Raises Invalid (field ``result``, with ``errors``) where it doesn't fit the queue's form: the
+        lease stays. Raises LeaseLost where somebody else was granted the item, or it is finished or
+        removed; an answer that was refused is kept as a late answer then (``answer_kept``).
+        """
+        held = arguments.claim(lease, id, token, person)
+        text = strict.dump_json(arguments.given(result, "result"), "result")
+        strict.skills(skills)
+        request = arguments.request(request_id) if then_reserve else None
+        reply = self._send_finish(held, result, text, request)
+        self._check(reply, held[0])
+        late, replayed, following = reply.rest[0], reply.rest[1], (reply.rest[2:] or [None])[0]
+        taken = following and following[0] == b"leased"
+        return Finished(
+            held[0], bool(late), bool(replayed), records.lease(self.name, following[1:]) if taken else None
+        )
+
+    def _send_finish(self, held: tuple[str, int, str], result: Json, text: str, request: str | None) -> Reply:
+        """Check the result against the form as last read; the server says where that is another one now.
+
+        A result that doesn't fit is sent as well: it may be one that was taken before the form changed,
+        or belong to a lease that is lost, and then it is kept. Nothing else takes it under this name.
+        """
+        while True:
+            version, wanted = self._form
+            misfit: Invalid | None = None
+            try:
+                form.check_result(wanted, result)
+            except Invalid as error:
+                version, misfit = "misfit", error
+            reply = self._moves.finish(*held, text, version, request)
+            if reply.code != b"form":
+                return reply
+            _ = self.policy  # read the form anew
+            if misfit is not None and self._form[1] == wanted:
+                raise misfit
+
+    def abandon(
+        self,
+        lease: Lease | None = None,
+        reason: str | None = None,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+    ) -> None:
+        """Give an item back. It goes ahead of the items that never left."""
+        held = arguments.claim(lease, id, token, person)
+        self._check(self._moves.abandon(*held, arguments.text(reason, "reason")), held[0])
+
+    def fail(
+        self,
+        lease: Lease | None = None,
+        error: str = "",
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+    ) -> Failed:
+        """Say that an item can't be done. It is tried again after a back-off, or is dead when its
+        attempts are used up (``retry_at`` is None then)."""
+        held = arguments.claim(lease, id, token, person)
+        reply = self._moves.fail(*held, arguments.text(error, "error"))
+        self._check(reply, held[0])
+        return Failed(held[0], records.when(reply.rest[0]) if reply.code == b"retry" else None)
+
+    def mine(self, person: str) -> list[Lease]:
+        """The leases that a person holds, the oldest first."""
+        reply = self._moves.mine(strict.person_name(person))
+        return [records.lease(self.name, found) for found in reply.rest]
+
+    def why_nothing(self, person: str, skills: Sequence[str] = ()) -> Nothing:
+        """Why a reserve would get nothing now: empty, held by others, or paused."""
+        strict.skills(skills)
+        reply = self._moves.why_nothing(strict.person_name(person))
+        if reply.code == b"paused":
+            return Nothing("paused", detail=json.loads(reply.rest[0]))
+        if reply.code == b"something":
+            return Nothing(None)
+        free_at = records.when(reply.rest[0]) if reply.rest[0] else None
+        return Nothing("held" if reply.code == b"held" else "empty", free_at)
