@@ -1,0 +1,64 @@
+"""A link that breaks after the server has acted: what a lost reply is, on purpose."""
+
+from __future__ import annotations
+
+import select
+import socket
+import threading
+from pathlib import Path
+from typing import Self
+
+from leaseq.moves import SCRIPTS
+
+
+class CuttingProxy:
+    """Passes everything on between clients and a server's unix socket. After ``cut(script)``, the next reply
+    to that script never arrives: the client sees a closed connection, though the script has run."""
+
+    def __init__(self, server: str, folder: Path) -> None:
+        self.server = server.removeprefix("unix://")
+        self.url = f"unix://{folder}/proxy.sock"
+        self.cuts = 0
+        self._script: bytes | None = None
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(self.url.removeprefix("unix://"))
+        self._listener.listen()
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def cut(self, script: str) -> None:
+        self._script = SCRIPTS[script].sha.encode()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as server:
+            server.connect(self.server)
+            sent = b""
+            while True:
+                ready, _, _ = select.select([client, server], [], [])
+                for source in ready:
+                    data = source.recv(1 << 20)
+                    if not data:
+                        return
+                    if source is client:
+                        sent = data if data.startswith(b"*") else sent
+                        server.sendall(data)
+                    elif self._script and self._script in sent and not data.startswith(b"-NOSCRIPT"):
+                        self._script = None
+                        self.cuts += 1
+                        return
+                    else:
+                        client.sendall(data)

@@ -1,0 +1,187 @@
+"""Guarantee 7, idempotence: each call succeeds though the first reply was lost, and acts once.
+
+The same story is lived twice, once over a whole link and once over one that is cut after the server acted;
+at the end the two queues are alike to the microsecond.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from leaseq.moves import SCRIPTS
+from tests.conftest import Clock, Server
+from tests.engine import looking
+from tests.engine.proxy import CuttingProxy
+
+
+@pytest.fixture(scope="module")
+def proxy(server: Server) -> Iterator[CuttingProxy]:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        CuttingProxy(server.url, Path(folder)) as running,
+    ):
+        yield running
+
+
+Before = Callable[[leaseq.Queue], object]
+Call = Callable[..., object]
+RESULT = {"label": "good"}
+
+
+def nothing(queue: leaseq.Queue) -> None:
+    pass
+
+
+def lease(queue: leaseq.Queue, person: str = "ann") -> leaseq.Lease:
+    found = queue.reserve(person)
+    assert found is not None
+    return found
+
+
+def two(queue: leaseq.Queue) -> leaseq.Lease:
+    queue.configure(holds=3)
+    lease(queue)
+    return lease(queue)
+
+
+def advance(queue: leaseq.Queue, seconds: float) -> None:
+    clock = queue._moves._clock
+    assert isinstance(clock, Clock)
+    clock.tick(seconds)
+
+
+def ran_out(queue: leaseq.Queue) -> leaseq.Lease:
+    found = lease(queue)
+    advance(queue, 301)
+    queue.clear()
+    return found
+
+
+def three_ran_out(queue: leaseq.Queue) -> None:
+    for n in range(3):
+        lease(queue, f"p{n}")
+    advance(queue, 301)
+
+
+def last_attempt(queue: leaseq.Queue) -> leaseq.Lease:
+    queue.configure(max_attempts=1)
+    return lease(queue)
+
+
+def dead(queue: leaseq.Queue) -> None:
+    queue.fail(last_attempt(queue), "no")
+
+
+def regranted(queue: leaseq.Queue) -> leaseq.Lease:
+    found = lease(queue)
+    queue.release("a")
+    lease(queue, "bob")
+    return found
+
+
+def refused(queue: leaseq.Queue, given: leaseq.Lease) -> object:
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        queue.finish(given, RESULT)
+    return lost.value.answer_kept
+
+
+def two_answers(queue: leaseq.Queue) -> None:
+    found = lease(queue)
+    queue.finish(found, {"v": 1})
+    refused(queue, found)
+
+
+def following(queue: leaseq.Queue, given: leaseq.Lease) -> object:
+    found = queue.finish(given, RESULT, then_reserve=True, request_id="r").next
+    return found and (found.id, found.token, found.expires_at)
+
+
+def again(queue: leaseq.Queue, given: object) -> object:
+    found = queue.reserve("ann", request_id="r")
+    return found and (found.id, found.token, found.expires_at)
+
+
+MANY = [NewItem({}, id=id, delay=9 if id == "y" else 0) for id in ("a", "x", "y", "x")]
+
+# What it is called; what was before; the script whose reply is lost; the call.
+CALLS: list[tuple[str, Before, str, Call]] = [
+    ("enqueue", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new").added),
+    ("enqueue, delayed", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new", delay=60).added),
+    ("enqueue what is there", nothing, "enqueue", lambda q, _: q.enqueue({}, id="a").added),
+    ("enqueue many", nothing, "enqueue", lambda q, _: q.enqueue_many(MANY)),
+    ("reserve", nothing, "reserve", again),
+    ("reserve one more", two, "reserve", again),
+    ("reserve with full hands", lease, "reserve", again),
+    ("reserve what ran out", three_ran_out, "reserve", again),
+    ("renew", lease, "renew", lambda q, held: q.renew(held, request_id="r").expires_at),
+    ("take back", ran_out, "renew", lambda q, held: q.renew(held, request_id="r").expires_at),
+    ("save a draft", lease, "save_draft", lambda q, held: q.save_draft(held, {"half": 1})),
+    ("finish", lease, "finish", lambda q, held: q.finish(held, RESULT).late),
+    ("finish late", ran_out, "finish", lambda q, held: q.finish(held, RESULT).late),
+    ("finish refused", regranted, "finish", refused),
+    ("finish and next", lease, "finish", following),
+    ("finish and next with more in hand", two, "finish", following),
+    ("abandon", lease, "abandon", lambda q, held: q.abandon(held, "later")),
+    ("fail", lease, "fail", lambda q, held: q.fail(held, "torn").retry_at),
+    ("fail for good", last_attempt, "fail", lambda q, held: q.fail(held, "torn").retry_at),
+    ("clear", three_ran_out, "clear", lambda q, _: q.clear().more),
+    ("revive", dead, "revive", lambda q, _: q.revive("a").state),
+    ("release", lease, "release", lambda q, _: q.release("a").state),
+    ("remove", lease, "remove", lambda q, _: q.remove("a")),
+    ("adopt", two_answers, "adopt", lambda q, _: [a.result for a in q.adopt("a", 1).answers]),
+    ("pause", nothing, "pause", lambda q, _: q.pause("lunch")),
+    ("resume", lambda q: q.pause("lunch"), "resume", lambda q, _: q.resume()),
+    ("configure", nothing, "configure", lambda q, _: q.configure(holds=9, title="new", form={"show": []})),
+]
+
+
+def known(server: Server, name: str) -> dict[str, str]:
+    """All that the server has of a queue, with the request ids left out, which are made at random."""
+    request = re.compile(r"(b'request': b'|b'p:\w+': b')[0-9a-f]+|( q)[^ \\]+")
+    found = looking.everything(server.redis, name).items()
+    return {key.decode().partition("}")[2]: request.sub(r"\1\2", str(value)) for key, value in found}
+
+
+@pytest.mark.parametrize(("before", "script", "call"), [c[1:] for c in CALLS], ids=[c[0] for c in CALLS])
+def test_a_call_whose_reply_is_lost_succeeds_and_acts_once(
+    server: Server, proxy: CuttingProxy, queue_name: str, before: Before, script: str, call: Call
+) -> None:
+    lived: list[tuple[object, ...]] = []
+    for way in ("whole", "cut"):
+        queue = leaseq.Queue(server.client, f"{queue_name}.{way}", clock=Clock())
+        queue.enqueue_many(NewItem({"n": id}, id=id) for id in "abcd")
+        given = before(queue)
+        if way == "whole":
+            result = call(queue, given)
+        else:
+            proxy.cuts = 0
+            proxy.cut(script)
+            result = call(
+                leaseq.Queue(leaseq.connect(proxy.url), queue.name, clock=queue._moves._clock), given
+            )
+            assert proxy.cuts == 1
+        lived.append((result, known(server, queue.name)))
+    assert lived[1] == lived[0]
+
+
+def test_a_first_enqueue_makes_the_queue_though_a_reply_is_lost(
+    server: Server, proxy: CuttingProxy, queue_name: str
+) -> None:
+    queue = leaseq.Queue(leaseq.connect(proxy.url), queue_name)
+    proxy.cut("configure")
+    assert queue.enqueue({}, id="one").added
+    assert [e.what for e in queue.journal()] == ["created", "enqueued"]
+
+
+def test_every_script_that_changes_state_is_tried() -> None:
+    tried = {script for _, _, script, _ in CALLS}
+    assert tried == {
+        name for name, script in SCRIPTS.items() if "no-writes" not in script.source.split("\n")[0]
+    }
