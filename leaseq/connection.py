@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
+from weakref import WeakSet
 
 import redis
 from redis import exceptions as rx
@@ -56,11 +57,9 @@ class _Pooled:
         self._redis = client
         self._pool = client.connection_pool
         self._idle: list[Any] = []
-        self._pid = os.getpid()
+        _pooled.add(self)
 
     def send(self, bound: Bound, args: Sequence[str]) -> list[Any]:
-        if self._pid != os.getpid():  # a fork's child must not share the parent's sockets
-            self._idle, self._pid = [], os.getpid()
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -85,6 +84,21 @@ class _Pooled:
         while self._idle:
             self._idle.pop().disconnect()
         self._pool.disconnect(inuse_connections=False)
+
+    def forget(self) -> None:
+        """In a fork's child: leave the parent its sockets."""
+        self._idle = []
+
+
+_pooled: WeakSet[_Pooled] = WeakSet()
+
+
+def _forget_all() -> None:
+    for link in _pooled:
+        link.forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)
 
 
 class _Clustered:
@@ -130,21 +144,25 @@ class Client:
 
     def move(self, bound: Bound, args: Sequence[str]) -> Reply:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost."""
-        resent = False
         try:
-            try:
-                reply = self._send(bound, args)
-            except rx.AuthenticationError:
-                raise
-            except _BROKEN_LINK:
-                resent = True
-                self._link.reset()
-                reply = self._send(bound, args)
+            reply = self._link.send(bound, args)
         except (rx.RedisError, OSError) as error:
-            self._translate(error)
+            return self._again(bound, args, error)
+        return Reply(reply[0], reply[1:], False)
+
+    def _again(self, bound: Bound, args: Sequence[str], error: Exception) -> Reply:
+        resent = isinstance(error, _BROKEN_LINK) and not isinstance(error, rx.AuthenticationError)
+        try:
+            if resent:
+                self._link.reset()
+            elif not isinstance(error, rx.NoScriptError):
+                raise error
+            reply = self._load_and_send(bound, args)
+        except (rx.RedisError, OSError) as final:
+            self._translate(final)
         return Reply(reply[0], reply[1:], resent)
 
-    def _send(self, bound: Bound, args: Sequence[str]) -> list[Any]:
+    def _load_and_send(self, bound: Bound, args: Sequence[str]) -> list[Any]:
         try:
             return self._link.send(bound, args)
         except rx.NoScriptError:

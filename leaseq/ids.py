@@ -48,15 +48,15 @@ def _spelled(first: int, count: int) -> list[str]:
 
 class _RequestIds:
     def __init__(self) -> None:
-        self._pid = 0
-        self._process = ""
+        self._name_process()
+        os.register_at_fork(after_in_child=self._name_process)
+
+    def _name_process(self) -> None:
+        self._process = secrets.token_hex(6)
         self._count = itertools.count()  # next() is atomic, also between threads
 
     def __call__(self) -> str:
         """A new name for one call: what this process is called, and a count."""
-        if self._pid != os.getpid():  # a fork's child is another process
-            self._process = secrets.token_hex(6)
-            self._pid = os.getpid()
         return f"{self._process}{next(self._count):x}"
 
 

@@ -26,10 +26,10 @@ def lease(queue: str, found: Sequence[Any]) -> Lease:
     """From ``{id, grant, record, draft}``."""
     id, grant, record, draft = found
     token, person, terms = grant.decode().split("\t")
-    granted, seconds, attempt, *marks = terms.split(" ")
-    lease_seconds = float(seconds)
-    expires = float(granted) + lease_seconds * 1e6
-    for mark in marks:
+    words = terms.split(" ")
+    granted, lease_seconds = float(words[0]), float(words[1])
+    expires = granted + lease_seconds * 1e6
+    for mark in words[3:]:
         if mark[0] == "x":
             expires = float(mark[1:])
     text = record.decode()
@@ -38,9 +38,9 @@ def lease(queue: str, found: Sequence[Any]) -> Lease:
         id.decode(),
         int(token),
         _parse(text, text.index("\n") + 1)[0],
-        int(attempt),
-        when(granted),
-        when(expires),
+        int(words[2]),
+        datetime.fromtimestamp(granted / 1e6, UTC),
+        datetime.fromtimestamp(expires / 1e6, UTC),
         lease_seconds,
         None if draft is None else _parse(draft.decode())[0],
         person,
