@@ -1,0 +1,240 @@
+"""The eleven guarantees, each attacked. Some have rooms of their own: order in test_reserve, tokens in
+test_fencing, lost replies in test_lost_replies, bounds and cost in test_cost, errors in test_bad_input."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock, Server
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+# 1. Conservation
+
+
+def test_conservation_nothing_is_lost_whatever_people_do(timed: leaseq.Queue, clock: Clock) -> None:
+    chance = random.Random(7)
+    timed.configure(holds=2, lease_seconds=30, retry_seconds=5, max_attempts=2)
+    given = [f"{n:03}" for n in range(80)]
+    timed.enqueue_many(NewItem({}, id=id, priority=chance.choice((1, 100, 999))) for id in given)
+    for _ in range(1_000):
+        person = f"p{chance.randrange(6)}"
+        lease = timed.reserve(person)
+        clock.tick(chance.choice((0, 1, 20)))
+        if lease:
+            move = chance.choice((timed.finish, timed.abandon, timed.fail, None, None))
+            try:
+                if move == timed.finish:
+                    timed.finish(lease, {})
+                elif move:
+                    move(lease, "why")
+            except leaseq.LeaseLost:
+                pass
+    stats = timed.stats()
+    states = [item.id for state in leaseq.STATES for item in timed.items(state, limit=1000)]
+    assert sorted(states) == given
+    assert stats.inbound + stats.reserved + stats.scheduled + stats.finished + stats.dead == 80
+    assert stats.counters["finished"] == stats.finished > 0
+
+
+# 2. One holder
+
+
+WORKER = """
+import json, sys, leaseq
+url, name, worker = sys.argv[1:]
+queue, mine = leaseq.Queue(leaseq.connect(url), name), []
+while lease := queue.reserve(worker):
+    if lease.attempt == 1 and lease.token % 7 == 0:
+        queue.abandon(lease)
+    else:
+        queue.finish(lease, {"by": worker})
+        mine.append([lease.id, lease.token])
+print(json.dumps(mine))
+"""
+
+
+def test_one_holder_among_processes(queue: leaseq.Queue, server: Server) -> None:
+    queue.enqueue_many(NewItem({}, id=str(n)) for n in range(2_000))
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, server.url, queue.name, f"p{n}"], stdout=subprocess.PIPE
+        )
+        for n in range(3)
+    ]
+    done = [pair for worker in workers for pair in json.loads(worker.communicate(timeout=60)[0])]
+    assert Counter(id for id, _ in done) == dict.fromkeys(map(str, range(2_000)), 1)
+    assert len({token for _, token in done}) == 2_000
+    assert queue.stats().counters["finished"] == 2_000
+
+
+def test_one_holder_among_threads_of_one_client(queue: leaseq.Queue) -> None:
+    queue.enqueue_many(NewItem({}, id=str(n)) for n in range(50))
+    taken: list[str] = []
+    start = threading.Barrier(8)
+
+    def take(person: str) -> None:
+        start.wait()
+        for n in range(10):
+            lease = queue.reserve(f"{person}.{n}")
+            if lease:
+                taken.append(lease.id)
+
+    threads = [threading.Thread(target=take, args=(f"t{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken, key=int) == [str(n) for n in range(50)]
+
+
+def test_one_person_in_many_windows_holds_one_item(queue: leaseq.Queue) -> None:
+    queue.enqueue_many([{}] * 20)
+    got: list[leaseq.Lease | None] = []
+    threads = [threading.Thread(target=lambda: got.append(queue.reserve("ann"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({lease.id for lease in got if lease}) == 1
+    assert queue.stats().reserved == 1
+
+
+# 3. Fencing
+
+
+@pytest.mark.parametrize("move", ["renew", "finish", "abandon", "fail", "save_draft"])
+def test_fencing_only_the_latest_token_of_the_right_person_moves_an_item(
+    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, move: str
+) -> None:
+    timed.enqueue({}, id="one")
+    old = take("ann")
+    clock.tick(301)
+    new = take("bob")
+    more = {"finish": {"result": {}}, "save_draft": {"draft": {}}}.get(move, {})
+    forged = [(old.token, "ann"), (old.token, "bob"), (new.token, "ann"), (new.token + 1, "bob")]
+    before = sets()
+    for token, person in forged:
+        with pytest.raises(leaseq.LeaseLost) as lost:
+            getattr(timed, move)(id="one", token=token, person=person, **more)
+        assert lost.value.item.leases[0].token == new.token
+    assert sets() == before
+    assert timed.mine("bob") == [new]
+
+
+def test_fencing_tokens_of_a_queue_grow_in_the_order_of_granting(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue_many([{}] * 5)
+    leases = [take(f"p{n}") for n in range(5)]
+    timed.remove(leases[0].id)
+    timed.release(leases[1].id)
+    last = timed.finish(leases[2], {}, then_reserve=True).next
+    assert [lease.token for lease in leases] == [1, 2, 3, 4, 5]
+    assert last is not None
+    assert last.token == 6
+
+
+# 4. Return
+
+
+def test_return_needs_no_clear_job_however_many_ran_out(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(200))
+    for n in range(200):
+        timed.reserve(f"gone {n}")
+    clock.tick(301)
+    back = [timed.reserve(f"here {n}") for n in range(200)]
+    assert [lease.id for lease in back if lease] == [f"{n:03}" for n in range(200)]
+
+
+@pytest.mark.parametrize("step", [0.05, 0.5, 60, 86_400])
+def test_return_is_on_time_though_the_server_s_clock_steps_back(
+    timed: leaseq.Queue, take: Take, clock: Clock, step: float
+) -> None:
+    """What the step hides is the time since the queue's last move; here that is nothing."""
+    timed.configure(lease_seconds=100)
+    timed.enqueue({}, id="one")
+    take("ann")
+    for _ in range(2):
+        clock.tick(40)
+        timed.enqueue({}, delay=1e6)
+        clock.tick(-step)
+        timed.enqueue({}, delay=1e6)
+    clock.tick(19.8)
+    assert timed.reserve("bob") is None
+    assert len(timed.mine("ann")) == 1
+    clock.tick(0.4)
+    assert take("bob").attempt == 2
+
+
+def test_return_comes_early_where_the_clock_steps_forward_and_the_answer_counts(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.enqueue({}, id="one")
+    lease = take("ann")
+    clock.tick(3600)
+    timed.clear()
+    clock.tick(-3600)
+    assert timed.finish(lease, {}).late
+    timed.enqueue({}, id="two")
+    take("bob")
+    clock.tick(299)
+    assert timed.reserve("cyd") is None
+    clock.tick(1.1)
+    assert take("cyd").id == "two"
+
+
+# 5. Order
+
+
+def test_order_holds_though_the_clock_steps_back(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    for n in range(6):
+        timed.enqueue({}, id=str(n))
+        clock.tick(-0.03 if n % 2 else -100)
+    assert [take(f"p{n}").id for n in range(6)] == [str(n) for n in range(6)]
+    times = [event.at for event in timed.journal()]
+    assert times == sorted(times)
+
+
+# 6. No answer lost: test_finish.py, test_adopt.py and test_drafts.py have the rest.
+
+
+def test_no_answer_lost_of_three_who_typed_for_one_item(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.enqueue({}, id="one")
+    leases = []
+    for person in ("ann", "bob", "cyd"):
+        leases.append(take(person))
+        clock.tick(10)
+        timed.release("one")
+    current = take("dan")
+    for lease in leases:
+        with pytest.raises(leaseq.LeaseLost):
+            timed.finish(lease, {"by": lease.person})
+    timed.finish(current, {"by": "dan"})
+    given = [answer.result["by"] for answer in timed.answers(with_late=True)]
+    assert sorted(given) == ["ann", "bob", "cyd", "dan"]
+
+
+# 8. Server time
+
+
+def test_server_time_counts_and_never_the_client_s(
+    queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time", lambda: 5.0)
+    queue.enqueue({})
+    lease = queue.reserve("ann")
+    assert lease is not None
+    seconds, _ = server.redis.time()
+    assert abs(lease.reserved_at.timestamp() - seconds) < 60
