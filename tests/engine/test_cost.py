@@ -1,0 +1,134 @@
+"""Guarantees 9 and 10, by counting what the server does and never by the clock: each script runs a bounded
+number of commands, and the same number whether a thousand items wait or many times that."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+
+import pytest
+import redis
+
+import leaseq
+from leaseq import NewItem
+from leaseq.embedded import EmbeddedServer
+from tests.conftest import Clock
+
+MOST = 1_500  # commands of one script; each takes about a microsecond
+
+
+@pytest.fixture(scope="module")
+def alone() -> Iterator[redis.Redis]:
+    """A server that nobody else talks to, so that its statistics are this test's."""
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder, fsync="no") as embedded,
+    ):
+        client = leaseq.connect(embedded.url)
+        assert isinstance(client.redis, redis.Redis)
+        yield client.redis
+        client.close()
+
+
+def counted(server: redis.Redis, call: Callable[[], object]) -> dict[str, int]:
+    """How often each command ran while ``call`` did."""
+    server.config_resetstat()
+    call()
+    found = {
+        name.removeprefix("cmdstat_"): value["calls"] for name, value in server.info("commandstats").items()
+    }
+    return {name: n for name, n in found.items() if name not in ("info", "config|resetstat")}
+
+
+def largest(server: redis.Redis, call: Callable[[], object]) -> float:
+    """Commands per script, at most on average, of what ``call`` sends."""
+    found = counted(server, call)
+    return (sum(found.values()) - found["evalsha"]) / found["evalsha"]
+
+
+def filled(server: redis.Redis, name: str, waiting: int, held: int, clock: Clock) -> leaseq.Queue:
+    queue = leaseq.Queue(leaseq.connect(server_url(server)), name, clock=clock)
+    queue.configure(lease_seconds=10_000)
+    queue.enqueue_many({} for _ in range(waiting + held))
+    for n in range(held):
+        queue.reserve(f"holder {n}")
+    return queue
+
+
+def server_url(server: redis.Redis) -> str:
+    return f"unix://{server.connection_pool.connection_kwargs['path']}"
+
+
+def a_day(server: redis.Redis, queue: leaseq.Queue) -> list[dict[str, int]]:
+    """What each of the moves of guarantee 10 costs."""
+    given: list[leaseq.Lease] = []
+    found = [counted(server, lambda: given.append(queue.reserve("ann")))]
+    found.append(counted(server, lambda: queue.renew(given[0])))
+    found.append(counted(server, lambda: given.append(queue.finish(given[0], {}, then_reserve=True).next)))
+    found.append(counted(server, lambda: queue.abandon(given[1])))
+    found.append(counted(server, queue.clear))
+    given.append(queue.reserve("ann"))
+    found.append(counted(server, lambda: queue.finish(given[2], {})))
+    found.append(counted(server, lambda: queue.enqueue({})))
+    found.append(counted(server, queue.stats))
+    return found
+
+
+def test_a_move_costs_the_same_in_a_large_queue(alone: redis.Redis, clock: Clock) -> None:
+    small = filled(alone, "small", 1_000, 10, clock)
+    large = filled(alone, "large", 50_000, 1_500, clock)
+    for queue in (small, large):
+        a_day(alone, queue)  # so that every script is loaded, and this person has a record
+    assert a_day(alone, large) == a_day(alone, small)
+
+
+def test_reserve_and_finish_take_few_commands(alone: redis.Redis, clock: Clock) -> None:
+    a_day(alone, filled(alone, "first", 10, 0, clock))  # so that every script is loaded
+    queue = filled(alone, "few", 10, 0, clock)
+    day = [sum(moves.values()) - 1 for moves in a_day(alone, queue)]
+    reserve, _, finish_and_next = day[:3]
+    assert reserve <= 8
+    assert finish_and_next <= 10
+    nothing_to_clear = day[4]
+    assert nothing_to_clear <= 2
+
+
+@pytest.fixture(scope="module")
+def crowded(alone: redis.Redis) -> leaseq.Queue:
+    """Everything at once: much that ran out, came due, died and was finished."""
+    clock = Clock()
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "crowded", clock=clock)
+    queue.configure(lease_seconds=100, max_attempts=2, holds=100)
+    queue.enqueue_many(NewItem({}, priority=n % 200, delay=n % 3) for n in range(6_000))
+    for n in range(1_500):
+        lease = queue.reserve(f"p{n % 20}")
+        if n % 3 == 0:
+            queue.finish(lease, {})
+    clock.tick(101)
+    return queue
+
+
+SCRIPTS: dict[str, Callable[[leaseq.Queue], object]] = {
+    "reserve": lambda queue: queue.reserve("new"),
+    "reserve after all of one's leases ran out": lambda queue: queue.reserve("p7"),
+    "clear": lambda queue: queue.clear(1_000),
+    "enqueue": lambda queue: queue.enqueue_many([{}] * 1_000),
+    "page": lambda queue: queue.page("inbound", limit=500),
+    "finished": lambda queue: queue.page("finished", limit=500),
+    "journal": lambda queue: queue.journal(limit=10_000),
+    "mine": lambda queue: queue.mine("p8"),
+    "why nothing": lambda queue: queue.why_nothing("p9"),
+    "stats": lambda queue: queue.stats(),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_script_is_bounded(alone: redis.Redis, crowded: leaseq.Queue, name: str) -> None:
+    assert largest(alone, lambda: SCRIPTS[name](crowded)) <= MOST
+
+
+def test_a_reserve_takes_back_only_a_few(alone: redis.Redis, clock: Clock) -> None:
+    queue = filled(alone, "few back", 1, 50, clock)
+    clock.tick(10_001)
+    queue.reserve("somebody new")
+    assert queue.stats().counters["expired"] == 8
