@@ -128,7 +128,7 @@ def test_every_script_is_bounded(alone: redis.Redis, crowded: leaseq.Queue, name
 
 
 def test_a_reserve_takes_back_only_a_few(alone: redis.Redis, clock: Clock) -> None:
-    queue = filled(alone, "few back", 1, 50, clock)
+    queue = filled(alone, "few-back", 1, 50, clock)
     clock.tick(10_001)
     queue.reserve("somebody new")
     assert queue.stats().counters["expired"] == 8
