@@ -169,3 +169,26 @@ def test_accounts_live_in_one_slot_and_touch_no_queue(empty: Accounts, empty_ser
     assert all(key.startswith(b"leaseq:{@accounts}:") for key in keys)
     assert leaseq.queues(client) == []
     client.close()
+
+
+def test_of_two_who_use_a_password_link_at_once_one_gets_in(empty: Accounts) -> None:
+    empty.add("ann", by="test")
+    token = empty.password_link("ann", by="test")
+    used: list[str] = []
+    barrier = threading.Barrier(6)
+
+    def use(number: int) -> None:
+        barrier.wait()
+        with contextlib.suppress(leaseq.Invalid):
+            empty.use_link(token, f"password of {number}")
+            used.append(f"password of {number}")
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(used) == 1
+    assert empty.verify("ann", used[0])
+    with pytest.raises(leaseq.Invalid, match="used"):
+        empty.use_link("never made", PASSWORD)
