@@ -8,18 +8,23 @@ from datetime import datetime
 
 from leaseq import ids, records, strict
 from leaseq.errors import Invalid
-from leaseq.model import Item, Json, Lease, NewItem
+from leaseq.model import Item, Json, Lease, NewItem, State
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
-_ENTRY = re.compile(r"\d+(-\d+)?\.\d+\Z")
+_ENTRY = re.compile(r"([0-9]{1,16})\.([0-9]{1,9})\Z")
+_CURSOR = re.compile(r"((?:high|normal|low)(?::returned)?)?/([0-9]{1,17})/(.+)\Z")
 
 
-def claim(lease: object, id: str | None, token: int | None, person: str | None) -> tuple[str, int, str]:
-    """The id, token and person of a lease, given whole or by its parts."""
+def claim(
+    queue: str, lease: object, id: str | None, token: int | None, person: str | None
+) -> tuple[str, int, str]:
+    """The id, token and person of a lease of this queue, given whole or by its parts."""
     if lease is not None:
         if not isinstance(lease, Lease):
             raise Invalid("lease", "a Lease, or id=, token= and person= by keyword")
+        if lease.queue != queue:
+            raise Invalid("lease", f"a lease of queue {queue!r}; this is one of queue {lease.queue!r}")
         return lease.id, lease.token, lease.person
     return (
         strict.item_id(id),
@@ -68,30 +73,29 @@ def row(new: NewItem, id: str) -> list[str]:
 
 
 def _time(value: object, field: str) -> int:
-    if not isinstance(value, datetime) or value.tzinfo is None or value.year < 1970:
-        raise Invalid(field, "a datetime with a time zone, from 1970 on")
+    if not isinstance(value, datetime) or value.tzinfo is None or not 1970 <= value.year <= 9000:
+        raise Invalid(field, "a datetime with a time zone, from 1970 to 9000")
     return records.microseconds(value)
 
 
-def cursor(after: object) -> tuple[str, str, str]:
-    """Shelf, score and id of the item that a page begins behind."""
+def cursor(after: object, state: State) -> tuple[str, str, str]:
+    """Shelf, score and id of the item that a page begins behind. Only inbound has shelves."""
     if after is None:
         return "", "", ""
-    shelf, _, rest = after.partition("/") if isinstance(after, str) else ("", "", "")
-    score, _, id = rest.partition("/")
-    if not score.isdecimal() or not id:
-        raise Invalid("after", "a cursor, as the page before gave it")
-    return shelf, score, id
+    found = _CURSOR.match(after) if isinstance(after, str) else None
+    if found is None or (found[1] is None) == (state == "inbound"):
+        raise Invalid("after", f"a cursor, as the page of {state} items before gave it")
+    return found[1] or "", found[2], strict.item_id(found[3], "after")
 
 
 def journal_cursor(after: object) -> tuple[str, int]:
     """The journal entry to begin with, and how many of its moves were seen."""
     if after is None:
         return "-", 0
-    if not isinstance(after, str) or not _ENTRY.match(after):
+    found = _ENTRY.match(after) if isinstance(after, str) else None
+    if found is None:
         raise Invalid("after", "the cursor of an event")
-    entry, _, place = after.rpartition(".")
-    return entry, int(place) + 1
+    return found[1], int(found[2]) + 1
 
 
 def lost(item: Item, kept: bool) -> str:

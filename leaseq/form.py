@@ -90,7 +90,7 @@ def _check_ask(ask: Json) -> None:
         validator = _validator(json.dumps(ask, sort_keys=True))
         # An unresolved reference is an error at once, not at the first answer.
         validator.is_valid({})
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise Invalid("form", f"ask: a JSON Schema (draft 2020-12) on its own: {reason}") from None
 

@@ -78,8 +78,7 @@ def number(value: object, field: str, least: float, most: float) -> float:
     if (
         not isinstance(value, int | float)
         or isinstance(value, bool)
-        or not math.isfinite(value)
-        or not least <= value <= most
+        or not least <= value <= most  # NaN is not either
     ):
         raise Invalid(field, f"a number from {least:,} to {most:,}")
     return value
@@ -112,6 +111,8 @@ def dump_json(value: Json, field: str) -> str:
         raise Invalid(field, f"JSON values only ({error})") from None
     if size > MAX_JSON_BYTES:
         raise Invalid(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
+    if text.count("[") + text.count("{") > MAX_JSON_DEPTH:  # else it can't be deeper
+        check_depth(value, field)
     return text
 
 

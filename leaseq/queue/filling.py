@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from leaseq import arguments, ids, strict
@@ -29,7 +29,8 @@ class Filling(Base):
         max_attempts: int | None = None,
     ) -> Enqueued:
         """Add one item. With an id that the queue already has, nothing changes and ``added`` is False."""
-        new = NewItem(payload, id, priority, delay, tuple(requires), due, max_attempts)
+        needs = strict.skills(requires, "requires")
+        new = NewItem(payload, id, priority, delay, needs, due, max_attempts)
         row = arguments.row(new, id if id is not None else ids.item_ids(1)[0])
         return Enqueued(row[0], self._enqueue(row) == 1)
 
@@ -40,6 +41,8 @@ class Filling(Base):
         it are in, its own and those after it are not. With ids of your own, sending all of it again
         adds only what is missing.
         """
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+            raise Invalid("items", "a list or another iterable of payloads or NewItems")
         added = total = size = 0
         rows: list[str] = []
         spare: list[str] = []

@@ -43,7 +43,7 @@ class Looking(Base):
         cursor = after.cursor if isinstance(after, Item) else after
         found: list[Item] = []
         while left > 0:
-            shelf, score, id = arguments.cursor(cursor)
+            shelf, score, id = arguments.cursor(cursor, state)
             asked = min(left, _PAGE)
             reply = self._moves.items(state, asked, shelf, score, id)
             batch = [records.item(item_id.decode(), known) for item_id, _, known in reply.rest]

@@ -39,7 +39,7 @@ class Working(Base):
         Also takes an item back whose lease ran out, while nobody else was granted it. Raises LeaseLost,
         or Invalid where the policy allows no more renewals or the person's hands are full.
         """
-        held = arguments.claim(lease, id, token, person)
+        held = arguments.claim(self.name, lease, id, token, person)
         reply = self._moves.renew(*held, arguments.request(request_id))
         if reply.code == b"used-up":
             raise Invalid("renewals", f"at most {reply.rest[0]} renewals of one lease")
@@ -58,7 +58,7 @@ class Working(Base):
         person: str | None = None,
     ) -> None:
         """Keep what the person has so far. They get it back with the item; a finish removes it."""
-        held = arguments.claim(lease, id, token, person)
+        held = arguments.claim(self.name, lease, id, token, person)
         self._check(
             self._moves.save_draft(*held, strict.dump_json(arguments.given(draft, "draft"), "draft")), held[0]
         )
@@ -81,7 +81,7 @@ class Working(Base):
         lease stays. Raises LeaseLost where somebody else was granted the item, or it is finished or
         removed; an answer that was refused is kept as a late answer then (``answer_kept``).
         """
-        held = arguments.claim(lease, id, token, person)
+        held = arguments.claim(self.name, lease, id, token, person)
         text = strict.dump_json(arguments.given(result, "result"), "result")
         strict.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
@@ -123,7 +123,7 @@ class Working(Base):
         person: str | None = None,
     ) -> None:
         """Give an item back. It goes ahead of the items that never left."""
-        held = arguments.claim(lease, id, token, person)
+        held = arguments.claim(self.name, lease, id, token, person)
         self._check(self._moves.abandon(*held, arguments.text(reason, "reason")), held[0])
 
     def fail(
@@ -137,7 +137,7 @@ class Working(Base):
     ) -> Failed:
         """Say that an item can't be done. It is tried again after a back-off, or is dead when its
         attempts are used up (``retry_at`` is None then)."""
-        held = arguments.claim(lease, id, token, person)
+        held = arguments.claim(self.name, lease, id, token, person)
         reply = self._moves.fail(*held, arguments.text(error, "error"))
         self._check(reply, held[0])
         return Failed(held[0], records.when(reply.rest[0]) if reply.code == b"retry" else None)
