@@ -21,6 +21,7 @@ if not tick then return { 'no-item' } end
 --- @include shelves
 --- @include item
 --- @include grant
+--- @include alive
 --- @include where
 --- @include describe
 --- @include lost
@@ -41,8 +42,7 @@ local done = (string.match(marks, ' n(%d+)') or 0) + 0
 local allowed = tonumber(renewals)
 if allowed and done >= allowed then return { 'used-up', allowed } end
 if not held then
-  local _, count = string.gsub(string.match(holdings or '', '\t(.*)') or '', '\t', '')
-  if count >= holds + 0 then return { 'full', tonumber(holds) } end
+  if alive_of(holdings) >= holds + 0 then return { 'full', tonumber(holds) } end
   holdings = (holdings and string.match(holdings, '^[^\t]*\t.*') or '\t') .. id .. '\t'
 end
 

@@ -14,11 +14,8 @@ if not tick then return { 'empty', '' } end
 --- @include queue_time
 --- @include shelves
 --- @include grant
-local held = 0
-for id in string.gmatch(holdings or '', '\t([^\t]+)') do
-  if expiry_of(call('HGET', LEDGER, 'g:' .. id)) > now then held = held + 1 end
-end
-if held >= holds + 0 then return { 'something' } end
+--- @include alive
+if alive_of(holdings) >= holds + 0 then return { 'something' } end
 if paused then return { 'paused', paused } end
 for name in string.gmatch(shelves, '%S+') do
   if call('ZCARD', shelf_key(name)) > 0 then return { 'something' } end

@@ -117,6 +117,19 @@ def test_not_with_full_hands(timed: leaseq.Queue, clock: Clock, take: Take) -> N
     assert refused.value.field == "holds"
 
 
+def test_a_lease_that_ran_out_fills_no_hand(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    timed.clear()
+    timed.enqueue({}, id="urgent", priority=1)
+    take("ann")
+    clock.tick(301)
+    assert timed.mine("ann") == []
+    renewed = timed.renew(lease)
+    assert timed.mine("ann") == [renewed]
+    assert take("ann") == renewed
+
+
 def test_an_item_taken_back_fills_the_hands(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
     lease = take("ann")
     clock.tick(301)
