@@ -58,6 +58,8 @@ def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: p
         ("", "/"),
         ("https://evil.example/", "/"),
         ("//evil.example/", "/"),
+        ("///evil.example/", "/"),
+        ("/%5Cevil.example", "/%5Cevil.example"),
         ("/\\evil.example", "/"),
         ("/\tevil", "/"),
         ("javascript:alert(1)", "/"),
@@ -214,3 +216,12 @@ def test_a_wrong_link_opens_nothing(app: Flask, path: str) -> None:
 
 def test_the_page_says_how_long_a_password_is(visitor: Callable[[str], Browser]) -> None:
     assert "10 to 128 characters" in visitor("worker").get("/account").text
+
+
+def test_a_disabled_person_has_no_session_whatever_its_version(accounts: Accounts, worker: Caller) -> None:
+    from webapp.gate import Visitor, visitor_of
+
+    session = Visitor(accounts.get(worker.name)).get_id()
+    assert visitor_of(accounts, session)
+    accounts._people.change(worker.name, disabled=True)
+    assert visitor_of(accounts, session) is None
