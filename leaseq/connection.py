@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, NoReturn, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 from weakref import WeakSet
@@ -29,7 +29,15 @@ from leaseq.scripts import Bound
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 _TIMEOUT = 5.0  # seconds for a connect and for a reply
 
-_AWAY = (rx.ConnectionError, rx.TimeoutError, rx.ClusterDownError, rx.MasterDownError, OSError)
+_FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
+_AWAY = (
+    rx.ConnectionError,
+    rx.TimeoutError,
+    rx.ClusterDownError,
+    rx.MasterDownError,
+    rx.RedisClusterException,
+    OSError,
+)
 _AWAY_FOR_NOW = ("BUSY", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN")
 _BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError)  # a new link may lead to a server that answers
 
@@ -63,8 +71,8 @@ class _Pooled:
         try:
             connection = self._idle.pop()
         except IndexError:
-            connection = self._pool.make_connection()
-            connection.connect()  # type: ignore[no-untyped-call]
+            connection = self._new()
+            connection.connect()
         try:
             connection.send_packed_command((bound.pack(args),), check_health=False)
             reply: list[Any] = connection.read_response()
@@ -77,12 +85,17 @@ class _Pooled:
         self._idle.append(connection)
         return reply
 
+    def _new(self) -> Any:
+        """Past the pool's own count, which only grows: broken links would use it up."""
+        return self._pool.connection_class(**self._pool.connection_kwargs)
+
     def load(self, bound: Bound) -> None:
         self._redis.script_load(bound.script.source)
 
     def reset(self) -> None:
-        while self._idle:
-            self._idle.pop().disconnect()
+        with suppress(IndexError):  # other threads take from it, too
+            while True:
+                self._idle.pop().disconnect()
         self._pool.disconnect(inuse_connections=False)
 
     def forget(self) -> None:
@@ -146,7 +159,7 @@ class Client:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost."""
         try:
             reply = self._link.send(bound, args)
-        except (rx.RedisError, OSError) as error:
+        except _FAILURES as error:
             return self._again(bound, args, error)
         return Reply(reply[0], reply[1:], False)
 
@@ -158,7 +171,7 @@ class Client:
             elif not isinstance(error, rx.NoScriptError):
                 raise error
             reply = self._load_and_send(bound, args)
-        except (rx.RedisError, OSError) as final:
+        except _FAILURES as final:
             self._translate(final)
         return Reply(reply[0], reply[1:], resent)
 
@@ -174,7 +187,7 @@ class Client:
         """Turn what redis-py raises into ServerUnavailable or ServerRefused."""
         try:
             yield
-        except (rx.RedisError, OSError) as error:
+        except _FAILURES as error:
             self._translate(error)
 
     def _translate(self, error: Exception) -> NoReturn:
@@ -196,13 +209,16 @@ def connect(url: str) -> Client:
     scheme = url.partition("://")[0]
     try:
         if scheme in ("redis", "rediss", "unix"):
-            return Client(url, redis.Redis.from_url(url, **_options()))
+            client = redis.Redis.from_url(url, **_options())
+            client.connection_pool.make_connection()  # does no I/O; an option that isn't one shows here
+            return Client(url, client)
         if scheme == "redis+sentinel":
             return Client(url, _sentinel(url))
         if scheme in ("redis+cluster", "rediss+cluster"):
             return Client(url, _cluster(url))
-    except ValueError as error:
-        raise Invalid("url", f"a URL that redis-py understands ({error})") from error
+    except (ValueError, TypeError):  # what they say may have a piece of the password in it
+        limit = "a URL that redis-py understands, a password's special characters percent-encoded"
+        raise Invalid("url", limit) from None
     raise Invalid("url", f"a URL that begins with {SCHEMES}")
 
 
@@ -234,7 +250,7 @@ def _sentinel(url: str) -> redis.Redis:
         for key, value in parse_qsl(parts.query)
         if key in ("sentinel_username", "sentinel_password")
     }
-    sentinel: Any = Sentinel(hosts, sentinel_kwargs={"socket_timeout": _TIMEOUT, **sentinel_login}, **options)  # type: ignore[no-untyped-call]
+    sentinel: Any = Sentinel(hosts, sentinel_kwargs={**_options(), **sentinel_login}, **options)  # type: ignore[no-untyped-call]
     found: redis.Redis = sentinel.master_for(service)
     return found
 
@@ -242,10 +258,10 @@ def _sentinel(url: str) -> redis.Redis:
 def _cluster(url: str) -> RedisCluster:
     try:
         return RedisCluster.from_url(url.replace("+cluster", "", 1), **_options())
-    except (rx.RedisError, OSError) as error:  # a cluster is asked for its slots at once
+    except _FAILURES as error:  # a cluster is asked for its slots at once
         raise ServerUnavailable(f"no answer from {_without_password(url)}: {error}") from error
 
 
 def _without_password(url: str) -> str:
-    scheme, _, rest = url.partition("://")
+    scheme, _, rest = url.partition("?")[0].partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}"

@@ -27,6 +27,12 @@ def sets(server: redis.Redis, name: str) -> dict[str, list[str]]:
     }
 
 
+def shelves(server: redis.Redis, name: str) -> dict[str, list[str]]:
+    """The ids on each shelf of inbound."""
+    keys = zip(SHELVES, shelf_keys(Keys(name)), strict=True)
+    return {shelf: [id.decode() for id in server.zrange(key, 0, -1)] for shelf, key in keys}
+
+
 def everything(server: redis.Redis, name: str) -> dict[bytes, object]:
     """All that the server has of a queue, to compare before and after."""
     found: dict[bytes, object] = {}

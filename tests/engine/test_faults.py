@@ -65,6 +65,24 @@ def test_a_server_that_is_away_is_named_and_work_goes_on_when_it_is_back(alone: 
     assert queue.stats().finished == 1
 
 
+def test_work_goes_on_however_often_it_was_tried_in_vain(alone: EmbeddedServer) -> None:
+    queue = leaseq.Queue(leaseq.connect(alone.url), "q")
+    queue.enqueue({})
+    alone.stop()
+    for _ in range(150):
+        with pytest.raises(leaseq.ServerUnavailable):
+            queue.reserve("ann")
+    alone.start()
+    assert queue.reserve("ann") is not None
+
+
+def test_work_goes_on_however_often_the_link_was_cut(server: Server, queue: leaseq.Queue) -> None:
+    queue.enqueue({})
+    for _ in range(150):
+        server.redis.client_kill_filter(_type="normal", skipme=True)
+        assert queue.reserve("ann") is not None
+
+
 def test_a_new_client_to_nowhere() -> None:
     queue = leaseq.Queue(leaseq.connect("unix:///nowhere/server.sock"), "q")
     with pytest.raises(leaseq.ServerUnavailable, match=r"/nowhere/server\.sock"):

@@ -227,6 +227,7 @@ class Machine(RuleBasedStateMachine):
         """Conservation and order in one: the same ids, in the same sets, in the same order, each once."""
         real = looking.sets(self.server.redis, self.queue.name)
         assert real == self.model.sets()
+        assert looking.shelves(self.server.redis, self.queue.name) == self.model.shelves
         assert sorted(id for ids in real.values() for id in ids) == sorted(self.model.items)
 
     @invariant()

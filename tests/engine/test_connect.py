@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+import socket
+import threading
+
+import pytest
+import redis
+
+import leaseq
+from tests.conftest import Server
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://localhost:6379/0",
+        "redis://user:p%40ss@localhost/3",
+        "rediss://:secret@redis.example.org:6380/0",
+        "unix:///run/leaseq/server.sock",
+        "unix://user:secret@/run/server.sock?db=2",
+        "redis+sentinel://one:26379,two:26379,three/mymaster/0",
+        "redis+sentinel://user:secret@one/mymaster?sentinel_password=other",
+    ],
+)
+def test_a_client_is_made_without_a_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("it connected"))
+    client = leaseq.connect(url)
+    assert client.url == url
+    leaseq.Queue(client, "q")
+
+
+def test_a_cluster_is_asked_for_its_slots_at_once() -> None:
+    with pytest.raises(leaseq.ServerUnavailable, match=r"127\.0\.0\.1:1"):
+        leaseq.connect("redis+cluster://:hunter2@127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "localhost:6379",
+        "http://localhost",
+        "redis:/localhost",
+        "redis://localhost:port",
+        "redis://localhost:99999999",
+        "redis://[::1",
+        "redis+sentinel://one:26379",
+        "redis+sentinel://one:26379/",
+        "redis+sentinel://one:port/mymaster",
+        "redis+sentinel://one/mymaster/first",
+        "redis://localhost?socket_timeout=soon",
+        "redis://localhost?no_such_option=1",
+        "unix:///run/server.sock?no_such_option=1",
+        5,
+        None,
+        b"redis://localhost",
+    ],
+)
+def test_a_bad_url_is_invalid(url: object) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        leaseq.connect(url)  # type: ignore[arg-type]
+    assert refused.value.field == "url"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:hunter2@127.0.0.1:1/0",
+        "redis://ann:hunter2@127.0.0.1:1/0",
+        "redis://ann:hunter2%40x@127.0.0.1:1/0",
+        "redis://127.0.0.1:1/0?password=hunter2",
+        "rediss://:hunter2@127.0.0.1:1",
+        "unix://ann:hunter2@/nowhere/server.sock",
+        "redis+sentinel://:hunter2@127.0.0.1:1/mymaster?sentinel_password=hunter2",
+    ],
+)
+def test_a_password_is_never_shown(url: str) -> None:
+    client = leaseq.connect(url)
+    assert "hunter2" not in repr(client)
+    for call in (client.ping, lambda: leaseq.Queue(client, "q").reserve("ann")):
+        with pytest.raises(leaseq.ServerUnavailable) as away:
+            call()
+        assert "hunter2" not in str(away.value)
+
+
+def test_nor_where_the_url_is_bad() -> None:
+    for url in (
+        "redis://:hunter2#@localhost",
+        "redis+sentinel://:hunter2@one:x/m",
+        "redid://:hunter2@localhost",
+    ):
+        with pytest.raises(leaseq.Invalid) as refused:
+            leaseq.connect(url)
+        assert "hunter2" not in str(refused.value)
+
+
+def test_closing_ends_the_connections(server: Server, queue_name: str) -> None:
+    client = leaseq.connect(server.url)
+    queue = leaseq.Queue(client, queue_name)
+    before = len(server.redis.client_list())
+    queue.enqueue({})
+    assert len(server.redis.client_list()) > before
+    client.close()
+    assert any(len(server.redis.client_list()) <= before for _ in range(1_000))
+    assert queue.stats().inbound == 1, "and it opens again where it is used again"
+    client.close()
+
+
+def test_no_redis_exception_leaves_translating(server: Server) -> None:
+    with pytest.raises(leaseq.ServerRefused, match="the server refused"), server.client.translating():
+        server.redis.execute_command("NOSUCH")
+    with pytest.raises(leaseq.ServerUnavailable), server.client.translating():
+        raise redis.TimeoutError("slow")
+
+
+def test_threads_share_a_client(queue: leaseq.Queue) -> None:
+    queue.configure(holds=100)
+    queue.enqueue_many([{}] * 100)
+    wrong: list[object] = []
+
+    def work(person: str) -> None:
+        for _ in range(10):
+            lease = queue.reserve(person)
+            if lease is None or lease.person != person:
+                wrong.append(lease)
+
+    threads = [threading.Thread(target=work, args=(f"t{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert queue.stats().counters["reserved"] == 80
+
+
+def test_a_fork_s_child_has_links_of_its_own(queue: leaseq.Queue) -> None:
+    """Two processes on one socket would read each other's replies."""
+    queue.configure(holds=100)
+    queue.enqueue_many([{}] * 200)
+    queue.reserve("parent")
+    child = os.fork()
+    person = "parent" if child else "child"
+    try:
+        good = all((lease := queue.reserve(person)) and lease.person == person for _ in range(50))
+    finally:
+        if not child:
+            os._exit(0 if good else 1)
+    assert good
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len({lease.token for who in ("parent", "child") for lease in queue.mine(who)}) == 101
