@@ -14,6 +14,7 @@ import pytest
 
 import leaseq
 from leaseq.keys import Keys
+from tests.docs import settings_table
 from tests.web.gunicorn_place import serving
 from webapp.accounts import Accounts
 
@@ -61,7 +62,8 @@ def test_the_curl_example_runs(server: Any, place: Any, queue_name: str) -> None
 
     added = run(add)
     lease = run(reserve)
-    assert added["added"] and lease["id"] == added["id"]
+    assert added["added"]
+    assert lease["id"] == added["id"]
     finished = run(finish, ID=lease["id"], LEASE_TOKEN=str(lease["token"]))
     assert finished == {"id": lease["id"], "late": False, "replayed": False, "next": None}
 
@@ -105,3 +107,7 @@ def test_every_command_of_dev_in_the_readme_is_one() -> None:
 def test_the_pages_named_in_the_readme_are_there() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text()):
         assert (ROOT / target).exists(), target
+
+
+def test_the_table_of_settings_is_what_the_code_says() -> None:
+    assert (ROOT / "docs/settings.md").read_text() == settings_table.page()
