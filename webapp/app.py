@@ -43,7 +43,6 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.openapi_version = "3.1.0"
     app.request_class = StrictRequest
     app.url_map.converters["name"] = Name
-    app.url_map.merge_slashes = False
     app.json.sort_keys = False  # type: ignore[attr-defined]
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
