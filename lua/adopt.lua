@@ -51,6 +51,7 @@ local function keep(key, blocks)
   end
 end
 
+-- A grant's line up to its marks, and the marks: `q` there names the adoption that made it the answer.
 local LINE = '^(%d+\t[^\t]*\t%d+ %S+ %d+)([^\n]*)'
 local marks = grant and select(2, string.match(grant, LINE))
 if marks and string.match(marks, ' q(%S+)') == request then return { 'item', describe(id) } end

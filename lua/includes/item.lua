@@ -1,6 +1,6 @@
 -- An item's record: the head, a newline, the payload. The head is when it was enqueued (11 hexadecimal
--- digits of milliseconds) and then only what is not the default, a letter each: a attempts, f failures, m max attempts, p priority,
--- d due, r skills, s shelf (where it isn't `normal`), w somebody has a draft.
+-- digits of milliseconds) and then only what is not the default, a letter each: a attempts, f failures,
+-- m max attempts, p priority, d due, r skills, s shelf (where it isn't `normal`), w somebody has a draft.
 local HEAD = { 'a', 'f', 'm', 'p', 'd', 'r', 's', 'w' }
 
 local function read_item(id)

@@ -96,6 +96,16 @@ def test_an_item_whose_lease_ran_out_is_taken_back_while_nobody_has_it(
     assert timed.finish(renewed, {}).late is False
 
 
+def test_an_item_taken_back_runs_out_again(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    lease = take("ann")
+    clock.tick(301)
+    timed.clear()
+    timed.renew(lease)
+    clock.tick(301)
+    assert timed.clear().returned == 1
+    assert take("bob").attempt == 2
+
+
 def test_not_once_somebody_else_has_it(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
     lease = take("ann")
     clock.tick(301)

@@ -142,6 +142,18 @@ def test_hands_that_hold_nothing_alive_are_empty_however_much_else_ran_out(
     assert timed.mine("p15") == [lease]
 
 
+def test_one_s_own_that_ran_out_come_back_in_the_order_of_taking(
+    timed: leaseq.Queue, clock: Clock, take: Take, sets: Sets
+) -> None:
+    timed.configure(holds=3)
+    timed.enqueue_many(NewItem({}, id=id) for id in "zyxwvutsrqp")
+    for person in (*"abcdefgh", "ann", "ann", "ann"):
+        take(person)
+    clock.tick(301)
+    assert take("ann").id == "z"
+    assert sets()["inbound"] == list("yxwvutsrqp")
+
+
 def test_attempts_used_up_by_expiry_kill_the_item(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
     timed.enqueue({}, id="one", max_attempts=2)
     for _ in range(2):

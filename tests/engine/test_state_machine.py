@@ -80,7 +80,8 @@ class Machine(RuleBasedStateMachine):
         assert lease.attempt == len(self.model.items[lease.id].grants)
         self.leases.append(lease)
 
-    @rule(many=st.lists(st.tuples(PRIORITIES, DELAYS, st.integers(1, 3)), min_size=1, max_size=4))
+    @precondition(lambda self: len(self.model.items) < 8)  # few, so that they come round often
+    @rule(many=st.lists(st.tuples(PRIORITIES, DELAYS, st.integers(1, 5)), min_size=1, max_size=4))
     def enqueue(self, many: list[tuple[int, float, int]]) -> None:
         new = [
             NewItem({}, id=f"{len(self.ids) + n}", priority=priority, delay=delay, max_attempts=attempts)
@@ -190,6 +191,11 @@ class Machine(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([1, 2, 5, 10, 30]))
     def time_goes_by(self, seconds: int) -> None:
         self.clock.tick(seconds)
+
+    @rule()
+    def people_walk_away(self) -> None:
+        self.clock.tick(10)
+        self.clear(50)
 
     @precondition(lambda self: self.ids)
     @rule(index=INDEX, move=st.sampled_from(["revive", "release", "remove"]))
