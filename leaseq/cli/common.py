@@ -133,9 +133,16 @@ def _plain(value: object) -> Any:
 
 
 def emit_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: the first column to the left, the rest (numbers) to the right."""
+    """Print a table: columns of numbers to the right, the others to the left."""
     widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
+    numeric = [bool(rows) and all(_is_count(row[column]) for row in rows) for column in range(len(headings))]
     for row in (headings, *rows):
-        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        cells[0] = row[0].ljust(widths[0])
+        cells = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ]
         click.echo("  ".join(cells).rstrip())
+
+
+def _is_count(cell: str) -> bool:
+    return cell.replace(",", "").isdecimal()
