@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 import leaseq
-from tests.conftest import Clock
+from leaseq.keys import Keys
+from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
 
 Take = Callable[[str], leaseq.Lease]
@@ -103,3 +104,9 @@ def test_a_token_without_a_late_answer(timed: leaseq.Queue, stale: leaseq.Lease,
     assert sets() == before
     with pytest.raises(leaseq.ItemNotFound):
         timed.adopt("nobody", 1)
+
+
+def test_the_drafts_of_the_item_go(timed: leaseq.Queue, stale: leaseq.Lease, server: Server) -> None:
+    timed.save_draft(timed.mine("bob")[0], {"half": 1})
+    timed.adopt("one", stale.token)
+    assert not server.redis.exists(Keys(timed.name).drafts)

@@ -78,6 +78,21 @@ def test_a_change_counts_though_another_made_the_queue_meanwhile(
     assert other.policy.holds == 7
 
 
+def test_a_first_enqueue_leaves_a_policy_alone_that_was_set_meanwhile(
+    queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = leaseq.Queue(server.client, queue.name)
+    make = queue._make
+
+    def late(*arguments: object) -> bool:
+        other.configure(holds=7)
+        return make(*arguments)
+
+    monkeypatch.setattr(queue, "_make", late)
+    assert queue.enqueue({}).added
+    assert queue.policy.holds == 7
+
+
 def test_who_changed_it_is_in_the_journal_and_no_change_is_none(queue: leaseq.Queue) -> None:
     queue.configure(by="meg")
     queue.configure(by="joe", holds=2)

@@ -56,7 +56,11 @@ class Machine(RuleBasedStateMachine):
         return self.leases[-1 - index % min(len(self.leases), 12)]
 
     def id(self, index: int) -> str:
-        return self.ids[index % len(self.ids)]
+        """An item, mostly one that is there, and of those often one in hand or dead."""
+        sets = self.model.sets()
+        likely = sets["reserved"] + sets["dead"] if index % 3 else list(self.model.items)
+        among = likely if likely and index % 7 else self.ids
+        return among[index % len(among)]
 
     def live(self, lease: leaseq.Lease) -> bool:
         """Whether the item is there and this is its latest grant, and not over by a move."""
@@ -258,7 +262,9 @@ class Machine(RuleBasedStateMachine):
         for what, count in self.model.counters.items():
             assert told.count(what) == count
         for id, item in self.model.items.items():
-            assert [(g.token, g.person, g.how) for g in self.queue.get(id).history] == [
+            real = self.queue.get(id)
+            assert (real.state, real.failures, real.attempts) == (item.state, item.failures, len(item.grants))
+            assert [(g.token, g.person, g.how) for g in real.history] == [
                 (g.token, g.person, g.how) for g in item.grants
             ]
 
