@@ -14,7 +14,7 @@ import redis
 
 from leaseq.embedded import server_binary
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 SLOTS = 16_384
 
 
