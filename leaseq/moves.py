@@ -14,7 +14,6 @@ Clock = Callable[[], int]
 """The time in microseconds since the epoch. Only tests pass one: without it the server's clock counts."""
 
 _ROW = ("ledger", "items", "inbound", "reserved", "scheduled", "dead")
-_HOT = ("ledger", "items", "inbound", "reserved", "journal")
 _ALL = (*_ROW, "finished", "journal", "history")
 _MANAGER = (*_ALL, "late", "drafts")
 _READ = (*_ROW, "finished", "history", "late")
@@ -23,10 +22,10 @@ SCRIPTS: Final[dict[str, Script]] = {
     script.name: script
     for script in (
         load("enqueue", "ledger", "items", "inbound", "scheduled", "journal"),
-        load("reserve", *_HOT),
+        load("reserve", "ledger", "items", "inbound", "reserved", "journal"),
         load("renew", *_ALL, "drafts", "late"),
         load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
-        load("finish", *_HOT, "finished"),
+        load("finish", "ledger", "reserved", "journal", "finished"),
         load("abandon", *_ALL, "late"),
         load("fail", *_ALL, "late"),
         load("clear", *_ROW, "journal"),

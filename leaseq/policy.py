@@ -31,7 +31,8 @@ class Policy:
     instructions: str = ""  # Markdown
 
     def __post_init__(self) -> None:
-        strict.number(self.lease_seconds, "lease_seconds", 0.1, 604_800)
+        seconds = strict.number(self.lease_seconds, "lease_seconds", 0.1, 604_800)
+        object.__setattr__(self, "lease_seconds", round(seconds, 6))  # the server counts microseconds
         strict.integer(self.max_attempts, "max_attempts", 1, 1_000)
         strict.number(self.retry_seconds, "retry_seconds", 0, 604_800)
         strict.number(self.retry_max_seconds, "retry_max_seconds", 0, 604_800)
@@ -65,17 +66,18 @@ def _bands(value: object) -> tuple[int, int]:
     return low, high
 
 
-# How the server keeps it: most fields as words of one line, at these places; the others as JSON.
+# How the server keeps it: what every move needs as words of the queue's status, most other fields as
+# words of the line of rules, at these places, the rest as JSON.
 _PLACES = {
-    "lease_seconds": 2,
-    "holds": 3,
-    "max_attempts": 4,
-    "retry_seconds": 5,
-    "retry_max_seconds": 6,
-    "renewals": 9,
-    "share_drafts": 10,
+    "holds": 1,
+    "max_attempts": 2,
+    "retry_seconds": 3,
+    "retry_max_seconds": 4,
+    "renewals": 7,
+    "share_drafts": 8,
 }
-_LOW_BAND, _HIGH_BAND, _FORM_VERSION = 7, 8, 11
+_LOW_BAND, _HIGH_BAND = 5, 6
+_LEASE_SECONDS, _FORM_VERSION = 7, 8  # in the status
 TEXTS = ("form", "title", "instructions")
 
 
@@ -86,17 +88,20 @@ def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[s
         value = getattr(policy, name)
         if name == "bands":
             found += [str(_LOW_BAND), str(value[0]), str(_HIGH_BAND), str(value[1])]
+        elif name == "lease_seconds":
+            found += [name, json.dumps(value)]
         elif name in _PLACES:
             found += [str(_PLACES[name]), "-" if value is None else json.dumps(value)]
         else:
             found += [name, json.dumps(value, ensure_ascii=False)]
         if name == "form":
-            found += [str(_FORM_VERSION), form_version]
+            found += ["form_version", form_version]
     return found
 
 
-def from_server(rules: bytes, texts: Sequence[bytes]) -> tuple[Policy, str]:
-    """The policy and its form's version, from the line of rules and the JSON of TEXTS."""
+def from_server(status: bytes, rules: bytes, texts: Sequence[bytes]) -> tuple[Policy, str]:
+    """The policy and its form's version, from the queue's status, its rules and the JSON of TEXTS."""
+    now = status.decode().split(" ")
     words = rules.decode().split(" ")
     values: dict[str, Any] = {
         name: None if words[place - 1] == "-" else json.loads(words[place - 1])
@@ -104,4 +109,5 @@ def from_server(rules: bytes, texts: Sequence[bytes]) -> tuple[Policy, str]:
     }
     bands = int(words[_LOW_BAND - 1]), int(words[_HIGH_BAND - 1])
     long: dict[str, Any] = {name: json.loads(text) for name, text in zip(TEXTS, texts, strict=True)}
-    return Policy(bands=bands, **values, **long), words[_FORM_VERSION - 1]
+    lease_seconds = json.loads(now[_LEASE_SECONDS - 1])
+    return Policy(lease_seconds=lease_seconds, bands=bands, **values, **long), now[_FORM_VERSION - 1]

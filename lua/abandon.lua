@@ -10,8 +10,8 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id, person = ARGV[2], ARGV[4]
-local tick, row, rules, grant = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'g:' .. id))
-if not tick then return { 'no-item' } end
+local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
@@ -33,6 +33,6 @@ end_grant(item, grant, 'abandoned ' .. at .. ' ' .. ARGV[5])
 place(item, band_of(item.p) .. ':returned', now)
 call('ZREM', RESERVED, id)
 count('abandoned')
-save_tick()
+save()
 call('XADD', JOURNAL, at, 'abandoned', id .. '\t' .. ARGV[3] .. '\t' .. person .. '\t' .. ARGV[5])
 return { 'ok' }

@@ -13,8 +13,8 @@ local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], K
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local DRAFTS = KEYS[11]
 local id, wanted, request = ARGV[2], ARGV[3], ARGV[5]
-local tick, row, rules, grant = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'g:' .. id))
-if not tick then return { 'no-item' } end
+local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
@@ -30,17 +30,17 @@ if not tick then return { 'no-item' } end
 local item = read_item(id)
 if not item then return { 'no-item' } end
 
--- Splits blocks with a blank line between; the one that begins with the token apart from the others.
+-- Splits blocks with a blank line between; the latest one that begins with the token apart from the
+-- others.
 local function pick(text)
-  local picked, others = nil, {}
+  local picked, blocks = nil, {}
   for block in string.gmatch((text or '') .. '\n\n', '(.-)\n\n') do
-    if not picked and string.match(block, '^%d+') == wanted then
-      picked = block
-    elseif block ~= '' then
-      others[#others + 1] = block
+    if block ~= '' then
+      blocks[#blocks + 1] = block
+      if string.match(block, '^%d+') == wanted then picked = #blocks end
     end
   end
-  return picked, others
+  return picked and table.remove(blocks, picked), blocks
 end
 
 local function keep(key, blocks)

@@ -9,8 +9,8 @@ REPLY  {'ok', returned, released, died, more 0|1} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, JOURNAL = KEYS[6], KEYS[7]
-local tick, row, rules = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules'))
-if not tick then return { 'ok', 0, 0, 0, 0 } end
+local status = call('HGET', LEDGER, 'status')
+if not status then return { 'ok', 0, 0, 0, 0 } end
 --- @include ledger
 --- @include now
 --- @include save
@@ -27,9 +27,9 @@ local events = {}
 --- @include sweep
 if now < soonest + 0 then return { 'ok', 0, 0, 0, 0 } end
 local returned, released, died = sweep(ARGV[2] + 0)
+at = string.format('%.0f', now)
+save()
 if events[1] then
-  at = string.format('%.0f', now)
-  save_tick()
   call('XADD', JOURNAL, at, unpack(events))
   call('XTRIM', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES)
 end

@@ -11,18 +11,22 @@ REPLY  {'ok', how many were added}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, SCHEDULED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local request = ARGV[2]
-local tick, row, rules, enqueued, last = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'n:enqueued',
+local status, enqueued, last = unpack(call('HMGET', LEDGER, 'status', 'n:enqueued',
   'request'))
-if not tick then return { 'no-queue' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include now
 --- @include save
 --- @include shelves
 --- @include soonest
 --- @include journal_size
--- A lost reply: the same request again gets the count that it got.
-local same, before = string.match(last or '', '^(%S+) (%d+)$')
-if same == request then return { 'ok', tonumber(before) } end
+-- A lost reply: the same request again gets the count that it got. Some are remembered, for others may
+-- have enqueued meanwhile.
+local remembered = {}
+for same, before in string.gmatch(last or '', '(%S+) (%d+)') do
+  if same == request then return { 'ok', tonumber(before) } end
+  if #remembered < 15 then remembered[#remembered + 1] = same .. ' ' .. before end
+end
 
 local known
 do
@@ -73,7 +77,8 @@ if added[1] then
   call('HSET', ITEMS, unpack(records))
   call('XADD', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES, at, 'enqueued', table.concat(added, '\t'))
   at = string.format('%.0f', now - 1)
-  save_tick()
-  call('HSET', LEDGER, 'n:enqueued', (enqueued or 0) + #added, 'request', request .. ' ' .. #added)
+  save()
+  call('HSET', LEDGER, 'n:enqueued', (enqueued or 0) + #added, 'request',
+    request .. ' ' .. #added .. ' ' .. table.concat(remembered, ' '))
 end
 return { 'ok', #added }

@@ -14,8 +14,8 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id, person = ARGV[2], ARGV[4]
-local tick, row, rules, grant = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'g:' .. id))
-if not tick then return { 'no-item' } end
+local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
@@ -59,7 +59,7 @@ end
 call('ZREM', RESERVED, id)
 count('failed')
 if dead then count('died') end
-save_tick()
+save()
 local whom = id .. '\t' .. ARGV[3] .. '\t' .. person
 local event = { 'failed', whom .. '\t' .. ARGV[5] }
 if dead then event[3], event[4] = 'died', whom end

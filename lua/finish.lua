@@ -3,36 +3,35 @@
 that ran out still counts while nobody else was granted the item since. An answer that is refused is
 kept.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items    3 leaseq:{q}:inbound (the base of the row)
-       4 leaseq:{q}:reserved  5 leaseq:{q}:journal  6 leaseq:{q}:finished
-       and, where the caller is not the holder now, the keys of includes/other_keys.lua
+KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:reserved  3 leaseq:{q}:journal  4 leaseq:{q}:finished
+       and, where the next item is asked for or the caller is not the holder now, the keys of
+       includes/row_keys.lua and includes/other_keys.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 result
        6 the version of the form that the result was checked against, or '-'
        7 the request id of the reserve that is to follow; left out where none is
 REPLY  {'finished', late 0|1, replayed 0|1, the next lease as `reserve` gives it or {'nothing'}}
        {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'} ]]
 local call = redis.call
-local LEDGER, ITEMS, INBOUND = KEYS[1], KEYS[2], KEYS[3]
-local RESERVED, JOURNAL, FINISHED = KEYS[4], KEYS[5], KEYS[6]
+local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, person, result, request = ARGV[2], ARGV[4], ARGV[5], ARGV[7]
 local claim = ARGV[3] .. '\t' .. person .. '\t'
-local tick, row, rules, grant, holdings = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'g:' .. id,
+local status, grant, holdings = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id,
   'p:' .. person))
-if not tick then return { 'no-item' } end
---- @include tick
+if not status then return { 'no-item' } end
+--- @include status
 --- @include now
 
 local late, replayed, source = false, false, RESERVED
 if not grant or string.sub(grant, 1, #claim) ~= claim or string.find(grant, '\n', 1, true) then
   --- @include finish_after
-elseif now >= string.match(row, '^%d+') + 0 then
+elseif now >= soonest + 0 then
   --- @include grant
   late = now >= expiry_of(grant)
 end
 
 local done, whom
 if not replayed then
-  if string.sub(rules, -#ARGV[6] - 1) ~= ' ' .. ARGV[6] then return { 'form' } end
+  if ARGV[6] ~= form_version then return { 'form' } end
   if string.find(grant, ' w', #claim, true) then
     --- @include other_keys
     --- @include drop_drafts
@@ -47,6 +46,7 @@ if not replayed then
   call('ZREM', source, id)
 end
 if request then
+  --- @include row_keys
   --- @include take
   return { 'finished', late and 1 or 0, replayed and 1 or 0, reply or { 'nothing' } }
 end

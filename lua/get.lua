@@ -10,8 +10,8 @@ REPLY  {'item', {state, score, record, grant, history, late answers, the queue's
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local tick, row, rules = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules'))
-if not tick then return { 'no-item' } end
+local status = call('HGET', LEDGER, 'status')
+if not status then return { 'no-item' } end
 --- @include ledger
 --- @include shelves
 --- @include item

@@ -5,13 +5,14 @@ their score.
 KEYS   as get.lua
 ARGV   1 the time (not used)   2 state   3 limit, 1 to 250   4 shelf, 5 score, 6 id of the last item
        seen, or '' each
-REPLY  {'items', {id, shelf, the item as get.lua gives it}, …} ]]
+REPLY  {'items', 1 where it stopped before the limit because the items are large, else 0,
+       {id, shelf, the item as get.lua gives it}, …} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local state, limit, shelf, score, last = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6]
-local tick, row, rules = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules'))
-if not tick then return { 'items' } end
+local status = call('HGET', LEDGER, 'status')
+if not status then return { 'items', 0 } end
 --- @include ledger
 --- @include shelves
 --- @include item
@@ -30,12 +31,16 @@ local function resume_at(key)
   return rank
 end
 
-local reply = { 'items' }
+local reply, room = { 'items', 0 }, 1000000 -- bytes, so that large items don't make a long call
 local function read(key, name)
   local start = resume_at(key)
-  for _, id in ipairs(call('ZRANGE', key, start, start + limit - #reply)) do
-    local known = describe(id)
-    if known then reply[#reply + 1] = { id, name, known } end
+  for _, id in ipairs(call('ZRANGE', key, start, start + limit - #reply + 1)) do
+    if room <= 0 then reply[2] = 1 end
+    local known = room > 0 and describe(id)
+    if known then
+      reply[#reply + 1] = { id, name, known }
+      for i = 3, 6 do room = room - #(known[i] or '') end
+    end
   end
 end
 
@@ -48,7 +53,7 @@ else
     if passed and name == shelf then
       read(shelf_key(name), name)
       passed, score = false, ''
-    elseif not passed and #reply <= limit and is_open(name) then
+    elseif not passed and #reply < limit + 2 and is_open(name) then
       score = ''
       read(shelf_key(name), name)
     end

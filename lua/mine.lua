@@ -7,8 +7,8 @@ REPLY  {'leases', {id, grant, record, draft or nil}, …} ]]
 local call = redis.call
 local LEDGER, ITEMS, DRAFTS = KEYS[1], KEYS[2], KEYS[3]
 local person = ARGV[2]
-local tick, row, rules, holdings = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'p:' .. person))
-if not tick then return { 'leases' } end
+local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
+if not status then return { 'leases' } end
 --- @include ledger
 --- @include queue_time
 --- @include grant

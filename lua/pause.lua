@@ -6,13 +6,14 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 the reason as JS
 REPLY  {'ok'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, JOURNAL = KEYS[1], KEYS[2]
-local tick, row, rules, paused = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'paused'))
-if not tick then return { 'no-queue' } end
+local status, paused = unpack(call('HMGET', LEDGER, 'status', 'paused'))
+if not status then return { 'no-queue' } end
 if paused == ARGV[3] then return { 'ok' } end
---- @include ledger
+--- @include status
 --- @include now
 --- @include save
-call('HSET', LEDGER, 'paused', ARGV[3], 'rules', 'paused' .. string.match(rules, ' .*'))
-save_tick()
+open = 'paused'
+call('HSET', LEDGER, 'paused', ARGV[3])
+save()
 call('XADD', JOURNAL, at, 'paused', '\t\t' .. ARGV[2] .. '\t' .. ARGV[3])
 return { 'ok' }

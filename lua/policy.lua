@@ -3,8 +3,8 @@
 
 KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time (not used)   then the names of the fields that are not among the rules
-REPLY  {'policy', rules, value as JSON, …}   {'no-queue'} ]]
-local values = redis.call('HMGET', KEYS[1], 'rules', unpack(ARGV, 2))
+REPLY  {'policy', status, rules, value as JSON, …}   {'no-queue'} ]]
+local values = redis.call('HMGET', KEYS[1], 'status', 'rules', unpack(ARGV, 2))
 if not values[1] then return { 'no-queue' } end
 table.insert(values, 1, 'policy')
 return values

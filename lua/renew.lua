@@ -12,9 +12,8 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local id, person, request = ARGV[2], ARGV[4], ARGV[5]
-local tick, row, rules, holdings, grant = unpack(call('HMGET', LEDGER,
-  'tick', 'row', 'rules', 'p:' .. person, 'g:' .. id))
-if not tick then return { 'no-item' } end
+local status, holdings, grant = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person, 'g:' .. id))
+if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
@@ -50,9 +49,9 @@ local expires = math.max(now + lease_seconds * 1000000, expiry_of(grant))
 local line = head .. ' x' .. string.format('%.0f', expires) .. ' n' .. (done + 1) .. ' q' .. request
   .. (string.find(marks, ' w', 1, true) and ' w' or '')
 call('ZADD', RESERVED, expires, id)
-save_tick()
+expect(expires)
+save()
 call('HSET', LEDGER, 'g:' .. id, line, 'p:' .. person, holdings)
 if not held then call('ZREM', set, id) end
-expect(expires)
 call('XADD', JOURNAL, at, 'renewed', id .. '\t' .. ARGV[3] .. '\t' .. person)
 return { 'leased', id, line, call('HGET', ITEMS, id), draft }

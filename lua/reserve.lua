@@ -9,9 +9,9 @@ REPLY  {'leased', id, grant, record, draft or nil}   {'nothing'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local person, request = ARGV[2], ARGV[3]
-local tick, row, rules, holdings = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'p:' .. person))
-if not tick then return { 'nothing' } end
---- @include tick
+local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
+if not status then return { 'nothing' } end
+--- @include status
 --- @include now
 local done, whom, id
 --- @include take

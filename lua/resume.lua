@@ -6,14 +6,14 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''
 REPLY  {'ok'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, JOURNAL = KEYS[1], KEYS[2]
-local tick, row, rules, paused = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'paused'))
-if not tick then return { 'no-queue' } end
+local status, paused = unpack(call('HMGET', LEDGER, 'status', 'paused'))
+if not status then return { 'no-queue' } end
 if not paused then return { 'ok' } end
---- @include ledger
+--- @include status
 --- @include now
 --- @include save
-call('HSET', LEDGER, 'rules', 'open' .. string.match(rules, ' .*'))
+open = 'open'
 call('HDEL', LEDGER, 'paused')
-save_tick()
+save()
 call('XADD', JOURNAL, at, 'resumed', '\t\t' .. ARGV[2] .. '\t')
 return { 'ok' }

@@ -11,8 +11,8 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id = ARGV[2]
-local tick, row, rules, grant = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'g:' .. id))
-if not tick then return { 'no-item' } end
+local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save

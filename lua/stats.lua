@@ -10,9 +10,9 @@ local call = redis.call
 local LEDGER, INBOUND = KEYS[1], KEYS[2]
 local fields = {}
 for i = 2, #ARGV do fields[i - 1] = 'n:' .. ARGV[i] end
-local tick, row, rules, paused = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'paused'))
-if not tick then tick, row, rules = '0 0 0 0', '0 ', 'open' .. string.rep(' -', 10) end
---- @include ledger
+local status, paused = unpack(call('HMGET', LEDGER, 'status', 'paused'))
+if not status then status = '0 0 0 0 0 open 0 -' end
+--- @include status
 --- @include queue_time
 --- @include shelves
 local inbound, oldest = 0, nil

@@ -7,9 +7,9 @@ REPLY  {'something'}   {'paused', reason as JSON}   {'held', when the first may 
        {'empty', when the first scheduled one is due, or ''} ]]
 local call = redis.call
 local LEDGER, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local tick, row, rules, paused, holdings = unpack(call('HMGET', LEDGER, 'tick', 'row', 'rules', 'paused',
+local status, paused, holdings = unpack(call('HMGET', LEDGER, 'status', 'paused',
   'p:' .. ARGV[2]))
-if not tick then return { 'empty', '' } end
+if not status then return { 'empty', '' } end
 --- @include ledger
 --- @include queue_time
 --- @include shelves

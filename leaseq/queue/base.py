@@ -35,7 +35,7 @@ class Base:
         reply = self._moves.policy(TEXTS)
         if reply.code == b"no-queue":
             return Policy()
-        policy, version = from_server(reply.rest[0], reply.rest[1:])
+        policy, version = from_server(reply.rest[0], reply.rest[1], reply.rest[2:])
         self._form = (version, policy.form)
         return policy
 

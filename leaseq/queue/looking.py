@@ -46,10 +46,10 @@ class Looking(Base):
             shelf, score, id = arguments.cursor(cursor, state)
             asked = min(left, _PAGE)
             reply = self._moves.items(state, asked, shelf, score, id)
-            batch = [records.item(item_id.decode(), known) for item_id, _, known in reply.rest]
+            batch = [records.item(item_id.decode(), known) for item_id, _, known in reply.rest[1:]]
             found += batch
-            left -= asked
-            if len(batch) < asked:
+            left -= len(batch)
+            if len(batch) < asked and not reply.rest[0]:
                 return Page(tuple(found), None)
             cursor = batch[-1].cursor
         return Page(tuple(found), cursor)

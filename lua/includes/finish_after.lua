@@ -1,6 +1,7 @@
 -- The caller does not hold the item now: the lease ran out, this finish was sent before, or it is lost.
+-- Needs: what finish.lua has by then. Sets: late, replayed, source and grant; or ends the script.
+--- @include row_keys
 --- @include other_keys
---- @include row
 --- @include rules
 --- @include save
 --- @include shelves

@@ -1,4 +1,5 @@
 -- Keeps an answer that came too late, where its token really was granted to that person.
+--- @include item_limits
 local function keep_late(id, grant, claim, result)
   local history = call('HGET', HISTORY, id)
   local granted = claims(grant, claim) or (history
@@ -12,9 +13,10 @@ local function keep_late(id, grant, claim, result)
       if known == claim and same == result then return true end
     end
   end
+  if kept and #kept + #answer > LATE_BYTES then return false end
   call('HSET', LATE, id, kept and kept .. '\n\n' .. answer or answer)
   count('late')
-  save_tick()
+  save()
   call('XADD', JOURNAL, at, 'late', id .. '\t' .. string.sub(claim, 1, -2))
   return true
 end

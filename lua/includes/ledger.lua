@@ -1,3 +1,2 @@
---- @include tick
---- @include row
+--- @include status
 --- @include rules

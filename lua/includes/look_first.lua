@@ -1,5 +1,6 @@
 -- Before the next item: takes back a few leases that ran out, so that a dead clear job keeps nobody
 -- waiting, and looks into the person's hands.
+-- Needs: what take.lua needs. Sets: reply, holdings, and after what it did now, at and the status.
 if done then
   --- @include write_finish
   done = nil
@@ -20,16 +21,17 @@ local events = {}
 --- @include sweep
 --- @include draft
 --- @include lease_in_hand
-if now >= soonest + 0 then sweep(8) end
+local swept = now >= soonest + 0
+if swept then sweep(8) end
 holdings = call('HGET', LEDGER, 'p:' .. person)
 if holdings then
   reply = lease_in_hand(person, request, holdings)
   holdings = call('HGET', LEDGER, 'p:' .. person)
 end
-if events[1] then
+if swept or events[1] then
   at = string.format('%.0f', now)
-  save_tick()
-  call('XADD', JOURNAL, at, unpack(events))
+  save()
+  if events[1] then call('XADD', JOURNAL, at, unpack(events)) end
   now = now + 1
   at = string.format('%.0f', now)
 end

@@ -1,5 +1,5 @@
 -- Inbound is a row of shelves; `shelves` names those that may hold something, in order of precedence,
--- so a reserve looks at one shelf however many there could be.
+-- so a reserve looks at one shelf however many there could be. The caller saves.
 local PRECEDENCE = { 'high:returned', 'high', 'normal:returned', 'normal', 'low:returned', 'low' }
 
 local function shelf_key(name)
@@ -8,17 +8,16 @@ local function shelf_key(name)
 end
 
 local function is_open(name)
-  return string.find(' ' .. shelves .. ' ', ' ' .. name .. ' ', 1, true) ~= nil
+  return string.find(shelves .. ' ', ' ' .. name .. ' ', 1, true) ~= nil
 end
 
 local function open_shelf(name)
   if is_open(name) then return end
-  local named = {}
+  local named = ''
   for _, other in ipairs(PRECEDENCE) do
-    if other == name or is_open(other) then named[#named + 1] = other end
+    if other == name or is_open(other) then named = named .. ' ' .. other end
   end
-  shelves = table.concat(named, ' ')
-  save_row()
+  shelves = named
 end
 
 local function band_of(priority)

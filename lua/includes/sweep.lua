@@ -1,4 +1,4 @@
--- Takes back what ran out and releases what is due, at most `limit` of both together.
+-- Takes back what ran out and releases what is due, at most `limit` of both together. The caller saves.
 local function expire(id, score)
   local item = read_item(id)
   local token, person = end_grant(item, call('HGET', LEDGER, 'g:' .. id), 'expired ' .. at)
@@ -37,7 +37,6 @@ local function settle_soonest()
     if score then first = math.min(first, score + 0) end
   end
   soonest = string.format('%.0f', first)
-  save_row()
 end
 
 -- Each move takes a microsecond of the queue's time, so that shelves stay in order.

@@ -1,31 +1,33 @@
 -- Gives `person` the next item and sets `reply`. A finish just before it comes along, to be written by
 -- the same two commands: `done`, its grant with the answer, and `whom`, its event.
+-- Needs: the status, holdings, at, now, request, and after a finish id, done, whom. Sets: reply.
 -- No function is made here unless something is out of the ordinary: making one costs as much as half
 -- a command. Every write of a destination comes before the removal of its source.
 local reply
---- @include row
-local open, lease_seconds = string.match(rules, '^(%l+) (%S+)')
 if now >= soonest + 0 or (holdings and string.find(holdings, '\t', 1, true) < #holdings) then
   --- @include look_first
 end
 
-local next_id, shelf, record
+local next_id, shelf, record, emptied
 while not reply and open == 'open' and shelves ~= '' do
-  local name = string.match(shelves, '^%S+')
-  shelf = name == 'normal' and INBOUND or INBOUND .. ':' .. name
+  if shelves == ' normal' then
+    shelf = INBOUND
+  else
+    local name = string.match(shelves, '^ (%S+)')
+    shelf = name == 'normal' and INBOUND or INBOUND .. ':' .. name
+  end
   next_id = call('ZRANGE', shelf, 0, 0)[1]
   record = next_id and call('HGET', ITEMS, next_id)
   if record then break end
   if next_id then
     call('ZREM', shelf, next_id) -- an enqueue that the server broke off, and so never acknowledged
   else
-    shelves = string.sub(shelves, #name + 2)
-    call('HSET', LEDGER, 'row', soonest .. ' ' .. shelves)
+    shelves, emptied = string.match(shelves, '^ %S+(.*)$'), true
   end
 end
 
 if record then
-  local attempt, marks, draft = 1, '', false
+  local attempt, marks, draft = '1', '', false
   if string.byte(record, 12) ~= 10 then -- its head says more than when it was enqueued
     --- @include other_keys
     --- @include rules
@@ -34,26 +36,27 @@ if record then
     --- @include taken_before
     attempt, marks, draft = taken_before(next_id, person)
   end
-  token = token + 1
-  local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' ' .. attempt .. marks
+  token = (token + 1) .. '' -- spelled out once: a number would be at each use
   local expires = now + lease_seconds * 1000000
+  if expires < soonest + 0 then soonest = string.format('%.0f', expires) end
   call('ZADD', RESERVED, expires, next_id)
-  if expires < soonest + 0 then
-    call('HSET', LEDGER, 'row', string.format('%.0f', expires) .. ' ' .. shelves)
-  end
-  tick = at .. ' ' .. token .. ' ' .. finished .. ' ' .. skew
-  holdings = request .. (holdings and string.match(holdings, '\t.*') or '\t') .. next_id .. '\t'
+  local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' ' .. attempt .. marks
   local event = next_id .. '\t' .. token .. '\t' .. person
+  holdings = request .. (holdings and string.match(holdings, '\t.*') or '\t') .. next_id .. '\t'
+  --- @include join_status
   if done then
-    call('HSET', LEDGER, 'tick', tick, 'p:' .. person, holdings, 'g:' .. next_id, grant, 'g:' .. id, done)
+    call('HSET', LEDGER, 'status', status, 'p:' .. person, holdings, 'g:' .. next_id, grant, 'g:' .. id, done)
     call('ZREM', shelf, next_id)
     call('XADD', JOURNAL, at, 'finished', whom, 'reserved', event)
   else
-    call('HSET', LEDGER, 'tick', tick, 'p:' .. person, holdings, 'g:' .. next_id, grant)
+    call('HSET', LEDGER, 'status', status, 'p:' .. person, holdings, 'g:' .. next_id, grant)
     call('ZREM', shelf, next_id)
     call('XADD', JOURNAL, at, 'reserved', event)
   end
   reply = { 'leased', next_id, grant, record, draft }
 elseif done then
   --- @include write_finish
+elseif emptied then
+  --- @include join_status
+  call('HSET', LEDGER, 'status', status)
 end

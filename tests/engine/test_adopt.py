@@ -96,6 +96,15 @@ def test_also_where_both_are_of_one_grant(timed: leaseq.Queue, take: Take) -> No
     assert answers(timed.adopt("one", lease.token)) == ([{"v": 2}], [{"v": 1}])
 
 
+def test_of_two_with_one_token_the_latest_is_meant(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue({}, id="one")
+    lease = take("ann")
+    timed.finish(lease, {"v": 1})
+    late(timed, lease, {"v": 2})
+    late(timed, lease, {"v": 3})
+    assert answers(timed.adopt("one", lease.token)) == ([{"v": 3}], [{"v": 2}, {"v": 1}])
+
+
 def test_a_token_without_a_late_answer(timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets) -> None:
     before = sets()
     with pytest.raises(leaseq.Invalid, match="there is none with 99") as refused:

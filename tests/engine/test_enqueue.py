@@ -118,3 +118,12 @@ def test_a_bad_item_is_named_by_its_place_and_its_chunk_stays_out(timed: leaseq.
         timed.enqueue_many([{"n": 1}, {"n": 2}, NewItem({}, priority=-1)])
     assert refused.value.field == "items[2].priority"
     assert timed.stats().inbound == 0
+
+
+def test_a_lost_reply_is_answered_though_others_enqueued_meanwhile(timed: leaseq.Queue) -> None:
+    row = ["one", "", "{}", "two", "", "{}"]
+    timed.enqueue({})
+    assert timed._moves.enqueue("mine", row).rest == [2]
+    for _ in range(15):
+        timed.enqueue({})
+    assert timed._moves.enqueue("mine", row).rest == [2]

@@ -121,3 +121,8 @@ def test_queues_are_listed_by_name_and_only_those_that_are_there(queue: leaseq.Q
         leaseq.Queue(server.client, name).configure()
     leaseq.Queue(server.client, f"{queue.name}.looked-at").reserve("ann")
     assert [n for n in leaseq.queues(server.client) if n.startswith(queue.name)] == sorted(names)
+
+
+def test_a_lease_is_kept_to_the_microsecond(timed: leaseq.Queue) -> None:
+    assert timed.configure(lease_seconds=1.00000049).lease_seconds == 1
+    assert timed.policy.lease_seconds == 1

@@ -1,0 +1,2 @@
+status = at .. ' ' .. token .. ' ' .. finished .. ' ' .. skew .. ' ' .. soonest .. ' ' .. open .. ' '
+  .. lease_seconds .. ' ' .. form_version .. shelves

@@ -1,0 +1,67 @@
+"""What one item may gather has a bound, so that no call on it gets long (guarantee 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock, Server
+
+Take = Callable[[str], leaseq.Lease]
+LARGE = "x" * 250_000
+
+
+def test_late_answers_are_kept_up_to_a_megabyte_and_then_refused(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue({}, id="a")
+    lease = take("ann")
+    timed.finish(lease, {"n": 0})
+    kept = []
+    for n in range(1, 8):
+        with pytest.raises(leaseq.LeaseLost) as lost:
+            timed.finish(lease, {"n": n, "text": LARGE})
+        kept.append(lost.value.answer_kept)
+    assert kept == [True] * 4 + [False] * 3
+    item = timed.get("a")
+    assert [answer.result["n"] for answer in item.late_answers] == [1, 2, 3, 4]
+    assert timed.stats().counters["late"] == 4
+    with pytest.raises(leaseq.LeaseLost) as lost:  # one that is kept already still is
+        timed.finish(lease, {"n": 2, "text": LARGE})
+    assert lost.value.answer_kept
+
+
+def test_the_latest_history_is_kept(timed: leaseq.Queue, take: Take, server: Server) -> None:
+    timed.enqueue({}, id="a")
+    for n in range(80):
+        timed.abandon(take("ann"), f"{n} " + "ü" * 1_900)
+    item = timed.get("a")
+    assert item.attempts == 80
+    reasons = [int((grant.reason or "").split()[0]) for grant in item.history]
+    assert reasons == list(range(80 - len(reasons), 80))
+    assert 10 < len(reasons) < 30
+    assert server.redis.hstrlen(f"leaseq:{{{timed.name}}}:history", "a") <= 65_536
+
+
+@pytest.mark.parametrize("state", ["inbound", "finished"])
+def test_a_page_of_large_items_is_whole_though_no_call_is_long(
+    server: Server, queue_name: str, clock: Clock, state: leaseq.State
+) -> None:
+    queue = leaseq.Queue(server.client, queue_name, clock=clock)
+    queue.enqueue_many(leaseq.NewItem({"text": LARGE}, id=f"{n}", priority=20 * (n % 9)) for n in range(18))
+    while state == "finished" and (lease := queue.reserve("ann")):
+        queue.finish(lease, {})
+    largest = 0
+    ask = queue._moves.items
+
+    def spy(*args: object) -> object:
+        nonlocal largest
+        reply = ask(*args)  # type: ignore[arg-type]
+        largest = max(largest, len(reply.rest) - 1)
+        return reply
+
+    queue._moves.items = spy  # type: ignore[method-assign, assignment]
+    page = queue.page(state, limit=50)
+    assert sorted(item.id for item in page.items) == sorted(f"{n}" for n in range(18))
+    assert page.after is None
+    assert 1 < largest <= 5
