@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from json.encoder import JSONEncoder
 from typing import Any, NoReturn
 
@@ -23,11 +23,14 @@ MAX_ID = 200
 MAX_PERSON = 64
 MAX_SKILLS = 16
 MAX_TEXT = 2_000
-MAX_INTEGER_DIGITS = 300  # a double holds no more; Python itself refuses past 4,300
+MAX_INTEGER_DIGITS = 308  # a double holds any of so many; Python itself refuses past 4,300
 MAX_PRIORITY = 1_000_000
+_INTEGERS = f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"
 
 _QUEUE = re.compile(r"[a-z0-9._-]{1,64}\Z")
 _SKILL = re.compile(r"[a-z0-9._-]{1,64}\Z")
+_LEVELS = (dict, list, tuple)
+_DIGIT = re.compile(r"[0-9]")
 
 
 def _encoder() -> Callable[[Json], str]:
@@ -111,8 +114,14 @@ def dump_json(value: Json, field: str) -> str:
         raise Invalid(field, f"JSON values only ({error})") from None
     if size > MAX_JSON_BYTES:
         raise Invalid(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
-    if text.count("[") + text.count("{") > MAX_JSON_DEPTH:  # else it can't be deeper
+    objects = text.count("{")
+    if objects + text.count("[") > MAX_JSON_DEPTH:  # else it can't be deeper
         check_depth(value, field)
+    if objects:
+        alone = objects == 1 and isinstance(value, dict)
+        _check_keys((value,) if alone else _levels(value), field)
+    if len(text) > MAX_INTEGER_DIGITS:
+        _check_integers(text, value, field)
     return text
 
 
@@ -135,7 +144,7 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
 
 
 def check_depth(value: Json, field: str) -> None:
-    """Refuse JSON nested deeper than MAX_JSON_DEPTH, and lone surrogates, without recursion."""
+    """Refuse JSON nested deeper than MAX_JSON_DEPTH, and numbers that no double holds, without recursion."""
     level: list[Any] = [value]
     for _ in range(MAX_JSON_DEPTH + 1):
         below: list[Any] = []
@@ -152,6 +161,38 @@ def check_depth(value: Json, field: str) -> None:
     raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep")
 
 
+def _check_keys(levels: Sequence[Any], field: str) -> None:
+    """Refuse keys that are not text, which the encoder turns into text, so that two could be the same."""
+    for level in levels:
+        if isinstance(level, dict):
+            for key in level:
+                if not isinstance(key, str):
+                    raise Invalid(field, f"objects whose keys are text ({key!r:.50} is none)")
+
+
+def _check_integers(text: str, value: Json, field: str) -> None:
+    """Refuse what ``load_json`` would. A number that is too long fills a block of half as many digits."""
+    half = MAX_INTEGER_DIGITS // 2
+    begins = (found.start() * half for found in _DIGIT.finditer(text[::half]))
+    if not any(text[begin : begin + half].isdigit() for begin in begins):
+        return
+    values = (node for level in _levels([value]) for node in _below(level))
+    if any(isinstance(node, int) and abs(node) >= 10**MAX_INTEGER_DIGITS for node in values):
+        raise Invalid(field, _INTEGERS)
+
+
+def _levels(value: Json) -> list[Any]:
+    """Every object and array in a value, itself the first."""
+    found = [value] if isinstance(value, _LEVELS) else []
+    for node in found:
+        found += [below for below in _below(node) if isinstance(below, _LEVELS)]
+    return found
+
+
+def _below(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node
+
+
 class _Refused(ValueError):
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
@@ -163,8 +204,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _int(digits: str) -> int:
-    if len(digits) > MAX_INTEGER_DIGITS:
-        raise _Refused(f"whole numbers of at most {MAX_INTEGER_DIGITS} digits")
+    if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:
+        raise _Refused(_INTEGERS)
     return int(digits)
 
 

@@ -142,7 +142,7 @@ BAD_VALUES = [
     pytest.param(b"NaN", "row: JSON numbers (NaN is none)", id="NaN"),
     pytest.param(b'{"a":-Infinity}', "row: JSON numbers (-Infinity is none)", id="Infinity"),
     pytest.param(b"1e999", "row: numbers that a double can hold", id="1e999"),
-    pytest.param(b"9" * 5_000, "row: whole numbers of at most 300 digits", id="huge integer"),
+    pytest.param(b"9" * 5_000, "row: whole numbers of at most 308 digits", id="huge integer"),
     pytest.param(b'{"a":1,"a":2}', "row: each key once in an object ('a' is there twice)", id="key twice"),
     pytest.param(DEEP, "row: JSON at most 64 levels deep", id="deep"),
     pytest.param(

@@ -1,0 +1,66 @@
+"""What may go in can be read back: what writes JSON and what reads it agree on the limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leaseq.errors import Invalid
+from leaseq.strict import MAX_INTEGER_DIGITS, dump_json, load_json
+
+LONGEST = 10**MAX_INTEGER_DIGITS - 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {1: "a"},
+        {1: "a", "1": "b"},
+        {None: 1},
+        {True: 1},
+        {1.5: 1},
+        {"a": {"b": [{"c": 1}, {2: 3}]}},
+        [{"a": "{"}, {2: 3}],
+        ({7: 1},),
+        {"a": "b", **dict.fromkeys(range(1_000))},
+    ],
+)
+def test_a_key_that_is_no_text_is_refused(value: Any) -> None:
+    with pytest.raises(Invalid, match=r"objects whose keys are text \(.+ is none\)") as refused:
+        dump_json(value, "result")
+    assert refused.value.field == "result"
+
+
+def test_a_key_that_could_be_long_is_told_in_short() -> None:
+    with pytest.raises(Invalid) as refused:
+        dump_json({("x" * 10_000,): 1, 5: 1}, "result")
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("before", range(0, 160, 7))
+def test_whole_numbers_have_one_limit_both_ways(sign: int, before: int) -> None:
+    """Wherever in the text the number stands."""
+    inside = [{"a": "x" * before, "n": sign * LONGEST}]
+    assert load_json(dump_json(inside, "result")) == inside
+    outside = [{"a": "x" * before, "n": sign * (LONGEST + 1)}]
+    with pytest.raises(Invalid, match=f"whole numbers of at most {MAX_INTEGER_DIGITS} digits") as refused:
+        dump_json(outside, "result")
+    assert refused.value.field == "result"
+    with pytest.raises(Invalid, match=f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"):
+        load_json(f'[{{"n":{sign * (LONGEST + 1)}}}]')
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"digits": "9" * 5_000},
+        {"9" * 5_000: 1},
+        list(range(100_000, 130_000)),
+        {"a": 0.1 + 0.2, "b": [1e308, -5e-324]},
+        {"": {"{": "}"}},
+    ],
+)
+def test_what_only_looks_like_it_is_taken_and_comes_back(value: Any) -> None:
+    assert load_json(dump_json(value, "result")) == value
