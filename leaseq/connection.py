@@ -164,23 +164,33 @@ class Client:
         return Reply(reply[0], reply[1:], False)
 
     def _again(self, bound: Bound, args: Sequence[str], error: Exception) -> Reply:
-        resent = isinstance(error, _BROKEN_LINK) and not isinstance(error, rx.AuthenticationError)
-        try:
-            if resent:
-                self._link.reset()
-            elif not isinstance(error, rx.NoScriptError):
-                raise error
-            reply = self._load_and_send(bound, args)
-        except _FAILURES as final:
-            self._translate(final)
-        return Reply(reply[0], reply[1:], resent)
+        """Load the script where the server doesn't have it, and send once more after a broken link, in
+        whichever order these happen. A new link may lead to another server, hence two loads."""
+        loads, resent = 0, False
+        while True:
+            try:
+                if isinstance(error, rx.NoScriptError) and loads < 2:
+                    loads += 1
+                    self._load(bound)
+                elif _is_broken_link(error) and not resent:
+                    resent = True
+                    self._link.reset()
+                else:
+                    self._translate(error)
+                reply = self._link.send(bound, args)
+            except _FAILURES as following:
+                error = following
+            else:
+                return Reply(reply[0], reply[1:], resent)
 
-    def _load_and_send(self, bound: Bound, args: Sequence[str]) -> list[Any]:
-        try:
-            return self._link.send(bound, args)
-        except rx.NoScriptError:
-            self._link.load(bound)
-            return self._link.send(bound, args)
+    def _load(self, bound: Bound) -> None:
+        """By itself, since a reply that is lost here is no lost reply of the move."""
+        with self.translating():
+            try:
+                self._link.load(bound)
+            except _BROKEN_LINK:
+                self._link.reset()
+                self._link.load(bound)
 
     @contextmanager
     def translating(self) -> Iterator[None]:
@@ -196,6 +206,10 @@ class Client:
         if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
             raise ServerUnavailable(f"no answer from {_without_password(self.url)}: {error}") from error
         raise ServerRefused(f"the server refused: {error}") from error
+
+
+def _is_broken_link(error: Exception) -> bool:
+    return isinstance(error, _BROKEN_LINK) and not isinstance(error, rx.AuthenticationError)
 
 
 def connect(url: str) -> Client:

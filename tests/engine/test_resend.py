@@ -1,0 +1,75 @@
+"""A move is sent again once after a broken link, also where its script had to be loaded before or after."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq.embedded import EmbeddedServer
+from tests.conftest import Server
+from tests.engine.proxy import CuttingProxy
+
+
+class LoadCuttingProxy(CuttingProxy):
+    def cut_load(self) -> None:
+        """The next reply to SCRIPT LOAD never arrives."""
+        self._script = b"SCRIPT"
+
+
+@pytest.fixture
+def proxy(server: Server) -> Iterator[LoadCuttingProxy]:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        LoadCuttingProxy(server.url, Path(folder)) as running,
+    ):
+        yield running
+
+
+@pytest.fixture
+def cut(proxy: LoadCuttingProxy, queue_name: str) -> Iterator[leaseq.Queue]:
+    """The queue over the link that breaks."""
+    client = leaseq.connect(proxy.url)
+    yield leaseq.Queue(client, queue_name)
+    client.close()
+
+
+def test_the_script_is_missing_and_then_the_reply_is_lost(
+    cut: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
+) -> None:
+    server.redis.script_flush()
+    proxy.cut("enqueue")
+    assert cut.enqueue({}, id="one").added, "the second send is told what the first one did"
+    assert proxy.cuts == 1
+    assert (cut.stats().inbound, cut.stats().counters["enqueued"]) == (1, 1)
+
+
+def test_the_link_breaks_and_then_the_script_is_missing(queue_name: str) -> None:
+    """As after a new start of the server: what it acknowledged is on the disk, its scripts are gone."""
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as own:
+        client = leaseq.connect(own.url)
+        queue = leaseq.Queue(client, queue_name)
+        queue.enqueue({}, id="one")
+        own.stop()
+        own.start()
+        assert queue.enqueue({}, id="two").added
+        assert queue.stats().counters["enqueued"] == 2
+        client.close()
+
+
+def test_the_script_is_missing_and_loading_it_breaks_the_link(
+    cut: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
+) -> None:
+    cut.enqueue({}, id="one")
+    server.redis.script_flush()
+    proxy.cut_load()
+    cut.remove("one")
+    assert proxy.cuts == 1
+    server.redis.script_flush()
+    proxy.cut_load()
+    with pytest.raises(leaseq.ItemNotFound):  # the move itself was never sent twice
+        cut.remove("one")
+    assert proxy.cuts == 2
