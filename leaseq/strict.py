@@ -55,7 +55,14 @@ def queue_name(name: object) -> str:
 def item_id(value: object, field: str = "id") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
         raise Invalid(field, f"1 to {MAX_ID} printable characters")
+    if is_dots(value):
+        raise Invalid(field, "another id than '.' and '..', which no URL can name")
     return _unicode(value, field)
+
+
+def is_dots(value: str) -> bool:
+    """True for what HTTP clients take out of a path, percent-encoded or not."""
+    return value in (".", "..")
 
 
 def person_name(value: object, field: str = "person") -> str:

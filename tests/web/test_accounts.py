@@ -122,6 +122,14 @@ def test_a_name_is_had_once(empty: Accounts) -> None:
     assert empty.get("ann").role == "worker"
 
 
+@pytest.mark.parametrize("name", [".", "..", " ann", "ann ", "", "x" * 65, "a\nb"])
+def test_a_name_that_is_no_good(empty: Accounts, name: str) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        empty.add(name, by="test")
+    assert refused.value.field == "name"
+    assert empty.people() == []
+
+
 def test_a_hash_of_another_cost_is_renewed_at_sign_in(empty: Accounts, empty_server: EmbeddedServer) -> None:
     from argon2 import PasswordHasher
 

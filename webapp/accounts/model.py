@@ -48,6 +48,8 @@ def checked_name(value: object) -> str:
     name = strict.person_name(value, "name")
     if name != name.strip():
         raise Invalid("name", "no space at its beginning or end")
+    if strict.is_dots(name):
+        raise Invalid("name", "another name than '.' and '..', which no URL can name")
     return name
 
 

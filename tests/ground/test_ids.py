@@ -1,0 +1,25 @@
+"""An item's id can be named wherever an item is named, in a URL too."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from leaseq.errors import Invalid
+
+
+@pytest.mark.parametrize("id", [".", ".."])
+def test_an_id_that_no_url_can_name_is_refused(queue: leaseq.Queue, id: str) -> None:
+    with pytest.raises(Invalid, match="which no URL can name") as refused:
+        queue.enqueue({}, id=id)
+    assert refused.value.field == "id"
+    with pytest.raises(Invalid) as refused:
+        queue.enqueue_many([NewItem({}, id="good"), NewItem({}, id=id)])
+    assert refused.value.field == "items[1].id"
+    assert not queue.exists()
+
+
+@pytest.mark.parametrize("id", ["...", "a.", "./", ". ."])
+def test_dots_that_stay_in_a_path_are_taken(queue: leaseq.Queue, id: str) -> None:
+    assert queue.enqueue({}, id=id).id == id
