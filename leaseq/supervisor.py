@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -26,6 +26,7 @@ from leaseq.errors import LeaseqError
 FIRST_BACKOFF = 0.5  # seconds; doubled each time
 LONGEST_BACKOFF = 30.0
 STEADY = 60.0  # a child that ran this long begins again with the first back-off
+SETTING = "LEASEQ_"  # what the name of each begins with
 _POLL = 0.02
 
 
@@ -39,7 +40,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Child:
-    """What to run, with this process's environment, and how to know that it is ready."""
+    """What to run, with which of leaseq's settings, and how to know that it is ready."""
 
     name: str
     argv: Sequence[str]
@@ -47,6 +48,7 @@ class Child:
     ready_within: float = 60.0  # seconds
     grace: float = 15.0  # seconds from SIGTERM to SIGKILL
     pass_fds: tuple[int, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
     quiet: bool = False  # its standard output goes nowhere
 
 
@@ -136,7 +138,9 @@ class Supervisor:
 
     def _launch(self, running: _Running) -> subprocess.Popen[bytes]:
         child = running.child
-        running.process = process = spawn(child.argv, pass_fds=child.pass_fds, quiet=child.quiet)
+        running.process = process = spawn(
+            child.argv, pass_fds=child.pass_fds, settings=child.settings, quiet=child.quiet
+        )
         running.started, running.again_at = time.monotonic(), None
         self._changed({r.child.name: r.process.pid for r in self._children if r.process is not None})
         return process
@@ -156,11 +160,17 @@ def spawn(
     argv: Sequence[str],
     *,
     pass_fds: tuple[int, ...] = (),
+    settings: Mapping[str, str] | None = None,
     quiet: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a process in a group of its own, which the kernel ends if this one is killed (on Linux)."""
+    """Start a process in a group of its own, which the kernel ends if this one is killed (on Linux).
+
+    It inherits the environment, but of leaseq's settings, secrets among them, only those in ``settings``.
+    """
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(SETTING)}
     return subprocess.Popen(
         argv,
+        env={**inherited, **(settings or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL if quiet else None,
         pass_fds=pass_fds,

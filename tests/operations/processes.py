@@ -72,6 +72,14 @@ class Up:
                 stream.close()
 
 
+def settings_of(pid: int) -> set[str]:
+    """The names of leaseq's settings in a process's environment. Only Linux tells."""
+    words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return {
+        name for name in (word.partition(b"=")[0].decode() for word in words) if name.startswith("LEASEQ_")
+    }
+
+
 def get(port: int, path: str) -> int:
     connection = HTTPConnection("127.0.0.1", port, timeout=10)
     try:

@@ -12,6 +12,7 @@ import pytest
 import leaseq
 from leaseq import embedded
 from leaseq.embedded import EmbeddedServer, EmbeddedServerError
+from tests.operations.processes import settings_of
 
 
 def mode(path: Path) -> int:
@@ -30,6 +31,14 @@ def test_only_the_owner_can_reach_it(data_dir: Path) -> None:
             "appendfsync": "always",
             "save": "",
         }
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells an environment")
+def test_it_is_given_no_secret(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEASEQ_SECRET_KEY", "k3y-" * 10)
+    with EmbeddedServer(data_dir) as server:
+        assert server.pid is not None
+        assert settings_of(server.pid) == set()
 
 
 def test_stopping_ends_the_process_and_keeps_the_data(data_dir: Path) -> None:

@@ -55,6 +55,14 @@ signal.signal(signal.SIGTERM, end)
 open(sys.argv[1] + "/{name}-ready", "w").close()
 while True: time.sleep(600)
 """
+TELLS_ITS_SETTINGS = """
+import os, sys, time
+from pathlib import Path
+part = Path(sys.argv[1], "part-3")
+part.write_text(" ".join(sorted(n for n in os.environ if n.startswith(("LEASEQ_", "OTHER_")))))
+part.rename(sys.argv[1] + "/settings")
+time.sleep(600)
+"""
 STUBBORN = """
 import signal, subprocess, sys, time
 from pathlib import Path
@@ -139,6 +147,17 @@ def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Pat
         assert process.wait(PATIENCE) == 0
     assert not alive(int((tmp_path / "grandchild").read_text()))
     assert not any(map(alive, pids(tmp_path).values()))
+
+
+def test_one_inherits_the_environment_but_only_the_settings_it_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEASEQ_SECRET_KEY", "k3y-" * 10)
+    monkeypatch.setenv("OTHER_THING", "1")
+    settings = {"LEASEQ_REDIS_URL": "unix:///none"}
+    with supervised(tmp_path, ("one", TELLS_ITS_SETTINGS, {"ready": "settings", "settings": settings})):
+        eventually((tmp_path / "settings").exists, "it told them")
+    assert (tmp_path / "settings").read_text() == "LEASEQ_REDIS_URL OTHER_THING"
 
 
 @pytest.mark.skipif(

@@ -12,7 +12,16 @@ import pytest
 
 import leaseq
 from leaseq.embedded import EmbeddedServer, running_url
-from tests.operations.processes import LEASEQ, PATIENCE, Up, alive, environment, eventually, get
+from tests.operations.processes import (
+    LEASEQ,
+    PATIENCE,
+    Up,
+    alive,
+    environment,
+    eventually,
+    get,
+    settings_of,
+)
 from webapp.demo import add_demo, messages
 
 Start = Callable[..., Up]
@@ -49,6 +58,16 @@ def test_the_first_start_serves_and_prints_a_few_plain_lines(up: Start) -> None:
     assert data == f"The data is in {run.data}. Ctrl-C stops it."
     assert run.get(setup.partition(str(run.port))[2]) == 200
     assert leaseq_command("stats", "--data", str(run.data)).returncode == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells an environment")
+def test_the_secret_key_is_the_web_apps_alone(up: Start) -> None:
+    pids = up().state()["pids"]
+    assert {name: settings_of(pid) for name, pid in pids.items()} == {
+        "server": set(),
+        "clear": {"LEASEQ_REDIS_URL"},
+        "web": {"LEASEQ_REDIS_URL", "LEASEQ_SECRET_KEY"},
+    }
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

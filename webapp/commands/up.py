@@ -89,7 +89,7 @@ class _Run:
         self._web = f"http://{address(EVERYWHERE.get(host, host), port)}"
 
     def settle(self) -> None:
-        """Put what the children need into their environment, and refuse a setting that is wrong."""
+        """Put what the web app needs into the environment, and refuse a setting that is wrong."""
         from webapp.settings import load_settings
 
         os.environ["LEASEQ_REDIS_URL"] = self._url
@@ -133,16 +133,17 @@ class _Run:
         return f"{self._web}/setup?token={token}" if token else None
 
     def start_web(self, supervisor: Supervisor, workers: int, threads: int) -> None:
-        from leaseq.supervisor import Child
+        from leaseq.supervisor import SETTING, Child
 
         argv = gunicorn_argv(self._host, self._port, workers, threads, log_level="warning")
-        supervisor.start(Child("web", argv, ready=self._answers))
+        settings = {name: value for name, value in os.environ.items() if name.startswith(SETTING)}
+        supervisor.start(Child("web", argv, ready=self._answers, settings=settings))
 
     def start_clear(self, supervisor: Supervisor) -> None:
         from leaseq.supervisor import Child
 
         argv = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
-        supervisor.start(Child("clear", argv, quiet=True))
+        supervisor.start(Child("clear", argv, settings={"LEASEQ_REDIS_URL": self._url}, quiet=True))
 
     def tell(self, link: str | None, *, demo: bool) -> None:
         click.echo(f"leaseq serves on {self._web}")
