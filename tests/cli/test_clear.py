@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import time
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spa
     away = process.stderr.readline().decode()
     assert away.startswith("leaseq: ")
     assert away.endswith("trying again every 0.05 s\n")
-    time.sleep(0.3)  # a few rounds more, which say nothing
+    answer_nothing(own_server, times=6)  # a few rounds more, which say nothing
     own_server.start()
     assert process.stderr.readline() == b"leaseq: the server is back\n"
     queue = expired(client, "q2", 1)
@@ -97,6 +98,18 @@ def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> N
     for process in both:
         process.terminate()
         assert process.wait(20) == 0
+
+
+def answer_nothing(own_server: Any, times: int) -> None:
+    """Stand where the server was, and hang up on whoever asks, until it was asked so often."""
+    with socket.socket(socket.AF_UNIX) as stand_in:
+        own_server.socket.unlink(missing_ok=True)
+        stand_in.bind(str(own_server.socket))
+        stand_in.listen()
+        stand_in.settimeout(20)
+        for _ in range(times):
+            stand_in.accept()[0].close()
+    own_server.socket.unlink()
 
 
 def wait_for(process: Any, beginning: str) -> None:
