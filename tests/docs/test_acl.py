@@ -1,0 +1,81 @@
+"""The server's user that the operator's page writes out: it can do all that leaseq does, and no more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.embedded import EmbeddedServer
+from tests.engine.test_faults import MINIMAL
+from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+from webapp import create_app
+from webapp.accounts import Accounts
+from webapp.settings import Settings
+
+PAGE = Path(__file__).parents[2] / "docs/operator.md"
+LIBRARY, WEB = (rules.split() for rules in re.findall(r"^ACL SETUSER leaseq (.+)$", PAGE.read_text(), re.M))
+
+
+@pytest.fixture
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    """A server that has this user only for the test."""
+    with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
+        redis: Any = leaseq.connect(server.url).redis
+        for rules in (LIBRARY, WEB):
+            assert redis.execute_command("ACL", "SETUSER", "leaseq", *rules) in (b"OK", "OK")
+        redis.config_resetstat()
+        yield server
+
+
+def test_the_library_needs_what_its_test_grants() -> None:
+    assert [rule for rule in LIBRARY if not rule.startswith(">")] == [
+        rule for rule in MINIMAL.split() if not rule.startswith(">")
+    ]
+
+
+def test_the_pages_need_each_of_the_rest_and_no_more(alone: EmbeddedServer) -> None:
+    url = f"unix://leaseq:password@{alone.url.removeprefix('unix://')}"
+    app = create_app(Settings(redis_url=url, secret_key=SECRET), passwords=CHEAP)
+    accounts: Accounts = app.extensions["leaseq"].accounts
+    admin = set_up(app, accounts)
+    invite_and_shut_out(app, accounts)
+    token = accounts.create_token("ann", "a program", by="ann")
+    headers = {"Authorization": f"Bearer {token}"}
+    queues = "/api/v1/queues/reviews"
+    assert app.test_client().put(queues, json={"holds": 2}, headers=headers).status_code == 201
+    assert app.test_client().post(f"{queues}/items", json={"payload": 1}, headers=headers).status_code == 201
+    assert app.test_client().post(f"{queues}/reserve", headers=headers).status_code == 200
+    accounts.revoke_token(accounts.tokens("ann")[0].id, by="ann")
+    for page in ("/", "/manage", "/people", "/account", "/q/reviews", "/manage/reviews", "/readyz"):
+        assert admin.get(page, follow_redirects=True).status_code == 200, page
+    redis: Any = leaseq.connect(alone.url).redis
+    called = {name.removeprefix("cmdstat_") for name in redis.info("commandstats")}
+    assert {rule.removeprefix("+") for rule in WEB} <= called
+
+
+def set_up(app: Any, accounts: Accounts) -> Browser:
+    token = accounts.setup_token()
+    admin = Browser(app, "ann")
+    fields = {"token": token, "name": "ann", "new_password": PASSWORD, "again": PASSWORD}
+    assert admin.post("/setup", fields, page=f"/setup?token={token}").location == "/manage"
+    return admin
+
+
+def invite_and_shut_out(app: Any, accounts: Accounts) -> None:
+    """Somebody new sets a password by a link, gets it wrong until they must wait, and is shut out."""
+    accounts.add("bob", by="ann", skills=["fr"])
+    accounts.use_link(accounts.password_link("bob", by="ann"), PASSWORD)
+    bob = Browser(app, "bob")
+    assert bob.sign_in().status_code == 303
+    for _ in range(10):
+        assert Browser(app, "bob").sign_in("not this password").status_code == 401
+    assert Browser(app, "bob").sign_in().status_code == 429
+    accounts.change("bob", by="ann", disabled=True)
+    with pytest.raises(leaseq.Invalid, match="only admin"):
+        accounts.change("ann", by="ann", disabled=True)
+    assert [entry.about for entry in accounts.log(10)].count("bob") >= 2
