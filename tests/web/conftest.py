@@ -79,6 +79,26 @@ def admin(caller: Callable[[str], Caller]) -> Caller:
     return caller("admin")
 
 
+@pytest.fixture(scope="module")
+def _callers() -> dict[str, Caller]:
+    return {}
+
+
+@pytest.fixture
+def call(app: Any, accounts: Any, _callers: dict[str, Caller]) -> Callable[..., Any]:
+    """Call as somebody with the role; one person a role for all of the table."""
+
+    def as_role(role: str, method: str, path: str, **options: Any) -> Any:
+        if role not in _callers:
+            name = f"table {role}"
+            if accounts.find(name) is None:
+                accounts.add(name, by="test", role=role)
+            _callers[role] = Caller(name, accounts.create_token(name, "t", by="test"), app.test_client())
+        return _callers[role](method, path, **options)
+
+    return as_role
+
+
 class Browser:
     """Somebody who clicks: keeps cookies, and sends forms with the page's CSRF token."""
 
@@ -116,6 +136,11 @@ def visitor(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> C
         return found
 
     return make
+
+
+@pytest.fixture
+def person(visitor: Callable[[str], Browser]) -> Browser:
+    return visitor("worker")
 
 
 @pytest.fixture

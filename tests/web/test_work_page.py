@@ -10,26 +10,11 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp.show import markdown
 
 from .conftest import Browser
+from .work_pages import path, take
 
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks <b>"}
-
-
-@pytest.fixture
-def person(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("worker")
-
-
-def path(queue: leaseq.Queue, *more: str) -> str:
-    return "/".join((f"/q/{queue.name}", *more))
-
-
-def take(queue: leaseq.Queue, person: Browser) -> leaseq.Lease:
-    assert person.post(path(queue, "reserve")).location == path(queue)
-    (lease,) = queue.mine(person.name)
-    return lease
 
 
 def send(queue: leaseq.Queue, person: Browser, lease: leaseq.Lease, verb: str, **fields: Any) -> Any:
@@ -206,94 +191,6 @@ def test_pages_of_what_is_not_there(person: Browser) -> None:
     assert person.get("/q/not-there").status_code == 404
     assert person.get("/q/UPPER").status_code == 400
     assert person.post("/q/not-there/reserve").status_code == 404
-
-
-def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, person: Browser) -> None:
-    nasty = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-    form = {
-        "show": [
-            {"field": "a", "kind": kind}
-            for kind in ("text", "markdown", "image", "audio", "video", "link", "table", "json")
-        ]
-        + [{"field": "b", "kind": kind} for kind in ("markdown", "link", "image", "table")]
-    }
-    queue.configure(form=form, instructions=nasty, title=nasty[:200])
-    queue.enqueue({"a": nasty, "b": "javascript:alert(1)", "<script>": nasty})
-    take(queue, person)
-    for found in (None, form):
-        queue.configure(form=found)
-        page = person.get(path(queue)).text
-        assert "<script>alert" not in page
-        assert "<img" not in page
-        assert 'href="javascript' not in page
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted", "unwanted"),
-    [
-        ("**bold** `code`", "<strong>bold</strong>", ""),
-        ("| a |\n|---|\n| 1 |", "<table>", ""),
-        ("![track](https://evil.example/x.png)", "", "evil.example"),
-        ("[x](javascript:alert(1))", "", 'href="javascript'),
-        ("<svg onload=alert(1)>", "", "<svg"),
-        ("[x](https://ok.example)", "noopener", ""),
-    ],
-)
-def test_markdown_is_harmless(text: str, wanted: str, unwanted: str) -> None:
-    shown = str(markdown(text))
-    assert wanted in shown
-    assert not unwanted or unwanted not in shown
-
-
-def test_media_come_from_named_origins_only(server: Any, queue: leaseq.Queue) -> None:
-    from webapp import create_app
-    from webapp.settings import Settings
-
-    from .conftest import CHEAP, PASSWORD, SECRET
-
-    settings = Settings(redis_url=server.url, secret_key=SECRET, media_origins=("https://ok.example",))
-    app = create_app(settings, passwords=CHEAP)
-    accounts = app.extensions["leaseq"].accounts
-    accounts.add(f"viewer {queue.name}", by="test", password=PASSWORD)
-    person = Browser(app, f"viewer {queue.name}")
-    person.sign_in()
-    queue.configure(form={"show": [{"field": "a", "kind": "image"}, {"field": "b", "kind": "image"}]})
-    queue.enqueue({"a": "https://ok.example/1.png", "b": "https://other.example/2.png"})
-    take(queue, person)
-    answer = person.get(path(queue))
-    assert 'src="https://ok.example/1.png"' in answer.text
-    assert 'src="https://other.example' not in answer.text
-    assert 'href="https://other.example/2.png"' in answer.text
-    assert "img-src 'self' https://ok.example data:" in answer.headers["Content-Security-Policy"]
-
-
-def test_home_lists_queues_and_one_queue_leads_to_work(empty_place: Any) -> None:
-    person, client = empty_place
-    assert "There is no queue yet" in person.get("/").text
-    leaseq.Queue(client, "reviews").configure(title="Reviews")
-    assert person.get("/").location == "/q/reviews"
-    leaseq.Queue(client, "scans").enqueue_many([1, 2])
-    page = person.get("/").text
-    assert "Reviews" in page
-    assert "2 wait" in page
-
-
-@pytest.fixture
-def empty_place(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    from leaseq.embedded import EmbeddedServer
-    from webapp import create_app
-    from webapp.settings import Settings
-
-    from .conftest import CHEAP, PASSWORD, SECRET
-
-    with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
-        app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
-        state = app.extensions["leaseq"]
-        state.accounts.add("ann", by="test", password=PASSWORD)
-        person = Browser(app, "ann")
-        person.sign_in()
-        yield person, state.client
-        state.client.close()
 
 
 @pytest.fixture

@@ -1,0 +1,20 @@
+"""Reading from bytes, and what came of it."""
+
+from __future__ import annotations
+
+import io
+
+from leaseq import transfer
+from leaseq.transfer import BadRow, NewItem
+
+
+def read(data: bytes, format: str, **options: object) -> list[NewItem | BadRow]:
+    return list(transfer.read(io.BytesIO(data), format, **options))  # type: ignore[arg-type]
+
+
+def payloads(rows: list[NewItem | BadRow]) -> list[object]:
+    return [row.payload for row in rows if isinstance(row, NewItem)]
+
+
+def bad(rows: list[NewItem | BadRow]) -> list[tuple[int, str]]:
+    return [(row.line, row.message) for row in rows if isinstance(row, BadRow)]

@@ -1,0 +1,118 @@
+"""What a row is: a payload with an id of its own, or an envelope; and what tells the format."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from leaseq import transfer
+from leaseq.errors import Invalid
+from leaseq.transfer import BadRow, NewItem
+from tests.transfer.reads import bad, read
+
+
+def test_the_id_comes_from_a_field_and_the_row_stays_whole() -> None:
+    assert read(b"iata,city\n00M,Bay\n", "csv", id_field="iata") == [
+        NewItem({"iata": "00M", "city": "Bay"}, id="00M")
+    ]
+    assert read(b'{"n":12}', "jsonl", id_field="n") == [NewItem({"n": 12}, id="12")]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (b'{"b":1}', "id: a field 'a', which this row hasn't"),
+        (b"[1]", "id: an object with a field 'a'"),
+        (b'{"a":""}', "a: 1 to 200 printable characters"),
+        (b'{"a":"x\\ny"}', "a: 1 to 200 printable characters"),
+        (b'{"a":true}', "a: 1 to 200 printable characters"),
+        (b'{"a":1.5}', "a: 1 to 200 printable characters"),
+    ],
+)
+def test_a_row_without_a_usable_id_is_bad(row: bytes, message: str) -> None:
+    assert bad(read(row, "jsonl", id_field="a")) == [(1, message)]
+
+
+def test_a_table_without_the_id_column_is_told_once() -> None:
+    rows = read(b"b,c\n1,2\n3,4\n", "csv", id_field="a")
+    assert rows == [BadRow(1, "the header has no column 'a'; it has 'b', 'c'")]
+
+
+def test_an_envelope_is_a_new_item() -> None:
+    row = {
+        "payload": {"a": 1},
+        "id": "x",
+        "priority": 5,
+        "delay": 2.5,
+        "requires": [],
+        "due": "2026-11-21T10:05:00.123+02:00",
+        "max_attempts": 7,
+    }
+    due = datetime(2026, 11, 21, 8, 5, 0, 123_000, tzinfo=UTC)
+    assert read(json.dumps(row).encode(), "jsonl", envelope=True) == [
+        NewItem({"a": 1}, id="x", priority=5, delay=2.5, due=due, max_attempts=7)
+    ]
+    assert read(b'{"payload":null,"id":null}', "jsonl", envelope=True) == [NewItem(None)]
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        ("[]", "item"),
+        ("{}", "payload"),
+        ('{"payload":1,"prio":1}', "prio"),
+        ('{"payload":1,"id":5}', "id"),
+        ('{"payload":1,"priority":"high"}', "priority"),
+        ('{"payload":1,"priority":-1}', "priority"),
+        ('{"payload":1,"priority":1.5}', "priority"),
+        ('{"payload":1,"delay":-1}', "delay"),
+        ('{"payload":1,"delay":true}', "delay"),
+        ('{"payload":1,"requires":"fr"}', "requires"),
+        ('{"payload":1,"requires":["A B"]}', "requires"),
+        ('{"payload":1,"requires":[1]}', "requires"),
+        ('{"payload":1,"requires":[[]]}', "requires"),
+        ('{"payload":1,"due":"tomorrow"}', "due"),
+        ('{"payload":1,"due":"2026-11-21T10:05:00"}', "due"),
+        ('{"payload":1,"due":5}', "due"),
+        ('{"payload":1,"due":"0001-01-01T00:00:00+10:00"}', "due"),
+        ('{"payload":1,"max_attempts":0}', "max_attempts"),
+    ],
+)
+def test_a_bad_envelope_names_its_field(row: str, field: str) -> None:
+    [found] = read(row.encode(), "jsonl", envelope=True)
+    assert isinstance(found, BadRow)
+    assert found.message.startswith(f"{field}: ")
+
+
+def test_arguments_that_do_not_go_together_are_refused_at_once() -> None:
+    with pytest.raises(Invalid, match="not csv"):
+        transfer.read(io.BytesIO(), "csv", envelope=True)
+    with pytest.raises(Invalid, match="its own id"):
+        transfer.read(io.BytesIO(), "jsonl", envelope=True, id_field="a")
+    with pytest.raises(Invalid, match="no format 'xml'"):
+        transfer.read(io.BytesIO(), "xml")
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("a.csv", "csv"),
+        ("/x/B.CSV", "csv"),
+        ("a.tsv", "tsv"),
+        ("a.tab", "tsv"),
+        ("a.json", "json"),
+        ("a.b.jsonl", "jsonl"),
+        ("a.ndjson", "jsonl"),
+    ],
+)
+def test_a_name_tells_its_format(name: str, format: str) -> None:
+    assert transfer.format_of(name) == format
+
+
+@pytest.mark.parametrize("name", ["a", "a.xlsx", "csv", ".csv", "-"])
+def test_a_name_that_tells_none(name: str) -> None:
+    with pytest.raises(Invalid, match="csv, tsv, json, jsonl"):
+        transfer.format_of(name)

@@ -1,0 +1,65 @@
+"""REST from the caller's side: every call with a body, and what an answer must be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import leaseq
+
+from .conftest import Caller
+
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+ANSWER = {"about": "refund", "urgent": True}
+
+# Every call with a body, and one body that it takes.
+HELD = {"token": 1}
+CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+    "put queue": ("manager", "PUT", "/queues/{q}", {}),
+    "put item": ("manager", "POST", "/queues/{q}/items", {"payload": 1}),
+    "reserve": ("worker", "POST", "/queues/{q}/reserve", {}),
+    "finish": ("worker", "POST", "/queues/{q}/items/one/finish", {**HELD, "result": {}}),
+    "abandon": ("worker", "POST", "/queues/{q}/items/one/abandon", HELD),
+    "fail": ("worker", "POST", "/queues/{q}/items/one/fail", {**HELD, "error": "x"}),
+    "renew": ("worker", "POST", "/queues/{q}/items/one/renew", HELD),
+    "draft": ("worker", "PUT", "/queues/{q}/items/one/draft", {**HELD, "draft": {}}),
+    "adopt": ("manager", "POST", "/queues/{q}/items/one/adopt", HELD),
+    "revive": ("manager", "POST", "/queues/{q}/items/one/revive", {}),
+    "release": ("manager", "POST", "/queues/{q}/items/one/release", {}),
+    "clear": ("manager", "POST", "/queues/{q}/clear", {}),
+    "pause": ("manager", "POST", "/queues/{q}/pause", {}),
+    "resume": ("manager", "POST", "/queues/{q}/resume", {}),
+    "put person": ("admin", "PUT", "/people/somebody new", {}),
+}
+
+
+def everything(queue: leaseq.Queue) -> Any:
+    """The whole state of a queue, as its own library tells it."""
+    items = {state: queue.items(state) for state in leaseq.STATES}
+    return queue.policy, queue.stats().counters, items, queue.journal(limit=1_000)
+
+
+@contextmanager
+def unchanged(queue: leaseq.Queue) -> Iterator[None]:
+    before = everything(queue)
+    yield
+    assert everything(queue) == before
+
+
+def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text
+    assert answer.mimetype == "application/problem+json"
+    found: dict[str, Any] = answer.json
+    assert (found["status"], found["code"]) == (status, code)
+    assert found["title"]
+    assert found["detail"]
+    assert "Traceback" not in answer.text
+    return found
+
+
+def reserve(queue: leaseq.Queue, worker: Caller) -> dict[str, Any]:
+    answer = worker("POST", f"/queues/{queue.name}/reserve")
+    assert answer.status_code == 200, answer.text
+    return answer.json

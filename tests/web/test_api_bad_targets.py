@@ -1,0 +1,116 @@
+"""A call to what is not there, or is not yours: each gives its documented error and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+
+from .api_calls import CALLS, problem, unchanged
+from .conftest import Caller
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in ("put queue", "put person")])
+def test_a_queue_that_is_not_there(call: Callable[..., Any], server: Any, name: str) -> None:
+    role, method, path, good = CALLS[name]
+    found = problem(call(role, method, path.format(q="not-there"), json=good), 404, "not-found")
+    assert "not-there" in found["detail"]
+    assert "not-there" not in leaseq.queues(server.client)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "put person"])
+@pytest.mark.parametrize("bad", ["UPPER", "sp%20ace", "x" * 65, "%E2%82%AC"])
+def test_a_queue_name_that_can_not_be(call: Callable[..., Any], name: str, bad: str) -> None:
+    role, method, path, good = CALLS[name]
+    found = problem(call(role, method, path.format(q=bad), json=good), 400, "invalid")
+    assert found["field"] == "queue"
+
+
+@pytest.mark.parametrize("name", ["finish", "abandon", "fail", "renew", "draft"])
+def test_a_token_that_is_not_the_holders(
+    asking: leaseq.Queue, call: Callable[..., Any], name: str, worker: Caller
+) -> None:
+    role, method, path, good = CALLS[name]
+    if name == "finish":
+        good = {**good, "result": {"about": "other", "urgent": False}}
+    old = asking.reserve("table worker")
+    asking.abandon(old)
+    held = asking.reserve(worker.name)
+    assert old
+    assert held
+    for token in (old.token, held.token, held.token + 7):  # stale, foreign, never given
+        before = asking.get("one")
+        body = {**good, "token": token}
+        found = problem(call(role, method, path.format(q=asking.name), json=body), 409, "lease-lost")
+        assert found["state"] == "reserved"
+        assert isinstance(found["answer_kept"], bool)
+        after = asking.get("one")
+        assert (after.state, after.leases, after.answers) == (before.state, before.leases, before.answers)
+
+
+@pytest.mark.parametrize(
+    "name", ["finish", "abandon", "fail", "renew", "draft", "adopt", "revive", "release"]
+)
+def test_an_item_that_is_not_there(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+    role, method, path, good = CALLS[name]
+    if name == "finish":
+        good = {**good, "result": {"about": "other", "urgent": False}}
+    with unchanged(asking):
+        path = path.format(q=asking.name).replace("/one/", "/nowhere/")
+        problem(call(role, method, path, json=good), 404, "not-found")
+
+
+def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
+    asking: leaseq.Queue, call: Callable[..., Any]
+) -> None:
+    base = f"/queues/{asking.name}/items/one"
+    with unchanged(asking):
+        problem(call("manager", "POST", f"{base}/adopt", json={"token": 5}), 400, "invalid")
+    asking.finish(asking.reserve("ann"), {"about": "other", "urgent": False})
+    with unchanged(asking):
+        problem(call("manager", "POST", f"{base}/revive"), 400, "invalid")
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/items", "state"),
+        ("/items?state=lost", "state"),
+        ("/items?state=inbound&limit=0", "limit"),
+        ("/items?state=inbound&limit=1001", "limit"),
+        ("/items?state=inbound&limit=x", "limit"),
+        ("/items?state=inbound&after=x", "after"),
+        ("/items?state=inbound&after=%00", "after"),
+        ("/items?state=inbound&x=1", "x"),
+        ("/journal?after=x", "after"),
+        ("/journal?limit=-1", "limit"),
+        ("/answers?format=xml", "format"),
+    ],
+)
+def test_a_query_that_is_no_good(
+    asking: leaseq.Queue, call: Callable[..., Any], path: str, field: str
+) -> None:
+    found = problem(call("manager", "GET", f"/queues/{asking.name}{path}"), 400, "invalid")
+    assert found["field"] == field
+
+
+def test_what_flask_itself_refuses_is_a_problem_too(call: Callable[..., Any], app: Any) -> None:
+    problem(call("worker", "GET", "/nowhere"), 404, "not-found")
+    answer = call("worker", "DELETE", "/queues")
+    problem(answer, 405, "method-not-allowed")
+    assert "GET" in answer.headers["Allow"]
+    problem(app.test_client().get("/api/v1/queues"), 401, "unauthorized")
+    problem(
+        app.test_client().get("/api/v1/queues", headers={"Authorization": "Basic eDp5"}), 401, "unauthorized"
+    )
+    assert (
+        app.test_client().get("/api/v1/queues", headers={"Authorization": "Bearer \udcff"}).status_code == 401
+    )
+
+
+@pytest.mark.parametrize("name", ["%20x", "x" * 65, "a%0Ab"])
+def test_a_person_that_can_not_be(call: Callable[..., Any], name: str) -> None:
+    assert problem(call("admin", "PUT", f"/people/{name}", json={}), 400, "invalid")["field"] == "name"

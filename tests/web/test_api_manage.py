@@ -1,0 +1,162 @@
+"""REST for whoever manages: the shapes and the status codes of the contract."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import leaseq
+
+from .api_calls import ANSWER, TIME, reserve
+from .conftest import FORM, Caller
+
+
+def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, queue_name: str) -> None:
+    made = manager("PUT", f"/queues/{queue_name}", json={"title": "Triage", "form": FORM, "bands": [10, 20]})
+    assert made.status_code == 201
+    assert made.json == {
+        "name": queue_name,
+        "title": "Triage",
+        "paused": None,
+        "policy": {
+            "lease_seconds": 300,
+            "max_attempts": 3,
+            "retry_seconds": 2,
+            "retry_max_seconds": 3600,
+            "holds": 1,
+            "bands": [10, 20],
+            "renewals": None,
+            "share_drafts": False,
+            "form": FORM,
+            "title": "Triage",
+            "instructions": "",
+        },
+        "form": FORM,
+        "counts": {"inbound": 0, "reserved": 0, "scheduled": 0, "finished": 0, "dead": 0},
+    }
+    changed = manager("PUT", f"/queues/{queue_name}", json={"lease_seconds": 5})
+    assert changed.status_code == 200
+    assert (changed.json["policy"]["lease_seconds"], changed.json["title"]) == (5, "Triage")
+    assert worker("GET", f"/queues/{queue_name}").json == changed.json
+    assert changed.json in worker("GET", "/queues").json["queues"]
+
+
+def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, manager: Caller) -> None:
+    queue.configure()
+    path = f"/queues/{queue.name}/items"
+    one = manager("POST", path, json={"payload": {"n": 1}, "id": "a", "priority": 7, "delay": 30})
+    assert (one.status_code, one.json) == (201, {"id": "a", "added": True})
+    assert manager("POST", path, json={"payload": {"n": 2}, "id": "a"}).json == {"id": "a", "added": False}
+    assert len(manager("POST", path, json={"payload": None}).json["id"]) > 10
+    many = manager("POST", path, json=[{"payload": 1, "id": "a"}, {"payload": 2}, {"payload": 3}])
+    assert (many.status_code, many.json) == (201, {"added": 2, "duplicates": 1})
+    assert manager("POST", path, json=[]).json == {"added": 0, "duplicates": 0}
+    lines = "\n".join(json.dumps({"payload": n, "id": f"line-{n}"}) for n in range(2_000))
+    streamed = manager("POST", path, data=lines, content_type="application/x-ndjson")
+    assert (streamed.status_code, streamed.json) == (201, {"added": 2_000, "duplicates": 0})
+    assert queue.get("a").payload == {"n": 1}
+    assert queue.get("a").priority == 7
+    stats = queue.stats()
+    assert (stats.inbound, stats.scheduled) == (2_003, 1)
+
+
+def test_an_item_has_its_shape_and_lists_go_page_by_page(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    lease = reserve(asking, worker)
+    worker(
+        "POST", f"/queues/{asking.name}/items/one/finish", json={"token": lease["token"], "result": ANSWER}
+    )
+    item = manager("GET", f"/queues/{asking.name}/items/one").json
+    assert list(item) == [
+        "id", "state", "payload", "priority", "requires", "due", "attempts", "failures",
+        "enqueued_at", "leases", "answers", "late_answers", "history",
+    ]  # fmt: skip
+    assert (item["state"], item["due"], item["requires"], item["leases"]) == ("finished", None, [], [])
+    assert list(item["answers"][0]) == [
+        "id", "payload", "result", "person", "token", "attempt", "finished_at", "late",
+    ]  # fmt: skip
+    assert item["history"][0]["how"] == "finished"
+    asking.enqueue_many([{"n": n} for n in range(7)])
+    path, after, seen = f"/queues/{asking.name}/items?state=inbound&limit=3", "", []
+    while after is not None:
+        page = manager("GET", path + (f"&after={after}" if after else "")).json
+        seen += [one["id"] for one in page["items"]]
+        after = page["after"]
+    assert seen == [one.id for one in asking.items("inbound")]
+
+
+def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller) -> None:
+    asking.configure(max_attempts=1)
+    lease = reserve(asking, worker)
+    base = f"/queues/{asking.name}/items/one"
+    failed = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "broken"})
+    assert failed.json == {"id": "one", "retry_at": None}
+    assert manager("POST", f"{base}/revive").json["state"] == "inbound"
+    removed = manager("DELETE", base)
+    assert (removed.status_code, removed.data) == (204, b"")
+    assert manager("GET", base).status_code == 404
+    cleared = manager("POST", f"/queues/{asking.name}/clear")
+    assert (cleared.status_code, cleared.json) == (
+        200,
+        {"returned": 0, "released": 0, "died": 0, "more": False},
+    )
+    stats = manager("GET", f"/queues/{asking.name}/stats").json
+    assert list(stats) == [
+        *("inbound", "reserved", "scheduled", "finished", "dead"),
+        *("oldest_inbound_seconds", "paused", "counters"),
+    ]
+    assert set(stats["counters"]) == {
+        *("enqueued", "reserved", "finished", "late", "abandoned"),
+        *("expired", "failed", "died", "revived", "released"),
+    }
+
+
+def test_the_journal_names_who_did_what(asking: leaseq.Queue, worker: Caller, manager: Caller) -> None:
+    reserve(asking, worker)
+    path = f"/queues/{asking.name}/journal"
+    first = manager("GET", f"{path}?limit=2").json
+    rest = manager("GET", f"{path}?after={first['after']}").json
+    events = first["events"] + rest["events"]
+    assert events[-1] == {
+        "cursor": events[-1]["cursor"],
+        "at": events[-1]["at"],
+        "what": "reserved",
+        "id": "one",
+        "person": worker.name,
+        "token": 1,
+        "detail": None,
+    }
+    assert rest["after"] == events[-1]["cursor"]
+    assert manager("GET", f"{path}?after={rest['after']}").json["events"] == []
+
+
+def test_answers_stream_as_lines_and_as_a_table(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    lease = reserve(asking, worker)
+    worker(
+        "POST", f"/queues/{asking.name}/items/one/finish", json={"token": lease["token"], "result": ANSWER}
+    )
+    lines = manager("GET", f"/queues/{asking.name}/answers")
+    assert (lines.status_code, lines.mimetype) == (200, "application/x-ndjson")
+    (answer,) = map(json.loads, lines.text.splitlines())
+    assert (answer["id"], answer["result"], answer["late"]) == ("one", ANSWER, False)
+    table = manager("GET", f"/queues/{asking.name}/answers?format=csv")
+    assert table.mimetype == "text/csv"
+    assert "payload.order" in table.text.splitlines()[0]
+    assert f'filename="{asking.name}.csv"' in table.headers["Content-Disposition"]
+
+
+def test_people_are_added_and_changed_by_put(admin: Caller, new_name: Any) -> None:
+    name = new_name("by put/")
+    path = f"/people/{quote(name, safe='')}"
+    added = admin("PUT", path, json={"role": "manager", "skills": ["fr", "de"]})
+    assert added.status_code == 200
+    shape = dict(added.json)
+    assert TIME.fullmatch(shape.pop("created_at"))
+    assert shape == {"name": name, "role": "manager", "skills": ["de", "fr"], "disabled": False}
+    changed = admin("PUT", path, json={"disabled": True})
+    assert (changed.json["disabled"], changed.json["role"]) == (True, "manager")
+    assert name in [one["name"] for one in admin("GET", "/people").json["people"]]
