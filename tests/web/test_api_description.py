@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
+
+import pytest
+
+import leaseq
+
+from .api_calls import CALLS
+from .conftest import Caller
 
 
 def test_the_description_is_openapi_3_1_and_names_every_call(app: Any) -> None:
@@ -15,12 +23,74 @@ def test_the_description_is_openapi_3_1_and_names_every_call(app: Any) -> None:
         for method in rule.methods - {"HEAD", "OPTIONS"}
         if rule.endpoint.startswith("api.")
     }
-    described = {(path, method) for path, item in found["paths"].items() for method in item}
-    assert described == routes
+    said = {(path, method) for path, item in found["paths"].items() for method in item}
+    assert said == routes
     for item in found["paths"].values():
         for operation in item.values():
             assert operation["summary"]
             assert "401" in operation["responses"]
+
+
+def described(app: Any, name: str) -> dict[str, Any]:
+    """What is said of one of the calls that have a body."""
+    _, method, path, _ = CALLS[name]
+    path = path.replace("/one/", "/{id}/").replace("somebody new", "{name}")
+    found: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json
+    operation: dict[str, Any] = found["paths"][f"/api/v1{path}"][method.lower()]
+    return operation
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_it_says_where_an_idempotency_key_is_read(
+    app: Any, asking: leaseq.Queue, call: Callable[..., Any], new_name: Callable[[str], str], name: str
+) -> None:
+    role, method, path, good = CALLS[name]
+    path = path.replace("somebody new", new_name("put"))
+    headers = {"Idempotency-Key": "x" * 201}
+    answer = call(role, method, path.format(q=asking.name), json=good, headers=headers)
+    read = answer.status_code == 400 and answer.json["field"] == "Idempotency-Key"
+    said = [one for one in described(app, name)["parameters"] if one["in"] == "header"]
+    assert [one["name"] for one in said] == ["Idempotency-Key"] * read
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_it_says_where_a_body_may_be_left_out(
+    app: Any, asking: leaseq.Queue, call: Callable[..., Any], new_name: Callable[[str], str], name: str
+) -> None:
+    role, method, path, _ = CALLS[name]
+    path = path.replace("somebody new", new_name("put"))
+    answer = call(role, method, path.format(q=asking.name))
+    assert described(app, name)["requestBody"]["required"] is (answer.status_code >= 400)
+
+
+def test_the_bounds_that_it_names_are_those_of_the_library(
+    app: Any, manager: Caller, queue: leaseq.Queue
+) -> None:
+    found = app.test_client().get("/api/v1/openapi.json").json
+    policy = found["components"]["schemas"]["PolicyBody"]["properties"]
+    for name, field, value, good in edges(policy):
+        answer = manager("PUT", f"/queues/{queue.name}", json={name: value})
+        assert (answer.status_code < 300) == good, (field, value)
+    kinds = found["paths"]["/api/v1/queues/{q}/items"]["post"]["requestBody"]["content"]
+    item = kinds["application/json"]["schema"]["oneOf"][0]["properties"]
+    for name, field, value, good in edges(item):
+        answer = manager("POST", f"/queues/{queue.name}/items", json={"payload": 1, name: value})
+        assert (answer.status_code < 300) == good, (field, value)
+
+
+def edges(properties: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:
+    """For each bound of a field the value just within, and one just past it."""
+    found: list[tuple[str, Any, Any, bool]] = []
+    for name, field in properties.items():
+        if "minimum" in field:
+            least, most = (int(n) if n == int(n) else n for n in (field["minimum"], field["maximum"]))
+            found += [(name, field, least, True), (name, field, least - 1, False)]
+            found += [(name, field, most, True), (name, field, most + 1, False)]
+        if "maxLength" in field:
+            text = "x" * field["maxLength"]
+            found += [(name, field, text, True), (name, field, text + "x", False)]
+    assert len(found) > 6
+    return found
 
 
 def test_alive_and_ready_need_nobody(app: Any) -> None:

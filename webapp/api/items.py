@@ -13,7 +13,16 @@ import leaseq
 from leaseq import transfer
 from webapp.api import bp
 from webapp.api.keys import derived_id, idempotency_key
-from webapp.api.models import Held, ItemModel, ItemPath, ItemsModel, ItemsQuery, Nothing, QueuePath
+from webapp.api.models import (
+    PRIORITY,
+    Held,
+    ItemModel,
+    ItemPath,
+    ItemsModel,
+    ItemsQuery,
+    Nothing,
+    QueuePath,
+)
 from webapp.api.shapes import item_shape
 from webapp.errors import Problem
 from webapp.gate import needs, takes_any_size
@@ -32,14 +41,21 @@ _NEW_ITEM = {
         "payload": {"description": "Any JSON, at most 262,144 bytes"},
         "id": {
             "type": "string",
+            "minLength": 1,
             "maxLength": 200,
-            "description": "Made when absent; sent again it adds nothing",
+            "description": "Printable, not . or ..; made when absent; sent again it adds nothing",
         },
-        "priority": {"type": "integer", "default": 100, "description": "The smaller, the sooner"},
-        "delay": {"type": "number", "default": 0, "description": "Seconds before it may be reserved"},
-        "requires": {"type": "array", "items": {"type": "string"}},
-        "due": {"type": "string", "format": "date-time"},
-        "max_attempts": {"type": "integer"},
+        "priority": {"type": "integer", "default": 100, "description": "The smaller, the sooner", **PRIORITY},
+        "delay": {
+            "type": "number",
+            "default": 0,
+            "minimum": 0,
+            "maximum": 315_360_000,
+            "description": "Seconds before it may be reserved",
+        },
+        "requires": {"type": "array", "maxItems": 0, "description": "Anybody may have any item as yet"},
+        "due": {"type": "string", "format": "date-time", "description": "From 1970 to 9000"},
+        "max_attempts": {"type": "integer", "minimum": 1, "maximum": 1_000},
     },
 }
 _BODY: dict[str, Any] = {

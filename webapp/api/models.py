@@ -6,11 +6,27 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from leaseq import strict
 from webapp.accounts import Role
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 Reason = Literal["empty", "held", "not-eligible", "paused"]
 MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exactly
+
+# What the library checks, for the description only: its own words are better than the models'.
+SKILL = {"type": "string", "pattern": "^[a-z0-9._-]{1,64}$"}
+SKILLS: dict[str, Any] = {"items": SKILL, "maxItems": strict.MAX_SKILLS}
+PRIORITY: dict[str, Any] = {"minimum": 0, "maximum": strict.MAX_PRIORITY}
+BANDS: dict[str, Any] = {"items": {"type": "integer", **PRIORITY}, "minItems": 2, "maxItems": 2}
+TEXT: dict[str, Any] = {"maxLength": strict.MAX_TEXT}
+ID: dict[str, Any] = {"minLength": 1, "maxLength": strict.MAX_ID}
+PERSON: dict[str, Any] = {"minLength": 1, "maxLength": strict.MAX_PERSON}
+CURSOR: dict[str, Any] = {"minLength": 1}
+
+
+def _within(least: float, most: float) -> dict[str, Any]:
+    return {"minimum": least, "maximum": most}
+
 
 TIME: dict[str, Any] = {"examples": ["2026-11-21T10:05:00.123Z"]}
 
@@ -38,11 +54,17 @@ class QueuePath(BaseModel):
 
 
 class ItemPath(QueuePath):
-    id: str = Field(description="The item's id", json_schema_extra={"minLength": 1, "maxLength": 200})
+    id: str = Field(
+        description="The item's id: printable, not . or ..",
+        json_schema_extra={"minLength": 1, "maxLength": 200},
+    )
 
 
 class PersonPath(BaseModel):
-    name: str = Field(description="The person's name", json_schema_extra={"minLength": 1, "maxLength": 64})
+    name: str = Field(
+        description="The person's name: printable, not . or ..",
+        json_schema_extra={"minLength": 1, "maxLength": 64},
+    )
 
 
 class Nothing(Body):
@@ -59,11 +81,11 @@ class FinishBody(Held):
 
 
 class AbandonBody(Held):
-    reason: str | None = Field(None, description="Why, for the manager")
+    reason: str | None = Field(None, description="Why, for the manager", json_schema_extra=TEXT)
 
 
 class FailBody(Held):
-    error: str = Field(description="What is wrong with the item")
+    error: str = Field(description="What is wrong with the item", json_schema_extra=TEXT)
 
 
 class DraftBody(Held):
@@ -71,32 +93,48 @@ class DraftBody(Held):
 
 
 class PauseBody(Body):
-    reason: str | None = Field(None, description="Shown to people who find nothing")
+    reason: str | None = Field(None, description="Shown to people who find nothing", json_schema_extra=TEXT)
 
 
 class PolicyBody(Body):
     """Policy fields; those left out keep their value."""
 
-    lease_seconds: float = Field(300, description="How long a person may hold an item, 0.1 to 604800")
-    max_attempts: int = Field(3, description="Expiries and fails until an item is dead, 1 to 1000")
+    lease_seconds: float = Field(
+        300, description="How long a person may hold an item", json_schema_extra=_within(0.1, 604_800)
+    )
+    max_attempts: int = Field(
+        3, description="Expiries and fails until an item is dead", json_schema_extra=_within(1, 1_000)
+    )
     retry_seconds: float = Field(
-        2, description="The wait after the first fail; doubled for each one after it"
+        2,
+        description="The wait after the first fail; doubled for each one after it",
+        json_schema_extra=_within(0, 604_800),
     )
-    retry_max_seconds: float = Field(3600, description="The longest such wait")
-    holds: int = Field(1, description="Leases that one person may have at once, 1 to 100")
+    retry_max_seconds: float = Field(
+        3600, description="The longest such wait", json_schema_extra=_within(0, 604_800)
+    )
+    holds: int = Field(
+        1, description="Leases that one person may have at once", json_schema_extra=_within(1, 100)
+    )
     bands: list[int] = Field(
-        [50, 150], description="Priorities up to the first are high, past the second low"
+        [50, 150],
+        description="Priorities up to the first are high, past the second low",
+        json_schema_extra=BANDS,
     )
-    renewals: int | None = Field(None, description="How often one lease may be renewed; null: no limit")
+    renewals: int | None = Field(
+        None,
+        description="How often one lease may be renewed; null: no limit",
+        json_schema_extra=_within(0, 1_000_000),
+    )
     share_drafts: bool = Field(False, description="Show a draft to the next person")
     form: Any = Field(None, description="How to show a payload and what to ask: {show, ask, keys}")
-    title: str = Field("", description="What pages call the queue")
-    instructions: str = Field("", description="Markdown")
+    title: str = Field("", description="What pages call the queue", json_schema_extra={"maxLength": 200})
+    instructions: str = Field("", description="Markdown", json_schema_extra={"maxLength": 65_536})
 
 
 class PersonBody(Body):
     role: Role | None = Field(None, description="What they may do")
-    skills: list[str] | None = Field(None, description="What they can do")
+    skills: list[str] | None = Field(None, description="What they can do", json_schema_extra=SKILLS)
     disabled: bool | None = Field(None, description="Whether they are shut out")
 
 
@@ -104,14 +142,16 @@ class ItemsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     state: State = Field(description="Which of the five states")
-    after: str | None = Field(None, description="The cursor that the page before gave")
+    after: str | None = Field(
+        None, description="The cursor that the page before gave", json_schema_extra=CURSOR
+    )
     limit: int = Field(100, ge=1, le=1_000)
 
 
 class JournalQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    after: str | None = Field(None, description="The cursor of the last event seen")
+    after: str | None = Field(None, description="The cursor of the last event seen", json_schema_extra=CURSOR)
     limit: int = Field(100, ge=1, le=1_000)
 
 
