@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from datetime import datetime
+from urllib.parse import unquote
 
 from leaseq import ids, records, strict
 from leaseq.errors import Invalid
-from leaseq.model import Item, Json, Lease, NewItem, State
+from leaseq.model import Item, Json, Lease, NewItem
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
 _ENTRY = re.compile(r"([0-9]{1,16})\.([0-9]{1,9})\Z")
-_CURSOR = re.compile(r"((?:high|normal|low)(?::returned)?)?/([0-9]{1,17})/(.+)\Z")
+_SHELF = r"(?:high|normal|low)(?::[0-9]{1,3})?(?::returned)?"
+_CURSOR = re.compile(rf"(?:([^/:]*):({_SHELF}))?/([0-9]{{1,17}})/([0-9]{{1,3}})/(.+)\Z")
 
 
 def claim(
@@ -67,8 +69,8 @@ def row(new: NewItem, id: str) -> list[str]:
         head += f" m{strict.integer(new.max_attempts, 'max_attempts', 1, 1_000)}"
     if new.due is not None:
         head += f" d{_time(new.due, 'due')}"
-    if strict.skills(new.requires, "requires"):
-        raise Invalid("requires", "no skills: this version hands every item to anybody")
+    if needs := strict.skills(new.requires, "requires"):
+        head += f" r{','.join(needs)}"
     return [strict.item_id(id), head, strict.dump_json(new.payload, "payload")]
 
 
@@ -78,14 +80,21 @@ def _time(value: object, field: str) -> int:
     return records.microseconds(value)
 
 
-def cursor(after: object, state: State) -> tuple[str, str, str]:
-    """Shelf, score and id of the item that a page begins behind. Only inbound has shelves."""
+def cursor(after: object, state: str) -> tuple[str, str, str]:
+    """Row and shelf, score and assignment that a page begins behind. Only inbound has shelves."""
     if after is None:
         return "", "", ""
     found = _CURSOR.match(after) if isinstance(after, str) else None
     if found is None or (found[1] is None) == (state == "inbound"):
         raise Invalid("after", f"a cursor, as the page of {state} items before gave it")
-    return found[1] or "", found[2], strict.item_id(found[3], "after")
+    row, shelf, score, number, id = found.groups()
+    place = "" if shelf is None else f"{unquote(row)}\t{shelf}"
+    return place, score, assignment(strict.item_id(id, "after"), int(number))
+
+
+def assignment(id: str, number: int) -> str:
+    """The name that the scripts give to an item's how-manieth assignment, from 1."""
+    return id if number == 1 else f"{id}\a{number}"
 
 
 def journal_cursor(after: object) -> tuple[str, int]:

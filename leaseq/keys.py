@@ -60,6 +60,28 @@ class Keys:
         return self._key("dead")
 
     @cached_property
+    def rows(self) -> str:
+        """Hash: a set of skills (``fr+legal``) or a person (``@ann``) → the shelves of that row that may
+        hold something. The shelves themselves: ``…:inbound:fr+legal:normal``."""
+        return self._key("rows")
+
+    @cached_property
+    def due(self) -> str:
+        """Sorted set: items with a due date that are neither finished nor dead, by that date."""
+        return self._key("due")
+
+    @cached_property
+    def bars(self) -> str:
+        """Hash: id → who answered it (``=``), never gets it again (``-``), gave it back for later (``~``)."""
+        return self._key("bars")
+
+    @cached_property
+    def cursors(self) -> str:
+        """Hash: person → how far they have looked on which shelf. What they passed over and may have
+        later is in sorted sets of their own: ``…:later:<row>:<person>``."""
+        return self._key("cursors")
+
+    @cached_property
     def journal(self) -> str:
         """Stream: one entry per call that changed something, one field per move."""
         return self._key("journal")

@@ -132,6 +132,8 @@ class Item:
     late_answers: tuple[Answer, ...]
     history: tuple[Grant, ...]  # every grant kept, oldest first, the latest included
     last_error: str | None  # the last fail's text
+    assigned_to: tuple[str, ...]  # who alone may reserve it (an assignment of it) now
+    assignment: int  # in a list of a queue with several answers: which of its assignments; else 1
     cursor: str  # pass it as ``after`` to page on behind this item
 
 
@@ -151,6 +153,7 @@ class Stats:
     finished: int
     dead: int
     oldest_inbound_seconds: float | None  # None: nothing waits
+    overdue: int  # neither finished nor dead, and past their due date
     paused: str | None  # the reason ("" when none was given); None: not paused
     counters: Mapping[str, int] = field(default_factory=dict)
 

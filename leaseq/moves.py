@@ -7,7 +7,6 @@ from typing import Final
 
 from leaseq.connection import Client, Reply
 from leaseq.keys import Keys
-from leaseq.model import State
 from leaseq.scripts import Bound, Script, load
 
 Clock = Callable[[], int]
@@ -28,9 +27,10 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("finish", "ledger", "reserved", "journal", "finished"),
         load("abandon", *_ALL, "late"),
         load("fail", *_ALL, "late"),
-        load("clear", *_ROW, "journal"),
+        load("clear", *_ROW, "finished", "journal"),
         load("revive", *_MANAGER),
         load("release", *_MANAGER),
+        load("assign", *_MANAGER),
         load("remove", *_MANAGER),
         load("adopt", *_MANAGER),
         load("pause", "ledger", "journal"),
@@ -40,7 +40,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("get", *_READ),
         load("items", *_READ),
         load("mine", "ledger", "items", "drafts"),
-        load("why_nothing", "ledger", "inbound", "reserved", "scheduled"),
+        load("why_nothing", "ledger", "items", "inbound", "reserved", "scheduled"),
         load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
         load("journal", "journal"),
     )
@@ -63,8 +63,9 @@ class Moves:
         """``rows``: id, head and payload of each item, one after the other."""
         return self._run("enqueue", request, *rows)
 
-    def reserve(self, person: str, request: str) -> Reply:
-        return self._run("reserve", person, request)
+    def reserve(self, person: str, request: str, skills: str) -> Reply:
+        """``skills``: sorted, with commas between."""
+        return self._run("reserve", person, request, *((skills,) if skills else ()))
 
     def renew(self, id: str, token: int, person: str, request: str) -> Reply:
         return self._run("renew", id, str(token), person, request)
@@ -73,14 +74,21 @@ class Moves:
         return self._run("save_draft", id, str(token), person, draft)
 
     def finish(
-        self, id: str, token: int, person: str, result: str, form_version: str, request: str | None
+        self,
+        id: str,
+        token: int,
+        person: str,
+        result: str,
+        form_version: str,
+        request: str | None,
+        skills: str,
     ) -> Reply:
         """``request``: the id of the reserve that is to follow; None where none is."""
-        following = () if request is None else (request,)
+        following = () if request is None else (request, skills) if skills else (request,)
         return self._run("finish", id, str(token), person, result, form_version, *following)
 
-    def abandon(self, id: str, token: int, person: str, reason: str) -> Reply:
-        return self._run("abandon", id, str(token), person, reason)
+    def abandon(self, id: str, token: int, person: str, reason: str, again: bool) -> Reply:
+        return self._run("abandon", id, str(token), person, reason, "later" if again else "never")
 
     def fail(self, id: str, token: int, person: str, error: str) -> Reply:
         return self._run("fail", id, str(token), person, error)
@@ -93,6 +101,9 @@ class Moves:
 
     def release(self, id: str, by: str) -> Reply:
         return self._run("release", id, by)
+
+    def assign(self, id: str, by: str, person: str) -> Reply:
+        return self._run("assign", id, by, person)
 
     def remove(self, id: str, by: str) -> Reply:
         return self._run("remove", id, by)
@@ -116,14 +127,14 @@ class Moves:
     def get(self, id: str) -> Reply:
         return self._run("get", id)
 
-    def items(self, state: State, limit: int, shelf: str, score: str, id: str) -> Reply:
+    def items(self, state: str, limit: int, shelf: str, score: str, id: str) -> Reply:
         return self._run("items", state, str(limit), shelf, score, id)
 
     def mine(self, person: str) -> Reply:
         return self._run("mine", person)
 
-    def why_nothing(self, person: str) -> Reply:
-        return self._run("why_nothing", person)
+    def why_nothing(self, person: str, skills: str) -> Reply:
+        return self._run("why_nothing", person, skills)
 
     def stats(self, counters: Sequence[str]) -> Reply:
         return self._run("stats", *counters)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 from leaseq import strict
 from leaseq.errors import Invalid
 from leaseq.model import Json
 
 MAX_MARKDOWN = 65_536
+MAX_KEPT = 315_360_000  # ten years, in seconds
+Durable = Literal["server", "fsync", "replica"]
+DURABLE: tuple[Durable, ...] = ("server", "fsync", "replica")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,11 @@ class Policy:
     bands: tuple[int, int] = (50, 150)  # priorities up to the first are high, past the second low
     renewals: int | None = None  # how often one lease may be renewed; None: no limit
     share_drafts: bool = False  # show a draft to the next person
+    answers: int = 1  # how many people are to answer each item, 1 to 100
+    max_abandons: int | None = None  # that many people gave an item back: it is dead; None: no limit
+    dedupe_seconds: float = 0  # an equal payload within this window is a duplicate, whatever its id
+    keep_finished_seconds: float | None = None  # how long a finished item is kept; None: for good
+    durable: Durable = "server"  # what an acknowledgement waits for; see docs/operator.md
     form: Json = None  # how to show a payload and what to ask: {"show", "ask", "keys"}
     title: str = ""
     instructions: str = ""  # Markdown
@@ -42,6 +50,14 @@ class Policy:
             strict.integer(self.renewals, "renewals", 0, 1_000_000)
         if not isinstance(self.share_drafts, bool):
             raise Invalid("share_drafts", "true or false")
+        strict.integer(self.answers, "answers", 1, 100)
+        if self.max_abandons is not None:
+            strict.integer(self.max_abandons, "max_abandons", 1, 1_000)
+        strict.number(self.dedupe_seconds, "dedupe_seconds", 0, MAX_KEPT)
+        if self.keep_finished_seconds is not None:
+            strict.number(self.keep_finished_seconds, "keep_finished_seconds", 0, MAX_KEPT)
+        if self.durable not in DURABLE:
+            raise Invalid("durable", "one of " + ", ".join(DURABLE))
         strict.text(self.title, "title", 200)
         strict.text(self.instructions, "instructions", MAX_MARKDOWN)
 
@@ -75,10 +91,14 @@ _PLACES = {
     "retry_max_seconds": 4,
     "renewals": 7,
     "share_drafts": 8,
+    "answers": 9,
+    "max_abandons": 10,
+    "dedupe_seconds": 11,
+    "keep_finished_seconds": 12,
 }
 _LOW_BAND, _HIGH_BAND = 5, 6
 _LEASE_SECONDS, _FORM_VERSION = 7, 8  # in the status
-TEXTS = ("form", "title", "instructions")
+TEXTS = ("form", "title", "instructions", "durable")
 
 
 def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:

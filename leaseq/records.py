@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
+from urllib.parse import quote
 
 from leaseq.model import Answer, Ending, Event, Grant, Item, Json, Lease, State
 
@@ -83,37 +84,88 @@ def _block(text: str) -> _Block:
     return _Block(grant, result=json.loads(result), late=detail == "1")
 
 
-def item(id: str, known: Sequence[bytes | None]) -> Item:
-    """From what ``get`` replies: state, score, record, grant, history, late answers, max attempts."""
-    state, score, record, grant, history, late, max_attempts = (v.decode() if v else "" for v in known)
-    head, _, payload_text = record.partition("\n")
+@dataclass(frozen=True, slots=True)
+class _Assignment:
+    """What the server knows of one of an item's assignments."""
+
+    state: State
+    score: str
+    head: dict[str, str]  # by letter
+    enqueued: str
+    payload: Json
+    blocks: tuple[_Block, ...]  # its grants, oldest first
+    late: str
+    max_attempts: str
+    row: str
+
+    @property
+    def attempts(self) -> int:
+        return max([int(self.head.get("a", 0)), *(block.grant.attempt for block in self.blocks)])
+
+    @property
+    def assigned_to(self) -> str:
+        return self.row[1:] if self.row.startswith("@") and self.state not in ("finished", "dead") else ""
+
+    @property
+    def answer(self) -> _Block | None:
+        return self.blocks[-1] if self.blocks and self.blocks[-1].grant.how == "finished" else None
+
+
+def _assignment(known: Sequence[bytes | None]) -> _Assignment:
+    """From state, score, record, grant, history, late answers, max attempts and row."""
+    state, score, record, grant, history, late, max_attempts, row = (v.decode() if v else "" for v in known)
+    head, _, payload = record.partition("\n")
     enqueued, *letters = head.split(" ")
+    blocks = tuple(_block(text) for text in [*history.split("\n\n"), grant] if text)
     extra = {letter[0]: letter[1:] for letter in letters}
-    payload = json.loads(payload_text)
-    blocks = [_block(text) for text in [*history.split("\n\n"), grant] if text]
-    attempts = max([int(extra.get("a", 0)), *(block.grant.attempt for block in blocks)])
-    latest = blocks[-1] if blocks else None
+    return _Assignment(
+        cast("State", state), score, extra, enqueued, json.loads(payload), blocks, late, max_attempts, row
+    )
+
+
+_PRECEDENCE: tuple[State, ...] = ("reserved", "inbound", "scheduled", "dead", "finished")
+
+
+def item(name: str, known: Sequence[Any]) -> Item:
+    """From what ``get`` replies: what is known of its first assignment, then a list for each other one.
+
+    ``name``: the item's id; or an assignment's, where a list has the assignments one by one.
+    """
+    id, _, number = name.partition("\a")
+    all_of_it = [_assignment(known[:8]), *(_assignment(other) for other in known[8:])]
+    first = all_of_it[0]
+    shown = min(all_of_it, key=lambda one: _PRECEDENCE.index(one.state))
+    blocks = sorted((block for one in all_of_it for block in one.blocks), key=lambda b: b.grant.token)
+    finished = [answer for one in all_of_it if (answer := one.answer)]
     errors = [block.grant.reason for block in blocks if block.grant.how == "failed"]
-    shelf = extra.get("s", "normal") if state == "inbound" else ""
+    place = f"{quote(first.row)}:{first.head.get('s', 'normal')}" if first.state == "inbound" else ""
     return Item(
         id=id,
-        state=cast("State", state),
-        payload=payload,
-        priority=int(extra.get("p", 100)),
-        requires=tuple(extra["r"].split(",")) if "r" in extra else (),
-        due=when(extra["d"]) if "d" in extra else None,
-        attempts=attempts,
-        failures=int(extra.get("f", 0)),
-        max_attempts=int(extra.get("m") or max_attempts),
-        enqueued_at=when(int(enqueued, 16) * 1000),
-        since=when(score),
+        state=shown.state,
+        payload=first.payload,
+        priority=int(first.head.get("p", 100)),
+        requires=tuple(first.head["r"].split(",")) if "r" in first.head else (),
+        due=when(first.head["d"]) if "d" in first.head else None,
+        attempts=sum(one.attempts for one in all_of_it),
+        failures=int(first.head.get("f", 0)),
+        max_attempts=int(first.head.get("m") or first.max_attempts),
+        enqueued_at=when(int(first.enqueued, 16) * 1000),
+        since=when(shown.score),
         leases=tuple(block.grant for block in blocks if block.grant.how == "held"),
-        answers=(_answer(id, payload, latest),) if latest and latest.grant.how == "finished" else (),
-        late_answers=tuple(_late(id, payload, text, blocks) for text in late.split("\n\n") if text),
+        answers=tuple(_answer(id, first.payload, block) for block in finished),
+        late_answers=tuple(_late(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),
         history=tuple(block.grant for block in blocks),
         last_error=errors[-1] if errors else None,
-        cursor=f"{shelf}/{float(score):.0f}/{id}",
+        assigned_to=tuple(one.assigned_to for one in all_of_it if one.assigned_to),
+        assignment=int(number or 1),
+        cursor=f"{place}/{float(first.score):.0f}/{number or 1}/{id}",
     )
+
+
+def due_cursor(item: Item) -> str:
+    """Leads on behind an item in the list by due date."""
+    assert item.due is not None  # noqa: S101 - only such items are in that list
+    return f"/{microseconds(item.due)}/1/{item.id}"
 
 
 def _answer(id: str, payload: Json, block: _Block) -> Answer:

@@ -7,17 +7,19 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 the late answer's token   4 by whom, or ''
        5 request id
-REPLY  {'item', the item}   {'no-answer', the item}   {'no-item'} ]]
+REPLY  {'item', the item}   {'no-answer', the item}   {'answered', the item}: that person's answer is
+       another one of its assignments'   {'no-item'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local DRAFTS = KEYS[11]
 local id, wanted, request = ARGV[2], ARGV[3], ARGV[5]
-local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+local status = call('HGET', LEDGER, 'status')
 if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include grant
@@ -25,64 +27,66 @@ if not status then return { 'no-item' } end
 --- @include held
 --- @include end_grant
 --- @include drop_drafts
+--- @include bars
+--- @include due
+--- @include answered
 --- @include describe
+--- @include past
+--- @include pick
 --- @include manager
-local item = read_item(id)
-if not item then return { 'no-item' } end
-
--- Splits blocks with a blank line between; the latest one that begins with the token apart from the
--- others.
-local function pick(text)
-  local picked, blocks = nil, {}
-  for block in string.gmatch((text or '') .. '\n\n', '(.-)\n\n') do
-    if block ~= '' then
-      blocks[#blocks + 1] = block
-      if string.match(block, '^%d+') == wanted then picked = #blocks end
-    end
-  end
-  return picked and table.remove(blocks, picked), blocks
-end
-
-local function keep(key, blocks)
-  if blocks[1] then
-    call('HSET', key, id, table.concat(blocks, '\n\n'))
-  else
-    call('HDEL', key, id)
-  end
-end
+if not read_item(id) then return { 'no-item' } end
+local text, answers_left = pick(call('HGET', LATE, id), wanted)
+local claim = text and string.match(text, '^%d+\t[^\t]*\t') or wanted .. '\t'
+local member = past_of(id, claim) or id
+local grant = call('HGET', LEDGER, 'g:' .. member)
 
 -- A grant's line up to its marks, and the marks: `q` there names the adoption that made it the answer.
 local LINE = '^(%d+\t[^\t]*\t%d+ %S+ %d+)([^\n]*)'
 local marks = grant and select(2, string.match(grant, LINE))
 if marks and string.match(marks, ' q(%S+)') == request then return { 'item', describe(id) } end
-local answer, answers = pick(call('HGET', LATE, id))
-if not answer then
+if not text then
   local adopted = grant and string.match(grant, '^%d+') == wanted and ending_of(grant) == 'finished'
   return { adopted and 'item' or 'no-answer', describe(id) }
 end
+local person = string.match(claim, '\t([^\t]*)\t')
+for _, other in ipairs(assignments(id)) do
+  local theirs = other ~= member and call('HGET', LEDGER, 'g:' .. other)
+  if theirs and ending_of(theirs) == 'finished' and string.match(theirs, '\t([^\t]*)\t') == person then
+    return { 'answered', describe(id) }
+  end
+end
+
+local function keep(key, field, blocks)
+  if blocks[1] then
+    call('HSET', key, field, table.concat(blocks, '\n\n'))
+  else
+    call('HDEL', key, field)
+  end
+end
+
+local item = read_item(member)
 local state, _, set = where(item)
 if is_held(grant) then
   end_grant(item, grant, 'released ' .. at)
   write_item(item)
   count('released')
-  grant = call('HGET', LEDGER, 'g:' .. id)
+  grant = call('HGET', LEDGER, 'g:' .. member)
 end
-local past, history = pick(call('HGET', HISTORY, id))
+local past, history = pick(call('HGET', HISTORY, member), wanted)
 if string.match(grant, '^%d+') == wanted then past = grant else history[#history + 1] = grant end
 local replaced_at, replaced = string.match(grant, '\nfinished (%d+) %d\n(.*)$')
 if replaced then
-  answers[#answers + 1] = string.match(grant, '^%d+\t[^\t]*\t') .. replaced_at .. '\n' .. replaced
+  answers_left[#answers_left + 1] = string.match(grant, '^%d+\t[^\t]*\t') .. replaced_at .. '\n' .. replaced
 end
-local result = string.match(answer, '\n(.*)$')
-call('ZADD', FINISHED, at, id)
-call('HSET', LEDGER, 'g:' .. id,
-  string.match(past, LINE) .. ' q' .. request .. '\nfinished ' .. at .. ' 1\n' .. result)
+call('ZADD', FINISHED, at, member)
+call('HSET', LEDGER, 'g:' .. member,
+  string.match(past, LINE) .. ' q' .. request .. '\nfinished ' .. at .. ' 1\n' .. string.match(text, '\n(.*)$'))
+answered(id, person, answers)
 if state ~= 'finished' then
-  call('ZREM', set, id)
+  call('ZREM', set, member)
   finished = finished + 1
 end
-keep(HISTORY, history)
-keep(LATE, answers)
-drop_drafts(id)
+keep(HISTORY, member, history)
+keep(LATE, id, answers_left)
 moved('adopted', id, wanted, ARGV[4])
 return { 'item', describe(id) }

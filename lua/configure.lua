@@ -17,6 +17,7 @@ if made then status = '0 0 0 0 9007199254740991 open - -' end
 --- @include status
 --- @include now
 --- @include save
+local ANSWERS, mix = 9, false -- its place among the rules
 local words, before = {}, lease_seconds .. ' ' .. form_version
 for word in string.gmatch(call('HGET', LEDGER, 'rules') or '', '%S+') do words[#words + 1] = word end
 local changed = made
@@ -24,6 +25,7 @@ for i = 4, #ARGV, 2 do
   local name, value = ARGV[i], ARGV[i + 1]
   local place = tonumber(name)
   if place then
+    if place == ANSWERS and value ~= '1' then mix = true end
     changed = changed or words[place] ~= value
     words[place] = value
   elseif name == 'lease_seconds' then
@@ -36,6 +38,10 @@ for i = 4, #ARGV, 2 do
   end
 end
 if not changed and before == lease_seconds .. ' ' .. form_version then return { 'ok', 0 } end
+if mix then
+  if open == 'open' then open = 'mixed' end
+  call('HSET', LEDGER, 'mixed', 1)
+end
 call('HSET', LEDGER, 'rules', table.concat(words, ' '))
 save()
 call('XADD', JOURNAL, at, made and 'created' or 'configured', '\t\t' .. ARGV[2] .. '\t')

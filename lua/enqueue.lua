@@ -7,7 +7,7 @@ KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{
 ARGV   1 the time in microseconds, or ''   2 request id
        then for each item: id, its head beyond the time (see includes/item.lua, with z<delay in
        microseconds>), payload
-REPLY  {'ok', how many were added}   {'no-queue'} ]]
+REPLY  {'ok', how many were added}   {'no-queue'}   {'rows', how many sets of skills may wait at once} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, SCHEDULED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local request = ARGV[2]
@@ -20,6 +20,7 @@ if not status then return { 'no-queue' } end
 --- @include shelves
 --- @include soonest
 --- @include journal_size
+--- @include due
 -- A lost reply: the same request again gets the count that it got. Some are remembered, for others may
 -- have enqueued meanwhile.
 local remembered = {}
@@ -35,7 +36,8 @@ do
   known = call('HMGET', ITEMS, unpack(ids))
 end
 
--- Where an item goes, with what its head says of that: a set's name, and the score there.
+-- Where an item goes, with what its head says of that: row and shelf with a tab between (or
+-- 'scheduled'), and the score there.
 local function place_of(extra, time)
   local delay = string.match(extra, ' z(%d+)')
   if delay then
@@ -43,16 +45,22 @@ local function place_of(extra, time)
     return 'scheduled', string.format('%.0f', now + delay), (string.gsub(extra, ' z%d+', ''))
   end
   local band = band_of(string.match(extra, ' p(%d+)'))
-  return band, time, band == 'normal' and extra or extra .. ' s' .. band
+  local row = string.gsub(string.match(extra, ' r(%S+)') or '', ',', '+')
+  return row .. '\t' .. band, time, band == 'normal' and extra or extra .. ' s' .. band
 end
 
-local entries, records, added, seen = {}, {}, {}, {}
+local entries, records, added, seen, dues = {}, {}, {}, {}, {}
 local enqueued_at = string.format('%011x', now / 1000)
 local plain_set, _, plain_extra = place_of('', '')
 for i = 3, #ARGV, 3 do
   local id, set, score, extra = ARGV[i], plain_set, string.format('%.0f', now), plain_extra
   if not known[i / 3] and not seen[id] then
     seen[id] = true
+    local due = string.match(ARGV[i + 1], ' d(%d+)')
+    if due then
+      dues[#dues + 1] = due
+      dues[#dues + 1] = id
+    end
     if ARGV[i + 1] ~= '' then set, score, extra = place_of(ARGV[i + 1], score) end
     local list = entries[set] or {}
     entries[set] = list
@@ -65,15 +73,21 @@ for i = 3, #ARGV, 3 do
   end
 end
 
+for set in pairs(entries) do
+  local row = string.match(set, '^(.+)\t')
+  if row and full_of_rows(row) then return { 'rows', MOST_ROWS } end
+end
 if added[1] then
   for set, list in pairs(entries) do
     if set == 'scheduled' then
       call('ZADD', SCHEDULED, unpack(list))
     else
-      call('ZADD', shelf_key(set), unpack(list))
-      open_shelf(set)
+      local row, shelf = string.match(set, '^(.*)\t(.*)$')
+      call('ZADD', shelf_key(row, shelf), unpack(list))
+      open_shelf(row, shelf)
     end
   end
+  if dues[1] then call('ZADD', DUE, unpack(dues)) end
   call('HSET', ITEMS, unpack(records))
   call('XADD', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES, at, 'enqueued', table.concat(added, '\t'))
   at = string.format('%.0f', now - 1)

@@ -14,11 +14,13 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id, person = ARGV[2], ARGV[4]
-local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+local status = call('HGET', LEDGER, 'status')
 if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
+--- @include note
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include place
@@ -30,38 +32,34 @@ if not status then return { 'no-item' } end
 --- @include end_grant
 --- @include describe
 --- @include lost
-local held, replayed = claimed(grant, ARGV[3] .. '\t' .. person .. '\t', 'failed')
-if replayed then
-  local due = string.match(grant, '\nfailed %d+ (%d+)')
+--- @include die
+local member, grant, over = claimed(id, ARGV[3] .. '\t' .. person .. '\t', 'failed')
+if over then
+  local due = string.match(over, '\nfailed %d+ (%d+)')
   return due == '0' and { 'dead' } or { 'retry', due }
 end
-if not held then return lost(id) end
-local item = read_item(id)
-item.f = (item.f or 0) + 1
-local dead = item.f >= (item.m or max_attempts) + 0
+if not grant then return lost(id) end
+local item = read_item(member)
+local dead, failures = count_failure(item)
 local due = '0'
 if not dead then
   math.randomseed(now % 2147483647)
-  local wait = math.min(retry_seconds * 2 ^ math.min(item.f - 1, 40), retry_max_seconds + 0)
+  local wait = math.min(retry_seconds * 2 ^ math.min(failures - 1, 40), retry_max_seconds + 0)
   due = string.format('%.0f', now + wait * 1000000 * (1 - math.random() / 4))
 end
+local whom = ARGV[3] .. '\t' .. person
 end_grant(item, grant, 'failed ' .. at .. ' ' .. due .. ' ' .. ARGV[5])
+count('failed')
+note('failed', id .. '\t' .. whom .. '\t' .. ARGV[5])
 if dead then
-  call('ZADD', DEAD, at, id)
-  write_item(item)
+  die(item, now, whom)
 elseif due == at then
-  place(item, band_of(item.p) .. ':returned', now)
+  place(item, true, now)
 else
-  call('ZADD', SCHEDULED, due, id)
+  call('ZADD', SCHEDULED, due, member)
   write_item(item)
   expect(due + 0)
 end
-call('ZREM', RESERVED, id)
-count('failed')
-if dead then count('died') end
-save()
-local whom = id .. '\t' .. ARGV[3] .. '\t' .. person
-local event = { 'failed', whom .. '\t' .. ARGV[5] }
-if dead then event[3], event[4] = 'died', whom end
-call('XADD', JOURNAL, at, unpack(event))
+call('ZREM', RESERVED, member)
+tell()
 return dead and { 'dead' } or { 'retry', due }

@@ -8,12 +8,14 @@ KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:reserved  3 leaseq:{q}:journal  4 lease
        includes/row_keys.lua and includes/other_keys.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 result
        6 the version of the form that the result was checked against, or '-'
-       7 the request id of the reserve that is to follow; left out where none is
-REPLY  {'finished', late 0|1, replayed 0|1, the next lease as `reserve` gives it or {'nothing'}}
+       7 the request id of the reserve that is to follow; left out where none is   8 the skills as for
+       reserve
+REPLY  {'finished', late 0|1, replayed 0|1, the next lease as `reserve` gives it or {'nothing'} or {'more'}}
        {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'} ]]
 local call = redis.call
 local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, person, result, request = ARGV[2], ARGV[4], ARGV[5], ARGV[7]
+local id, person, result, request, skills = ARGV[2], ARGV[4], ARGV[5], ARGV[7], ARGV[8]
+local item = id -- from here on, `id` is the assignment
 local claim = ARGV[3] .. '\t' .. person .. '\t'
 local status, grant, holdings = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id,
   'p:' .. person))
@@ -22,6 +24,13 @@ if not status then return { 'no-item' } end
 --- @include now
 
 local late, replayed, source = false, false, RESERVED
+if open ~= 'open' and holdings and not (grant and string.sub(grant, 1, #claim) == claim) then
+  local _, mark = string.find(holdings, '\t' .. item .. '\a', 1, true)
+  if mark then
+    id = item .. '\a' .. string.match(holdings, '^%d+', mark + 1)
+    grant = call('HGET', LEDGER, 'g:' .. id)
+  end
+end
 if not grant or string.sub(grant, 1, #claim) ~= claim or string.find(grant, '\n', 1, true) then
   --- @include finish_after
 elseif now >= soonest + 0 then
@@ -32,16 +41,22 @@ end
 local done, whom
 if not replayed then
   if ARGV[6] ~= form_version then return { 'form' } end
-  if string.find(grant, ' w', #claim, true) then
+  if open ~= 'open' or string.find(grant, ' [wd]', #claim) then
+    --- @include row_keys
     --- @include other_keys
+    --- @include assignments
+    --- @include bars
     --- @include drop_drafts
-    drop_drafts(id)
+    --- @include due
+    --- @include answered
+    --- @include rules
+    answered(item, person, answers)
   end
   local first, last = string.find(holdings, '\t' .. id .. '\t', 1, true)
   if first then holdings = string.sub(holdings, 1, first) .. string.sub(holdings, last + 1) end
   finished = finished + 1
   done = grant .. '\nfinished ' .. at .. (late and ' 1\n' or ' 0\n') .. result
-  whom = id .. '\t' .. ARGV[3] .. '\t' .. person
+  whom = item .. '\t' .. ARGV[3] .. '\t' .. person
   call('ZADD', FINISHED, at, id)
   call('ZREM', source, id)
 end

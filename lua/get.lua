@@ -5,7 +5,8 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items     3 leaseq:{q}:inbound   4 le
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead      7 leaseq:{q}:finished  8 leaseq:{q}:history
        9 leaseq:{q}:late
 ARGV   1 the time (not used)   2 id
-REPLY  {'item', {state, score, record, grant, history, late answers, the queue's max attempts}}
+REPLY  {'item', {state, score, record, grant, history, late answers, the queue's max attempts, row,
+       then the same of each further assignment}}
        {'no-item'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -13,6 +14,7 @@ local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local status = call('HGET', LEDGER, 'status')
 if not status then return { 'no-item' } end
 --- @include ledger
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include where

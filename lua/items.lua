@@ -3,10 +3,10 @@
 their score.
 
 KEYS   as get.lua
-ARGV   1 the time (not used)   2 state   3 limit, 1 to 250   4 shelf, 5 score, 6 id of the last item
-       seen, or '' each
+ARGV   1 the time (not used)   2 state, or due: all with a due date, by that date   3 limit, 1 to 250   4 row and shelf with a
+       tab between, 5 score, 6 assignment last seen, or '' each
 REPLY  {'items', 1 where it stopped before the limit because the items are large, else 0,
-       {id, shelf, the item as get.lua gives it}, …} ]]
+       {assignment, row and shelf with a tab between, the assignment as get.lua gives it}, …} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
@@ -14,10 +14,12 @@ local state, limit, shelf, score, last = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5],
 local status = call('HGET', LEDGER, 'status')
 if not status then return { 'items', 0 } end
 --- @include ledger
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include where
 --- @include describe
+--- @include due
 
 -- The rank behind the last item seen; where it has left the set, behind where it was.
 local function resume_at(key)
@@ -34,29 +36,39 @@ end
 local reply, room = { 'items', 0 }, 1000000 -- bytes, so that large items don't make a long call
 local function read(key, name)
   local start = resume_at(key)
-  for _, id in ipairs(call('ZRANGE', key, start, start + limit - #reply + 1)) do
+  for _, member in ipairs(call('ZRANGE', key, start, start + limit - #reply + 1)) do
     if room <= 0 then reply[2] = 1 end
-    local known = room > 0 and describe(id)
+    local known = room > 0 and describe_one(member)
     if known then
-      reply[#reply + 1] = { id, name, known }
+      reply[#reply + 1] = { member, name, known }
       for i = 3, 6 do room = room - #(known[i] or '') end
     end
   end
 end
 
-local sets = { reserved = RESERVED, scheduled = SCHEDULED, finished = FINISHED, dead = DEAD }
+local sets = { reserved = RESERVED, scheduled = SCHEDULED, finished = FINISHED, dead = DEAD, due = DUE }
 if sets[state] then
   read(sets[state], '')
-else
-  local passed = shelf ~= ''
-  for _, name in ipairs(PRECEDENCE) do
-    if passed and name == shelf then
-      read(shelf_key(name), name)
-      passed, score = false, ''
-    elseif not passed and #reply < limit + 2 and is_open(name) then
-      score = ''
-      read(shelf_key(name), name)
-    end
+  return reply
+end
+local places = {}
+each_shelf(function(row, name) places[#places + 1] = { row = row, shelf = name, name = row .. '\t' .. name } end)
+-- The one last seen may be empty, and so not listed, by now.
+local last_row, last_shelf = string.match(shelf, '^(.*)\t(.*)$')
+local function behind(place)
+  if not last_row then return true end
+  if place.row ~= last_row then return place.row > last_row end
+  return rank_of(place.shelf) > rank_of(last_shelf)
+end
+table.sort(places, function(a, b)
+  if a.row ~= b.row then return a.row < b.row end
+  return rank_of(a.shelf) < rank_of(b.shelf)
+end)
+for _, place in ipairs(places) do
+  local same = place.name == shelf
+  if same or behind(place) and #reply < limit + 2 then
+    if not same then score = '' end
+    read(shelf_key(place.row, place.shelf), place.name)
   end
 end
 return reply

@@ -11,14 +11,16 @@ local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
 if not status then return { 'leases' } end
 --- @include ledger
 --- @include queue_time
+--- @include assignments
 --- @include grant
 --- @include draft
 local reply = { 'leases' }
 for id in string.gmatch(holdings or '', '\t([^\t]+)') do
   local grant = call('HGET', LEDGER, 'g:' .. id)
   if expiry_of(grant) > now then
-    local draft = has_draft(grant) and draft_for(id, person)
-    reply[#reply + 1] = { id, grant, call('HGET', ITEMS, id), draft }
+    local item = item_of(id)
+    local draft = has_draft(grant) and draft_for(item, person)
+    reply[#reply + 1] = { item, grant, payload_of(id, call('HGET', ITEMS, id)), draft }
   end
 end
 return reply

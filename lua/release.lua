@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
---[[ Takes a lease away from whoever holds it; the item returns to inbound. An item that nobody holds is
-left as it is.
+--[[ Takes the leases of an item away from whoever holds them; it returns to inbound. An item that nobody
+holds is left as it is.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
@@ -11,11 +11,13 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id = ARGV[2]
-local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+local status = call('HGET', LEDGER, 'status')
 if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
+--- @include note
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include place
@@ -24,14 +26,18 @@ if not status then return { 'no-item' } end
 --- @include held
 --- @include end_grant
 --- @include describe
---- @include manager
-local item = read_item(id)
-if not item then return { 'no-item' } end
-if is_held(grant) then
-  local token = end_grant(item, grant, 'released ' .. at)
-  place(item, band_of(item.p) .. ':returned', now)
-  call('ZREM', RESERVED, id)
-  count('released')
-  moved('released', id, token, ARGV[3])
+if not read_item(id) then return { 'no-item' } end
+for _, member in ipairs(assignments(id)) do
+  local grant = call('HGET', LEDGER, 'g:' .. member)
+  if is_held(grant) then
+    local item = read_item(member)
+    local token = end_grant(item, grant, 'released ' .. at)
+    place(item, true, now)
+    call('ZREM', RESERVED, member)
+    count('released')
+    note('released', id .. '\t' .. token .. '\t' .. ARGV[3])
+    now = now + 1
+  end
 end
+if events[1] then tell() end
 return { 'item', describe(id) }

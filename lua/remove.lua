@@ -11,30 +11,23 @@ local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], K
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local DRAFTS = KEYS[11]
 local id = ARGV[2]
-local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+local status = call('HGET', LEDGER, 'status')
 if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include grant
 --- @include where
 --- @include held
 --- @include drop_drafts
+--- @include bars
+--- @include due
+--- @include forget
 --- @include manager
-local item = read_item(id)
-if not item then return { 'no-item' } end
-local _, _, set = where(item)
-local token = ''
-if is_held(grant) then
-  local person
-  token, person = string.match(grant, '^(%d+)\t([^\t]*)\t')
-  unhold(person, id)
-end
-drop_drafts(id)
-if set then call('ZREM', set, id) end
-call('HDEL', LEDGER, 'g:' .. id)
-for _, key in ipairs({ HISTORY, LATE, ITEMS }) do call('HDEL', key, id) end
+if not read_item(id) then return { 'no-item' } end
+local token = forget(id)
 moved('removed', id, token, ARGV[3])
 return { 'ok' }

@@ -12,11 +12,12 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local id, person, request = ARGV[2], ARGV[4], ARGV[5]
-local status, holdings, grant = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person, 'g:' .. id))
+local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
 if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include grant
@@ -26,32 +27,38 @@ if not status then return { 'no-item' } end
 --- @include lost
 --- @include soonest
 --- @include draft
+--- @include bars
+--- @include may_answer
+local member, grant = assignment_of(id, ARGV[3] .. '\t' .. person .. '\t')
 if not claims(grant, ARGV[3] .. '\t' .. person .. '\t') then return lost(id) end
 local held = is_held(grant)
-local item = read_item(id)
-local state, _, set = where(item)
-if not held and not (ending_of(grant) == 'expired' and state == 'inbound') then return lost(id) end
+local one = read_item(member)
+local state, _, set = where(one)
+if not held and not (ending_of(grant) == 'expired' and state == 'inbound' and may_answer(id, person, holdings)) then
+  return lost(id)
+end
 
 local head, marks = string.match(grant, '^(%d+\t[^\t]*\t%d+ %S+ %d+)([^\n]*)')
-local draft = (has_draft(grant) or item.w ~= nil) and draft_for(id, person)
+local draft = (has_draft(grant) or one.w ~= nil) and draft_for(id, person)
+local record = payload_of(member, call('HGET', ITEMS, member))
 if held and string.match(marks, ' q(%S+)') == request then
-  return { 'leased', id, head .. marks, call('HGET', ITEMS, id), draft }
+  return { 'leased', id, head .. marks, record, draft }
 end
 local done = (string.match(marks, ' n(%d+)') or 0) + 0
 local allowed = tonumber(renewals)
 if allowed and done >= allowed then return { 'used-up', allowed } end
 if not held then
   if alive_of(holdings) >= holds + 0 then return { 'full', tonumber(holds) } end
-  holdings = (holdings and string.match(holdings, '^[^\t]*\t.*') or '\t') .. id .. '\t'
+  holdings = (holdings and string.match(holdings, '^[^\t]*\t.*') or '\t') .. member .. '\t'
 end
 
 local expires = math.max(now + lease_seconds * 1000000, expiry_of(grant))
 local line = head .. ' x' .. string.format('%.0f', expires) .. ' n' .. (done + 1) .. ' q' .. request
-  .. (string.find(marks, ' w', 1, true) and ' w' or '')
-call('ZADD', RESERVED, expires, id)
+  .. (string.find(marks, ' w', 1, true) and ' w' or '') .. (string.find(marks, ' d', 1, true) and ' d' or '')
+call('ZADD', RESERVED, expires, member)
 expect(expires)
 save()
-call('HSET', LEDGER, 'g:' .. id, line, 'p:' .. person, holdings)
-if not held then call('ZREM', set, id) end
+call('HSET', LEDGER, 'g:' .. member, line, 'p:' .. person, holdings)
+if not held then call('ZREM', set, member) end
 call('XADD', JOURNAL, at, 'renewed', id .. '\t' .. ARGV[3] .. '\t' .. person)
-return { 'leased', id, line, call('HGET', ITEMS, id), draft }
+return { 'leased', id, line, record, draft }

@@ -5,10 +5,12 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound (the base
        4 leaseq:{q}:reserved  5 leaseq:{q}:journal
        and, where a lease ran out or the item was held before, the keys of includes/other_keys.lua
 ARGV   1 the time in microseconds, or '' for the server's   2 person   3 request id
-REPLY  {'leased', id, grant, record, draft or nil}   {'nothing'} ]]
+       4 the person's skills, sorted, with commas between; left out where there are none
+REPLY  {'leased', id, grant, record, draft or nil}   {'nothing'}
+       {'more'}: there is more to look at than fits one call; ask again ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local person, request = ARGV[2], ARGV[3]
+local person, request, skills = ARGV[2], ARGV[3], ARGV[4]
 local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
 if not status then return { 'nothing' } end
 --- @include status

@@ -12,7 +12,7 @@ if not paused then return { 'ok' } end
 --- @include status
 --- @include now
 --- @include save
-open = 'open'
+open = call('HEXISTS', LEDGER, 'mixed') == 1 and 'mixed' or 'open'
 call('HDEL', LEDGER, 'paused')
 save()
 call('XADD', JOURNAL, at, 'resumed', '\t\t' .. ARGV[2] .. '\t')

@@ -11,26 +11,41 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id = ARGV[2]
-local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+local status = call('HGET', LEDGER, 'status')
 if not status then return { 'no-item' } end
 --- @include ledger
 --- @include now
 --- @include save
+--- @include note
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include place
 --- @include where
 --- @include describe
---- @include manager
-local item = read_item(id)
-if not item then return { 'no-item' } end
-local state = where(item)
-if state == 'finished' then return { 'wrong-state', describe(id) } end
-if state == 'dead' then
-  item.f = nil
-  place(item, band_of(item.p) .. ':returned', now)
-  call('ZREM', DEAD, id)
-  count('revived')
-  moved('revived', id, '', ARGV[3])
+--- @include bars
+--- @include due
+local first = read_item(id)
+if not first then return { 'no-item' } end
+if where(first) == 'finished' and not call('HGET', ITEMS, id .. '\a2') then
+  return { 'wrong-state', describe(id) }
 end
+local revived = {}
+for _, member in ipairs(assignments(id)) do
+  if call('ZSCORE', DEAD, member) then revived[#revived + 1] = member end
+end
+if revived[1] then
+  first.f = nil
+  write_item(first)
+  lift_bars(id)
+  if first.d then call('ZADD', DUE, first.d, id) end
+end
+for _, member in ipairs(revived) do
+  place(read_item(member), true, now)
+  call('ZREM', DEAD, member)
+  count('revived')
+  note('revived', id .. '\t\t' .. ARGV[3])
+  now = now + 1
+end
+if events[1] then tell() end
 return { 'item', describe(id) }

@@ -11,20 +11,20 @@ local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id, person = ARGV[2], ARGV[4]
-local status, grant = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id))
+local status = call('HGET', LEDGER, 'status')
 if not status then return { 'no-item' } end
 --- @include ledger
---- @include save
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include grant
 --- @include where
 --- @include describe
 --- @include lost
+local claim = ARGV[3] .. '\t' .. person .. '\t'
+local member, grant = assignment_of(id, claim)
 local ended = grant and ending_of(grant)
-if not claims(grant, ARGV[3] .. '\t' .. person .. '\t') or (ended and ended ~= 'expired') then
-  return lost(id)
-end
+if not claims(grant, claim) or (ended and ended ~= 'expired') then return lost(id) end
 local others = {}
 for other in string.gmatch(call('HGET', DRAFTS, id) or '', '[^\t]+') do
   if other ~= person then others[#others + 1] = other end
@@ -33,9 +33,9 @@ others[#others + 1] = person
 call('HSET', DRAFTS, id .. '\t' .. person, ARGV[5], id, table.concat(others, '\t'))
 if not has_draft(grant) then
   local line, rest = string.match(grant, '^([^\n]*)(.*)$')
-  call('HSET', LEDGER, 'g:' .. id, line .. ' w' .. rest)
+  call('HSET', LEDGER, 'g:' .. member, line .. ' w' .. rest)
   if ended then
-    local item = read_item(id)
+    local item = read_item(member)
     item.w = ''
     write_item(item)
   end

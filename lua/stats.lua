@@ -5,7 +5,7 @@ KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:inbound   3 leaseq:{q}:reserved
        4 leaseq:{q}:scheduled  5 leaseq:{q}:finished  6 leaseq:{q}:dead
 ARGV   1 the time in microseconds, or ''   then the names of the counters
 REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age in microseconds or nil,
-       the pause's reason as JSON or nil, counter, …} ]]
+       the pause's reason as JSON or nil, how many are overdue, counter, …} ]]
 local call = redis.call
 local LEDGER, INBOUND = KEYS[1], KEYS[2]
 local fields = {}
@@ -15,18 +15,21 @@ if not status then status = '0 0 0 0 0 open 0 -' end
 --- @include status
 --- @include queue_time
 --- @include shelves
+--- @include due
 local inbound, oldest = 0, nil
-for name in string.gmatch(shelves, '%S+') do
-  inbound = inbound + call('ZCARD', shelf_key(name))
-  local score = call('ZRANGE', shelf_key(name), 0, 0, 'WITHSCORES')[2]
+each_shelf(function(row, shelf)
+  local key = shelf_key(row, shelf)
+  inbound = inbound + call('ZCARD', key)
+  local score = call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
   if score and (not oldest or score + 0 < oldest) then oldest = score + 0 end
-end
+end)
 local reply = { 'stats', inbound }
 for i = 3, 6 do reply[i] = call('ZCARD', KEYS[i]) end
 reply[7] = oldest and string.format('%.0f', math.max(now - oldest, 0)) or false
 reply[8] = paused or false
+reply[9] = call('ZCOUNT', DUE, '-inf', '(' .. string.format('%.0f', now))
 local counted = { ['n:reserved'] = token, ['n:finished'] = finished }
 for i, value in ipairs(call('HMGET', LEDGER, unpack(fields))) do
-  reply[8 + i] = counted[fields[i]] or value or 0
+  reply[9 + i] = counted[fields[i]] or value or 0
 end
 return reply

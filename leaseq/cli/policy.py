@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from leaseq.errors import Invalid
-from leaseq.policy import Policy
+from leaseq.policy import DURABLE, Durable, Policy
 from leaseq.strict import load_json
 
 P = ParamSpec("P")
@@ -27,6 +27,11 @@ HELP = {
     "bands": "Priorities up to the first number are high, past the second low.",
     "renewals": "How often one lease may be renewed; 'none' is without limit.",
     "share_drafts": "Show a draft to the next person who gets the item.",
+    "answers": "How many people are to answer each item.",
+    "max_abandons": "When that many people gave an item back, it is dead; 'none' is without limit.",
+    "dedupe_seconds": "An equal payload within this time is a duplicate, whatever its id.",
+    "keep_finished_seconds": "How long a finished item is kept; 'none' keeps it.",
+    "durable": "What an acknowledgement waits for: the server, its disk, or a replica.",
     "form": "A JSON file: how to show a payload and what to ask; 'none' takes the form away.",
     "title": "The queue's name for people.",
     "instructions": "What people should know, in Markdown.",
@@ -38,6 +43,13 @@ class _IntegerOrNone(click.ParamType[int | None]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
         return None if value == "none" else int(click.INT.convert(value, param, ctx))
+
+
+class _NumberOrNone(click.ParamType[float | None]):
+    name = "float|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        return None if value == "none" else float(click.FLOAT.convert(value, param, ctx))
 
 
 class _JsonFile(click.ParamType[Any]):
@@ -87,6 +99,8 @@ _TYPES: dict[Any, click.ParamType[Any]] = {
     float: click.FLOAT,
     int: click.INT,
     int | None: _IntegerOrNone(),
+    float | None: _NumberOrNone(),
+    Durable: click.Choice(DURABLE),
     str: click.STRING,
     Any: _JsonFile(),
 }

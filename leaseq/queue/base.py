@@ -7,7 +7,7 @@ from typing import Any
 
 from leaseq import arguments, form, records, strict
 from leaseq.connection import Client, Reply
-from leaseq.errors import ItemNotFound, LeaseLost, QueueNotFound
+from leaseq.errors import Invalid, ItemNotFound, LeaseLost, QueueNotFound
 from leaseq.keys import QUEUES, Keys
 from leaseq.model import Item, Json
 from leaseq.moves import Clock, Moves
@@ -72,6 +72,13 @@ class Base:
         if reply.code == b"no-item":
             raise ItemNotFound(self.name, id)
         return records.item(id, reply.rest[0])
+
+    def _rows(self, reply: Reply) -> None:
+        if reply.code == b"rows":
+            limit = (
+                f"at most {reply.rest[0]:,} different sets of skills and persons with items waiting at once"
+            )
+            raise Invalid("requires", limit)
 
     def _queue(self, reply: Reply) -> None:
         if reply.code == b"no-queue":

@@ -73,4 +73,5 @@ class Filling(Base):
         if reply.code == b"no-queue":
             self._make(Policy())
             reply = self._moves.enqueue(request, rows)
+        self._rows(reply)
         return int(reply.rest[0])

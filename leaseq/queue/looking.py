@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Literal
 
 from leaseq import arguments, records, strict
 from leaseq.errors import Invalid
@@ -21,6 +22,7 @@ COUNTERS = (
     "died",
     "revived",
     "released",
+    "assigned",
 )
 _PAGE = 50  # items of one call to the server: about a millisecond of it
 _ENTRIES = 1_000  # journal entries of one call
@@ -35,10 +37,17 @@ class Looking(Base):
         """Items in one state: inbound in the order in which they are handed out, the others by time."""
         return list(self.page(state, limit=limit, after=after).items)
 
+    def by_due(self, *, limit: int = 100, after: str | Item | None = None) -> Page:
+        """Items with a due date that are neither finished nor dead, what is due first first."""
+        return self._page("due", limit, after)
+
     def page(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> Page:
         """Like ``items``, with the cursor that leads on. ``after`` takes that, or an Item of the page."""
         if state not in STATES:
             raise Invalid("state", "one of " + ", ".join(STATES))
+        return self._page(state, limit, after)
+
+    def _page(self, state: State | Literal["due"], limit: int, after: str | Item | None) -> Page:
         left = strict.integer(limit, "limit", 1, 1_000)
         cursor = after.cursor if isinstance(after, Item) else after
         found: list[Item] = []
@@ -51,7 +60,7 @@ class Looking(Base):
             left -= len(batch)
             if len(batch) < asked and not reply.rest[0]:
                 return Page(tuple(found), None)
-            cursor = batch[-1].cursor
+            cursor = batch[-1].cursor if state != "due" else records.due_cursor(batch[-1])
         return Page(tuple(found), cursor)
 
     def answers(self, *, with_late: bool = False, chunk: int = 500) -> Iterator[Answer]:
@@ -82,7 +91,8 @@ class Looking(Base):
             dead,
             oldest_inbound_seconds=None if counts[5] is None else int(counts[5]) / 1e6,
             paused=None if counts[6] is None else json.loads(counts[6]) or "",
-            counters={name: int(n) for name, n in zip(COUNTERS, counts[7:], strict=True)},
+            overdue=int(counts[7]),
+            counters={name: int(n) for name, n in zip(COUNTERS, counts[8:], strict=True)},
         )
 
     def journal(self, after: str | None = None, limit: int = 100) -> list[Event]:

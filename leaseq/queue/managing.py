@@ -44,6 +44,21 @@ class Managing(Base):
         """Take a lease away from whoever holds the item; it returns to inbound."""
         return self._item(self._moves.release(strict.item_id(id), arguments.by(by)), id)
 
+    def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
+        """Let only this person reserve an item, until they give it back. It goes ahead of what never left.
+
+        Raises Invalid where nothing of the item waits, or where they answered or hold it.
+        """
+        who = strict.person_name(person)
+        reply = self._moves.assign(strict.item_id(id), arguments.by(by), who)
+        if reply.code == b"wrong-state":
+            state = reply.rest[0][0].decode()
+            raise Invalid("id", f"an item that waits; {id!r} is {state}: release or revive it first")
+        if reply.code == b"answered":
+            raise Invalid("person", f"somebody who neither answered {id!r} nor holds it; {who!r} did or does")
+        self._rows(reply)
+        return self._item(reply, id)
+
     def remove(self, id: str, *, by: str | None = None) -> None:
         """Forget an item whole, whatever its state."""
         reply = self._moves.remove(strict.item_id(id), arguments.by(by))
@@ -56,4 +71,8 @@ class Managing(Base):
         reply = self._moves.adopt(strict.item_id(id), number, arguments.by(by), ids.request_id())
         if reply.code == b"no-answer":
             raise Invalid("token", f"the token of a late answer of {id!r}; there is none with {number}")
+        if reply.code == b"answered":
+            raise Invalid(
+                "token", "an answer of somebody whose answer to this item doesn't count yet; theirs does"
+            )
         return self._item(reply, id)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Literal
 
 from leaseq import arguments, form, records, strict
 from leaseq.connection import Reply
 from leaseq.errors import Invalid
 from leaseq.model import Failed, Finished, Json, Lease, Nothing
 from leaseq.queue.base import Base
+
+_REASONS: dict[bytes, Literal["empty", "held", "not-eligible"]] = {
+    b"empty": "empty",
+    b"held": "held",
+    b"not-eligible": "not-eligible",
+}
 
 
 class Working(Base):
@@ -21,8 +28,14 @@ class Working(Base):
         A person whose hands are full gets one back that they hold. ``request_id`` names this call, so
         that sending it again gives the same lease.
         """
-        strict.skills(skills)
-        reply = self._moves.reserve(strict.person_name(person), arguments.request(request_id))
+        who, can, request = (
+            strict.person_name(person),
+            ",".join(strict.skills(skills)),
+            arguments.request(request_id),
+        )
+        reply = self._moves.reserve(who, request, can)
+        while reply.code == b"more":
+            reply = self._moves.reserve(who, request, can)
         return records.lease(self.name, reply.rest) if reply.code == b"leased" else None
 
     def renew(
@@ -83,17 +96,21 @@ class Working(Base):
         """
         held = arguments.claim(self.name, lease, id, token, person)
         text = strict.dump_json(arguments.given(result, "result"), "result")
-        strict.skills(skills)
+        can = strict.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
-        reply = self._send_finish(held, result, text, request)
+        reply = self._send_finish(held, result, text, request, ",".join(can))
         self._check(reply, held[0])
         late, replayed, following = reply.rest[0], reply.rest[1], (reply.rest[2:] or [None])[0]
-        taken = following and following[0] == b"leased"
-        return Finished(
-            held[0], bool(late), bool(replayed), records.lease(self.name, following[1:]) if taken else None
-        )
+        then: Lease | None = None
+        if following and following[0] == b"leased":
+            then = records.lease(self.name, following[1:])
+        elif following and following[0] == b"more":
+            then = self.reserve(held[2], skills=can, request_id=request)
+        return Finished(held[0], bool(late), bool(replayed), then)
 
-    def _send_finish(self, held: tuple[str, int, str], result: Json, text: str, request: str | None) -> Reply:
+    def _send_finish(
+        self, held: tuple[str, int, str], result: Json, text: str, request: str | None, can: str
+    ) -> Reply:
         """Check the result against the form as last read; the server says where that is another one now.
 
         A result that doesn't fit is sent as well: it may be one that was taken before the form changed,
@@ -106,7 +123,7 @@ class Working(Base):
                 form.check_result(wanted, result)
             except Invalid as error:
                 version, misfit = "misfit", error
-            reply = self._moves.finish(*held, text, version, request)
+            reply = self._moves.finish(*held, text, version, request, can)
             if reply.code != b"form":
                 return reply
             _ = self.policy  # read the form anew
@@ -121,10 +138,17 @@ class Working(Base):
         id: str | None = None,
         token: int | None = None,
         person: str | None = None,
+        again: bool = True,
     ) -> None:
-        """Give an item back. It goes ahead of the items that never left."""
+        """Give an item back. It goes ahead of the items that never left.
+
+        ``again`` True: others go first; this person sees it again only when nothing else waits for them.
+        False: never this person again.
+        """
         held = arguments.claim(self.name, lease, id, token, person)
-        self._check(self._moves.abandon(*held, arguments.text(reason, "reason")), held[0])
+        if not isinstance(again, bool):
+            raise Invalid("again", "true or false")
+        self._check(self._moves.abandon(*held, arguments.text(reason, "reason"), again), held[0])
 
     def fail(
         self,
@@ -148,12 +172,11 @@ class Working(Base):
         return [records.lease(self.name, found) for found in reply.rest]
 
     def why_nothing(self, person: str, skills: Sequence[str] = ()) -> Nothing:
-        """Why a reserve would get nothing now: empty, held by others, or paused."""
-        strict.skills(skills)
-        reply = self._moves.why_nothing(strict.person_name(person))
+        """Why a reserve would get nothing now: empty, held by others, not eligible, or paused."""
+        reply = self._moves.why_nothing(strict.person_name(person), ",".join(strict.skills(skills)))
         if reply.code == b"paused":
             return Nothing("paused", detail=json.loads(reply.rest[0]))
         if reply.code == b"something":
             return Nothing(None)
         free_at = records.when(reply.rest[0]) if reply.rest[0] else None
-        return Nothing("held" if reply.code == b"held" else "empty", free_at)
+        return Nothing(_REASONS[reply.code], free_at)

@@ -1,6 +1,8 @@
--- The held grant that a caller's token names, or nil; and whether the same call ended it before.
-local function claimed(grant, claim, ending)
-  if not claims(grant, claim) then return nil, false end
-  if is_held(grant) then return grant, false end
-  return nil, ending_of(grant) == ending
+-- The assignment that a token names, with its grant where that is held; and whether the same call ended
+-- it before (then with the grant as it ended).
+local function claimed(id, claim, ending)
+  local member, grant = assignment_of(id, claim)
+  if not claims(grant, claim) then return member, nil, nil end
+  if is_held(grant) then return member, grant, nil end
+  return member, nil, ending_of(grant) == ending and grant or nil
 end

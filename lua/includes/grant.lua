@@ -1,5 +1,5 @@
 -- A grant: `token \t person \t granted lease_seconds attempt`, then marks (x<expires> n<renewals>
--- q<request> once renewed, w where there is a draft). Once over, a newline and how: expired,
+-- q<request> once renewed, w where there is a draft, d where the item has a due date). Once over, a newline and how: expired,
 -- abandoned, failed, released or finished, when, and what belongs to it.
 local function is_held(grant) return grant and not string.find(grant, '\n', 1, true) end
 

@@ -1,4 +1,5 @@
--- What a person holds: `<last request>\t<id>\t<id>\t…`, the oldest first.
+-- What a person holds: `<last request>\t<assignment>\t<assignment>\t…`, the oldest first; with a space
+-- before it where they passed items over, so that reserve looks with care.
 local function without(holdings, id)
   local first, last = string.find(holdings, '\t' .. id .. '\t', 1, true)
   if not first then return holdings end
@@ -8,4 +9,9 @@ end
 local function unhold(person, id)
   local holdings = call('HGET', LEDGER, 'p:' .. person)
   if holdings then call('HSET', LEDGER, 'p:' .. person, without(holdings, id)) end
+end
+
+local function mark(person)
+  local holdings = call('HGET', LEDGER, 'p:' .. person) or '\t'
+  if string.byte(holdings) ~= 32 then call('HSET', LEDGER, 'p:' .. person, ' ' .. holdings) end
 end

@@ -1,7 +1,8 @@
 -- An item's record: the head, a newline, the payload. The head is when it was enqueued (11 hexadecimal
 -- digits of milliseconds) and then only what is not the default, a letter each: a attempts, f failures,
--- m max attempts, p priority, d due, r skills, s shelf (where it isn't `normal`), w somebody has a draft.
-local HEAD = { 'a', 'f', 'm', 'p', 'd', 'r', 's', 'w' }
+-- m max attempts, p priority, d due, r skills, o the one person it is assigned to (with \a for a
+-- space), s shelf (where it isn't `normal`), w somebody has a draft.
+local HEAD = { 'a', 'f', 'm', 'p', 'd', 'r', 'o', 's', 'w' }
 
 local function read_item(id)
   local record = call('HGET', ITEMS, id)
@@ -20,4 +21,9 @@ local function write_item(item)
     if item[letter] then head = head .. ' ' .. letter .. item[letter] end
   end
   call('HSET', ITEMS, item.id, head .. item.payload)
+end
+
+local function row_of(item)
+  if item.o then return '@' .. (string.gsub(item.o, '\a', ' ')) end
+  return item.r and (string.gsub(item.r, ',', '+')) or ''
 end

@@ -1,5 +1,6 @@
 -- What a person's hands give at a reserve: what a lost reply already gave them, else one they hold
 -- where their hands are full, else nothing. Their own leases that ran out are taken back first.
+-- A line of holdings begins with a space for a person who passed items over.
 local function lease_in_hand(person, request, holdings)
   local ids, grants = {}, {}
   for id in string.gmatch(holdings, '\t([^\t]+)') do
@@ -13,10 +14,12 @@ local function lease_in_hand(person, request, holdings)
   end
   local n = #ids
   local which = n
-  if n == 0 or string.sub(holdings, 1, #request + 1) ~= request .. '\t' then
+  if n == 0 or string.match(holdings, '^ ?([^\t]*)') ~= request then
     if n < holds + 0 then return nil end
     which = 1
   end
   local id, grant = ids[which], grants[which]
-  return { 'leased', id, grant, call('HGET', ITEMS, id), has_draft(grant) and draft_for(id, person) }
+  local item = item_of(id)
+  return { 'leased', item, grant, payload_of(id, call('HGET', ITEMS, id)),
+    has_draft(grant) and draft_for(item, person) }
 end

@@ -9,15 +9,17 @@ if done then
 end
 --- @include other_keys
 --- @include rules
-local events = {}
 --- @include save
+--- @include note
+--- @include assignments
 --- @include shelves
 --- @include item
 --- @include place
 --- @include grant
 --- @include held
---- @include note
 --- @include end_grant
+--- @include where
+--- @include die
 --- @include sweep
 --- @include draft
 --- @include lease_in_hand

@@ -1,7 +1,10 @@
--- Puts an item at the end of a shelf. `score` must be later than every entry there.
-local function place(item, shelf, score)
+-- Puts an assignment at the end of its shelf: `returned` where it was out before. `score` must be later
+-- than every entry there. The caller saves.
+local function place(item, returned, score)
+  local round, row = round_of(item.id), row_of(item)
+  local shelf = band_of(item.p) .. (round > 1 and ':' .. round or '') .. (returned and ':returned' or '')
   item.s = shelf ~= 'normal' and shelf or nil
-  call('ZADD', shelf_key(shelf), string.format('%.0f', score), item.id)
-  open_shelf(shelf)
+  call('ZADD', shelf_key(row, shelf), string.format('%.0f', score), item.id)
+  open_shelf(row, shelf)
   write_item(item)
 end

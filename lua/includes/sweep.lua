@@ -1,31 +1,26 @@
 -- Takes back what ran out and releases what is due, at most `limit` of both together. The caller saves.
-local function expire(id, score)
-  local item = read_item(id)
-  local token, person = end_grant(item, call('HGET', LEDGER, 'g:' .. id), 'expired ' .. at)
+local function expire(member, score)
+  local item, id = read_item(member), item_of(member)
+  local token, person = end_grant(item, call('HGET', LEDGER, 'g:' .. member), 'expired ' .. at)
   count('expired')
   note('expired', id .. '\t' .. token .. '\t' .. person)
-  item.f = (item.f or 0) + 1
-  local died = item.f >= (item.m or max_attempts) + 0
+  local died = count_failure(item)
   if died then
-    call('ZADD', DEAD, string.format('%.0f', score), id)
-    write_item(item)
-    count('died')
-    note('died', id .. '\t' .. token .. '\t' .. person)
+    die(item, score, token .. '\t' .. person)
   else
-    place(item, band_of(item.p) .. ':returned', score)
+    place(item, true, score)
   end
-  call('ZREM', RESERVED, id)
+  call('ZREM', RESERVED, member)
   return died
 end
 
-local function release_due(id, score)
-  local item = read_item(id)
+local function release_due(member, score)
+  local item = read_item(member)
   if item then
-    local band = band_of(item.p)
-    place(item, item.a and band .. ':returned' or band, score)
-    note('due', id)
+    place(item, item.a or item.o, score)
+    note('due', item_of(member))
   end -- else what is left of an enqueue that the server broke off, and so never acknowledged
-  call('ZREM', SCHEDULED, id)
+  call('ZREM', SCHEDULED, member)
   return item ~= nil
 end
 

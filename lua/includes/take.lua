@@ -1,6 +1,6 @@
 -- Gives `person` the next item and sets `reply`. A finish just before it comes along, to be written by
 -- the same two commands: `done`, its grant with the answer, and `whom`, its event.
--- Needs: the status, holdings, at, now, request, and after a finish id, done, whom. Sets: reply.
+-- Needs: the status, holdings, skills, at, now, request, and after a finish id, done, whom. Sets: reply.
 -- No function is made here unless something is out of the ordinary: making one costs as much as half
 -- a command. Every write of a destination comes before the removal of its source.
 local reply
@@ -8,40 +8,46 @@ if now >= soonest + 0 or (holdings and string.find(holdings, '\t', 1, true) < #h
   --- @include look_first
 end
 
-local next_id, shelf, record, emptied
-while not reply and open == 'open' and shelves ~= '' do
-  if shelves == ' normal' then
-    shelf = INBOUND
-  else
-    local name = string.match(shelves, '^ (%S+)')
-    shelf = name == 'normal' and INBOUND or INBOUND .. ':' .. name
+-- next_id is the assignment, next_item the item's id; for a plain item they are the same.
+local next_id, next_item, shelf, record, emptied
+local attempt, marks, draft = '1', '', false
+if open == 'mixed' or (open == 'open' and holdings and string.byte(holdings) == 32) then
+  --- @include take_with_care
+else
+  while not reply and open == 'open' and shelves ~= '' do
+    if shelves == ' normal' then
+      shelf = INBOUND
+    else
+      local name = string.match(shelves, '^ (%S+)')
+      shelf = name == 'normal' and INBOUND or INBOUND .. ':' .. name
+    end
+    next_id = call('ZRANGE', shelf, 0, 0)[1]
+    record = next_id and call('HGET', ITEMS, next_id)
+    if record then break end
+    if next_id then
+      call('ZREM', shelf, next_id) -- an enqueue that the server broke off, and so never acknowledged
+    else
+      shelves, emptied = string.match(shelves, '^ %S+(.*)$'), true
+    end
   end
-  next_id = call('ZRANGE', shelf, 0, 0)[1]
-  record = next_id and call('HGET', ITEMS, next_id)
-  if record then break end
-  if next_id then
-    call('ZREM', shelf, next_id) -- an enqueue that the server broke off, and so never acknowledged
-  else
-    shelves, emptied = string.match(shelves, '^ %S+(.*)$'), true
-  end
-end
-
-if record then
-  local attempt, marks, draft = '1', '', false
-  if string.byte(record, 12) ~= 10 then -- its head says more than when it was enqueued
+  next_item = next_id
+  if record and string.byte(record, 12) ~= 10 then -- its head says more than when it was enqueued
     --- @include other_keys
     --- @include rules
     --- @include item
     --- @include draft
     --- @include taken_before
-    attempt, marks, draft = taken_before(next_id, person)
+    attempt, marks, draft = taken_before(read_item(next_id), next_item, person)
   end
+end
+
+if record then
   token = (token + 1) .. '' -- spelled out once: a number would be at each use
   local expires = now + lease_seconds * 1000000
   if expires < soonest + 0 then soonest = string.format('%.0f', expires) end
   call('ZADD', RESERVED, expires, next_id)
   local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' ' .. attempt .. marks
-  local event = next_id .. '\t' .. token .. '\t' .. person
+  local event = next_item .. '\t' .. token .. '\t' .. person
   holdings = request .. (holdings and string.match(holdings, '\t.*') or '\t') .. next_id .. '\t'
   --- @include join_status
   if done then
@@ -53,7 +59,7 @@ if record then
     call('ZREM', shelf, next_id)
     call('XADD', JOURNAL, at, 'reserved', event)
   end
-  reply = { 'leased', next_id, grant, record, draft }
+  reply = { 'leased', next_item, grant, record, draft }
 elseif done then
   --- @include write_finish
 elseif emptied then

@@ -33,6 +33,8 @@ class Item:
     grants: list[Grant] = field(default_factory=list)
     drafts: dict[str, object] = field(default_factory=dict)
     late: list[tuple[int, object]] = field(default_factory=list)
+    later: set[str] = field(default_factory=set)  # gave it back: they see it when nothing else waits for them
+    never: set[str] = field(default_factory=set)  # gave it back for good
 
     @property
     def grant(self) -> Grant | None:
@@ -138,17 +140,20 @@ class Model:
             for item in self.items.values()
         )
 
-    def reserve(self, person: str, now: datetime) -> str | None:
-        """The id of the item that this person ought to get. The caller then says ``granted``."""
+    def reserve(self, person: str, now: datetime) -> list[str]:
+        """Which item this person ought to get: one of these. The caller then says ``granted``."""
         self.sweep(now, TAKEN_BACK_BY_A_RESERVE)
         for id in list(self.hands.get(person, [])):
             if self.items[id].grants[-1].expires <= now:
                 self.expire(self.items[id])
         hands = self.hands.get(person, [])
         if len(hands) >= self.holds:
-            return hands[0]
-        waiting = self.sets()["inbound"]
-        return waiting[0] if waiting and not self.paused else None
+            return hands[:1]
+        if self.paused:
+            return []
+        waiting = [id for id in self.sets()["inbound"] if person not in self.items[id].never]
+        first = [id for id in waiting if person not in self.items[id].later]
+        return first[:1] or waiting
 
     def alive(self, person: str, now: datetime) -> int:
         """How many leases a person has that did not run out."""

@@ -77,7 +77,7 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
         "max_attempts",
         [0, 1_001, 1.0, True],
     ),
-    ("enqueue requires", lambda q, v: q.enqueue({}, requires=v), "requires", [*SKILLS, ["fr"], None]),
+    ("enqueue requires", lambda q, v: q.enqueue({}, requires=v), "requires", [*SKILLS, None]),
     ("enqueue_many", lambda q, v: q.enqueue_many(v), "items", ["text", {"a": 1}, b"bytes", 5, None]),
     ("enqueue_many payload", lambda q, v: q.enqueue_many([{}, v]), "items[1].payload", JSON),
     ("enqueue_many id", lambda q, v: q.enqueue_many([NewItem({}, id=v)]), "items[0].id", IDS),

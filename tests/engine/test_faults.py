@@ -170,7 +170,8 @@ def test_a_wrong_password_is_refused_and_not_repeated(alone: EmbeddedServer) -> 
 
 MINIMAL = (
     "reset on >pw ~leaseq:* resetchannels -@all +ping +hello +client|setname +evalsha +script|load "
-    "+hget +hmget +hset +hdel +hincrby +zadd +zrem +zrange +zrangebyscore +zcard +zcount +zscore +zrank "
+    "+hget +hmget +hgetall +hset +hdel +hexists +hlen +hincrby +exists "
+    "+zadd +zrem +zrange +zrangebyscore +zcard +zcount +zscore +zrank "
     "+xadd +xtrim +xrange +time +sadd +smembers"
 )
 

@@ -108,6 +108,22 @@ def again(queue: leaseq.Queue, given: object) -> object:
     return found and (found.id, found.token, found.expires_at)
 
 
+def gave_back(queue: leaseq.Queue) -> leaseq.Lease:
+    given = lease(queue)
+    queue.abandon(given)
+    return given
+
+
+def three_answers(queue: leaseq.Queue) -> leaseq.Lease:
+    """Bob holds the second assignment of what ann holds the first of."""
+    queue.configure(answers=3)
+    queue.remove("b"), queue.remove("c"), queue.remove("d")
+    lease(queue)
+    given = queue.reserve("bob")
+    assert given is not None
+    return given
+
+
 MANY = [NewItem({}, id=id, delay=9 if id == "y" else 0) for id in ("a", "x", "y", "x")]
 
 # What it is called; what was before; the script whose reply is lost; the call.
@@ -129,11 +145,16 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("finish and next", lease, "finish", following),
     ("finish and next with more in hand", two, "finish", following),
     ("abandon", lease, "abandon", lambda q, held: q.abandon(held, "later")),
+    ("abandon for good", lease, "abandon", lambda q, held: q.abandon(held, again=False)),
+    ("reserve with care", gave_back, "reserve", again),
+    ("reserve an answer more", three_answers, "reserve", again),
+    ("finish an answer more", three_answers, "finish", lambda q, held: q.finish(held, RESULT).late),
     ("fail", lease, "fail", lambda q, held: q.fail(held, "torn").retry_at),
     ("fail for good", last_attempt, "fail", lambda q, held: q.fail(held, "torn").retry_at),
     ("clear", three_ran_out, "clear", lambda q, _: q.clear().more),
     ("revive", dead, "revive", lambda q, _: q.revive("a").state),
     ("release", lease, "release", lambda q, _: q.release("a").state),
+    ("assign", nothing, "assign", lambda q, _: q.assign("b", "ann").assigned_to),
     ("remove", lease, "remove", lambda q, _: q.remove("a")),
     ("adopt", two_answers, "adopt", lambda q, _: [a.result for a in q.adopt("a", 1).answers]),
     ("pause", nothing, "pause", lambda q, _: q.pause("lunch")),
@@ -144,7 +165,7 @@ CALLS: list[tuple[str, Before, str, Call]] = [
 
 def known(server: Server, name: str) -> dict[str, str]:
     """All that the server has of a queue, with the request ids left out, which are made at random."""
-    request = re.compile(r"(b'p:\w+': b')[0-9a-f]+|( q)[^ \\]+|(b'request': b')[^']+")
+    request = re.compile(r"(b'p:\w+': b' ?)[0-9a-f]+|( q)[^ \\]+|(b'request': b')[^']+")
     found = looking.everything(server.redis, name).items()
     return {key.decode().partition("}")[2]: request.sub(r"\1\2\3", str(value)) for key, value in found}
 

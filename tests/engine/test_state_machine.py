@@ -74,10 +74,11 @@ class Machine(RuleBasedStateMachine):
         with pytest.raises(leaseq.ItemNotFound if missing else leaseq.LeaseLost):
             call()
 
-    def got(self, expected: str | None, person: str, lease: leaseq.Lease | None) -> None:
-        assert (lease and lease.id) == expected
+    def got(self, expected: list[str], person: str, lease: leaseq.Lease | None) -> None:
         if lease is None:
+            assert not expected
             return
+        assert lease.id in expected
         self.model.granted(lease.id, lease.token, person, lease.expires_at)
         assert lease.person == person
         assert lease.draft == self.model.items[lease.id].drafts.get(person)
@@ -157,10 +158,10 @@ class Machine(RuleBasedStateMachine):
             self.got(self.model.reserve(lease.person, self.now), lease.person, done.next)
 
     @precondition(lambda self: self.leases)
-    @rule(index=INDEX, fail=st.booleans())
-    def give_back(self, index: int, fail: bool) -> None:
+    @rule(index=INDEX, fail=st.booleans(), again=st.booleans())
+    def give_back(self, index: int, fail: bool, again: bool) -> None:
         lease = self.lease(index)
-        call = lambda: self.queue.fail(lease, "no") if fail else self.queue.abandon(lease)  # noqa: E731
+        call = lambda: self.queue.fail(lease, "no") if fail else self.queue.abandon(lease, again=again)  # noqa: E731
         if not self.live(lease):
             item = self.model.items.get(lease.id)
             how = "failed" if fail else "abandoned"
@@ -172,6 +173,9 @@ class Machine(RuleBasedStateMachine):
             return
         until = getattr(call(), "retry_at", None)
         self.model.give_back(lease.id, "failed" if fail else "abandoned", until, self.now)
+        if not fail:
+            item = self.model.items[lease.id]
+            (item.later if again else item.never).add(lease.person)
 
     @precondition(lambda self: self.leases)
     @rule(index=INDEX, draft=st.integers())
@@ -224,6 +228,8 @@ class Machine(RuleBasedStateMachine):
             call()
             if item.state == "dead":
                 item.failures = 0
+                item.later.clear()
+                item.never.clear()
                 self.model.wait(item, returned=True)
                 self.model.count("revived")
 

@@ -28,6 +28,11 @@ def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, que
             "bands": [10, 20],
             "renewals": None,
             "share_drafts": False,
+            "answers": 1,
+            "max_abandons": None,
+            "dedupe_seconds": 0,
+            "keep_finished_seconds": None,
+            "durable": "server",
             "form": FORM,
             "title": "Triage",
             "instructions": "",
@@ -70,7 +75,7 @@ def test_an_item_has_its_shape_and_lists_go_page_by_page(
     )
     item = manager("GET", f"/queues/{asking.name}/items/one").json
     assert list(item) == [
-        "id", "state", "payload", "priority", "requires", "due", "attempts", "failures",
+        "id", "state", "payload", "priority", "requires", "assigned_to", "due", "attempts", "failures",
         "enqueued_at", "leases", "answers", "late_answers", "history",
     ]  # fmt: skip
     assert (item["state"], item["due"], item["requires"], item["leases"]) == ("finished", None, [], [])
@@ -105,11 +110,11 @@ def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller)
     stats = manager("GET", f"/queues/{asking.name}/stats").json
     assert list(stats) == [
         *("inbound", "reserved", "scheduled", "finished", "dead"),
-        *("oldest_inbound_seconds", "paused", "counters"),
+        *("oldest_inbound_seconds", "overdue", "paused", "counters"),
     ]
     assert set(stats["counters"]) == {
         *("enqueued", "reserved", "finished", "late", "abandoned"),
-        *("expired", "failed", "died", "revived", "released"),
+        *("expired", "failed", "died", "revived", "released", "assigned"),
     }
 
 

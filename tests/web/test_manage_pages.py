@@ -36,6 +36,11 @@ def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Que
         "retry_max_seconds": "3600",
         "bands": "50 150",
         "share_drafts": "yes",
+        "answers": "1",
+        "max_abandons": "",
+        "dedupe_seconds": "0",
+        "keep_finished_seconds": "",
+        "durable": "server",
     }
     assert boss.post(f"{base}/settings", settings).location == base
     policy = queue.policy
@@ -98,7 +103,16 @@ def test_settings_that_are_no_good_change_nothing(
     page = boss.get(f"/manage/{asking.name}/settings").text
     good = {"title": "Changed", "bands": "50 150", "form": ""} | {
         key: re.search(rf'name="{key}" value="([^"]*)"', page)[1]
-        for key in ("lease_seconds", "max_attempts", "holds", "retry_seconds", "retry_max_seconds")
+        for key in (
+            "lease_seconds",
+            "max_attempts",
+            "holds",
+            "retry_seconds",
+            "retry_max_seconds",
+            "answers",
+            "dedupe_seconds",
+            "durable",
+        )
     }
     answer = boss.post(f"/manage/{asking.name}/settings", {**good, name: text})
     assert answer.status_code == 400

@@ -15,6 +15,7 @@ from webapp.api import bp
 from webapp.api.keys import derived_id, idempotency_key
 from webapp.api.models import (
     PRIORITY,
+    SKILLS,
     Held,
     ItemModel,
     ItemPath,
@@ -53,7 +54,7 @@ _NEW_ITEM = {
             "maximum": 315_360_000,
             "description": "Seconds before it may be reserved",
         },
-        "requires": {"type": "array", "maxItems": 0, "description": "Anybody may have any item as yet"},
+        "requires": {**SKILLS, "type": "array", "description": "Skills that a person needs to get it"},
         "due": {"type": "string", "format": "date-time", "description": "From 1970 to 9000"},
         "max_attempts": {"type": "integer", "minimum": 1, "maximum": 1_000},
     },

@@ -127,6 +127,19 @@ class PolicyBody(Body):
         json_schema_extra=_within(0, 1_000_000),
     )
     share_drafts: bool = Field(False, description="Show a draft to the next person")
+    answers: int = Field(1, description="How many people are to answer each item, 1 to 100")
+    max_abandons: int | None = Field(
+        None, description="When that many people gave an item back, it is dead; null: no limit"
+    )
+    dedupe_seconds: float = Field(
+        0, description="An equal payload within this time is a duplicate, whatever its id"
+    )
+    keep_finished_seconds: float | None = Field(
+        None, description="How long a finished item is kept; null: for good"
+    )
+    durable: Literal["server", "fsync", "replica"] = Field(
+        "server", description="What an acknowledgement waits for: the server, its disk, or a replica"
+    )
     form: Any = Field(None, description="How to show a payload and what to ask: {show, ask, keys}")
     title: str = Field("", description="What pages call the queue", json_schema_extra={"maxLength": 200})
     instructions: str = Field("", description="Markdown", json_schema_extra={"maxLength": 65_536})
@@ -225,6 +238,7 @@ class ItemModel(BaseModel):
     payload: Any
     priority: int
     requires: list[str]
+    assigned_to: list[str] = Field(description="Who alone may reserve it now")
     due: str | None
     attempts: int = Field(description="Grants so far")
     failures: int = Field(description="Expiries and fails so far")
@@ -247,6 +261,7 @@ class StatsModel(BaseModel):
     finished: int
     dead: int
     oldest_inbound_seconds: float | None
+    overdue: int = Field(description="Neither finished nor dead, and past their due date")
     paused: str | None = Field(description="The reason, '' where none was given; null: not paused")
     counters: dict[str, int]
 

@@ -56,6 +56,7 @@ def item_shape(item: leaseq.Item) -> dict[str, Any]:
         "payload": item.payload,
         "priority": item.priority,
         "requires": list(item.requires),
+        "assigned_to": list(item.assigned_to),
         "due": _time(item.due),
         "attempts": item.attempts,
         "failures": item.failures,
@@ -71,6 +72,7 @@ def stats_shape(stats: leaseq.Stats) -> dict[str, Any]:
     return {
         **counts_shape(stats),
         "oldest_inbound_seconds": stats.oldest_inbound_seconds,
+        "overdue": stats.overdue,
         "paused": stats.paused,
         "counters": dict(stats.counters),
     }

@@ -140,6 +140,46 @@ SETTINGS = (
         lambda text: text == "yes",
         lambda value: "yes" if value else "",
     ),
+    Setting(
+        "answers",
+        "Answers",
+        "How many people are to answer each item, 1 to 100. Counts for items handed out from now on.",
+        "number",
+        _number("answers"),
+        _shown,
+    ),
+    Setting(
+        "max_abandons",
+        "Given back by",
+        "When that many people gave an item back, it is dead. Empty: no limit.",
+        "number",
+        _number_or_none("max_abandons"),
+        _shown,
+    ),
+    Setting(
+        "dedupe_seconds",
+        "Same payload",
+        "Seconds within which an equal payload counts as the same item. 0: never.",
+        "number",
+        _number("dedupe_seconds"),
+        _shown,
+    ),
+    Setting(
+        "keep_finished_seconds",
+        "Keep finished items",
+        "Seconds; after that the clear job forgets them, answers and all. Empty: keep them.",
+        "number",
+        _number_or_none("keep_finished_seconds"),
+        _shown,
+    ),
+    Setting(
+        "durable",
+        "Acknowledge after",
+        "server, fsync (it is on the server's disk) or replica (another server has it, too).",
+        "text",
+        str.strip,
+        _shown,
+    ),
 )
 
 

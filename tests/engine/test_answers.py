@@ -1,0 +1,213 @@
+"""Several answers: an item is given to as many people as its queue wants answers, never to one twice."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+
+
+@pytest.fixture
+def three(timed: leaseq.Queue) -> leaseq.Queue:
+    timed.configure(answers=3)
+    return timed
+
+
+def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
+    lease = queue.reserve(person)
+    assert lease is not None
+    return lease
+
+
+def test_three_people_may_have_an_item_at_once_and_no_fourth(three: leaseq.Queue) -> None:
+    three.enqueue({"text": "hello"}, id="a")
+    leases = [take(three, person) for person in ("ann", "bob", "cyd")]
+    assert {(lease.id, lease.payload["text"], lease.attempt) for lease in leases} == {("a", "hello", 1)}
+    assert len({lease.token for lease in leases}) == 3
+    assert three.reserve("dan") is None
+    assert three.why_nothing("dan").reason == "held"
+    assert [grant.person for grant in three.get("a").leases] == ["ann", "bob", "cyd"]
+
+
+def test_nobody_gets_an_item_twice(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    three.finish(take(three, "ann"), {"by": "ann"})
+    assert three.reserve("ann") is None
+    assert three.why_nothing("ann").reason == "not-eligible"
+    three.configure(holds=2)
+    take(three, "bob")
+    assert three.reserve("bob") is None, "nor a second assignment while they hold one"
+
+
+def test_breadth_first(three: leaseq.Queue) -> None:
+    for id in "abc":
+        three.enqueue({}, id=id)
+    given = []
+    for person in ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida"):
+        lease = take(three, person)
+        given.append(lease.id)
+        three.finish(lease, {})
+    assert given == ["a", "b", "c"] * 3
+    assert three.reserve("jon") is None
+    assert three.why_nothing("jon").reason == "empty"
+
+
+def test_an_item_is_finished_when_all_of_its_answers_are_there(three: leaseq.Queue, sets: Sets) -> None:
+    three.enqueue({}, id="a")
+    states = []
+    for person in ("ann", "bob", "cyd"):
+        lease = take(three, person)
+        states.append(three.get("a").state)
+        three.finish(lease, {"by": person})
+        states.append(three.get("a").state)
+    assert states == ["reserved", "inbound", "reserved", "inbound", "reserved", "finished"]
+    item = three.get("a")
+    assert [(a.person, a.result) for a in item.answers] == [(p, {"by": p}) for p in ("ann", "bob", "cyd")]
+    assert item.attempts == 3
+    assert three.stats().finished == 3
+    assert [(a.id, a.person) for a in three.answers()] == [("a", "ann"), ("a", "bob"), ("a", "cyd")]
+    assert [i.assignment for i in three.items("finished")] == [1, 2, 3]
+    assert sets()["finished"] == ["a", "a\a2", "a\a3"]
+
+
+def test_never_one_answer_too_many_whoever_lets_go(three: leaseq.Queue, clock: Clock) -> None:
+    chance = random.Random(5)
+    for n in range(12):
+        three.enqueue({}, id=f"{n}")
+    three.configure(max_attempts=1000)
+    people = [f"p{n}" for n in range(5)]
+    for _ in range(900):
+        lease = three.reserve(chance.choice(people))
+        if lease is None:
+            clock.tick(400)
+            continue
+        how = chance.random()
+        if how < 0.5:
+            three.finish(lease, {"by": lease.person})
+        elif how < 0.7:
+            three.abandon(lease)
+        elif how < 0.8:
+            three.fail(lease, "no")
+        clock.tick(chance.choice([1, 100]))
+    for n in range(12):
+        item = three.get(f"{n}")
+        assert item.state == "finished"
+        assert len(item.answers) == 3
+        assert len({answer.person for answer in item.answers}) == 3
+
+
+def test_a_late_answer_takes_an_assignment_that_still_waits(three: leaseq.Queue, clock: Clock) -> None:
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    bobs = take(three, "bob")  # the assignment that ann had
+    assert bobs.attempt == 2
+    done = three.finish(stale, {"by": "ann"})
+    assert (done.late, done.replayed) == (True, False)
+    assert three.finish(stale, {"by": "ann"}).replayed
+    three.finish(bobs, {"by": "bob"})
+    three.finish(take(three, "cyd"), {"by": "cyd"})
+    item = three.get("a")
+    assert item.state == "finished"
+    assert sorted((a.person, a.late) for a in item.answers) == [("ann", True), ("bob", False), ("cyd", False)]
+    assert item.late_answers == ()
+    assert three.stats().counters["finished"] == 3
+
+
+def test_a_late_answer_of_somebody_who_answered_meanwhile_is_only_kept(
+    three: leaseq.Queue, clock: Clock
+) -> None:
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    three.finish(take(three, "ann"), {"v": 2})
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        three.finish(stale, {"v": 1})
+    assert lost.value.answer_kept
+    assert [a.result for a in three.get("a").answers] == [{"v": 2}]
+
+
+def test_a_lease_that_ran_out_is_not_taken_back_beside_another_of_the_same_item(
+    three: leaseq.Queue, clock: Clock
+) -> None:
+    three.configure(holds=2)
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    take(three, "ann")
+    with pytest.raises(leaseq.LeaseLost):
+        three.renew(stale)
+
+
+def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    three.configure(retry_seconds=0)
+    three.enqueue({}, id="a")
+    bobs = [take(three, person) for person in ("ann", "bob")][1]
+    three.fail(three.mine("ann")[0], "torn")
+    three.fail(take(three, "ann"), "torn")
+    assert three.fail(take(three, "cyd"), "torn").retry_at is None
+    assert sets()["inbound"] == []
+    assert three.get("a").failures == 3
+    three.finish(bobs, {"by": "bob"})  # who held one may still finish
+    assert three.get("a").state == "dead"
+    assert three.reserve("dan") is None
+    revived = three.revive("a")
+    assert (revived.state, revived.failures, len(revived.answers)) == ("inbound", 0, 1)
+    assert three.reserve("bob") is None, "they answered it"
+    assert take(three, "dan").id == "a"
+
+
+def test_release_and_remove_mean_all_of_it(three: leaseq.Queue, sets: Sets) -> None:
+    three.enqueue({}, id="a")
+    for person in ("ann", "bob"):
+        take(three, person)
+    assert three.release("a").leases == ()
+    assert three.stats().counters["released"] == 2
+    take(three, "cyd")
+    three.remove("a")
+    assert all(not ids for ids in sets().values())
+    with pytest.raises(leaseq.ItemNotFound):
+        three.get("a")
+    assert three.mine("cyd") == []
+
+
+def test_drafts_are_each_persons_own_and_go_with_their_answer(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    anns, bobs = take(three, "ann"), take(three, "bob")
+    three.save_draft(anns, {"by": "ann"})
+    three.save_draft(bobs, {"by": "bob"})
+    three.finish(anns, {})
+    three.abandon(bobs)
+    assert take(three, "bob").draft == {"by": "bob"}
+    assert take(three, "cyd").draft is None
+
+
+def test_more_answers_may_be_asked_for_later(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    timed.enqueue({}, id="b")
+    timed.finish(take(timed, "ann"), {})
+    timed.configure(answers=2)
+    assert [take(timed, person).id for person in ("bob", "cyd")] == ["b", "b"]
+    assert timed.get("a").state == "finished", "what was handed out before stays as it was"
+
+
+def test_an_answer_adopted_counts_for_its_person(three: leaseq.Queue, clock: Clock) -> None:
+    three.configure(answers=2)
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    bobs, cyds = take(three, "bob"), take(three, "cyd")
+    three.finish(bobs, {"by": "bob"})
+    three.finish(cyds, {"by": "cyd"})
+    with pytest.raises(leaseq.LeaseLost):
+        three.finish(stale, {"by": "ann"})
+    item = three.adopt("a", stale.token)
+    assert sorted(a.person for a in item.answers) == ["ann", "cyd"]
+    assert [a.person for a in item.late_answers] == ["bob"]
+    with pytest.raises(leaseq.LeaseLost):
+        three.finish(cyds, {"by": "cyd", "v": 2})
+    assert sorted(a.person for a in three.adopt("a", cyds.token).answers) == ["ann", "cyd"]
