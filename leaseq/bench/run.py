@@ -1,116 +1,30 @@
-"""Takes the figures of ``docs/benchmarks.md`` on a server of its own, over a unix socket."""
+"""Takes the figures of ``docs/benchmarks.md``."""
 
 from __future__ import annotations
 
-import os
-import statistics
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from statistics import median
 from typing import Any
 
-import redis
-
-from leaseq import Client, Queue, connect
-from leaseq.bench import floor
-from leaseq.embedded import EmbeddedServer
+from leaseq import Queue
+from leaseq.bench import floor, people
+from leaseq.bench.setting import FOREVER, PAYLOAD, RESULT, Bench, Figure, opened
 from leaseq.keys import Keys
 from leaseq.moves import SCRIPTS
 from leaseq.scripts import Bound
 
-PAYLOAD = {"text": "x" * 189}  # 200 bytes of JSON
-RESULT = {"label": "spam"}
-FOREVER = 604_800  # seconds of lease
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured figure beside what it should be."""
-
-    name: str
-    value: float
-    unit: str
-    least: float
-    aim: float
-    more_is_better: bool = False
-
-    @property
-    def reached(self) -> bool:
-        return self.value >= self.least if self.more_is_better else self.value <= self.least
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    client: Client
-    server: redis.Redis
-    cycles: int  # reserve + finish, for each sample
-    rounds: int  # samples, of which the median counts
-    large: int  # items of the large queue
-    tell: Callable[[str], None]
-
-    def empty(self) -> None:
-        """Wait for the memory to be free, which FLUSHALL by itself doesn't."""
-        self.server.flushall()
-        while self.server.info("memory")["lazyfree_pending_objects"]:
-            time.sleep(0.01)
-
-    def queue(self, name: str, items: int, *, holds: int = 1) -> Queue:
-        self.empty()
-        queue = Queue(self.client, name)
-        queue.configure(lease_seconds=FOREVER, holds=holds)
-        queue.enqueue_many(PAYLOAD for _ in range(items))
-        return queue
-
-    def server_microseconds(self, work: Callable[[], object], cycles: int) -> float:
-        """The server's time for all scripts that ``work`` runs, for each of its cycles."""
-        self.server.config_resetstat()
-        work()
-        stats = self.server.info("commandstats")
-        return float(stats["cmdstat_evalsha"]["usec"]) / cycles
-
-    def longest_call(self, work: Callable[[], object]) -> float:
-        """The server's time for one of the equal calls that ``work`` makes."""
-        self.server.config_resetstat()
-        work()
-        return float(self.server.info("commandstats")["cmdstat_evalsha"]["usec_per_call"])
-
 
 def run(*, quick: bool = False, tell: Callable[[str], None] = lambda _: None) -> list[Figure]:
     """All figures. ``quick`` takes a tenth of the items and cycles: a check that it runs, not a figure."""
-    with _bench(quick, tell) as bench:
-        return [*_against_the_floor(bench), *_flatness(bench), *_clear(bench), *_filling(bench)]
-
-
-@contextmanager
-def _bench(quick: bool, tell: Callable[[str], None]) -> Iterator[Bench]:
-    with (
-        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
-        _one_core(),
-        EmbeddedServer(folder, fsync="no") as embedded,
-    ):
-        client = connect(embedded.url)
-        if not isinstance(client.redis, redis.Redis):
-            raise TypeError("an embedded server is no cluster")
-        client.redis.config_set("appendonly", "no")  # the floor has no file either
-        scale = 10 if quick else 1
-        yield Bench(client, client.redis, 20_000 // scale, 5, 1_000_000 // scale, tell)
-        client.close()
-
-
-@contextmanager
-def _one_core() -> Iterator[None]:
-    """Pin this process, and the server that it starts, to one core: ratios swing otherwise."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(cores)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, cores)
+    with opened(quick, tell) as bench:
+        return [
+            *_against_the_floor(bench),
+            *_flatness(bench),
+            *_clear(bench),
+            *_filling(bench),
+            *people.figures(bench),
+        ]
 
 
 def _two_calls(queue: Queue, count: int, person: str = "alice") -> float:
@@ -189,10 +103,10 @@ def _against_the_floor(bench: Bench) -> list[Figure]:
         busy.append(_many_at_once(bench))
         one.append(base / _one_call(bench.queue("one", bench.cycles + 1), bench.cycles))
     return [
-        Figure("reserve + finish, two calls, against the floor", _median(two), "x", 0.60, 0.8, True),
-        Figure("finish with then_reserve, against the floor", _median(one), "x", 1.0, 1.3, True),
-        Figure("server time of a reserve + finish, one client on its core", _median(both), "µs", 28, 16),
-        Figure("server time of a reserve + finish, 50 people at once", _median(busy), "µs", 28, 16),
+        Figure("reserve + finish, two calls, against the floor", median(two), "x", 0.60, 0.8, True),
+        Figure("finish with then_reserve, against the floor", median(one), "x", 1.0, 1.3, True),
+        Figure("server time of a reserve + finish, one client on its core", median(both), "µs", 28, 16),
+        Figure("server time of a reserve + finish, 50 people at once", median(busy), "µs", 28, 16),
     ]
 
 
@@ -219,8 +133,8 @@ def _flatness(bench: Bench) -> list[Figure]:
         _two_calls(queue, cycles)
     leases = [_two_calls(many, cycles) / _two_calls(few, cycles) for _ in range(bench.rounds)]
     return [
-        Figure("reserve + finish, 1,000,000 inbound against 1,000", _median(ratios), "x", 1.2, 1.0),
-        Figure("reserve + finish, 100,000 open leases against 1,000", _median(leases), "x", 1.2, 1.0),
+        Figure("reserve + finish, 1,000,000 inbound against 1,000", median(ratios), "x", 1.2, 1.0),
+        Figure("reserve + finish, 100,000 open leases against 1,000", median(leases), "x", 1.2, 1.0),
     ]
 
 
@@ -253,7 +167,7 @@ def _clear(bench: Bench) -> list[Figure]:
         (20, lambda: queue.items("reserved", limit=50)),
     ]
     # The median of each kind: the machine's own pauses are not the script's.
-    longest = max(_median([bench.longest_call(call) for _ in range(times)]) for times, call in kinds)
+    longest = max(median([bench.longest_call(call) for _ in range(times)]) for times, call in kinds)
     return [
         Figure("clear that finds nothing, 100,000 open leases", idle / 1000, "ms", 0.15, 0.05),
         Figure("longest block of any script", longest / 1000, "ms", 5, 1),
@@ -275,9 +189,5 @@ def _filling(bench: Bench) -> list[Figure]:
         size = (bench.server.info("memory")["used_memory"] - before) / count
     return [
         Figure("bytes of a waiting item, 200-byte payload", size, "bytes", 380, 330),
-        Figure("enqueue_many", _median(rates), "items/s", 60_000, 120_000, True),
+        Figure("enqueue_many", median(rates), "items/s", 60_000, 120_000, True),
     ]
-
-
-def _median(values: list[float]) -> float:
-    return statistics.median(values)

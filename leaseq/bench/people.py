@@ -1,0 +1,74 @@
+"""What the rules for people cost: each as a ratio to the same call where the rule isn't used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+
+from leaseq import Lease, NewItem, Queue
+from leaseq.bench.setting import PAYLOAD, RESULT, Bench, Figure
+
+_SAMPLES = 200
+
+
+def figures(bench: Bench) -> list[Figure]:
+    return [_skips(bench), _skills(bench), _answers(bench)]
+
+
+def _reserves(bench: Bench, queue: Queue, take: Callable[[], Lease | None]) -> float:
+    """The server's microseconds for a reserve; each item taken is finished, past the clock."""
+    found: list[float] = []
+    for _ in range(_SAMPLES):
+        given: list[Lease | None] = []
+        found.append(bench.longest_call(lambda given=given: given.append(take())))  # type: ignore[misc]
+        queue.finish(given[0], RESULT)
+    return median(found)
+
+
+def _skips(bench: Bench) -> Figure:
+    """A person who passed over a tenth of a million items, against one who comes for the first time."""
+    count = bench.large // 10
+    bench.tell(f"a person who passed over {count:,} items")
+    queue = bench.queue("skips", count + 2 * _SAMPLES + 10)
+    for _ in range(count):
+        queue.abandon(queue.reserve("skipper"), again=False)
+    newcomers = iter(range(_SAMPLES))
+    theirs = _reserves(bench, queue, lambda: queue.reserve("skipper"))
+    newcomer = _reserves(bench, queue, lambda: queue.reserve(f"newcomer-{next(newcomers)}"))
+    return Figure(f"reserve after {count:,} skips, against a newcomer's", theirs / newcomer, "x", 2.0, 1.5)
+
+
+def _skills(bench: Bench) -> Figure:
+    """A hundred sets of skills wait, and the person has three skills; against a queue without any."""
+    bench.tell("a hundred sets of skills")
+    queue = bench.queue("skilled", 1)
+    each = 2 * _SAMPLES // 100 + 5
+    names = [f"skill-{n:02}" for n in range(100)]
+    queue.enqueue_many(NewItem(PAYLOAD, requires=(name,)) for name in names for _ in range(each * 40))
+    mine = names[10:13]
+    skilled = _reserves(bench, queue, lambda: queue.reserve("polyglot", skills=mine))
+    plain = bench.queue("plain", 3 * _SAMPLES)
+    base = _reserves(bench, plain, lambda: plain.reserve("anybody"))
+    return Figure("reserve with 100 skill rows in use, against none", skilled / base, "x", 4.0, 2.0)
+
+
+def _answers(bench: Bench) -> Figure:
+    """Three answers an item: the server's time for one reserve + finish, against one answer an item."""
+    bench.tell("three answers an item")
+    count = bench.cycles // 10
+
+    def work(queue: Queue) -> float:
+        people = [f"person-{n}" for n in range(5)]
+
+        def cycle() -> None:
+            for n in range(count):
+                queue.finish(queue.reserve(people[n % 5]), RESULT)
+
+        return bench.server_microseconds(cycle, count)
+
+    one = work(bench.queue("one-answer", count))
+    queue = bench.queue("three-answers", count // 2)
+    queue.configure(answers=3)
+    return Figure(
+        "reserve + finish with three answers an item, against one", work(queue) / one, "x", 4.0, 2.0
+    )

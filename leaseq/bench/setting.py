@@ -1,0 +1,101 @@
+"""Where figures are taken: a server of its own, over a unix socket, and ways to time what it does."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import redis
+
+from leaseq import Client, Queue, connect
+from leaseq.embedded import EmbeddedServer
+
+PAYLOAD = {"text": "x" * 189}  # 200 bytes of JSON
+RESULT = {"label": "spam"}
+FOREVER = 604_800  # seconds of lease
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured figure beside what it should be."""
+
+    name: str
+    value: float
+    unit: str
+    least: float
+    aim: float
+    more_is_better: bool = False
+
+    @property
+    def reached(self) -> bool:
+        return self.value >= self.least if self.more_is_better else self.value <= self.least
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    client: Client
+    server: redis.Redis
+    cycles: int  # reserve + finish, for each sample
+    rounds: int  # samples, of which the median counts
+    large: int  # items of the large queue
+    tell: Callable[[str], None]
+
+    def empty(self) -> None:
+        """Wait for the memory to be free, which FLUSHALL by itself doesn't."""
+        self.server.flushall()
+        while self.server.info("memory")["lazyfree_pending_objects"]:
+            time.sleep(0.01)
+
+    def queue(self, name: str, items: int, *, holds: int = 1) -> Queue:
+        self.empty()
+        queue = Queue(self.client, name)
+        queue.configure(lease_seconds=FOREVER, holds=holds)
+        queue.enqueue_many(PAYLOAD for _ in range(items))
+        return queue
+
+    def server_microseconds(self, work: Callable[[], object], cycles: int) -> float:
+        """The server's time for all scripts that ``work`` runs, for each of its cycles."""
+        self.server.config_resetstat()
+        work()
+        stats = self.server.info("commandstats")
+        return float(stats["cmdstat_evalsha"]["usec"]) / cycles
+
+    def longest_call(self, work: Callable[[], object]) -> float:
+        """The server's time for one of the equal calls that ``work`` makes."""
+        self.server.config_resetstat()
+        work()
+        return float(self.server.info("commandstats")["cmdstat_evalsha"]["usec_per_call"])
+
+
+@contextmanager
+def opened(quick: bool, tell: Callable[[str], None]) -> Iterator[Bench]:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        _one_core(),
+        EmbeddedServer(folder, fsync="no") as embedded,
+    ):
+        client = connect(embedded.url)
+        if not isinstance(client.redis, redis.Redis):
+            raise TypeError("an embedded server is no cluster")
+        client.redis.config_set("appendonly", "no")  # the floor has no file either
+        scale = 10 if quick else 1
+        yield Bench(client, client.redis, 20_000 // scale, 5, 1_000_000 // scale, tell)
+        client.close()
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """Pin this process, and the server that it starts, to one core: ratios swing otherwise."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
