@@ -41,7 +41,7 @@ end
 local done, whom
 if not replayed then
   if ARGV[6] ~= form_version then return { 'form' } end
-  if open ~= 'open' or string.find(grant, ' [wd]', #claim) then
+  if open ~= 'open' or string.find(grant, ' [wd]', #claim + 16) then -- behind the time
     --- @include row_keys
     --- @include other_keys
     --- @include assignments

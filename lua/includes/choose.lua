@@ -5,10 +5,12 @@
 -- what they were not given. What they may never have is barred for good; what they may have again goes
 -- into their `later` set of that row, which is looked at when nothing new waits for them. Shelves only
 -- grow at the end and what returns gets a fresh entry, so nothing is ever hidden from anybody, and the
--- cost doesn't grow with what they have done. At most `LOOKS` entries a call: then `more` is true.
+-- cost doesn't grow with what they have done. At most LOOKS entries are passed over in a call: then
+-- `more` is true. Of what is put off because they hold another assignment of the item, at most BESIDE
+-- entries are skipped; those behind show when they let go of one.
 --- @include bars
 local CURSORS = string.sub(LEDGER, 1, -7) .. 'cursors'
-local LOOKS = 100
+local LOOKS, BESIDE = 100, 400
 
 -- The rows that the person qualifies for, with their shelves. With few skills each set of them is asked
 -- for by name, else all rows in use are looked through.
@@ -113,7 +115,8 @@ local function choose(skills)
 
   local function from_later(row)
     local key, at = later_key(row, person), 0
-    while left > 0 do
+    local beside = 0
+    while left > 0 and beside < BESIDE do
       local member = later_at(row, key, at)
       if not member then return nil end
       local item, id = read_item(member), item_of(member)
@@ -122,8 +125,13 @@ local function choose(skills)
       local waits = item and row_of(item) == row and sign ~= '=' and sign ~= '-'
         and call('ZSCORE', shelf_key(row, shelf), member)
       if waits and not has_in_hand(id) then return { member, row, shelf, key } end
-      if not waits then seen.gone = { key, member, seen.gone } end
-      left, at = left - 1, at + 1
+      at = at + 1
+      if waits then
+        beside = beside + 1
+      else
+        seen.gone = { key, member, seen.gone }
+        left = left - 1
+      end
     end
   end
 

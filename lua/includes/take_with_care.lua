@@ -15,9 +15,13 @@ if not reply then
   --- @include remember
   local found, more, seen = choose(skills)
   remember(seen)
-  if found then
+  local item = found and read_item(found[1])
+  if found and not item then -- an enqueue that the server broke off, and so never acknowledged
+    call('ZREM', shelf_key(found[2], found[3]), found[1])
+    more = true
+  end
+  if item then
     next_id, next_item, shelf = found[1], item_of(found[1]), shelf_key(found[2], found[3])
-    local item = read_item(next_id)
     attempt, marks, draft = taken_before(item, next_item, person)
     following(item)
     record = payload_of(next_id, call('HGET', ITEMS, next_id))

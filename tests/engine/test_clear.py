@@ -136,3 +136,15 @@ def test_the_same_for_reserve(timed: leaseq.Queue, server: Server, take: Take) -
     server.redis.zadd(Keys(timed.name).inbound, {"broken": 1})
     assert take("ann").id == "000"
     assert timed.stats().inbound == 0
+
+
+def test_what_was_never_acknowledged_holds_up_nobody_who_looks_with_care(
+    timed: leaseq.Queue, server: Server
+) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="whole")
+    server.redis.zadd(Keys(timed.name).inbound, {"broken": 1})
+    lease = timed.reserve("ann")
+    assert lease is not None
+    assert lease.id == "whole"
+    assert timed.stats().inbound == 1, "the second answer of the whole one"
