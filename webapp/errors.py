@@ -49,7 +49,8 @@ class Problem(Exception):
 def problem_of(error: leaseq.LeaseqError) -> Problem:
     """What an error of the library is over HTTP."""
     if isinstance(error, leaseq.LeaseLost):
-        return Problem(409, "lease-lost", str(error), state=error.item.state, answer_kept=error.answer_kept)
+        now = {"id": error.item.id, "state": error.item.state, "answer_kept": error.answer_kept}
+        return Problem(409, "lease-lost", str(error), **now)
     if isinstance(error, (leaseq.ItemNotFound, leaseq.QueueNotFound, NoSuchPerson)):
         return Problem(404, "not-found", str(error))
     if isinstance(error, leaseq.Invalid) and error.errors:

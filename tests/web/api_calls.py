@@ -28,6 +28,7 @@ CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "adopt": ("manager", "POST", "/queues/{q}/items/one/adopt", HELD),
     "revive": ("manager", "POST", "/queues/{q}/items/one/revive", {}),
     "release": ("manager", "POST", "/queues/{q}/items/one/release", {}),
+    "assign": ("manager", "POST", "/queues/{q}/items/one/assign", {"person": "table worker"}),
     "clear": ("manager", "POST", "/queues/{q}/clear", {}),
     "pause": ("manager", "POST", "/queues/{q}/pause", {}),
     "resume": ("manager", "POST", "/queues/{q}/resume", {}),

@@ -85,6 +85,8 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
         ("/items?state=inbound&after=x", "after"),
         ("/items?state=inbound&after=%00", "after"),
         ("/items?state=inbound&x=1", "x"),
+        ("/due?limit=0", "limit"),
+        ("/due?state=dead", "state"),
         ("/journal?after=x", "after"),
         ("/journal?limit=-1", "limit"),
         ("/answers?format=xml", "format"),

@@ -75,8 +75,8 @@ def test_an_item_has_its_shape_and_lists_go_page_by_page(
     )
     item = manager("GET", f"/queues/{asking.name}/items/one").json
     assert list(item) == [
-        "id", "state", "payload", "priority", "requires", "assigned_to", "due", "attempts", "failures",
-        "enqueued_at", "leases", "answers", "late_answers", "history",
+        "id", "state", "payload", "priority", "requires", "assignment", "assigned_to", "due", "attempts",
+        "failures", "last_error", "enqueued_at", "leases", "answers", "late_answers", "history",
     ]  # fmt: skip
     assert (item["state"], item["due"], item["requires"], item["leases"]) == ("finished", None, [], [])
     assert list(item["answers"][0]) == [

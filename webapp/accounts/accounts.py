@@ -47,6 +47,14 @@ class Accounts:
         """Everybody, by name."""
         return [record.person() for record in self._people.all()]
 
+    def who_works(self, name: str) -> str:
+        """The name again, where somebody has it who may sign in: only they can be given an item."""
+        found = self.find(name)
+        if found is None or found.disabled:
+            why = "is disabled" if found else "has no account"
+            raise Invalid("person", "somebody with an account that is not disabled", f"{name!r} {why}")
+        return found.name
+
     def add(
         self,
         name: str,

@@ -9,7 +9,7 @@ from flask_openapi.models.request_body import RequestBody
 
 from webapp.api.keys import HEADER, MAX_KEY
 
-TAKES_KEY = ("items", "reserve", "items/{id}/finish")
+TAKES_KEY = ("items", "reserve", "items/{id}/finish", "items/{id}/renew")
 """The POSTs that read the key: the others are safe to send again without."""
 
 _KEY = {

@@ -16,6 +16,8 @@ from webapp.api.keys import derived_id, idempotency_key
 from webapp.api.models import (
     PRIORITY,
     SKILLS,
+    AssignBody,
+    DueQuery,
     Held,
     ItemModel,
     ItemPath,
@@ -28,7 +30,7 @@ from webapp.api.shapes import item_shape
 from webapp.errors import Problem
 from webapp.gate import needs, takes_any_size
 from webapp.requests import JSON, strict_request
-from webapp.state import person, queue, state
+from webapp.state import accounts, person, queue, state
 
 TAGS: list[Any] = [{"name": "items"}]
 NDJSON = "application/x-ndjson"
@@ -169,6 +171,14 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     return {"items": [item_shape(item) for item in page.items], "after": page.after}
 
 
+@bp.get("/queues/<q>/due", tags=TAGS, responses={"200": ItemsModel})
+@needs("manager")
+def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
+    """The items with a due date that are neither finished nor dead, what is due first first."""
+    page = queue(path.q).by_due(limit=query.limit, after=query.after)
+    return {"items": [item_shape(item) for item in page.items], "after": page.after}
+
+
 @bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": ItemModel})
 @needs("manager")
 def get_item(path: ItemPath) -> dict[str, Any]:
@@ -196,6 +206,14 @@ def revive(path: ItemPath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # 
 def release(path: ItemPath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Take a lease away: the item waits for somebody else."""
     return item_shape(queue(path.q).release(path.id, by=person().name))
+
+
+@bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": ItemModel})
+@needs("manager")
+def assign(path: ItemPath, body: AssignBody) -> dict[str, Any]:
+    """Let only this person reserve an item that waits, until they give it back."""
+    found = queue(path.q)
+    return item_shape(found.assign(path.id, accounts().who_works(body.person), by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": ItemModel})

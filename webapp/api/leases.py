@@ -100,8 +100,10 @@ def finish(path: ItemPath, body: FinishBody) -> dict[str, Any]:
 @bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": IdModel})
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonBody) -> dict[str, Any]:
-    """Give the item back. It goes ahead of the items that never left."""
-    queue(path.q).abandon(id=path.id, token=body.token, person=person().name, reason=body.reason)
+    """Give the item back. It goes ahead of the items that never left, for others first."""
+    queue(path.q).abandon(
+        id=path.id, token=body.token, person=person().name, reason=body.reason, again=body.again
+    )
     return {"id": path.id}
 
 
@@ -121,7 +123,8 @@ def renew(path: ItemPath, body: Held) -> dict[str, Any]:
 
     Takes it back where the lease ran out and nobody else was granted it.
     """
-    return lease_shape(queue(path.q).renew(id=path.id, token=body.token, person=person().name))
+    renewed = queue(path.q).renew(id=path.id, token=body.token, person=person().name, request_id=request_id())
+    return lease_shape(renewed)
 
 
 @bp.put("/queues/<q>/items/<name:id>/draft", tags=TAGS, responses={"204": None})

@@ -82,6 +82,9 @@ class FinishBody(Held):
 
 class AbandonBody(Held):
     reason: str | None = Field(None, description="Why, for the manager", json_schema_extra=TEXT)
+    again: bool = Field(
+        True, description="true: later, when nothing else waits for me; false: never to me again"
+    )
 
 
 class FailBody(Held):
@@ -90,6 +93,12 @@ class FailBody(Held):
 
 class DraftBody(Held):
     draft: Any = Field(description="What there is so far, in any shape")
+
+
+class AssignBody(Body):
+    person: str = Field(
+        description="Who alone may reserve it: the name of an account", json_schema_extra=PERSON
+    )
 
 
 class PauseBody(Body):
@@ -155,6 +164,15 @@ class ItemsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     state: State = Field(description="Which of the five states")
+    after: str | None = Field(
+        None, description="The cursor that the page before gave", json_schema_extra=CURSOR
+    )
+    limit: int = Field(100, ge=1, le=1_000)
+
+
+class DueQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
     after: str | None = Field(
         None, description="The cursor that the page before gave", json_schema_extra=CURSOR
     )
@@ -238,10 +256,12 @@ class ItemModel(BaseModel):
     payload: Any
     priority: int
     requires: list[str]
+    assignment: int = Field(description="In a list: which of the item's answers this is about, from 1")
     assigned_to: list[str] = Field(description="Who alone may reserve it now")
     due: str | None
     attempts: int = Field(description="Grants so far")
     failures: int = Field(description="Expiries and fails so far")
+    last_error: str | None = Field(description="What was said of it when it failed last")
     enqueued_at: str = Field(json_schema_extra=TIME)
     leases: list[GrantModel]
     answers: list[AnswerModel]
