@@ -138,7 +138,7 @@ def item(name: str, known: Sequence[Any]) -> Item:
     blocks = sorted((block for one in all_of_it for block in one.blocks), key=lambda b: b.grant.token)
     finished = [answer for one in all_of_it if (answer := one.answer)]
     errors = [block.grant.reason for block in blocks if block.grant.how == "failed"]
-    place = f"{quote(first.row)}:{first.head.get('s', 'normal')}" if first.state == "inbound" else ""
+    place = f"{quote(first.row, safe='')}:{first.head.get('s', 'normal')}" if first.state == "inbound" else ""
     return Item(
         id=id,
         state=shown.state,

@@ -7,8 +7,8 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 the late answer's token   4 by whom, or ''
        5 request id
-REPLY  {'item', the item}   {'no-answer', the item}   {'answered', the item}: that person's answer is
-       another one of its assignments'   {'no-item'} ]]
+REPLY  {'item', the item}   {'no-answer', the item}   {'answered', the item}: that person answered
+       another one of its assignments, or holds it   {'no-item'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
@@ -22,12 +22,14 @@ if not status then return { 'no-item' } end
 --- @include assignments
 --- @include shelves
 --- @include item
+--- @include place
 --- @include grant
 --- @include where
 --- @include held
 --- @include end_grant
---- @include drop_drafts
 --- @include bars
+--- @include unassign
+--- @include drop_drafts
 --- @include due
 --- @include answered
 --- @include describe
@@ -51,7 +53,8 @@ end
 local person = string.match(claim, '\t([^\t]*)\t')
 for _, other in ipairs(assignments(id)) do
   local theirs = other ~= member and call('HGET', LEDGER, 'g:' .. other)
-  if theirs and ending_of(theirs) == 'finished' and string.match(theirs, '\t([^\t]*)\t') == person then
+  local counts = theirs and (is_held(theirs) or ending_of(theirs) == 'finished')
+  if counts and string.match(theirs, '\t([^\t]*)\t') == person then
     return { 'answered', describe(id) }
   end
 end
@@ -74,6 +77,9 @@ if is_held(grant) then
 end
 local past, history = pick(call('HGET', HISTORY, member), wanted)
 if string.match(grant, '^%d+') == wanted then past = grant else history[#history + 1] = grant end
+if not past then -- its history got too long to keep that far back
+  past = claim .. string.match(text, '\t(%d+)\n') .. ' ' .. lease_seconds .. ' 1'
+end
 local replaced_at, replaced = string.match(grant, '\nfinished (%d+) %d\n(.*)$')
 if replaced then
   answers_left[#answers_left + 1] = string.match(grant, '^%d+\t[^\t]*\t') .. replaced_at .. '\n' .. replaced
@@ -81,7 +87,7 @@ end
 call('ZADD', FINISHED, at, member)
 call('HSET', LEDGER, 'g:' .. member,
   string.match(past, LINE) .. ' q' .. request .. '\nfinished ' .. at .. ' 1\n' .. string.match(text, '\n(.*)$'))
-answered(id, person, answers)
+answered(member, person, answers)
 if state ~= 'finished' then
   call('ZREM', set, member)
   finished = finished + 1

@@ -40,8 +40,14 @@ end
 if mine then return { 'item', describe(id) } end
 if not may_answer(id, person, holdings) then return { 'answered', describe(id) } end
 if not chosen then return { 'wrong-state', describe(id) } end
-if full_of_rows('@' .. person) then return { 'rows', MOST_ROWS } end
-set_bar(id, person, nil)
+if full_of_rows({ ['@' .. person] = true }) then return { 'rows', MOST_ROWS } end
+local _, before = set_bar(id, person, '@')
+if before == '-' then -- they looked past what else waits of it
+  for _, member in ipairs(assignments(id)) do
+    local item = read_item(member)
+    if where(item) == 'inbound' then call('ZADD', later_key(row_of(item), person), 'NX', at, member) end
+  end
+end
 chosen.o = whom
 if set == SCHEDULED then
   write_item(chosen)

@@ -73,10 +73,12 @@ for i = 3, #ARGV, 3 do
   end
 end
 
+local rows = {}
 for set in pairs(entries) do
   local row = string.match(set, '^(.+)\t')
-  if row and full_of_rows(row) then return { 'rows', MOST_ROWS } end
+  if row then rows[row] = true end
 end
+if next(rows) and full_of_rows(rows) then return { 'rows', MOST_ROWS } end
 if added[1] then
   for set, list in pairs(entries) do
     if set == 'scheduled' then

@@ -45,12 +45,17 @@ if not replayed then
     --- @include row_keys
     --- @include other_keys
     --- @include assignments
+    --- @include rules
+    --- @include shelves
+    --- @include item
+    --- @include place
+    --- @include where
     --- @include bars
+    --- @include unassign
     --- @include drop_drafts
     --- @include due
     --- @include answered
-    --- @include rules
-    answered(item, person, answers)
+    answered(id, person, answers)
   end
   local first, last = string.find(holdings, '\t' .. id .. '\t', 1, true)
   if first then holdings = string.sub(holdings, 1, first) .. string.sub(holdings, last + 1) end

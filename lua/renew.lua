@@ -34,9 +34,9 @@ if not claims(grant, ARGV[3] .. '\t' .. person .. '\t') then return lost(id) end
 local held = is_held(grant)
 local one = read_item(member)
 local state, _, set = where(one)
-if not held and not (ending_of(grant) == 'expired' and state == 'inbound' and may_answer(id, person, holdings)) then
-  return lost(id)
-end
+local anothers = one and one.o and row_of(one) ~= '@' .. person
+local may = ending_of(grant) == 'expired' and state == 'inbound' and not anothers and may_answer(id, person, holdings)
+if not held and not may then return lost(id) end
 
 local head, marks = string.match(grant, '^(%d+\t[^\t]*\t%d+ %S+ %d+)([^\n]*)')
 local draft = (has_draft(grant) or one.w ~= nil) and draft_for(id, person)

@@ -27,13 +27,14 @@ if not status then return { 'no-item' } end
 --- @include due
 local first = read_item(id)
 if not first then return { 'no-item' } end
-if where(first) == 'finished' and not call('HGET', ITEMS, id .. '\a2') then
-  return { 'wrong-state', describe(id) }
-end
-local revived = {}
+local revived, waiting, unfinished = {}, {}, false
 for _, member in ipairs(assignments(id)) do
-  if call('ZSCORE', DEAD, member) then revived[#revived + 1] = member end
+  local state, _, set = where(read_item(member))
+  if state == 'dead' then revived[#revived + 1] = member end
+  if state == 'inbound' then waiting[#waiting + 1] = { member, set } end
+  unfinished = unfinished or state ~= 'finished'
 end
+if not unfinished then return { 'wrong-state', describe(id) } end
 if revived[1] then
   first.f = nil
   write_item(first)
@@ -46,6 +47,14 @@ for _, member in ipairs(revived) do
   count('revived')
   note('revived', id .. '\t\t' .. ARGV[3])
   now = now + 1
+end
+if revived[1] then
+  for _, one in ipairs(waiting) do -- whom it is no longer barred to looked past it: a fresh entry
+    local item = read_item(one[1])
+    place(item, true, now)
+    if shelf_key(row_of(item), item.s) ~= one[2] then call('ZREM', one[2], item.id) end
+    now = now + 1
+  end
 end
 if events[1] then tell() end
 return { 'item', describe(id) }

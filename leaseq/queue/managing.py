@@ -73,6 +73,6 @@ class Managing(Base):
             raise Invalid("token", f"the token of a late answer of {id!r}; there is none with {number}")
         if reply.code == b"answered":
             raise Invalid(
-                "token", "an answer of somebody whose answer to this item doesn't count yet; theirs does"
+                "token", "an answer of somebody who gave no other and does not hold the item; they did or do"
             )
         return self._item(reply, id)

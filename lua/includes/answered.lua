@@ -1,15 +1,18 @@
--- An assignment of an item was answered. Of an item with several, that person gets none again, and their
--- draft goes; the others' drafts and the due date go with the last answer.
-local function answered(id, person, answers)
+-- An assignment of an item is answered. Of an item with several, that person gets none again, and their
+-- draft goes; what waits of it for them alone is anybody's. The others' drafts and the due date go with the
+-- last answer.
+local function answered(member, person, answers)
+  local id = item_of(member)
   local members = assignments(id)
   if #members > 1 then
-    set_bar(id, person, '=')
-    call('HDEL', DRAFTS, id .. '\t' .. person)
-    local missing = answers - #members
-    for _, member in ipairs(members) do
-      if not call('ZSCORE', FINISHED, member) then missing = missing + 1 end
+    local _, before = set_bar(id, person, '=')
+    if before == '@' then unassign(members, member, person) end
+    drop_draft(id, person)
+    local missing = math.max(answers - #members, 0)
+    for _, other in ipairs(members) do
+      if other ~= member and not call('ZSCORE', FINISHED, other) then missing = missing + 1 end
     end
-    if missing > 1 then return end -- more than the one that is being finished
+    if missing > 0 then return end
   end
   drop_drafts(id)
   call('ZREM', DUE, id)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
@@ -119,3 +120,53 @@ def test_the_drafts_of_the_item_go(timed: leaseq.Queue, stale: leaseq.Lease, ser
     timed.save_draft(timed.mine("bob")[0], {"half": 1})
     timed.adopt("one", stale.token)
     assert not server.redis.exists(Keys(timed.name).drafts)
+
+
+def test_adopting_one_of_several_answers_leaves_the_others_drafts_and_the_due_date(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.configure(answers=3)
+    timed.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
+    stale = take("ann")
+    clock.tick(301)
+    bobs, cyds, dans = take("bob"), take("cyd"), take("dan")
+    timed.save_draft(dans, {"half": 1})
+    timed.finish(bobs, {})
+    timed.finish(cyds, {})
+    late(timed, stale, {"by": "ann"})
+    timed.adopt("a", stale.token)
+    assert timed.mine("dan")[0].draft == {"half": 1}
+    assert timed.stats().overdue == 1
+
+
+def test_no_answer_is_adopted_of_somebody_who_is_about_to_give_another(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    stale = take("ann")
+    clock.tick(301)
+    take("bob")
+    cyds = take("cyd")
+    late(timed, stale, {"v": 1})
+    timed.abandon(cyds)
+    again = take("ann")
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.adopt("a", stale.token)
+    assert refused.value.field == "token"
+    timed.abandon(again)
+    timed.adopt("a", stale.token)
+    assert [a.result for a in timed.get("a").answers] == [{"v": 1}]
+    assert timed.reserve("ann") is None
+
+
+def test_a_late_answer_is_adopted_though_the_history_does_not_reach_so_far_back(
+    timed: leaseq.Queue, stale: leaseq.Lease, take: Take
+) -> None:
+    timed.release("one")
+    for n in range(50):
+        timed.abandon(take(f"p{n}"), "x" * 2_000)
+    assert stale.token not in [grant.token for grant in timed.get("one").history]
+    item = timed.adopt("one", stale.token)
+    assert [(a.person, a.token, a.result) for a in item.answers] == [("ann", stale.token, {"by": "ann"})]
+    assert item.state == "finished"

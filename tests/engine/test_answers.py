@@ -7,7 +7,8 @@ import random
 import pytest
 
 import leaseq
-from tests.conftest import Clock
+from leaseq.keys import Keys
+from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
 
 
@@ -211,3 +212,70 @@ def test_an_answer_adopted_counts_for_its_person(three: leaseq.Queue, clock: Clo
     with pytest.raises(leaseq.LeaseLost):
         three.finish(cyds, {"by": "cyd", "v": 2})
     assert sorted(a.person for a in three.adopt("a", cyds.token).answers) == ["ann", "cyd"]
+
+
+def test_a_late_answer_that_takes_the_next_one_along_hides_nothing(
+    three: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    """Two assignments come into being in that one call; each has an entry of its own time."""
+    three.enqueue({}, id="x")
+    stale = take(three, "ann")
+    clock.tick(301)
+    take(three, "bob")
+    three.enqueue({}, id="y")
+    take(three, "cyd")
+    done = three.finish(stale, {}, then_reserve=True)
+    assert (done.late, done.next and done.next.id) == (True, "y")
+    scores = server.redis.zrange(f"{Keys(three.name).inbound}:normal:3", 0, -1, withscores=True)
+    assert [id for id, _ in scores] == [b"x\a3", b"y\a3"]
+    assert scores[0][1] < scores[1][1]
+
+
+def test_a_lease_that_ran_out_counts_the_same_in_a_pause(timed: leaseq.Queue, clock: Clock) -> None:
+    """With one answer, whoever was granted the item after them is the one whose answer counts."""
+    timed.enqueue({}, id="a")
+    stale = take(timed, "ann")
+    clock.tick(301)
+    timed.abandon(take(timed, "bob"))
+    timed.pause()
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(stale, {})
+    timed.configure(answers=3)
+    timed.resume()
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(stale, {})
+    assert timed.get("a").state == "inbound"
+
+
+def test_fewer_answers_leave_what_is_there_alone(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    anns, bobs, cyds = (take(three, person) for person in ("ann", "bob", "cyd"))
+    three.save_draft(cyds, {"half": 1})
+    three.finish(anns, {})
+    three.configure(answers=1)
+    three.finish(bobs, {})
+    assert three.mine("cyd")[0].draft == {"half": 1}
+    three.finish(cyds, {})
+    assert len(three.get("a").answers) == 3
+
+
+def test_the_draft_of_somebody_who_answered_is_not_shared(three: leaseq.Queue) -> None:
+    three.configure(share_drafts=True)
+    three.enqueue({}, id="a")
+    anns, bobs = take(three, "ann"), take(three, "bob")
+    three.save_draft(anns, {"by": "ann"})
+    three.save_draft(bobs, {"by": "bob"})
+    three.finish(bobs, {})
+    assert take(three, "cyd").draft == {"by": "ann"}
+
+
+def test_what_is_finished_whole_is_not_revived(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    leases = [take(three, person) for person in ("ann", "bob", "cyd")]
+    for lease in leases[:2]:
+        three.finish(lease, {})
+    three.revive("a")  # nothing of it is dead: as it was
+    assert three.get("a").state == "reserved"
+    three.finish(leases[2], {})
+    with pytest.raises(leaseq.Invalid, match="'a' is finished"):
+        three.revive("a")

@@ -1,0 +1,101 @@
+"""Due dates: shown, listed by date, and counted when they are over."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+
+
+@pytest.fixture
+def dated(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
+    """Due in an hour, in two, … the last one first."""
+    now = datetime.fromtimestamp(clock.now / 1e6, UTC)
+    for hour in (3, 1, 2):
+        timed.enqueue({}, id=f"h{hour}", due=now + timedelta(hours=hour))
+    timed.enqueue({}, id="whenever")
+    return timed
+
+
+def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
+    lease = queue.reserve(person)
+    assert lease is not None
+    return lease
+
+
+def ids(queue: leaseq.Queue, limit: int = 100) -> list[str]:
+    page = queue.by_due(limit=limit)
+    found = [item.id for item in page.items]
+    while page.after is not None:
+        page = queue.by_due(limit=limit, after=page.after)
+        found += [item.id for item in page.items]
+    return found
+
+
+@pytest.mark.parametrize("limit", [1, 2, 100])
+def test_they_are_listed_by_date(dated: leaseq.Queue, limit: int) -> None:
+    assert ids(dated, limit) == ["h1", "h2", "h3"]
+
+
+def test_what_is_over_is_counted_wherever_it_is(dated: leaseq.Queue, clock: Clock) -> None:
+    assert dated.stats().overdue == 0
+    clock.tick(3 * 3600 + 1)
+    assert dated.stats().overdue == 3
+    lease = take(dated, "ann")
+    assert dated.stats().overdue == 3, "while it is held"
+    dated.fail(lease, "no")
+    assert dated.stats().overdue == 3, "while it is to be tried again"
+    dated.finish(take(dated, "ann"), {})
+    assert dated.stats().overdue == 2
+
+
+@pytest.mark.parametrize("end", ["finish", "finish late", "fail", "run out", "give back", "remove", "adopt"])
+def test_done_dead_or_removed_it_is_due_no_more(dated: leaseq.Queue, clock: Clock, end: str) -> None:
+    dated.configure(max_attempts=2 if end in ("finish late", "adopt") else 1, max_abandons=1)
+    lease = take(dated, "ann")
+    assert lease.id == "h3"
+    clock.tick(301 if end in ("finish late", "run out", "adopt") else 0)
+    if end in ("finish", "finish late"):
+        dated.clear()
+        dated.finish(lease, {})
+    elif end == "adopt":
+        take(dated, "bob")
+        with pytest.raises(leaseq.LeaseLost):
+            dated.finish(lease, {})
+        dated.adopt(lease.id, lease.token)
+    elif end == "fail":
+        dated.fail(lease, "no")
+    elif end == "give back":
+        dated.abandon(lease)
+    elif end == "remove":
+        dated.remove(lease.id)
+    dated.clear()
+    assert ids(dated) == ["h1", "h2"]
+
+
+def test_revived_it_is_due_again(dated: leaseq.Queue) -> None:
+    dated.configure(max_attempts=1)
+    dated.fail(take(dated, "ann"), "no")
+    dated.revive("h3")
+    assert ids(dated) == ["h1", "h2", "h3"]
+
+
+def test_of_several_answers_until_the_last_one(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(answers=3)
+    timed.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
+    for person in ("ann", "bob", "cyd"):
+        assert timed.stats().overdue == 1
+        timed.finish(take(timed, person), {})
+    assert timed.stats().overdue == 0
+
+
+def test_what_is_due_does_not_come_sooner(dated: leaseq.Queue) -> None:
+    assert [take(dated, person).id for person in ("ann", "bob", "cyd", "dan")] == [
+        "h3",
+        "h1",
+        "h2",
+        "whenever",
+    ]
