@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -150,6 +151,17 @@ def asking(queue: leaseq.Queue) -> leaseq.Queue:
     queue.enqueue({"text": "My parcel is not here", "order": 12}, id="one")
     queue.enqueue({"text": "I want my money back", "order": 13}, id="two")
     return queue
+
+
+@pytest.fixture
+def timed_asking(asking: leaseq.Queue, server: Any) -> tuple[leaseq.Queue, Callable[[], None]]:
+    """The queue, and a way to let its leases run out now: its time steps a day ahead."""
+
+    def expire() -> None:
+        ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
+        leaseq.Queue(server.client, asking.name, clock=lambda: ahead).enqueue({"text": "later"}, priority=150)
+
+    return asking, expire
 
 
 FORM = {

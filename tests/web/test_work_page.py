@@ -12,15 +12,9 @@ import pytest
 import leaseq
 
 from .conftest import Browser
-from .work_pages import path, take
+from .work_pages import path, send, take
 
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks <b>"}
-
-
-def send(queue: leaseq.Queue, person: Browser, lease: leaseq.Lease, verb: str, **fields: Any) -> Any:
-    return person.post(
-        path(queue, "items", lease.id, verb), {"token": str(lease.token), "then": "stop", **fields}
-    )
 
 
 def test_looking_takes_nothing(asking: leaseq.Queue, person: Browser) -> None:
@@ -113,9 +107,12 @@ def test_an_answer_too_late_is_kept_for_the_manager(
     take(queue, other)
     lost = send(queue, person, lease, "finish", **ANSWER)
     assert lost.status_code == 409
-    assert "somebody else is on it now" in lost.text
-    assert "Your answer is kept" in lost.text
-    assert "thanks &lt;b&gt;" in lost.text
+    assert "Your time ran out at <time" in lost.text
+    assert "Somebody else is on it now." in lost.text
+    assert "Your answer is kept for the manager." in lost.text
+    assert 'value="thanks &lt;b&gt;"' in lost.text
+    assert "My parcel is not here" in lost.text
+    assert "Take it back" not in lost.text
     (late,) = queue.get(lease.id).late_answers
     assert late.person == person.name
 
@@ -126,7 +123,7 @@ def test_giving_back_keeps_the_draft_and_the_reason(asking: leaseq.Queue, person
         asking, person, lease, "abandon", reason="lunch", **{"answer.note": "so far", "answer.count": "4x"}
     )
     assert gone.location == path(asking)
-    assert "You gave it back." in person.get(path(asking)).text
+    assert "You gave it back. You see it again when nothing else" in person.get(path(asking)).text
     assert asking.get(lease.id).history[-1].reason == "lunch"
     asking.remove("two")  # which would come first, now that they put the other off
     assert take(asking, person).id == lease.id
@@ -142,8 +139,12 @@ def test_more_time_keeps_what_was_typed(asking: leaseq.Queue, person: Browser) -
     assert renewed.expires_at > lease.expires_at
     assert 'value="so far"' in person.get(path(asking)).text
     asking.configure(renewals=1)
-    assert send(asking, person, lease, "renew").status_code == 303
-    assert "at most 1" in html.unescape(person.get(path(asking)).text)
+    page = person.get(path(asking)).text
+    assert "More time" not in page
+    refused = send(asking, person, lease, "renew", **{"answer.note": "and more"})
+    assert refused.status_code == 422
+    assert "There is no more time for this one: at most 1" in refused.text
+    assert 'value="and more"' in refused.text
 
 
 def test_a_problem_is_reported_with_its_text(asking: leaseq.Queue, person: Browser) -> None:
@@ -154,21 +155,6 @@ def test_a_problem_is_reported_with_its_text(asking: leaseq.Queue, person: Brows
     assert 'value="so far"' in unsaid.text
     assert send(asking, person, lease, "fail", error="unreadable").status_code == 303
     assert asking.get(lease.id).last_error == "unreadable"
-
-
-def test_nothing_to_do_says_why(
-    queue: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
-) -> None:
-    queue.configure()
-    assert "All done" in person.get(path(queue)).text
-    queue.enqueue({})
-    queue.pause("lunch")
-    assert "Paused: lunch" in person.get(path(queue)).text
-    queue.resume()
-    take(queue, visitor("worker"))
-    page = person.get(path(queue)).text
-    assert "with other people" in page
-    assert "The first may come free at <time" in page
 
 
 def test_what_belongs_to_others_is_not_shown(asking: leaseq.Queue, person: Browser, visitor: Any) -> None:
@@ -192,15 +178,3 @@ def test_pages_of_what_is_not_there(person: Browser) -> None:
     assert person.get("/q/not-there").status_code == 404
     assert person.get("/q/UPPER").status_code == 400
     assert person.post("/q/not-there/reserve").status_code == 404
-
-
-@pytest.fixture
-def timed_asking(asking: leaseq.Queue, server: Any) -> Any:
-    """The queue, and a way to let its leases run out now: its time steps a day ahead."""
-    from datetime import UTC, datetime
-
-    def expire() -> None:
-        ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
-        leaseq.Queue(server.client, asking.name, clock=lambda: ahead).enqueue({"text": "later"}, priority=150)
-
-    return asking, expire

@@ -9,7 +9,11 @@ export function local(time) {
     : date.toLocaleString([], { ...clock, year: "numeric", month: "short", day: "numeric" });
 }
 
-for (const time of document.querySelectorAll("time[data-local]")) {
-  time.title = time.textContent;
-  time.textContent = local(time.dateTime);
+export function localise(place) {
+  for (const time of place.querySelectorAll("time[data-local]")) {
+    time.title = time.textContent;
+    time.textContent = local(time.dateTime);
+  }
 }
+
+localise(document);

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid, Json, LeaseLost
-from webapp.forms import Field, Typed, draft_of, fields_of, read_result, typed_in, typed_of
+from leaseq import Invalid, ItemNotFound, LeaseLost
+from webapp.forms import draft_of, fields_of, read_result, typed_in, typed_of
 from webapp.gate import needs
-from webapp.show import parts_of
 from webapp.state import person, queue
 from webapp.work import bp
+from webapp.work.nothing import obstacles_of
+from webapp.work.receipt import GONE, receipt_of
+from webapp.work.sheet import Sheet, free_keys, shown
 
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """The item on the page: a lease, or what is left of one that ran out while the form lay open."""
-
-    id: str
-    token: int
-    payload: Json
-    lease: leaseq.Lease | None
+Page = Response | str | tuple[str, int]
 
 
 @bp.get("/q/<q>")
@@ -37,9 +29,9 @@ def page(q: str) -> str:
     lease = next((one for one in leases if one.id == wanted), leases[0] if leases else None)
     if lease is None:
         return _nothing_held(found)
-    held = Held(lease.id, lease.token, lease.payload, lease)
     policy = found.policy
-    return _work(found, held, typed_of(fields_of(policy.form), lease.draft), policy=policy, leases=leases)
+    typed = typed_of(fields_of(policy.form), lease.draft)
+    return shown(Sheet(found, policy, lease.id, lease.token, typed, lease=lease, leases=leases))
 
 
 @bp.post("/q/<q>/reserve")
@@ -52,81 +44,91 @@ def reserve(q: str) -> Response:
 
 @bp.post("/q/<q>/items/<name:id>/finish")
 @needs("worker")
-def finish(q: str, id: str) -> Response | str | tuple[str, int]:
-    found, me = queue(q), person()
+def finish(q: str, id: str) -> Page:
+    found, me, token = queue(q), person(), _token()
     policy = found.policy
     fields = fields_of(policy.form)
-    typed, token = typed_in(fields, request.form), _token()
-    result, errors = read_result(fields, typed)
+    result, errors = read_result(fields, typed_in(fields, request.form))
     if errors:
-        return _refused(found, policy, id, token, typed, errors)
+        return _refused(found, id, token, errors)
+    then_reserve = request.form.get("then") == "next"
     try:
         finished = found.finish(
-            id=id,
-            token=token,
-            person=me.name,
-            result=result,
-            then_reserve=request.form.get("then") == "next",
-            skills=me.skills,
+            id=id, token=token, person=me.name, result=result, then_reserve=then_reserve, skills=me.skills
         )
-    except LeaseLost as lost:
-        return _lost(found, token, lost)
+    except (LeaseLost, ItemNotFound) as lost:
+        return _lost(found, id, token, lost, refused=True)
     except Invalid as refused:
-        return _refused(found, policy, id, token, typed, refused.errors or {refused.field: refused.limit})
+        return _refused(found, id, token, refused.errors or {refused.field: refused.limit})
     late = " Your time had run out, but nobody else had taken it: it counts." if finished.late else ""
     flash(f"Saved.{late}")
-    if request.form.get("then") == "next":
-        return _back(q)
-    return redirect(url_for("work.home"), 303)
+    return _back(q) if then_reserve else redirect(url_for("work.home"), 303)
 
 
 @bp.post("/q/<q>/items/<name:id>/renew")
 @needs("worker")
-def renew(q: str, id: str) -> Response | tuple[str, int]:
-    """More time. What was typed is kept as the draft, so that the page has it again."""
+def renew(q: str, id: str) -> Page:
+    """More time, or the item back whose time ran out. What was typed is kept as the draft."""
     found, token = queue(q), _token()
     try:
         _keep(found, id, token)
         found.renew(id=id, token=token, person=person().name)
-    except LeaseLost as lost:
-        return _lost(found, token, lost)
+    except (LeaseLost, ItemNotFound) as lost:
+        return _lost(found, id, token, lost, refused=True)
     except Invalid as refused:
-        flash(f"You can't have more time: {refused.limit}.")
+        return _refused(found, id, token, {"renew": f"There is no more time for this one: {refused.limit}."})
+    if request.form.get("back") == "yes":
+        flash("You have it again. What you typed is still here.")
     return redirect(url_for("work.page", q=q, item=id), 303)
 
 
 @bp.post("/q/<q>/items/<name:id>/abandon")
 @needs("worker")
-def abandon(q: str, id: str) -> Response | tuple[str, int]:
-    """Give it back. What was typed is kept, for when the item comes to this person again."""
+def abandon(q: str, id: str) -> Page:
+    """Later, or not for me. What was typed is kept, for when the item comes to this person again."""
     found, token = queue(q), _token()
+    again = request.form.get("again") != "no"
     try:
         _keep(found, id, token)
         reason = request.form.get("reason", "").strip() or None
-        found.abandon(id=id, token=token, person=person().name, reason=reason)
-    except LeaseLost as lost:
-        return _lost(found, token, lost)
-    flash("You gave it back.")
+        found.abandon(id=id, token=token, person=person().name, reason=reason, again=again)
+    except (LeaseLost, ItemNotFound) as lost:
+        return _lost(found, id, token, lost)
+    flash(
+        "You gave it back. You see it again when nothing else waits for you."
+        if again
+        else "You gave it back, and won't see it again."
+    )
     return _back(q)
 
 
 @bp.post("/q/<q>/items/<name:id>/fail")
 @needs("worker")
-def fail(q: str, id: str) -> Response | str | tuple[str, int]:
-    """Report a problem with the item."""
+def fail(q: str, id: str) -> Page:
+    """Say that the item is broken."""
     found, token, error = queue(q), _token(), request.form.get("error", "").strip()
     if not error:
-        policy = found.policy
-        typed = typed_in(fields_of(policy.form), request.form)
-        return _refused(found, policy, id, token, typed, {"error": "Say what is wrong with it."})
+        return _refused(found, id, token, {"error": "Say what is wrong with it."})
     try:
         _keep(found, id, token)
         failed = found.fail(id=id, token=token, person=person().name, error=error)
-    except LeaseLost as lost:
-        return _lost(found, token, lost)
+    except (LeaseLost, ItemNotFound) as lost:
+        return _lost(found, id, token, lost)
     again = "It is tried again later." if failed.retry_at else "It is put aside: your manager sees it."
     flash(f"Thank you, the problem is noted. {again}")
     return _back(q)
+
+
+@bp.get("/q/<q>/items/<name:id>/receipt")
+@needs("worker")
+def receipt(q: str, id: str) -> str:
+    """What became of a lease, as a piece of the page: its script asks when the time has run out."""
+    found, me = queue(q), person().name
+    known = receipt_of(found.get(id), _token(), me, found.mine(me))
+    if known is None:
+        raise ItemNotFound(q, id)
+    keys = free_keys(fields_of(found.policy.form))
+    return render_template("work/receipt.html", queue=found, id=id, receipt=known, keys=keys)
 
 
 def _keep(found: leaseq.Queue, id: str, token: int) -> None:
@@ -138,7 +140,7 @@ def _keep(found: leaseq.Queue, id: str, token: int) -> None:
 
 
 def _token() -> int:
-    text = request.form.get("token", "")
+    text = request.values.get("token", "")
     if not text.isascii() or not text.isdecimal() or len(text) > 16:
         raise Invalid("token", "the token of a lease")
     return int(text)
@@ -151,68 +153,45 @@ def _back(q: str) -> Response:
 def _nothing_held(found: leaseq.Queue) -> str:
     me = person()
     why = found.why_nothing(me.name, me.skills)
-    waiting = found.stats().inbound
-    return render_template("work/nothing.html", queue=found, policy=found.policy, why=why, waiting=waiting)
+    obstacles = obstacles_of(found, me) if why.reason == "not-eligible" else None
+    return render_template(
+        "work/nothing.html",
+        queue=found,
+        policy=found.policy,
+        why=why,
+        stats=found.stats(),
+        obstacles=obstacles,
+    )
 
 
-def _work(
-    found: leaseq.Queue,
-    held: Held,
-    typed: Typed,
-    *,
-    policy: leaseq.Policy,
-    leases: list[leaseq.Lease],
-    errors: Mapping[str, str] | None = None,
-) -> str:
-    fields = fields_of(policy.form)
-    context: dict[str, Any] = {
-        "queue": found,
-        "policy": policy,
-        "held": held,
-        "leases": leases,
-        "parts": parts_of(policy.form, held.payload),
-        "fields": fields,
-        "typed": typed,
-        "errors": _by_field(fields, errors or {}),
-        "by_name": {field.name: field for field in fields},
-    }
-    return render_template("work/page.html", **context)
-
-
-def _by_field(fields: tuple[Field, ...], errors: Mapping[str, str]) -> dict[str, str]:
-    """Errors at the field that they are in: of ``tags.0``, for instance, that is ``tags``."""
-    names = {field.name for field in fields}
-    found: dict[str, str] = {}
-    for path, text in errors.items():
-        name = path if path in names else path.partition(".")[0]
-        found.setdefault(name if name in names else path, text)
-    return found
-
-
-def _refused(
-    found: leaseq.Queue, policy: leaseq.Policy, id: str, token: int, typed: Typed, errors: Mapping[str, str]
-) -> tuple[str, int]:
+def _refused(found: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
     """The page again, with all that was typed and what is wrong at its field."""
-    leases = found.mine(person().name)
+    me, policy = person().name, found.policy
+    typed = typed_in(fields_of(policy.form), request.form)
+    leases = found.mine(me)
     lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
-    if lease is None and not _was_mine(found, id, token):
-        raise leaseq.ItemNotFound(found.name, id)
-    payload = lease.payload if lease else found.get(id).payload
-    held = Held(id, token, payload, lease)
-    return _work(found, held, typed, policy=policy, leases=leases, errors=errors), 422
+    sheet = Sheet(found, policy, id, token, typed, lease=lease, leases=leases, errors=errors)
+    if lease is None:
+        item = found.get(id)
+        known = receipt_of(item, token, me, leases)
+        if known is None:
+            raise ItemNotFound(found.name, id)
+        sheet = replace(sheet, item=item, receipt=known)
+    return shown(sheet), 422
 
 
-def _was_mine(found: leaseq.Queue, id: str, token: int) -> bool:
-    """Whether this person was granted the item by this token: only then may they see it."""
-    grants = found.get(id).history
-    return any((grant.token, grant.person) == (token, person().name) for grant in grants)
-
-
-def _lost(found: leaseq.Queue, token: int, lost: LeaseLost) -> tuple[str, int]:
-    """What is true now, with what was typed still readable."""
-    policy = found.policy
-    fields = fields_of(policy.form)
-    typed = draft_of(fields, typed_in(fields, request.form))
-    how = next((grant.how for grant in lost.item.history if grant.token == token), None)
-    page = render_template("work/lost.html", queue=found, policy=policy, lost=lost, result=typed, how=how)
-    return page, 409
+def _lost(
+    found: leaseq.Queue, id: str, token: int, lost: LeaseLost | ItemNotFound, *, refused: bool = False
+) -> tuple[str, int]:
+    """What is true now, with all that was typed still in the form."""
+    me, policy = person().name, found.policy
+    typed = typed_in(fields_of(policy.form), request.form)
+    leases = found.mine(me)
+    sheet = Sheet(found, policy, id, token, typed, leases=leases, receipt=GONE)
+    if isinstance(lost, ItemNotFound):
+        return shown(sheet), 404
+    known = receipt_of(lost.item, token, me, leases, refused=refused)
+    if known is None:
+        return shown(sheet), 404
+    known = replace(known, kept=lost.answer_kept)
+    return shown(replace(sheet, item=lost.item, receipt=known)), 409

@@ -1,0 +1,178 @@
+"""The lease on the work page: kept by who works, and what is said when it is over."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import leaseq
+
+from .conftest import sign_in
+
+LEASE = 600  # seconds; the tests move the page's clock, the server's lease is good all the while
+
+
+@pytest.fixture
+def letters(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Letters", lease_seconds=LEASE)
+    for number in (1, 2, 3):
+        queue.enqueue({"text": f"letter {number}"}, id=f"l{number}")
+    return queue
+
+
+def take(tab: Page, person: str, queue: leaseq.Queue) -> list[str]:
+    """Take an item, the page's clock in our hand; the list of renewals that the page asks for."""
+    asked: list[str] = []
+    tab.on("request", lambda one: asked.append(one.url) if one.url.endswith("/renew") else None)
+    tab.clock.install()
+    sign_in(tab, person)
+    tab.goto(f"/q/{queue.name}")
+    tab.get_by_role("button", name="Take the next").click()
+    expect(tab.get_by_label("Your answer")).to_be_visible()
+    tab.wait_for_load_state("domcontentloaded")
+    return asked
+
+
+def renewals(queue: leaseq.Queue) -> int:
+    (item,) = queue.items("reserved")
+    return item.leases[0].renewals
+
+
+def test_who_works_keeps_the_item(tab: Page, person: str, letters: leaseq.Queue) -> None:
+    asked = take(tab, person, letters)
+    tab.get_by_label("Your answer").press_sequentially("too early for more")
+    tab.mouse.move(100, 100)
+    tab.mouse.move(200, 120)
+    assert asked == []
+    tab.clock.fast_forward(LEASE * 1000 // 3 + 2000)
+    expect(tab.locator("#left")).to_have_text(re.compile("6:3[0-9] left"))
+    assert asked == [], "nobody did anything"
+    with tab.expect_response("**/renew"):
+        tab.mouse.move(220, 140)
+    expect(tab.locator("#left")).to_have_text(re.compile("10:00 left|9:5[0-9] left"))
+    tab.get_by_label("Your answer").press_sequentially("and again")
+    tab.mouse.wheel(0, 10)
+    assert len(asked) == 1
+    assert renewals(letters) == 1
+    tab.clock.fast_forward(LEASE * 1000 // 3 + 2000)
+    with tab.expect_response("**/renew"):
+        tab.keyboard.press("x")
+    assert renewals(letters) == 2
+
+
+def test_counted_renewals_are_kept_for_the_end_and_it_is_said_when_none_is_left(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
+    letters.configure(renewals=1)
+    asked = take(tab, person, letters)
+    tab.clock.fast_forward(LEASE * 1000 // 2)
+    tab.get_by_label("Your answer").press_sequentially("half of the time is left")
+    assert asked == []
+    expect(tab.get_by_text("no more time after that")).to_be_hidden()
+    tab.clock.fast_forward(LEASE * 1000 // 4)
+    with tab.expect_response("**/renew"):
+        tab.keyboard.press("x")
+    expect(tab.get_by_text("no more time after that")).to_be_visible()
+    expect(tab.get_by_role("button", name="More time")).to_be_hidden()
+    tab.clock.fast_forward(LEASE * 1000 // 4 * 3)
+    tab.get_by_label("Your answer").press_sequentially("working on")
+    assert len(asked) == 1
+    tab.reload()
+    expect(tab.get_by_text("no more time after that")).to_be_visible()
+
+
+def test_more_time_by_its_key_without_leaving_the_page(tab: Page, person: str, letters: leaseq.Queue) -> None:
+    take(tab, person, letters)
+    tab.get_by_label("Your answer").fill("so far")
+    tab.locator("h1").click()
+    with tab.expect_response("**/renew"):
+        tab.keyboard.press("k")
+    expect(tab.get_by_label("Your answer")).to_have_value("so far")
+    assert renewals(letters) == 1
+
+
+def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.Queue, server: Any) -> None:
+    take(tab, person, letters)
+    tab.get_by_label("Your answer").fill("so far")
+    run_out(letters, server)
+    tab.clock.fast_forward(LEASE * 1000 + 2000)
+    note = tab.get_by_role("status").filter(has_text="Your time ran out at")
+    expect(note).to_contain_text("Nobody has taken it yet.")
+    expect(tab.get_by_label("Your answer")).to_have_value("so far")
+    tab.locator("h1").click()
+    tab.keyboard.press("t")
+    expect(tab.get_by_text("You have it again.")).to_be_visible()
+    expect(tab.get_by_label("Your answer")).to_have_value("so far")
+    assert renewals(letters) == 1
+
+
+def test_the_time_runs_out_and_somebody_else_has_it(
+    tab: Page, person: str, letters: leaseq.Queue, server: Any
+) -> None:
+    take(tab, person, letters)
+    tab.get_by_label("Your answer").fill("mine")
+    run_out(letters, server)
+    tab.clock.fast_forward(LEASE * 1000 + 2000)
+    expect(tab.get_by_text("Nobody has taken it yet.")).to_be_visible()
+    theirs = letters.reserve("somebody else")
+    assert theirs
+    assert theirs.id == "l1"
+    tab.clock.fast_forward(16_000)
+    expect(tab.get_by_text("Somebody else is on it now.")).to_be_visible()
+    tab.get_by_role("button", name="Finish", exact=True).click()
+    expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
+    expect(tab.get_by_label("Your answer")).to_have_value("mine")
+    (kept,) = letters.get("l1").late_answers
+    assert kept.result == {"answer": "mine"}
+
+
+def test_later_not_for_me_and_broken_by_their_keys(tab: Page, person: str, letters: leaseq.Queue) -> None:
+    take(tab, person, letters)
+    tab.keyboard.press("l")
+    expect(tab.get_by_text("You see it again when nothing else waits for you.")).to_be_visible()
+    tab.get_by_role("button", name="Take the next").click()
+    expect(tab.get_by_text("letter 2")).to_be_visible()
+    tab.wait_for_load_state("domcontentloaded")
+    tab.keyboard.press("n")
+    expect(tab.get_by_label("Why? You need not say.")).to_be_focused()
+    tab.keyboard.type("not a lawyer")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text("You gave it back, and won't see it again.")).to_be_visible()
+    assert letters.get("l2").history[-1].reason == "not a lawyer"
+    tab.get_by_role("button", name="Take the next").click()
+    expect(tab.get_by_text("letter 3")).to_be_visible()
+    tab.wait_for_load_state("domcontentloaded")
+    tab.keyboard.press("b")
+    tab.keyboard.type("blank page")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text("the problem is noted")).to_be_visible()
+    assert letters.get("l3").last_error == "blank page"
+    assert letters.stats().finished == 0
+
+
+def test_a_choice_of_the_form_has_its_key_before_the_page(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
+    ask = {"type": "object", "properties": {"kind": {"title": "Kind", "enum": ["letter", "bill"]}}}
+    letters.configure(form={"ask": ask, "keys": {"l": "letter", "b": "bill"}})
+    sign_in(tab, person)
+    tab.goto(f"/q/{letters.name}")
+    tab.get_by_role("button", name="Take the next").click()
+    expect(tab.get_by_text("letter 1")).to_be_visible()
+    tab.wait_for_load_state("domcontentloaded")
+    tab.keyboard.press("b")
+    expect(tab.get_by_role("radio", name="bill")).to_be_checked()
+    tab.keyboard.press("l")
+    expect(tab.get_by_role("radio", name="letter")).to_be_checked()
+    expect(tab.locator("[data-page-key=l], [data-page-key=b]")).to_have_count(0)
+    expect(tab.locator("[data-page-key=n]")).to_have_count(1)
+
+
+def run_out(queue: leaseq.Queue, server: Any) -> None:
+    """The clear job comes by after the lease: the queue's clock steps ahead."""
+    ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
+    assert leaseq.Queue(server.client, queue.name, clock=lambda: ahead).clear().returned == 1

@@ -1,0 +1,185 @@
+"""Whoever's lease is over is told what happened, and the form keeps what they typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import leaseq
+
+from .conftest import Browser
+from .work_pages import path, send, take
+
+ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "half a <thought>"}
+
+
+def receipt(text: str) -> str:
+    """The words of the receipt in a page, each time as T."""
+    found = re.search(r'id="receipt".*?>(.*?)</div>', text, re.DOTALL)
+    return words(found[1] if found else text)
+
+
+def words(piece: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", re.sub(r"<time.*?</time>", "T", piece)).split())
+
+
+def filled(text: str) -> bool:
+    return 'value="half a &lt;thought&gt;"' in text and bool(re.search(r'value="refund"[^>]* checked', text))
+
+
+@pytest.mark.parametrize("noticed", [False, True])
+def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Browser, noticed: bool) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    if noticed:
+        queue.clear()
+        assert queue.get(lease.id).state == "inbound"
+    late = send(queue, person, lease, "fail", error="", **ANSWER)
+    assert late.status_code == 422
+    assert receipt(late.text) == (
+        "Your time ran out at T. Nobody has taken it yet. "
+        "Take it back, or finish it: it counts while nobody else has it. Take it back T"
+    )
+    assert filled(late.text)
+    assert "My parcel is not here" in late.text
+    assert "Later" not in late.text
+    back = send(queue, person, lease, "renew", back="yes", **ANSWER)
+    assert back.status_code == 303
+    page = person.get(back.location).text
+    assert "You have it again." in page
+    assert filled(page)
+    assert queue.mine(person.name)[0].token == lease.token
+
+
+def test_given_back_after_it_ran_out(timed_asking: Any, person: Browser) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    queue.clear()
+    late = send(queue, person, lease, "abandon", **ANSWER)
+    assert late.status_code == 409
+    assert "Nobody has taken it yet." in receipt(late.text)
+    assert filled(late.text)
+    assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
+    assert queue.get(lease.id).answers[0].late
+
+
+def test_somebody_else_is_on_it_and_the_answer_can_still_be_sent(
+    timed_asking: Any, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    take(queue, visitor("worker"))
+    refused = send(queue, person, lease, "renew", **ANSWER)
+    assert refused.status_code == 409
+    ran_out = "Your time ran out at T. Somebody else is on it now."
+    assert receipt(refused.text) == f"{ran_out} You can still send your answer: your manager sees it."
+    assert filled(refused.text)
+    sent = send(queue, person, lease, "finish", **ANSWER)
+    assert receipt(sent.text) == f"{ran_out} Your answer is kept for the manager."
+    assert filled(sent.text)
+    (kept,) = queue.get(lease.id).late_answers
+    assert kept.result["note"] == "half a <thought>"
+
+
+def test_what_became_of_it_meanwhile(asking: leaseq.Queue, person: Browser) -> None:
+    """A manager took it away; then it waits, somebody has it, it is tried later, it is dead, it is gone."""
+    asking.configure(max_attempts=2, retry_seconds=600)
+    lease = take(asking, person)
+    asking.release(lease.id)
+
+    def told() -> str:
+        answer = send(asking, person, lease, "renew", **ANSWER)
+        assert answer.status_code in (404, 409)
+        assert filled(answer.text)
+        return receipt(answer.text)
+
+    can = "You can still send your answer: your manager sees it."
+    assert told() == f"A manager took it back at T. It waits for the next person. {can}"
+    other = asking.reserve("bob")
+    assert other
+    assert told() == f"A manager took it back at T. Somebody else is on it now. {can}"
+    asking.fail(other, "unreadable")
+    assert told() == f"A manager took it back at T. It is tried again later. {can}"
+    asking.configure(retry_seconds=0)
+    asking.assign(lease.id, "bob")
+    asking.remove("two")
+    asking.remove(lease.id)
+    assert told() == "This item is not there any more."
+
+
+def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> None:
+    asking.configure(max_attempts=1)
+    lease = take(asking, person)
+    asking.release("one")
+    asking.finish(asking.reserve("bob"), {"about": "other", "urgent": False})
+    assert "It is finished." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    lease = take(asking, person)
+    asking.release("two")
+    again = take(asking, person)
+    assert again.token != lease.token
+    told = send(asking, person, lease, "renew", **ANSWER).text
+    assert receipt(told) == "A manager took it back at T. You have it now, until T. Go on with it"
+    asking.fail(again, "unreadable")
+    assert "Its attempts are used up." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
+
+
+def test_one_that_was_finished_with_another_answer(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    assert send(asking, person, lease, "finish", **ANSWER).status_code == 303
+    changed = send(asking, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
+    assert changed.status_code == 409
+    first = "You finished it at T. Your first answer stands. Your answer is kept for the manager."
+    assert receipt(changed.text) == first
+
+
+@pytest.mark.parametrize("verb", ["finish", "renew", "abandon", "fail", "receipt"])
+def test_a_made_up_token_shows_nothing_of_the_item(
+    asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser], verb: str
+) -> None:
+    """Nobody reads an item through the receipt for a lease that was not theirs."""
+    theirs = take(asking, visitor("worker"))
+    for token in (theirs.token, theirs.token + 1):
+        if verb == "receipt":
+            answer = person.get(f"{path(asking, 'items', 'one', 'receipt')}?token={token}")
+        else:
+            fields = {"token": str(token), "error": "x", **ANSWER}
+            answer = person.post(path(asking, "items", "one", verb), fields)
+        assert answer.status_code == 404
+        assert "parcel" not in answer.text
+
+
+def test_the_page_asks_what_became_of_its_lease(
+    timed_asking: Any, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    asked = f"{path(queue, 'items', lease.id, 'receipt')}?token={lease.token}"
+    assert "You have it now, until T." in words(person.get(asked).text)
+    expire()
+    piece = person.get(asked).text
+    assert "Your time ran out at T. Nobody has taken it yet." in words(piece)
+    assert "<html" not in piece
+    assert 'form="answer"' in piece
+    take(queue, visitor("worker"))
+    assert "Somebody else is on it now." in words(person.get(asked).text)
+
+
+def test_one_of_several_answers_ran_out(queue: leaseq.Queue, server: Any, person: Browser) -> None:
+    """Others answered meanwhile; this assignment still waits, and nobody has taken it."""
+    queue.configure(answers=2, lease_seconds=60)
+    queue.enqueue({"text": "hello"}, id="one")
+    lease = take(queue, person)
+    queue.finish(queue.reserve("bob"), {"answer": "b"})
+    ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
+    leaseq.Queue(server.client, queue.name, clock=lambda: ahead).clear()
+    late = send(queue, person, lease, "abandon", **{"answer.answer": "mine"})
+    assert "Your time ran out at T. Nobody has taken it yet." in receipt(late.text)
+    assert send(queue, person, lease, "renew", back="yes").status_code == 303
+    assert queue.mine(person.name)[0].token == lease.token

@@ -1,0 +1,56 @@
+"""What became of a lease that is over, told to the person who had it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import leaseq
+
+How = Literal["ran out", "released", "abandoned", "failed", "finished"]
+# One that still stands as held ran out, and nobody has noticed yet.
+ENDINGS: dict[str, How] = {
+    "held": "ran out",
+    "expired": "ran out",
+    "released": "released",
+    "abandoned": "abandoned",
+    "failed": "failed",
+    "finished": "finished",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    how: How | None  # how the lease ended; None: there is no such item now
+    at: datetime | None = None  # when it did
+    state: leaseq.State | None = None  # the item's now
+    free: bool = False  # nobody was granted it since: they may take it back
+    kept: bool = False  # the answer that they just sent is kept for the manager
+    again: leaseq.Lease | None = None  # they hold it once more, or after all
+
+
+GONE = Receipt(None)
+
+
+def receipt_of(
+    item: leaseq.Item, token: int, me: str, leases: Iterable[leaseq.Lease], *, refused: bool = False
+) -> Receipt | None:
+    """The receipt for this grant; None where it never was theirs, and so is not theirs to read.
+
+    ``leases``: what they hold now. ``refused``: the server just said that it can't be taken back.
+    """
+    grant = next((one for one in item.history if (one.token, one.person) == (token, me)), None)
+    if grant is None:
+        return None
+    again = next((lease for lease in leases if lease.id == item.id), None)
+    how, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at
+    untouched = grant.how == "held" or (item.state == "inbound" and _nobody_since(item, token))
+    free = how == "ran out" and untouched and not refused and again is None
+    return Receipt(how, at, item.state, free, again=again)
+
+
+def _nobody_since(item: leaseq.Item, token: int) -> bool:
+    """Whether this was the latest grant; where an item that waits has answers, later ones are of those."""
+    return item.history[-1].token == token or bool(item.answers)
