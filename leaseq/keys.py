@@ -72,7 +72,8 @@ class Keys:
 
     @cached_property
     def bars(self) -> str:
-        """Hash: id → who answered it (``=``), never gets it again (``-``), gave it back for later (``~``)."""
+        """Hash: id → who answered it (``=``), never gets it again (``-``), gave it back for later (``~``),
+        had it assigned (``@``)."""
         return self._key("bars")
 
     @cached_property

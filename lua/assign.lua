@@ -41,7 +41,11 @@ if mine then return { 'item', describe(id) } end
 if not may_answer(id, person, holdings) then return { 'answered', describe(id) } end
 if not chosen then return { 'wrong-state', describe(id) } end
 if full_of_rows({ ['@' .. person] = true }) then return { 'rows', MOST_ROWS } end
-local _, before = set_bar(id, person, '@')
+local before = bar_of(call('HGET', BARS, id), person)
+local bars = set_bar(id, person, nil)
+if not string.find(bars, '\t@' .. person .. '\t', 1, true) then
+  call('HSET', BARS, id, bars .. '@' .. person .. '\t')
+end
 if before == '-' then -- they looked past what else waits of it
   for _, member in ipairs(assignments(id)) do
     local item = read_item(member)

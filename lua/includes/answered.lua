@@ -5,8 +5,8 @@ local function answered(member, person, answers)
   local id = item_of(member)
   local members = assignments(id)
   if #members > 1 then
-    local _, before = set_bar(id, person, '=')
-    if before == '@' then unassign(members, member, person) end
+    local bars = set_bar(id, person, '=')
+    if string.find(bars, '\t@' .. person .. '\t', 1, true) then unassign(members, member, person) end
     drop_draft(id, person)
     local missing = math.max(answers - #members, 0)
     for _, other in ipairs(members) do

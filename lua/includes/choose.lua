@@ -62,7 +62,7 @@ local function passes_over(member)
   local id = item_of(member)
   local sign = bar_of(call('HGET', BARS, id), person)
   if sign == '=' or sign == '-' then return 'never' end
-  if sign == '~' or has_in_hand(id) then return 'later' end
+  if sign or has_in_hand(id) then return 'later' end
 end
 
 -- Gives {member, row, shelf} or nil, whether there is more to look at, and what `remember` is to write.
