@@ -14,7 +14,7 @@ from flask import Flask
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from leaseq import Json
+from leaseq import Item, Json
 from leaseq.transfer import rfc3339
 from webapp.accounts import MAX_PASSWORD, MIN_PASSWORD
 from webapp.state import state
@@ -124,6 +124,11 @@ def clock(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def overdue(item: Item) -> bool:
+    """Whether its due date is past and it is still not done."""
+    return item.due is not None and item.state not in ("finished", "dead") and item.due < datetime.now(UTC)
+
+
 def init_show(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, pretty, is_plain, plain, span, time_left, clock, rfc3339,
@@ -132,6 +137,7 @@ def init_show(app: Flask) -> None:
         app.jinja_env.filters[one.__name__] = one
     app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
     app.jinja_env.tests["is_plain_value"] = is_plain
+    app.jinja_env.tests["overdue"] = overdue
     app.jinja_env.filters["capital"] = lambda text: text[:1].upper() + text[1:]
     app.jinja_env.filters["number"] = lambda value: f"{value:,}"
     app.jinja_env.trim_blocks = True

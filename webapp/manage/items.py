@@ -1,15 +1,19 @@
-"""Items in one state, and one item with its story."""
+"""Items in one state or by due date, and one item with its story."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
+import leaseq
 from leaseq import STATES, Invalid
 from webapp.gate import needs
 from webapp.manage import bp
 from webapp.show import parts_of
-from webapp.state import person, queue
+from webapp.state import accounts, person, queue
 
 PAGE = 50
 
@@ -22,18 +26,61 @@ def items(q: str) -> str:
     if state not in STATES:
         raise Invalid("state", "one of " + ", ".join(STATES))
     page = found.page(state, limit=PAGE, after=request.args.get("after") or None)
+    return _listed(found, state, page, partial(url_for, "manage.items", q=q, state=state))
+
+
+@bp.get("/manage/<q>/due")
+@needs("manager")
+def due(q: str) -> str:
+    found = queue(q)
+    page = found.by_due(limit=PAGE, after=request.args.get("after") or None)
+    return _listed(found, "due", page, partial(url_for, "manage.due", q=q))
+
+
+def _listed(found: leaseq.Queue, kind: str, page: leaseq.Page, here: Callable[..., str]) -> str:
     return render_template(
-        "manage/items.html", queue=found, policy=found.policy, stats=found.stats(), state=state, page=page
+        "manage/items.html",
+        queue=found,
+        policy=found.policy,
+        stats=found.stats(),
+        kind=kind,
+        page=page,
+        here=here,
     )
 
 
 @bp.get("/manage/<q>/items/<name:id>")
 @needs("manager")
 def item(q: str, id: str) -> str:
-    found = queue(q)
+    return _shown(queue(q), id)
+
+
+def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
     known, policy = found.get(id), found.policy
-    parts = parts_of(policy.form, known.payload)
-    return render_template("manage/item.html", queue=found, policy=policy, item=known, parts=parts)
+    waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
+    return render_template(
+        "manage/item.html",
+        queue=found,
+        policy=policy,
+        item=known,
+        parts=parts_of(policy.form, known.payload),
+        people=[one.name for one in accounts().people() if not one.disabled] if waits else (),
+        error=error,
+    )
+
+
+@bp.post("/manage/<q>/items/<name:id>/assign")
+@needs("manager")
+def assign(q: str, id: str) -> Response | tuple[str, int]:
+    """Let only one person have it."""
+    found = queue(q)
+    try:
+        whom = accounts().who_works(request.form.get("person", "").strip())
+        found.assign(id, whom, by=person().name)
+    except Invalid as refused:
+        return _shown(found, id, error=f"Not assigned: {refused}."), 400
+    flash(f"Only {whom} gets it now, until they give it back.")
+    return _item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/revive")
