@@ -4,6 +4,7 @@
     outcome = simulate.run(queue, plan)
 
 Each person is a thread. Who walks away keeps the item until its lease runs out; somebody new takes the seat.
+So it is when a person has had, or doesn't want, all that is left.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 TICK = 0.2  # seconds between two looks at the queue while it runs
 PATIENCE = 0.5  # the longest wait of a person for whom there is nothing now
+NEWCOMER = "sim-newcomer"  # never works, and so may have what anybody may
+LATER = 0.5  # of what is given back: the part that may come again to who gave it back; the rest never
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +143,12 @@ class _Office:
             self._stop.set()
 
     def _work_until_gone(self, person: str, rng: Random) -> bool:
-        """One person's day. True: they walked away from an item, and somebody new is needed."""
+        """One person's day. True: they walked away or can have no more, and somebody new is needed."""
         while not self._stop.is_set():
             lease = self._queue.reserve(person)
             if lease is None:
+                if self._only_somebody_new(person):
+                    return True
                 self._stop.wait(rng.uniform(0.1, 1) * PATIENCE)
                 continue
             self._count("reserved")
@@ -153,6 +158,12 @@ class _Office:
             except LeaseLost:
                 self._count("lost")
         return False
+
+    def _only_somebody_new(self, person: str) -> bool:
+        """Whether this person had or passed over all that waits, and somebody new could have some of it."""
+        if self._queue.why_nothing(person).reason != "not-eligible":
+            return False
+        return self._queue.why_nothing(NEWCOMER).reason is None
 
     def _treat(self, lease: Lease, rng: Random) -> bool:
         """Think about an item and do something with it. True: they walked away from it."""
@@ -168,7 +179,8 @@ class _Office:
             return True
         choice -= plan.walk_away_rate
         if choice < plan.abandon_rate:
-            self._queue.abandon(lease, reason="simulated: later")
+            again = rng.random() < LATER
+            self._queue.abandon(lease, reason=f"simulated: {'later' if again else 'not for me'}", again=again)
             self._count("abandoned")
         elif choice - plan.abandon_rate < plan.fail_rate:
             self._queue.fail(lease, "simulated: this one is broken")

@@ -71,6 +71,20 @@ def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None
     assert 0 < seen[0].left <= 60
 
 
+def test_people_who_want_no_more_are_followed_by_others(server: Any, queue_name: str) -> None:
+    """One seat, and two answers an item: nobody could do it alone, least of all who says not for me."""
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.configure(answers=2)
+    queue.enqueue_many([{"n": n} for n in range(6)])
+    plan = simulate.Plan(people=1, think=0, abandon_rate=0.6, fail_rate=0, walk_away_rate=0, seed=3)
+    outcome = simulate.run(queue, plan)
+    assert (outcome.finished, outcome.left) == (12, 0)
+    given_back = {event.detail for event in queue.journal(limit=1_000) if event.what == "abandoned"}
+    assert given_back == {"simulated: later", "simulated: not for me"}
+    for item in queue.items("finished"):
+        assert len({answer.person for answer in queue.get(item.id).answers}) == 2
+
+
 def test_people_stop_when_the_time_is_up_and_give_back_what_they_hold(server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure()
