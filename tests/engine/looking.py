@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import redis
 
 from leaseq.keys import Keys
@@ -27,10 +29,21 @@ def sets(server: redis.Redis, name: str) -> dict[str, list[str]]:
     }
 
 
-def shelves(server: redis.Redis, name: str) -> dict[str, list[str]]:
-    """The ids on each shelf of inbound."""
-    keys = zip(SHELVES, shelf_keys(Keys(name)), strict=True)
-    return {shelf: [id.decode() for id in server.zrange(key, 0, -1)] for shelf, key in keys}
+def rows(
+    server: redis.Redis, name: str, known: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], list[str]]:
+    """What is on these shelves of inbound, each given by its row and its name there."""
+    base, pipe, wanted = Keys(name).inbound, server.pipeline(transaction=True), list(known)
+    for row, shelf in wanted:
+        place = f":{row}:{shelf}" if row else f":{shelf}"
+        pipe.zrange(base if place == ":normal" else base + place, 0, -1)
+    return {place: [id.decode() for id in ids] for place, ids in zip(wanted, pipe.execute(), strict=True)}
+
+
+def hands(server: redis.Redis, name: str, person: str) -> list[str]:
+    """The assignments that a person holds, as their record has them."""
+    held = server.hget(Keys(name).ledger, f"p:{person}") or b""
+    return [id for id in held.decode().split("\t")[1:] if id]
 
 
 def everything(server: redis.Redis, name: str) -> dict[bytes, object]:

@@ -1,4 +1,4 @@
-"""What a queue ought to do, in plain Python: a list for each set, a dict for each item. It knows no script.
+"""What a queue ought to do, in plain Python and by brute force. It knows no script.
 
 It takes from the real queue only what the real queue chooses: tokens, and the times at which leases run
 out and items come due.
@@ -6,216 +6,266 @@ out and items come due.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import datetime
 
+from tests.engine.model_items import Grant, Item, Part
+from tests.engine.model_sets import Sets
+
 TAKEN_BACK_BY_A_RESERVE = 8
-BANDS = ("high", "normal", "low")
 
 
-@dataclass
-class Grant:
-    token: int
-    person: str
-    expires: datetime
-    how: str = "held"
-    result: object = None
-
-
-@dataclass
-class Item:
-    id: str
-    band: str
-    max_attempts: int
-    state: str = ""
-    failures: int = 0
-    until: datetime | None = None  # scheduled: when it is due
-    grants: list[Grant] = field(default_factory=list)
-    drafts: dict[str, object] = field(default_factory=dict)
-    late: list[tuple[int, object]] = field(default_factory=list)
-    later: set[str] = field(default_factory=set)  # gave it back: they see it when nothing else waits for them
-    never: set[str] = field(default_factory=set)  # gave it back for good
-
-    @property
-    def grant(self) -> Grant | None:
-        return self.grants[-1] if self.grants else None
-
-
-class Model:
-    def __init__(self, holds: int) -> None:
-        self.holds = holds
-        self.paused = False
-        self.items: dict[str, Item] = {}
-        self.shelves: dict[str, list[str]] = {
-            f"{band}{kind}": [] for band in BANDS for kind in (":returned", "")
-        }
-        self.finished: list[str] = []
-        self.dead: list[str] = []
-        self.hands: dict[str, list[str]] = {}
-        self.counters: dict[str, int] = {}
-        self.last_token = 0
-
-    def sets(self) -> dict[str, list[str]]:
-        held = [item for item in self.items.values() if item.state == "reserved"]
-        waiting = [item for item in self.items.values() if item.state == "scheduled"]
-        return {
-            "inbound": [id for shelf in self.shelves.values() for id in shelf],
-            "reserved": [i.id for i in sorted(held, key=lambda i: i.grants[-1].expires)],
-            "scheduled": [i.id for i in sorted(waiting, key=lambda i: (i.until, i.id))],
-            "finished": self.finished,
-            "dead": self.dead,
-        }
-
-    def count(self, what: str) -> None:
-        self.counters[what] = self.counters.get(what, 0) + 1
-
-    # Where an item is
-
-    def leave(self, item: Item) -> None:
-        for ids in (*self.shelves.values(), self.finished, self.dead):
-            if item.id in ids:
-                ids.remove(item.id)
-        item.until = None
-
-    def wait(self, item: Item, returned: bool) -> None:
-        self.leave(item)
-        item.state = "inbound"
-        self.shelves[item.band + (":returned" if returned else "")].append(item.id)
-
-    def schedule(self, item: Item, until: datetime) -> None:
-        self.leave(item)
-        item.state, item.until = "scheduled", until
-
-    def die(self, item: Item) -> None:
-        self.leave(item)
-        item.state = "dead"
-        self.dead.append(item.id)
-        self.count("died")
-
-    def end(self, item: Item, how: str) -> None:
-        grant = item.grants[-1]
-        grant.how = how
-        self.hands[grant.person].remove(item.id)
-
-    # Moves
-
-    def enqueue(self, id: str, band: str, max_attempts: int, until: datetime | None) -> bool:
-        if id in self.items:
+class Model(Sets):
+    def enqueue(self, item: Item, until: datetime | None) -> bool:
+        if item.id in self.items:
             return False
-        item = self.items[id] = Item(id, band, max_attempts)
+        self.items[item.id] = item
+        item.parts = [Part(item, 1)]
         if until:
-            self.schedule(item, until)
+            self.schedule(item.parts[0], until)
         else:
-            self.wait(item, returned=False)
+            self.wait(item.parts[0], returned=False)
+        if item.due:
+            self.overdue[item.id] = item.due
         self.count("enqueued")
         return True
 
-    def expire(self, item: Item) -> str:
-        self.end(item, "expired")
+    def fails(self, part: Part) -> bool:
+        """Whether the item's attempts are used up by this failure."""
+        part.item.failures += 1
+        return part.item.failures >= part.item.max_attempts
+
+    def expire(self, part: Part) -> str:
+        self.end(part, "expired")
         self.count("expired")
-        item.failures += 1
-        if item.failures >= item.max_attempts:
-            self.die(item)
+        if self.fails(part):
+            self.die(part)
             return "died"
-        self.wait(item, returned=True)
+        self.wait(part, returned=True)
         return "returned"
 
     def sweep(self, now: datetime, limit: int) -> dict[str, int]:
         sets = self.sets()
-        found = [self.items[id] for id in sets["reserved"] if self.items[id].grants[-1].expires <= now][
-            :limit
-        ]
-        done = [self.expire(item) for item in found]
-        for id in sets["scheduled"]:
-            item = self.items[id]
-            if len(done) < limit and item.until and item.until <= now:
-                self.wait(item, returned=bool(item.grants))
+        out = [part for part in map(self.part, sets["reserved"]) if part.grants[-1].expires <= now]
+        done = [self.expire(part) for part in out[:limit]]
+        for part in map(self.part, sets["scheduled"]):
+            if len(done) < limit and part.state == "scheduled" and part.until and part.until <= now:
+                self.wait(part, returned=bool(part.attempts or part.assigned))
                 done.append("released")
         return {what: done.count(what) for what in ("returned", "released", "died")}
 
     def something_is_due(self, now: datetime) -> bool:
-        return any(
-            (item.state == "reserved" and item.grants[-1].expires <= now)
-            or (item.until and item.until <= now)
-            for item in self.items.values()
-        )
+        out = any(part.grants[-1].expires <= now for part in self.parts("reserved"))
+        return out or any(part.until and part.until <= now for part in self.parts("scheduled"))
 
-    def reserve(self, person: str, now: datetime) -> list[str]:
-        """Which item this person ought to get: one of these. The caller then says ``granted``."""
+    def waiting_for(self, person: str, skills: tuple[str, ...]) -> Iterator[Part]:
+        """All on the rows that they qualify for, in the order of precedence."""
+        for part in sorted(self.parts("inbound"), key=lambda part: part.rank):
+            fits = set(part.item.requires) <= set(skills)
+            if part.assigned == person or (fits and part.assigned is None):
+                yield part
+
+    def reserve(self, person: str, skills: tuple[str, ...], now: datetime) -> list[Part]:
+        """Which one this person ought to get: one of these. The caller then says ``granted``."""
         self.sweep(now, TAKEN_BACK_BY_A_RESERVE)
-        for id in list(self.hands.get(person, [])):
-            if self.items[id].grants[-1].expires <= now:
-                self.expire(self.items[id])
+        for part in list(self.hands.get(person, [])):
+            if part.grants[-1].expires <= now:
+                self.expire(part)
         hands = self.hands.get(person, [])
-        if len(hands) >= self.holds:
+        if len(hands) >= self.rules.holds:
             return hands[:1]
         if self.paused:
             return []
-        waiting = [id for id in self.sets()["inbound"] if person not in self.items[id].never]
-        first = [id for id in waiting if person not in self.items[id].later]
-        return first[:1] or waiting
+        past = self.looked_past.setdefault(person, set())
+        again: list[Part] = []
+        for part in self.waiting_for(person, skills):
+            free = self.may_answer(part.item, person) and person not in part.item.never
+            if free and part.entry not in past and person not in part.item.later:
+                return [part]
+            past.add(part.entry)
+            if free:
+                again.append(part)
+        return again
+
+    def may_answer(self, item: Item, person: str) -> bool:
+        return person not in item.answered and all(
+            part.item is not item for part in self.hands.get(person, [])
+        )
+
+    def why_nothing(self, now: datetime) -> tuple[str | None, datetime | None]:
+        """After a reserve that gave nothing."""
+        if self.paused:
+            return "paused", None
+        if self.something_is_due(now):
+            return None, None
+        leases = [part.grants[-1].expires for part in self.parts("reserved")]
+        dues = [part.until for part in self.parts("scheduled") if part.until]
+        free = min([*leases, *dues], default=None)
+        if self.parts("inbound"):
+            return "not-eligible", free
+        return ("held" if leases else "empty"), free
 
     def alive(self, person: str, now: datetime) -> int:
         """How many leases a person has that did not run out."""
-        return sum(self.items[id].grants[-1].expires > now for id in self.hands[person])
+        return sum(part.grants[-1].expires > now for part in self.hands.get(person, []))
 
-    def granted(self, id: str, token: int, person: str, expires: datetime) -> None:
-        item = self.items[id]
-        if item.state == "reserved":
-            assert (item.grants[-1].token, item.grants[-1].person) == (token, person)
+    def follow(self, part: Part) -> None:
+        """The next assignment comes into being when one is handed out for the first time."""
+        if not part.attempts and len(part.item.parts) == part.number < self.rules.answers:
+            part.item.parts.append(Part(part.item, part.number + 1))
+            self.wait(part.item.parts[-1], returned=False)
+
+    def granted(self, part: Part, token: int, person: str, expires: datetime) -> None:
+        if part.state == "reserved":
+            assert (part.grants[-1].token, part.grants[-1].person) == (token, person)
             return
         assert token == self.last_token + 1
         self.last_token = token
-        self.leave(item)
-        item.state = "reserved"
-        item.grants.append(Grant(token, person, expires))
-        self.hands.setdefault(person, []).append(id)
+        self.follow(part)
+        self.leave(part)
+        part.state = "reserved"
+        part.attempts += 1
+        part.grants.append(Grant(token, person, expires, part.attempts))
+        self.hands.setdefault(person, []).append(part)
         self.count("reserved")
 
-    def is_latest(self, id: str, token: int, person: str) -> bool:
-        grant = self.items[id].grant
-        return grant is not None and (grant.token, grant.person) == (token, person)
+    def latest(self, id: str, token: int, person: str) -> Part | None:
+        """The assignment whose latest grant this is."""
+        for part in self.items[id].parts if id in self.items else ():
+            if part.grant and (part.grant.token, part.grant.person) == (token, person):
+                return part
+        return None
+
+    def once(self, id: str, token: int, person: str) -> tuple[Part, Grant] | None:
+        """The assignment that was once granted so."""
+        for part in self.items[id].parts:
+            for grant in part.grants:
+                if (grant.token, grant.person) == (token, person):
+                    return part, grant
+        return None
+
+    def may_take_back(self, part: Part) -> bool:
+        person = part.grants[-1].person
+        return (
+            part.grants[-1].how == "expired"
+            and part.state == "inbound"
+            and part.assigned in (None, person)
+            and self.may_answer(part.item, person)
+        )
 
     def finish(self, id: str, token: int, person: str, result: object, now: datetime) -> str:
         """in time, late, again, kept or refused"""
-        item, grant = self.items[id], self.items[id].grant
-        if grant and self.is_latest(id, token, person):
-            if grant.how in ("held", "expired"):
-                late = grant.expires <= now
-                if grant.how == "held":
-                    self.end(item, "finished")
-                grant.how, grant.result = "finished", result
-                self.leave(item)
-                item.state = "finished"
-                item.drafts.clear()
-                self.finished.append(id)
-                self.count("finished")
-                return "late" if late else "in time"
-            if grant.how == "finished" and grant.result == result:
-                return "again"
-        if not any((g.token, g.person) == (token, person) for g in item.grants):
+        item, part = self.items[id], self.latest(id, token, person)
+        grant = part.grant if part else None
+        if part and grant and grant.how == "held":
+            self.end(part, "finished")
+            return self.answer(part, grant, result, late=grant.expires <= now)
+        if part and grant and grant.how == "expired" and self.may_answer(item, person):
+            return self.answer(part, grant, result, late=True)
+        if grant and (grant.how, grant.result) == ("finished", result):
+            return "again"
+        before = self.once(id, token, person)
+        if before is None:
             return "refused"
-        if (token, result) not in item.late:
-            item.late.append((token, result))
+        if not part and before[1].how == "expired" and (other := self.free_part(item, person)):
+            before[0].grants.remove(before[1])
+            self.follow(other)
+            other.grants.append(before[1])
+            return self.answer(other, before[1], result, late=True)
+        if (token, person, result) not in item.late:
+            item.late.append((token, person, result))
             self.count("late")
         return "kept"
 
-    def give_back(self, id: str, how: str, until: datetime | None, now: datetime) -> None:
+    def free_part(self, item: Item, person: str) -> Part | None:
+        """An assignment that a late answer may take, where the item has several."""
+        if len(item.parts) == 1 or not self.may_answer(item, person):
+            return None
+        free = [p for p in item.parts if p.state == "inbound" and p.assigned in (None, person)]
+        return free[0] if free else None
+
+    def answer(self, part: Part, grant: Grant, result: object, late: bool) -> str:
+        item = part.item
+        grant.how, grant.result = "finished", result
+        self.leave(part)
+        part.state = "finished"
+        self.finished.append(part.name)
+        self.count("finished")
+        missing = self.rules.answers - len(item.parts)
+        if len(item.parts) > 1:
+            item.answered.add(grant.person)
+            item.later.discard(grant.person)
+            item.never.discard(grant.person)
+            item.drafts.pop(grant.person, None)
+            self.unassign(part, grant.person)
+        if len(item.parts) == 1 or (missing <= 0 and item.state == "finished"):
+            item.drafts.clear()
+            self.overdue.pop(item.id, None)
+        return "late" if late else "in time"
+
+    def unassign(self, answered: Part, person: str) -> None:
+        for part in answered.item.parts:
+            if part is not answered and part.assigned == person:
+                part.assigned = None
+                if part.state == "inbound":
+                    self.wait(part, returned=True)
+
+    def give_back(self, part: Part, how: str, again: bool, until: datetime | None) -> None:
         """abandoned, released, or failed: to be tried again then, or dead."""
-        item = self.items[id]
-        self.end(item, how)
+        item, person = part.item, part.grants[-1].person
+        self.end(part, how)
         self.count(how)
-        if how != "failed":
-            self.wait(item, returned=True)
+        if how == "failed":
+            if self.fails(part):
+                self.die(part)
+            elif until:
+                self.schedule(part, until)
             return
-        item.failures += 1
-        if item.failures >= item.max_attempts:
-            self.die(item)
-        elif until:
-            self.schedule(item, until)
+        if how == "abandoned":
+            part.assigned = None
+            (item.never if again else item.later).discard(person)
+            (item.later if again else item.never).add(person)
+            if len(item.later | item.never) >= (self.rules.max_abandons or 1_000):
+                self.die(part)
+                return
+        self.wait(part, returned=True)
+
+    def revive(self, item: Item) -> None:
+        dead = [part for part in item.parts if part.state == "dead"]
+        waiting = [part for part in item.parts if part.state == "inbound"]
+        if not dead:
+            return
+        item.failures = 0
+        item.later.clear()
+        item.never.clear()
+        if item.due:
+            self.overdue[item.id] = item.due
+        for part in dead:
+            self.wait(part, returned=True)
+            self.count("revived")
+        for part in waiting:
+            self.wait(part, returned=True)
+
+    def assign(self, item: Item, person: str) -> bool:
+        """False where it is refused."""
+        open = [part for part in item.parts if part.state not in ("finished", "dead")]
+        if any(part.assigned == person for part in open):
+            return True
+        free = [part for part in open if part.state in ("inbound", "scheduled")]
+        if not free or not self.may_answer(item, person):
+            return False
+        part = next((part for part in free if part.assigned is None), free[0])
+        item.later.discard(person)
+        item.never.discard(person)
+        part.assigned = person
+        if part.state == "inbound":
+            self.wait(part, returned=True)
+        self.count("assigned")
+        return True
 
     def remove(self, id: str) -> None:
-        item = self.items.pop(id)
-        self.leave(item)
-        if item.state == "reserved":
-            self.hands[item.grants[-1].person].remove(id)
+        self.overdue.pop(id, None)
+        for part in self.items.pop(id).parts:
+            self.leave(part)
+            if part.state == "reserved":
+                self.hands[part.grants[-1].person].remove(part)

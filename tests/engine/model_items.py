@@ -1,0 +1,78 @@
+"""What the model of a queue is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+BANDS = ("high", "normal", "low")
+
+
+@dataclass
+class Rules:
+    holds: int = 2
+    answers: int = 1
+    max_abandons: int | None = None
+
+
+@dataclass
+class Grant:
+    token: int
+    person: str
+    expires: datetime
+    attempt: int
+    how: str = "held"
+    result: object = None
+
+
+@dataclass
+class Item:
+    id: str
+    band: str
+    max_attempts: int
+    requires: tuple[str, ...] = ()
+    due: datetime | None = None
+    failures: int = 0
+    drafts: dict[str, object] = field(default_factory=dict)
+    late: list[tuple[int, str, object]] = field(default_factory=list)  # token, person, result
+    answered: set[str] = field(default_factory=set)
+    later: set[str] = field(default_factory=set)  # gave it back: they see it when nothing else waits for them
+    never: set[str] = field(default_factory=set)  # gave it back for good
+    parts: list[Part] = field(default_factory=list)
+
+    @property
+    def state(self) -> str:
+        states = {part.state for part in self.parts}
+        return next(s for s in ("reserved", "inbound", "scheduled", "dead", "finished") if s in states)
+
+
+@dataclass
+class Part:
+    """An assignment: one of the answers that an item is to get."""
+
+    item: Item
+    number: int
+    state: str = ""
+    shelf: tuple[str, str] = ("", "")  # inbound: row and shelf
+    entry: int = 0  # inbound: the how-manieth entry of all this is
+    until: datetime | None = None  # scheduled: when it is due
+    assigned: str | None = None
+    attempts: int = 0
+    grants: list[Grant] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.item.id if self.number == 1 else f"{self.item.id}\a{self.number}"
+
+    @property
+    def grant(self) -> Grant | None:
+        return self.grants[-1] if self.grants else None
+
+    @property
+    def row(self) -> str:
+        return f"@{self.assigned}" if self.assigned else "+".join(self.item.requires)
+
+    @property
+    def rank(self) -> tuple[int, int, bool, int]:
+        _, name = self.shelf
+        return BANDS.index(name.split(":")[0]), self.number, "returned" not in name, self.entry
