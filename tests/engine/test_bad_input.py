@@ -55,11 +55,29 @@ TIMES = [
     datetime.max.replace(tzinfo=UTC),
 ]
 CURSORS = ["x", "", "/", "normal", "5", "//", "normal//a", "normal/x/a", "normal/5/", "no/5/a", "/5/a", 5]
+CURSORS += [":normal/5/0x1/a", "a:b:normal/5/1/a", "fr:normal:1000/5/1/a", ":other/5/1/a", ":normal/5/1/.."]
 CURSORS += ["normal/-5/a", "normal/٣/a", "normal/1e3/a", f"normal/{'9' * 400}/a", "normal/5/\ud800", b"/5/a"]
 EVENTS = ["x", "", "5", "5.", ".5", "-", "+", "5.5.5", "٣.0", "5-.1", "$", 5]
 EVENTS += [f"{'9' * 40}.0", f"5.{'9' * 5000}"]
 REQUESTS = ["", "a b", "a\n", "x" * 129, 5, "ü"]
-SKILLS = ["fr", 5, ["x" * 65], ["FR"], [5], [None], [["fr"]], [str(n) for n in range(17)]]
+SKILLS = [
+    "fr",
+    5,
+    b"fr",
+    ["x" * 65],
+    ["fr+legal"],
+    ["fr,de"],
+    ["a b"],
+    ["@ann"],
+    ["ü"],
+    [""],
+    {"fr": 1, "FR": 2},
+    ["FR"],
+    [5],
+    [None],
+    [["fr"]],
+    [str(n) for n in range(17)],
+]
 
 Call = Callable[[leaseq.Queue, Any], object]
 TOKEN = {"id": "held", "person": "ann", "token": 1}
@@ -78,6 +96,12 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
         [0, 1_001, 1.0, True],
     ),
     ("enqueue requires", lambda q, v: q.enqueue({}, requires=v), "requires", [*SKILLS, None]),
+    (
+        "enqueue_many requires",
+        lambda q, v: q.enqueue_many([NewItem({}, requires=v)]),
+        "items[0].requires",
+        [*SKILLS, None],
+    ),
     ("enqueue_many", lambda q, v: q.enqueue_many(v), "items", ["text", {"a": 1}, b"bytes", 5, None]),
     ("enqueue_many payload", lambda q, v: q.enqueue_many([{}, v]), "items[1].payload", JSON),
     ("enqueue_many id", lambda q, v: q.enqueue_many([NewItem({}, id=v)]), "items[0].id", IDS),
@@ -91,6 +115,7 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
     ),
     ("mine", lambda q, v: q.mine(v), "person", PEOPLE),
     ("why_nothing", lambda q, v: q.why_nothing(v), "person", PEOPLE),
+    ("why_nothing skills", lambda q, v: q.why_nothing("bob", v), "skills", [*SKILLS, None]),
     ("renew lease", lambda q, v: q.renew(v), "lease", ["held", 5, {"id": "held"}, ("held", 1, "ann")]),
     ("renew id", lambda q, v: q.renew(**{**TOKEN, "id": v}), "id", [*IDS, None]),
     ("renew token", lambda q, v: q.renew(**{**TOKEN, "token": v}), "token", [*WHOLE, 0, 2**53 + 1]),
@@ -99,7 +124,15 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
     ("save_draft", lambda q, v: q.save_draft(draft=v, **TOKEN), "draft", [*JSON, ...]),
     ("finish", lambda q, v: q.finish(result=v, **TOKEN), "result", [*JSON, ...]),
     ("finish and next", lambda q, v: q.finish(result=v, then_reserve=True, **TOKEN), "result", [math.nan]),
+    (
+        "finish and next skills",
+        lambda q, v: q.finish(result=1, then_reserve=True, skills=v, **TOKEN),
+        "skills",
+        [*SKILLS, None],
+    ),
+    ("finish skills", lambda q, v: q.finish(result=1, skills=v, **TOKEN), "skills", SKILLS),
     ("abandon", lambda q, v: q.abandon(reason=v, **TOKEN), "reason", TEXTS),
+    ("abandon again", lambda q, v: q.abandon(again=v, **TOKEN), "again", [None, 0, 1, "never", "", []]),
     ("fail", lambda q, v: q.fail(error=v, **TOKEN), "error", TEXTS),
     ("clear", lambda q, v: q.clear(v), "limit", [*WHOLE, 0, 1_000_001]),
     ("get", lambda q, v: q.get(v), "id", [*IDS, None]),
@@ -113,6 +146,11 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
     ("revive by", lambda q, v: q.revive("held", by=v), "by", [p for p in PEOPLE if p is not None]),
     ("release", lambda q, v: q.release(v), "id", IDS),
     ("remove", lambda q, v: q.remove(v), "id", IDS),
+    ("assign", lambda q, v: q.assign(v, "bob"), "id", [*IDS, None]),
+    ("assign person", lambda q, v: q.assign("waits", v), "person", PEOPLE),
+    ("assign by", lambda q, v: q.assign("waits", "bob", by=v), "by", ["", "\t", 5]),
+    ("by_due limit", lambda q, v: q.by_due(limit=v), "limit", [*WHOLE, 0, 1_001]),
+    ("by_due after", lambda q, v: q.by_due(after=v), "after", ["x", "normal/5/1/a", "/x/1/a", "/5/a", 5]),
     ("adopt", lambda q, v: q.adopt("held", v), "token", [*WHOLE, 0]),
     ("pause", lambda q, v: q.pause(v), "reason", TEXTS),
     ("pause by", lambda q, v: q.pause(by=v), "by", ["", "\t", 5]),
@@ -141,6 +179,11 @@ POLICY: dict[str, list[Any]] = {
     ],
     "renewals": [-1, 1.0, True, "5", 1_000_001],
     "share_drafts": [1, 0, None, "true"],
+    "answers": [*WHOLE, 0, 101],
+    "max_abandons": [0, -1, 1.0, True, "5", 1_001],
+    "dedupe_seconds": [*NUMBERS, 315_360_001],
+    "keep_finished_seconds": [n for n in [*NUMBERS, 315_360_001] if n is not None],
+    "durable": ["", "disk", None, 5, ["fsync"]],
     "title": [None, 5, "x" * 201, "\ud800"],
     "instructions": [None, 5, "x" * 65_537, "\ud800"],
     "form": [
