@@ -33,7 +33,7 @@ class Watched(RuleBasedStateMachine):
         self.queue = leaseq.Queue(self.server.client, f"machine.{next(numbers)}", clock=self.clock)
         self.leases: list[leaseq.Lease] = []  # every one ever given, stale ones included
         self.ids: list[str] = []
-        self.most_items = 8 if self.plain else 4  # few, so that they come round often
+        self.most_items = 8 if self.plain else 3  # few, so that they come round often
 
     @initialize(
         holds=st.integers(1, 3), answers=st.integers(1, 3), max_abandons=st.sampled_from([None, None, 2, 3])

@@ -108,6 +108,15 @@ def again(queue: leaseq.Queue, given: object) -> object:
     return found and (found.id, found.token, found.expires_at)
 
 
+def skilled(queue: leaseq.Queue, given: object) -> object:
+    found = queue.reserve("ann", skills=["de", "fr"], request_id="r")
+    return found and (found.id, found.token)
+
+
+def scheduled(queue: leaseq.Queue) -> None:
+    queue.enqueue({}, id="z", delay=60)
+
+
 def gave_back(queue: leaseq.Queue) -> leaseq.Lease:
     given = lease(queue)
     queue.abandon(given)
@@ -122,6 +131,43 @@ def three_answers(queue: leaseq.Queue) -> leaseq.Lease:
     given = queue.reserve("bob")
     assert given is not None
     return given
+
+
+def twice_granted(queue: leaseq.Queue) -> leaseq.Lease:
+    """Ann's lease ran out and bob has the assignment now; another of the item waits, and other items."""
+    queue.configure(answers=3, holds=2)
+    given = ran_out(queue)
+    lease(queue, "bob")
+    for person in ("cyd", "dan", "eve"):
+        lease(queue, person)
+    return given
+
+
+def second_of_two(queue: leaseq.Queue) -> leaseq.Lease:
+    """The item's last attempt is bob's; another assignment of it waits."""
+    queue.configure(max_attempts=1)
+    return three_answers(queue)
+
+
+def dead_whole(queue: leaseq.Queue) -> None:
+    queue.fail(second_of_two(queue), "no")
+    queue.fail(queue.mine("ann")[0], "no")
+
+
+def given_back_once(queue: leaseq.Queue) -> leaseq.Lease:
+    queue.configure(max_abandons=2)
+    queue.abandon(lease(queue))
+    return lease(queue, "bob")
+
+
+def assigned(queue: leaseq.Queue) -> None:
+    queue.assign("b", "ann")
+
+
+def only_skilled(queue: leaseq.Queue) -> None:
+    for id in "abcd":
+        queue.remove(id)
+    queue.enqueue({}, id="french", requires=["fr"])
 
 
 MANY = [NewItem({}, id=id, delay=9 if id == "y" else 0) for id in ("a", "x", "y", "x")]
@@ -149,6 +195,32 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("reserve with care", gave_back, "reserve", again),
     ("reserve an answer more", three_answers, "reserve", again),
     ("finish an answer more", three_answers, "finish", lambda q, held: q.finish(held, RESULT).late),
+    (
+        "finish late for another assignment",
+        twice_granted,
+        "finish",
+        lambda q, held: q.finish(held, RESULT).late,
+    ),
+    ("finish late for another and next", twice_granted, "finish", following),
+    ("abandon one of several", three_answers, "abandon", lambda q, held: q.abandon(held)),
+    ("abandon once too often", given_back_once, "abandon", lambda q, held: q.abandon(held)),
+    ("fail one of several", three_answers, "fail", lambda q, held: q.fail(held, "torn").retry_at),
+    ("fail all of it", second_of_two, "fail", lambda q, held: q.fail(held, "torn").retry_at),
+    (
+        "renew one of several",
+        three_answers,
+        "renew",
+        lambda q, held: q.renew(held, request_id="r").expires_at,
+    ),
+    ("save a draft of one of several", three_answers, "save_draft", lambda q, held: q.save_draft(held, 1)),
+    ("release all of it", three_answers, "release", lambda q, _: q.release("a").state),
+    ("remove all of it", three_answers, "remove", lambda q, _: q.remove("a")),
+    ("revive all of it", dead_whole, "revive", lambda q, _: q.revive("a").state),
+    ("reserve what is assigned", assigned, "reserve", again),
+    ("assign to another", assigned, "assign", lambda q, _: q.assign("b", "bob").assigned_to),
+    ("assign what comes later", scheduled, "assign", lambda q, _: q.assign("z", "bob").assigned_to),
+    ("enqueue with skills", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new", requires=["fr"]).added),
+    ("reserve with skills", only_skilled, "reserve", skilled),
     ("fail", lease, "fail", lambda q, held: q.fail(held, "torn").retry_at),
     ("fail for good", last_attempt, "fail", lambda q, held: q.fail(held, "torn").retry_at),
     ("clear", three_ran_out, "clear", lambda q, _: q.clear().more),

@@ -55,14 +55,15 @@ class Machine(Watched):
         if added:  # it was removed: a new item, for which old leases are worth nothing
             self.leases = [lease for lease in self.leases if lease.id != id]
 
-    @rule(person=PEOPLE, twice=st.booleans())
-    def reserve(self, person: str, twice: bool) -> None:
-        request = f"request-{next(numbers)}"
-        lease = self.queue.reserve(person, skills=SKILLS[person], request_id=request)
-        self.got(person, lease)
-        if lease and twice:
-            assert self.queue.reserve(person, skills=SKILLS[person], request_id=request) == lease
-            self.model.sweep(self.now, 8)  # what else ran out came back
+    @rule(people=st.lists(PEOPLE, min_size=1, max_size=5), twice=st.booleans())
+    def reserve(self, people: list[str], twice: bool) -> None:
+        for person in people:
+            request = f"request-{next(numbers)}"
+            lease = self.queue.reserve(person, skills=SKILLS[person], request_id=request)
+            self.got(person, lease)
+            if lease and twice:
+                assert self.queue.reserve(person, skills=SKILLS[person], request_id=request) == lease
+                self.model.sweep(self.now, 8)  # what else ran out came back
 
     @precondition(lambda self: self.leases)
     @rule(index=INDEX)
