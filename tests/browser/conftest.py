@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 from argon2.profiles import CHEAPEST
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.web.gunicorn_place import serving
@@ -73,3 +74,11 @@ def sign_in(tab: Page, name: str) -> None:
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
     tab.get_by_role("button", name="Sign out").wait_for()
+
+
+def judge(tab: Page) -> None:
+    """The page is accessible as far as a program can tell, and as wide as its window."""
+    found = Axe().run(tab)
+    assert found.violations_count == 0, f"{tab.url}: {found.generate_report()}"
+    wide = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"{tab.url} is {wide} px too wide"

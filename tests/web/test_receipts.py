@@ -48,6 +48,7 @@ def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Brows
     assert filled(late.text)
     assert "My parcel is not here" in late.text
     assert "Later" not in late.text
+    assert "not saved" not in late.text
     back = send(queue, person, lease, "renew", back="yes", **ANSWER)
     assert back.status_code == 303
     page = person.get(back.location).text
@@ -56,14 +57,15 @@ def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Brows
     assert queue.mine(person.name)[0].token == lease.token
 
 
-def test_given_back_after_it_ran_out(timed_asking: Any, person: Browser) -> None:
+def test_reported_after_it_ran_out(timed_asking: Any, person: Browser) -> None:
     queue, expire = timed_asking
     lease = take(queue, person)
     expire()
     queue.clear()
-    late = send(queue, person, lease, "abandon", **ANSWER)
+    late = send(queue, person, lease, "fail", error="cut off & torn", **ANSWER)
     assert late.status_code == 409
     assert "Nobody has taken it yet." in receipt(late.text)
+    assert "cut off &amp; torn" in late.text
     assert filled(late.text)
     assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
     assert queue.get(lease.id).answers[0].late

@@ -152,6 +152,8 @@ def test_a_problem_is_reported_with_its_text(asking: leaseq.Queue, person: Brows
     unsaid = send(asking, person, lease, "fail", error="  ", **{"answer.note": "so far"})
     assert unsaid.status_code == 422
     assert "Say what is wrong with it." in unsaid.text
+    both = send(asking, person, lease, "finish", error="half a report", reason="half a reason")
+    assert (both.status_code, "half a report" in both.text, "half a reason" in both.text) == (422, True, True)
     assert 'value="so far"' in unsaid.text
     assert send(asking, person, lease, "fail", error="unreadable").status_code == 303
     assert asking.get(lease.id).last_error == "unreadable"

@@ -176,7 +176,8 @@ def _refused(found: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -
         known = receipt_of(item, token, me, leases)
         if known is None:
             raise ItemNotFound(found.name, id)
-        sheet = replace(sheet, item=item, receipt=known)
+        told = {} if "error" in errors else errors  # there is no field for it now
+        sheet = replace(sheet, item=item, receipt=known, errors=told)
     return shown(sheet), 422
 
 
