@@ -6,7 +6,9 @@ local function answered(member, person, answers)
   local members = assignments(id)
   if #members > 1 then
     local bars = set_bar(id, person, '=')
-    if string.find(bars, '\t@' .. person .. '\t', 1, true) then unassign(members, member, person) end
+    if string.find(bars, '\t@' .. person .. '\t', 1, true) then
+      --- @include unassign
+    end
     drop_draft(id, person)
     local missing = math.max(answers - #members, 0)
     for _, other in ipairs(members) do

@@ -11,16 +11,26 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 
 import leaseq
-from leaseq import Nothing
+from leaseq import NewItem, Nothing
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.model import Model
-from tests.engine.model_items import Part, Rules
+from tests.engine.model_items import Item, Part, Rules
 
 SKILLS: dict[str, tuple[str, ...]] = {"ann": (), "b b": ("fr",), "cyd": ("fr", "legal"), "@d:1": ("fr",)}
 # Leases and delays end between whole seconds, and time goes by in whole ones: nothing ends on the dot.
 LEASE_SECONDS = 9.5
 numbers = itertools.count()
+
+BAND = {10: "high", 100: "normal", 200: "low"}
+New = tuple[int, float, int, float | None, tuple[str, ...]]  # priority, delay, attempts, due in, requires
+NEW: st.SearchStrategy[New] = st.tuples(
+    st.sampled_from([10, 100, 100, 200]),
+    st.sampled_from([0, 0, 0, 4.25]),
+    st.integers(1, 4),
+    st.sampled_from([None, None, -7.5, 12.5]),
+    st.sampled_from([(), (), (), ("fr",), ("fr", "legal")]),
+)
 
 
 class Watched(RuleBasedStateMachine):
@@ -33,22 +43,60 @@ class Watched(RuleBasedStateMachine):
         self.queue = leaseq.Queue(self.server.client, f"machine.{next(numbers)}", clock=self.clock)
         self.leases: list[leaseq.Lease] = []  # every one ever given, stale ones included
         self.ids: list[str] = []
-        self.most_items = 8 if self.plain else 3  # few, so that they come round often
+        self.most_items = 6 if self.plain else 3  # few, so that they come round often
 
     @initialize(
-        holds=st.integers(1, 3), answers=st.integers(1, 3), max_abandons=st.sampled_from([None, None, 2, 3])
+        holds=st.integers(1, 3),
+        answers=st.integers(1, 3),
+        max_abandons=st.sampled_from([None, None, 2, 3]),
+        many=st.lists(NEW, min_size=1, max_size=3),
     )
-    def begin(self, holds: int, answers: int, max_abandons: int | None) -> None:
+    def begin(self, holds: int, answers: int, max_abandons: int | None, many: list[New]) -> None:
         rules = Rules(holds, 1 if self.plain else answers, max_abandons)
         self.queue.configure(lease_seconds=LEASE_SECONDS, retry_seconds=3.3, **vars(rules))
         self.model = Model(rules)
+        self.add(many)
+        for person in SKILLS:
+            self.come(person)
 
     @property
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now / 1e6, UTC) + timedelta(milliseconds=1)
 
+    def few(self) -> bool:
+        return (
+            sum(item.state not in ("finished", "dead") for item in self.model.items.values())
+            < self.most_items
+        )
+
+    def add(self, many: list[New]) -> None:
+        new, items = [], []
+        for n, (priority, delay, attempts, due_in, needs) in enumerate(many):
+            id, requires = f"{len(self.ids) + n}", () if self.plain else needs
+            due = None if due_in is None else self.now + timedelta(seconds=due_in)
+            new.append(NewItem({"n": id}, id, priority, delay, requires, due, attempts))
+            items.append(Item(id, BAND[priority], attempts, requires, due))
+        assert self.queue.enqueue_many(new).added == len(new)
+        for one, item in zip(new, items, strict=True):
+            self.model.enqueue(item, self.queue.get(item.id).since if one.delay else None)
+            self.ids.append(item.id)
+
+    def come(self, person: str, twice: bool = False) -> None:
+        """Somebody reserves. There mostly is something."""
+        if self.few() and not self.model.parts("inbound"):
+            self.add([(100, 0, 2, None, ())])
+        request = f"request-{next(numbers)}"
+        lease = self.queue.reserve(person, skills=SKILLS[person], request_id=request)
+        self.got(person, lease)
+        if lease and twice:
+            assert self.queue.reserve(person, skills=SKILLS[person], request_id=request) == lease
+            self.model.sweep(self.now, 8)  # what else ran out came back
+
     def lease(self, index: int) -> leaseq.Lease:
-        """A lease, mostly one of the latest."""
+        """A lease, mostly one of the latest, and every third time one that is asked for now."""
+        if index % 3 == 0:
+            self.come(list(SKILLS)[index // 3 % len(SKILLS)])
+            index = 0
         return self.leases[-1 - index % min(len(self.leases), 12)]
 
     def id(self, index: int) -> str:

@@ -65,6 +65,19 @@ def test_never_is_for_good_and_for_this_person_alone(abc: leaseq.Queue, clock: C
     assert take(abc, "ann").id == "new"
 
 
+def test_what_came_back_while_they_passed_it_over_is_not_forgotten(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    timed.abandon(take(timed, "ann"))
+    bobs = take(timed, "bob")
+    assert timed.reserve("ann") is None
+    timed.enqueue({}, id="b")
+    timed.abandon(bobs)
+    lease = take(timed, "ann")
+    assert lease.id == "b", "a is put off"
+    timed.finish(lease, {})
+    assert take(timed, "ann").id == "a"
+
+
 def test_the_last_word_counts(timed: leaseq.Queue) -> None:
     timed.enqueue({}, id="a")
     timed.abandon(take(timed, "ann"))

@@ -231,6 +231,18 @@ def test_a_late_answer_that_takes_the_next_one_along_hides_nothing(
     assert scores[0][1] < scores[1][1]
 
 
+def test_what_they_passed_over_beside_another_of_it_shows_when_they_let_go(three: leaseq.Queue) -> None:
+    three.configure(answers=2, holds=2)
+    three.enqueue({}, id="a")
+    lease = take(three, "ann")
+    assert three.reserve("ann") is None, "the second one is not for who has the first"
+    three.release("a")
+    assert take(three, "bob").id == "a"
+    with pytest.raises(leaseq.LeaseLost):
+        three.finish(lease, {})
+    assert take(three, "ann").id == "a"
+
+
 def test_a_lease_that_ran_out_counts_the_same_in_a_pause(timed: leaseq.Queue, clock: Clock) -> None:
     """With one answer, whoever was granted the item after them is the one whose answer counts."""
     timed.enqueue({}, id="a")

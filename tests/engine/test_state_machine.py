@@ -3,7 +3,6 @@ with the rules for people: several answers, skills, assigned items, a limit to h
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,39 +11,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 import leaseq
-from leaseq import NewItem
 from tests.conftest import Server
-from tests.engine.machine import SKILLS, Watched, numbers
+from tests.engine.machine import NEW, SKILLS, New, Watched
 from tests.engine.model_items import Item
 
 PEOPLE = st.sampled_from(list(SKILLS))
-PRIORITIES = st.sampled_from([10, 100, 100, 200])
-BAND = {10: "high", 100: "normal", 200: "low"}
-DELAYS = st.sampled_from([0, 0, 0, 4.25])
-DUE_IN = st.sampled_from([None, None, -7.5, 12.5])
-REQUIRES = st.sampled_from([(), (), (), ("fr",), ("fr", "legal")])
 RESULTS = st.sampled_from([{"label": "good"}, {"label": "bad"}])
 INDEX = st.integers(0, 1_000)
 
 
 class Machine(Watched):
-    @precondition(lambda self: len(self.model.items) < self.most_items)
-    @rule(
-        many=st.lists(
-            st.tuples(PRIORITIES, DELAYS, st.integers(1, 5), DUE_IN, REQUIRES), min_size=1, max_size=3
-        )
-    )
-    def enqueue(self, many: list[tuple[int, float, int, float | None, tuple[str, ...]]]) -> None:
-        new, items = [], []
-        for n, (priority, delay, attempts, due_in, needs) in enumerate(many):
-            id, requires = f"{len(self.ids) + n}", () if self.plain else needs
-            due = None if due_in is None else self.now + timedelta(seconds=due_in)
-            new.append(NewItem({"n": id}, id, priority, delay, requires, due, attempts))
-            items.append(Item(id, BAND[priority], attempts, requires, due))
-        assert self.queue.enqueue_many(new).added == len(new)
-        for one, item in zip(new, items, strict=True):
-            self.model.enqueue(item, self.queue.get(item.id).since if one.delay else None)
-            self.ids.append(item.id)
+    @precondition(lambda self: self.few())
+    @rule(many=st.lists(NEW, min_size=1, max_size=3))
+    def enqueue(self, many: list[New]) -> None:
+        self.add(many)
 
     @precondition(lambda self: self.ids)
     @rule(index=INDEX)
@@ -55,15 +35,12 @@ class Machine(Watched):
         if added:  # it was removed: a new item, for which old leases are worth nothing
             self.leases = [lease for lease in self.leases if lease.id != id]
 
-    @rule(people=st.lists(PEOPLE, min_size=1, max_size=5), twice=st.booleans())
-    def reserve(self, people: list[str], twice: bool) -> None:
+    @rule(people=st.lists(PEOPLE, min_size=1, max_size=5), twice=st.booleans(), go_on=st.booleans())
+    def reserve(self, people: list[str], twice: bool, go_on: bool) -> None:
+        if self.model.paused and go_on:  # else half of all days would be pauses
+            self.pause_or_resume()
         for person in people:
-            request = f"request-{next(numbers)}"
-            lease = self.queue.reserve(person, skills=SKILLS[person], request_id=request)
-            self.got(person, lease)
-            if lease and twice:
-                assert self.queue.reserve(person, skills=SKILLS[person], request_id=request) == lease
-                self.model.sweep(self.now, 8)  # what else ran out came back
+            self.come(person, twice)
 
     @precondition(lambda self: self.leases)
     @rule(index=INDEX)
