@@ -13,7 +13,7 @@ COMMANDS = {
     "clear": ("leaseq.cli.clear:clear", "Return items whose lease ran out; release what is due."),
     "export": ("leaseq.cli.transfers:export_command", "Write a queue's answers to a file or a pipe."),
     "import": ("leaseq.cli.transfers:import_command", "Fill a queue from a file or a pipe."),
-    "queue": ("leaseq.cli.queues:queue", "Create, change, show, list, pause and resume queues."),
+    "queue": ("leaseq.cli.queues:queue", "Create, change, show and pause queues; revive what is dead."),
     "simulate": ("leaseq.cli.simulate:simulate", "Let made-up people work on a queue."),
     "stats": ("leaseq.cli.stats:stats", "Count what waits, is in work and is done."),
 }

@@ -1,4 +1,4 @@
-"""``leaseq queue``: make queues, change them, look at them, pause them."""
+"""``leaseq queue``: make queues, change them, look at them, pause them, revive what is dead."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from leaseq.cli.policy import policy_options
 from leaseq.cli.stats import COLUMNS, counts
 
 if TYPE_CHECKING:
-    from leaseq import Client
+    from leaseq import Client, Queue
+
+_STEP = 10_000  # dead items revived by one walk over them
 
 
 @click.group(epilog="Example: leaseq queue create reviews --lease-seconds 600")
 def queue() -> None:
-    """Create, change, show, list, pause and resume queues."""
+    """Create, change, show, list, pause and resume queues; revive what is dead."""
 
 
 @queue.command(epilog='Example: leaseq queue create reviews --title "Reviews" --form form.json')
@@ -100,3 +102,41 @@ def resume(client: Client, name: str) -> None:
     """Hand out again."""
     existing_queue(client, name).resume()
     click.echo(f"queue {name!r} hands out again")
+
+
+@queue.command(epilog='Example: leaseq queue revive reviews --error "cut off"')
+@click.argument("name", metavar="QUEUE")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--error", metavar="TEXT", help="Those whose last error contains this text.")
+@click.option("--person", metavar="NAME", help="Those that this person had last.")
+@connected
+def revive(client: Client, name: str, ids: tuple[str, ...], error: str | None, person: str | None) -> None:
+    """Bring dead items back to work: those of the IDs named, those that a filter names, or all."""
+    if ids and (error is not None or person is not None):
+        raise click.UsageError("name IDs, or --error and --person, not both.")
+    one = existing_queue(client, name)
+    if ids:
+        missing = _revive_each(one, ids)
+        click.echo(f"queue {name!r}: {len(ids) - missing:,} back at work")
+        if missing:
+            raise Failed(f"{missing:,} of the {len(ids):,} items named can't be revived")
+        return
+    revived = step = one.revive_all(error=error, person=person, limit=_STEP)
+    while step == _STEP:
+        step = one.revive_all(error=error, person=person, limit=_STEP)
+        revived += step
+    click.echo(f"queue {name!r}: {revived:,} back at work")
+
+
+def _revive_each(one: Queue, ids: tuple[str, ...]) -> int:
+    """Revive what is dead and say what can't be; returns how many that were."""
+    from leaseq import Invalid, ItemNotFound
+
+    missing = 0
+    for id in ids:
+        try:
+            one.revive(id)
+        except (Invalid, ItemNotFound) as error:
+            click.echo(f"leaseq: {error}", err=True)
+            missing += 1
+    return missing

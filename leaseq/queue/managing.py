@@ -5,12 +5,13 @@ from __future__ import annotations
 from leaseq import arguments, ids, strict
 from leaseq.errors import Invalid, ItemNotFound
 from leaseq.model import Cleared, Item
-from leaseq.queue.base import Base
+from leaseq.queue.looking import Looking
 
 _MOVES = 40  # moves of one call to the server: about a millisecond of it
+_LOOK = 250  # dead items of one look
 
 
-class Managing(Base):
+class Managing(Looking):
     def clear(self, limit: int = 1000) -> Cleared:
         """Return items whose lease ran out and release what is due; ``more`` where the limit was reached."""
         left = strict.integer(limit, "limit", 1, 1_000_000)
@@ -39,6 +40,32 @@ class Managing(Base):
         if reply.code == b"wrong-state":
             raise Invalid("id", f"a dead item; {id!r} is {reply.rest[0][0].decode()}")
         return self._item(reply, id)
+
+    def revive_all(
+        self, *, error: str | None = None, person: str | None = None, limit: int = 1000, by: str | None = None
+    ) -> int:
+        """Revive the dead items, the longest dead first, at most ``limit``; returns how many that were.
+
+        ``error``: only those whose last error contains this text. ``person``: only those that this person
+        had last. Fewer than ``limit`` means that none is left. What somebody else revives or removes
+        meanwhile is passed over.
+        """
+        most = strict.integer(limit, "limit", 1, 1_000_000)
+        wanted = None if error is None else strict.text(error, "error")
+        who = None if person is None else strict.person_name(person)
+        arguments.by(by)
+        revived: set[str] = set()  # with several answers, an item is in the list once for each
+        for item in self._walk("dead", _LOOK):
+            if item.id in revived or not _had_last(item, wanted, who):
+                continue
+            try:
+                self.revive(item.id, by=by)
+            except (ItemNotFound, Invalid):
+                continue
+            revived.add(item.id)
+            if len(revived) == most:
+                break
+        return len(revived)
 
     def release(self, id: str, *, by: str | None = None) -> Item:
         """Take a lease away from whoever holds the item; it returns to inbound."""
@@ -76,3 +103,10 @@ class Managing(Base):
                 "token", "an answer of somebody who gave no other and does not hold the item; they did or do"
             )
         return self._item(reply, id)
+
+
+def _had_last(item: Item, error: str | None, person: str | None) -> bool:
+    """Whether an item's last error contains the one and its last grant was the other's."""
+    if error is not None and error not in (item.last_error or ""):
+        return False
+    return person is None or (item.history != () and item.history[-1].person == person)

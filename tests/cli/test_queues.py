@@ -112,6 +112,61 @@ def test_a_queue_is_paused_and_resumed(call: Call, server: Any, queue_name: str)
     assert queue.reserve("alice") is not None
 
 
+@pytest.fixture
+def dead(server: Any, queue_name: str) -> leaseq.Queue:
+    """Three dead items: two that ann failed, one that bob did."""
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.configure(max_attempts=1)
+    for person, id, error in (("ann", "a", "cut off"), ("bob", "b", "cut off"), ("ann", "c", "blank")):
+        queue.enqueue({}, id=id)
+        lease = queue.reserve(person)
+        assert lease is not None
+        queue.fail(lease, error)
+    return queue
+
+
+@pytest.mark.parametrize(
+    ("words", "back"),
+    [
+        ([], ["a", "b", "c"]),
+        (["--error", "cut off"], ["a", "b"]),
+        (["--error", "cut off", "--person", "bob"], ["b"]),
+        (["--person", "ann"], ["a", "c"]),
+        (["c", "b"], ["b", "c"]),
+    ],
+)
+def test_dead_items_are_revived_by_name_or_by_a_filter(
+    call: Call, dead: leaseq.Queue, words: list[str], back: list[str]
+) -> None:
+    result = call("queue", "revive", dead.name, *words)
+    assert (result.exit_code, result.stdout) == (0, f"queue '{dead.name}': {len(back)} back at work\n")
+    assert sorted(item.id for item in dead.items("inbound")) == back
+
+
+def test_reviving_goes_on_where_one_look_ends(
+    call: Call, dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.cli.queues._STEP", 1)
+    assert "3 back at work" in call("queue", "revive", dead.name).stdout
+
+
+def test_an_item_that_can_not_be_revived_is_told_and_the_others_come_back(
+    call: Call, dead: leaseq.Queue
+) -> None:
+    result = call("queue", "revive", dead.name, "a", "nobody", "b")
+    assert result.exit_code == 1
+    assert "2 back at work" in result.stdout
+    assert "no item 'nobody'" in result.stderr
+    assert "1 of the 3 items named" in result.stderr
+    assert dead.stats().inbound == 2
+
+
+def test_ids_and_a_filter_at_once_are_misuse(call: Call, dead: leaseq.Queue) -> None:
+    assert call("queue", "revive", dead.name, "a", "--error", "x").exit_code == 2
+    assert call("queue", "revive", f"{dead.name}.no").exit_code == 1
+    assert dead.stats().dead == 3
+
+
 def test_stats_and_list_count(call: Call, server: Any, queue_name: str) -> None:
     call("queue", "create", queue_name, "--title", "Reviews")
     queue = leaseq.Queue(server.client, queue_name)

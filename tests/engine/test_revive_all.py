@@ -1,0 +1,136 @@
+"""Dead letters come back all at once, or those that a filter names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+
+Take = Callable[[str], leaseq.Lease]
+
+
+@pytest.fixture
+def dead(timed: leaseq.Queue, take: Take, clock: Clock) -> list[str]:
+    """Six dead items, each a second after the one before: three people, two errors."""
+    timed.configure(max_attempts=1)
+    for n in range(6):
+        timed.enqueue({"n": n}, id=f"item-{n}")
+        clock.tick(1)
+        person = ("ann", "bob", "bot")[n % 3]
+        timed.fail(take(person), f"ValueError: no {n}" if n < 4 else "page 404 is missing")
+    return [f"item-{n}" for n in range(6)]
+
+
+def test_all_of_them_the_longest_dead_first(timed: leaseq.Queue, sets: Sets, dead: list[str]) -> None:
+    assert timed.revive_all(by="meg") == 6
+    assert (sets()["inbound"], sets()["dead"]) == (dead, [])
+    assert all(item.failures == 0 for item in timed.items("inbound"))
+    told = [(event.id, event.person) for event in timed.journal(limit=1_000) if event.what == "revived"]
+    assert told == [(id, "meg") for id in dead]
+    assert timed.stats().counters["revived"] == 6
+    assert timed.revive_all() == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "indexes"),
+    [
+        ({"error": "ValueError"}, [0, 1, 2, 3]),
+        ({"error": "404"}, [4, 5]),
+        ({"error": "valueerror"}, []),
+        ({"person": "bot"}, [2, 5]),
+        ({"person": "bot", "error": "ValueError"}, [2]),
+        ({"person": "nobody"}, []),
+        ({"limit": 2}, [0, 1]),
+        ({"error": "404", "limit": 1}, [4]),
+    ],
+)
+def test_those_that_a_filter_names(
+    timed: leaseq.Queue, sets: Sets, dead: list[str], wanted: dict[str, Any], indexes: list[int]
+) -> None:
+    assert timed.revive_all(**wanted) == len(indexes)
+    assert sets()["inbound"] == [dead[index] for index in indexes]
+    assert sets()["dead"] == [id for id in dead if id not in sets()["inbound"]]
+
+
+def test_what_ran_out_has_no_error_but_a_person(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure(max_attempts=1, lease_seconds=5)
+    timed.enqueue({}, id="one")
+    take("ann")
+    clock.tick(6)
+    assert timed.clear().died == 1
+    assert timed.revive_all(error="") == 1, "every error contains the empty text"
+    take("ann")
+    clock.tick(6)
+    timed.clear()
+    assert timed.revive_all(error="x") == 0
+    assert timed.revive_all(person="ann") == 1
+
+
+def test_an_item_of_several_answers_counts_once(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(answers=3, max_attempts=1)
+    for id in ("one", "two"):
+        timed.enqueue({}, id=id)
+        timed.fail(take("ann"), f"not {id}")
+    assert timed.stats().dead == 4, "the assignment that failed, and the next one that waited"
+    assert timed.revive_all(error="not two") == 1
+    assert (timed.stats().dead, timed.stats().inbound) == (2, 2)
+    assert timed.get("one").state == "dead"
+    assert timed.revive_all() == 1
+    assert (timed.stats().dead, timed.stats().inbound) == (0, 4)
+
+
+def test_more_than_one_look_takes(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(max_attempts=1, holds=100)
+    timed.enqueue_many([{"n": n} for n in range(600)])
+    for n in range(600):
+        timed.fail(take("ann"), "odd" if n % 2 else "even")
+    assert timed.revive_all(error="odd") == 300
+    assert timed.stats().dead == 300
+    assert timed.revive_all(limit=100) == 100
+    assert timed.revive_all(limit=1_000) == 200
+
+
+def test_what_others_do_meanwhile_is_passed_over(
+    timed: leaseq.Queue, same_queue: leaseq.Queue, dead: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look and the moves, one is removed, one revived and finished, one revived."""
+    revive = timed.revive
+
+    def after_others(id: str, *, by: str | None = None) -> leaseq.Item:
+        if id == dead[0]:
+            same_queue.remove(dead[1])
+            same_queue.revive(dead[2])
+            lease = same_queue.reserve("eve")
+            assert lease is not None
+            assert lease.id == dead[2]
+            same_queue.finish(lease, {})
+        return revive(id, by=by)
+
+    monkeypatch.setattr(timed, "revive", after_others)
+    assert timed.revive_all() == 4
+    assert [item.id for item in timed.items("inbound")] == [dead[0], *dead[3:]]
+    assert timed.get(dead[2]).state == "finished"
+
+
+@pytest.mark.parametrize(
+    ("field", "bad"),
+    [("error", 1), ("error", "x" * 2_001), ("person", ""), ("limit", 0), ("limit", "all"), ("by", "")],
+)
+def test_a_bad_filter_is_refused_before_anything_changes(
+    timed: leaseq.Queue, dead: list[str], field: str, bad: Any
+) -> None:
+    wanted: dict[str, Any] = {field: bad}
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.revive_all(**wanted)
+    assert refused.value.field == field
+    assert timed.stats().dead == len(dead)
+
+
+def test_a_queue_that_is_not_there_has_none(timed: leaseq.Queue) -> None:
+    assert timed.revive_all() == 0
+    assert not timed.exists()
