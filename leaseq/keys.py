@@ -15,7 +15,8 @@ QUEUES = "leaseq:queues"
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of one queue."""
+    """The keys of one queue. With ``dedupe_seconds`` there is also a string for each payload that entered,
+    ``…:seen:<digest>``: when, and as which item. The server lets it expire."""
 
     queue: str
 

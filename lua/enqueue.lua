@@ -6,8 +6,10 @@ KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{
        5 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 request id
        then for each item: id, its head beyond the time (see includes/item.lua, with z<delay in
-       microseconds>), payload
-REPLY  {'ok', how many were added}   {'no-queue'}   {'rows', how many sets of skills may wait at once} ]]
+       microseconds>; before it, where the policy has dedupe_seconds, the payload's digest), payload
+REPLY  {'ok', how many were added; with dedupe_seconds also the id of the item that has the first one's
+       payload, or ''}   {'digests'}: send them   {'no-queue'}
+       {'rows', how many sets of skills may wait at once} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, SCHEDULED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local request = ARGV[2]
@@ -23,10 +25,19 @@ if not status then return { 'no-queue' } end
 --- @include due
 -- A lost reply: the same request again gets the count that it got. Some are remembered, for others may
 -- have enqueued meanwhile.
-local remembered = {}
+local remembered, window, counted = {}, dedupe_seconds * 1000000, false
 for same, before in string.gmatch(last or '', '(%S+) (%d+)') do
-  if same == request then return { 'ok', tonumber(before) } end
-  if #remembered < 15 then remembered[#remembered + 1] = same .. ' ' .. before end
+  if same == request then
+    if before ~= '0' then return { 'ok', before + 0, window > 0 and '' or nil } end
+    counted = true -- nothing entered: who has the payload is looked up again
+  elseif #remembered < 15 then
+    remembered[#remembered + 1] = same .. ' ' .. before
+  end
+end
+
+local digests, twins, fresh = {}, {}, {}
+if window > 0 then
+  --- @include payloads_seen
 end
 
 local known
@@ -49,19 +60,29 @@ local function place_of(extra, time)
   return row .. '\t' .. band, time, band == 'normal' and extra or extra .. ' s' .. band
 end
 
-local entries, records, added, seen, dues = {}, {}, {}, {}, {}
+local entries, records, added, seen, dues, deduped, twin = {}, {}, {}, {}, {}, 0, ''
 local enqueued_at = string.format('%011x', now / 1000)
 local plain_set, _, plain_extra = place_of('', '')
 for i = 3, #ARGV, 3 do
   local id, set, score, extra = ARGV[i], plain_set, string.format('%.0f', now), plain_extra
-  if not known[i / 3] and not seen[id] then
+  local digest, head, enters = digests[i], ARGV[i + 1], not known[i / 3] and not seen[id]
+  if enters and twins[digest or ''] then
+    enters, deduped = false, deduped + 1
+    if i == 3 then twin = twins[digest] end
+  end
+  if enters then
     seen[id] = true
-    local due = string.match(ARGV[i + 1], ' d(%d+)')
+    if head ~= '' then head = string.match(head, '^%x*(.*)$') end
+    if digest then
+      twins[digest] = id
+      fresh[#fresh + 1] = { digest, score .. ' ' .. id }
+    end
+    local due = string.match(head, ' d(%d+)')
     if due then
       dues[#dues + 1] = due
       dues[#dues + 1] = id
     end
-    if ARGV[i + 1] ~= '' then set, score, extra = place_of(ARGV[i + 1], score) end
+    if head ~= '' then set, score, extra = place_of(head, score) end
     local list = entries[set] or {}
     entries[set] = list
     list[#list + 1] = score
@@ -79,7 +100,9 @@ for set in pairs(entries) do
   if row then rows[row] = true end
 end
 if next(rows) and full_of_rows(rows) then return { 'rows', MOST_ROWS } end
+local past = ' ' .. table.concat(remembered, ' ')
 if added[1] then
+  for _, one in ipairs(fresh) do call('SET', one[1], one[2], 'PX', math.ceil(window / 1000)) end
   for set, list in pairs(entries) do
     if set == 'scheduled' then
       call('ZADD', SCHEDULED, unpack(list))
@@ -94,7 +117,9 @@ if added[1] then
   call('XADD', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES, at, 'enqueued', table.concat(added, '\t'))
   at = string.format('%.0f', now - 1)
   save()
-  call('HSET', LEDGER, 'n:enqueued', (enqueued or 0) + #added, 'request',
-    request .. ' ' .. #added .. ' ' .. table.concat(remembered, ' '))
+  call('HSET', LEDGER, 'n:enqueued', (enqueued or 0) + #added, 'request', request .. ' ' .. #added .. past)
+elseif deduped > 0 then
+  call('HSET', LEDGER, 'request', request .. ' 0' .. past)
 end
-return { 'ok', #added }
+if deduped > 0 and not counted then call('HINCRBY', LEDGER, 'n:deduped', deduped) end
+return { 'ok', #added, window > 0 and twin or nil }

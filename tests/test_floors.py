@@ -13,7 +13,7 @@ from leaseq import transfer
 
 ROOT = Path(__file__).parents[1]
 
-GROUND = {"errors", "model", "strict", "policy", "keys", "ids", "form"}
+GROUND = {"errors", "model", "strict", "policy", "keys", "ids", "form", "digest"}
 ENGINE = {"arguments", "connection", "moves", "scripts", "records", "queue"}
 AROUND = {"transfer", "embedded", "supervisor", "datadir", "simulate", "plausible", "bench"}
 TOP = {"cli", "__main__"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from leaseq import arguments, ids, strict
+from leaseq import arguments, digest, ids, strict
 from leaseq.errors import Invalid
 from leaseq.model import Counts, Enqueued, Json, NewItem
 from leaseq.policy import Policy
@@ -17,6 +17,8 @@ _BATCH_BYTES = 1_000_000
 
 
 class Filling(Base):
+    _digests = False  # whether the policy wanted digests of the payloads when something last entered
+
     def enqueue(
         self,
         payload: Json,
@@ -28,11 +30,15 @@ class Filling(Base):
         due: datetime | None = None,
         max_attempts: int | None = None,
     ) -> Enqueued:
-        """Add one item. With an id that the queue already has, nothing changes and ``added`` is False."""
+        """Add one item. With an id that the queue already has, nothing changes and ``added`` is False.
+
+        So with a payload that entered within the policy's ``dedupe_seconds``: ``id`` is that item's then.
+        """
         needs = strict.skills(requires, "requires")
         new = NewItem(payload, id, priority, delay, needs, due, max_attempts)
         row = arguments.row(new, id if id is not None else ids.item_ids(1)[0])
-        return Enqueued(row[0], self._enqueue(row) == 1)
+        added, twin = self._enqueue(row)
+        return Enqueued(twin or row[0], added == 1)
 
     def enqueue_many(self, items: Iterable[Json | NewItem]) -> Counts:
         """Add any number of payloads or NewItems, in chunks that are each all in or not at all.
@@ -61,17 +67,27 @@ class Filling(Base):
             total += 1
             size += len(row[2])
             if len(rows) == 3 * _BATCH or size > _BATCH_BYTES:
-                added += self._enqueue(rows)
+                added += self._enqueue(rows)[0]
                 rows, size = [], 0
         if rows:
-            added += self._enqueue(rows)
+            added += self._enqueue(rows)[0]
         return Counts(added, total - added)
 
-    def _enqueue(self, rows: Sequence[str]) -> int:
+    def _enqueue(self, rows: Sequence[str]) -> tuple[int, str]:
+        """How many were added, and the id of the item that has the first one's payload, or ''.
+
+        The server asks for digests where the policy wants them, and answers so that they are known to be of
+        use or not: nobody relies on a policy that was read before.
+        """
         request = ids.request_id()
-        reply = self._moves.enqueue(request, rows)
-        if reply.code == b"no-queue":
-            self._make(Policy())
-            reply = self._moves.enqueue(request, rows)
+        while True:
+            reply = self._moves.enqueue(request, digest.with_digests(rows) if self._digests else rows)
+            if reply.code == b"no-queue":
+                self._make(Policy())
+            elif reply.code == b"digests":
+                self._digests = True
+            else:
+                break
         self._rows(reply)
-        return int(reply.rest[0])
+        self._digests = len(reply.rest) > 1
+        return int(reply.rest[0]), reply.rest[1].decode() if self._digests else ""

@@ -23,6 +23,7 @@ COUNTERS = (
     "revived",
     "released",
     "assigned",
+    "deduped",
 )
 _PAGE = 50  # items of one call to the server: about a millisecond of it
 _ENTRIES = 1_000  # journal entries of one call

@@ -55,6 +55,8 @@ def everything(server: redis.Redis, name: str) -> dict[bytes, object]:
             found[key] = server.hgetall(key)
         elif kind == b"zset":
             found[key] = server.zrange(key, 0, -1, withscores=True)
+        elif kind == b"string":
+            found[key] = server.get(key)
         else:
             found[key] = server.xrange(key)
     return found

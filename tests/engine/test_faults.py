@@ -172,7 +172,7 @@ MINIMAL = (
     "reset on >pw ~leaseq:* resetchannels -@all +ping +hello +client|setname +evalsha +script|load "
     "+hget +hmget +hgetall +hset +hdel +hexists +hlen +hincrby +exists "
     "+zadd +zrem +zrange +zrangebyscore +zcard +zcount +zscore +zrank "
-    "+xadd +xtrim +xrange +time +sadd +smembers"
+    "+xadd +xtrim +xrange +time +sadd +smembers +mget +set"
 )
 
 
@@ -182,7 +182,7 @@ def test_a_user_with_only_what_the_moves_need_can_work_a_queue(alone: EmbeddedSe
     low = leaseq.connect(f"unix://minimal:pw@{alone.url.removeprefix('unix://')}")
     low.ping()
     queue = leaseq.Queue(low, "q")
-    queue.configure(holds=9, retry_seconds=0)
+    queue.configure(holds=9, retry_seconds=0, dedupe_seconds=60)
     queue.enqueue_many([{"n": n} for n in range(9)])
     queue.enqueue({}, delay=0.000001)
     for n in range(8):

@@ -131,6 +131,7 @@ def test_stats_count_states_and_what_happened(timed: leaseq.Queue, take: Take, c
         "revived": 0,
         "released": 1,
         "assigned": 0,
+        "deduped": 0,
     }
     assert stats.paused is None
 

@@ -170,6 +170,15 @@ def only_skilled(queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="french", requires=["fr"])
 
 
+def windowed(queue: leaseq.Queue) -> None:
+    queue.configure(dedupe_seconds=60)
+
+
+def deduping(queue: leaseq.Queue) -> None:
+    windowed(queue)
+    queue.enqueue({"n": 1}, id="first")
+
+
 MANY = [NewItem({}, id=id, delay=9 if id == "y" else 0) for id in ("a", "x", "y", "x")]
 
 # What it is called; what was before; the script whose reply is lost; the call.
@@ -177,6 +186,8 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("enqueue", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new").added),
     ("enqueue, delayed", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new", delay=60).added),
     ("enqueue what is there", nothing, "enqueue", lambda q, _: q.enqueue({}, id="a").added),
+    ("enqueue an equal payload", deduping, "enqueue", lambda q, _: q.enqueue({"n": 1}, id="new")),
+    ("enqueue for the window", windowed, "enqueue", lambda q, _: q.enqueue({"n": 1}, id="new")),
     ("enqueue many", nothing, "enqueue", lambda q, _: q.enqueue_many(MANY)),
     ("reserve", nothing, "reserve", again),
     ("reserve one more", two, "reserve", again),
