@@ -122,15 +122,21 @@ def test_pages_fit_and_axe_finds_nothing(
     tab: Page, accounts: Accounts, triage: leaseq.Queue, width: int
 ) -> None:
     boss = accounts.add(f"boss {width} of {triage.name}", by="test", role="admin", password=PASSWORD).name
+    triage.enqueue({}, id="late", due=datetime.now(UTC), requires=["fr"])
     triage.fail(triage.reserve("bob"), "unreadable")
     triage.reserve("carol")
+    triage.configure(max_attempts=1)
+    triage.enqueue({"text": "message 0"}, id="m0", priority=1)
+    triage.fail(triage.reserve("bob"), "unreadable")
+    triage.configure(max_attempts=3)
     tab.set_viewport_size({"width": width, "height": 800})
     tab.goto("/login")
     judge(tab)
     sign_in(tab, boss)
     base = f"/manage/{triage.name}"
     for path in (
-        "/", "/manage", base, f"{base}/settings", f"{base}/import", f"{base}/items?state=reserved",
+        "/", "/manage", base, f"{base}/settings", f"{base}/import", f"{base}/items?state=reserved", f"{base}/dead",
+        f"{base}/due", f"{base}/items?state=inbound",
         f"{base}/items/m1", "/people", f"/people/{boss}", "/account", f"/q/{triage.name}", "/nowhere",
     ):  # fmt: skip
         tab.goto(path)

@@ -170,7 +170,7 @@ def test_an_items_story_and_a_managers_moves(boss: Browser, asking: leaseq.Queue
     asking.configure(max_attempts=1)
     base = f"/manage/{asking.name}"
     asking.fail(asking.reserve("ann"), "unreadable <scan>")
-    assert "unreadable &lt;scan&gt;" in boss.get(f"{base}/items?state=dead").text
+    assert "unreadable &lt;scan&gt;" in boss.get(f"{base}/dead").text
     page = boss.get(f"{base}/items/one").text
     assert "given to ann" in page
     assert "unreadable &lt;scan&gt;" in page

@@ -20,13 +20,15 @@ PAGE = 50
 
 @bp.get("/manage/<q>/items")
 @needs("manager")
-def items(q: str) -> str:
+def items(q: str) -> str | Response:
     found = queue(q)
     state = request.args.get("state", "inbound")
     if state not in STATES:
         raise Invalid("state", "one of " + ", ".join(STATES))
+    if state == "dead":
+        return redirect(url_for("manage.dead", q=q), 303)
     page = found.page(state, limit=PAGE, after=request.args.get("after") or None)
-    return _listed(found, state, page, partial(url_for, "manage.items", q=q, state=state))
+    return listed(found, state, page, partial(url_for, "manage.items", q=q, state=state))
 
 
 @bp.get("/manage/<q>/due")
@@ -34,18 +36,27 @@ def items(q: str) -> str:
 def due(q: str) -> str:
     found = queue(q)
     page = found.by_due(limit=PAGE, after=request.args.get("after") or None)
-    return _listed(found, "due", page, partial(url_for, "manage.due", q=q))
+    return listed(found, "due", page, partial(url_for, "manage.due", q=q))
 
 
-def _listed(found: leaseq.Queue, kind: str, page: leaseq.Page, here: Callable[..., str]) -> str:
+def listed(
+    found: leaseq.Queue,
+    kind: str,
+    page: leaseq.Page,
+    here: Callable[..., str],
+    template: str = "manage/items.html",
+    **more: str | None,
+) -> str:
+    """A page of items; ``here`` makes its address, and that of the next one with ``after``."""
     return render_template(
-        "manage/items.html",
+        template,
         queue=found,
         policy=found.policy,
         stats=found.stats(),
         kind=kind,
         page=page,
         here=here,
+        **more,
     )
 
 
