@@ -27,6 +27,7 @@ CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "draft": ("worker", "PUT", "/queues/{q}/items/one/draft", {**HELD, "draft": {}}),
     "adopt": ("manager", "POST", "/queues/{q}/items/one/adopt", HELD),
     "revive": ("manager", "POST", "/queues/{q}/items/one/revive", {}),
+    "revive all": ("manager", "POST", "/queues/{q}/revive", {}),
     "release": ("manager", "POST", "/queues/{q}/items/one/release", {}),
     "assign": ("manager", "POST", "/queues/{q}/items/one/assign", {"person": "table worker"}),
     "clear": ("manager", "POST", "/queues/{q}/clear", {}),

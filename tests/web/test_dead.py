@@ -10,7 +10,8 @@ import pytest
 
 import leaseq
 
-from .conftest import Browser
+from .api_calls import problem
+from .conftest import Browser, Caller
 
 
 @pytest.fixture
@@ -95,3 +96,27 @@ def test_what_a_filter_names_is_found_behind_many_others(boss: Browser, queue: l
         more = re.search(r'href="([^"]+)">Next page', page)
         path = html.unescape(more[1]) if more else None
     assert seen == [f"item-{n:03}" for n in range(120) if n != 110]
+
+
+def test_by_rest_all_or_by_a_filter(graves: leaseq.Queue, manager: Caller) -> None:
+    path = f"/queues/{graves.name}/revive"
+    for body, revived in (({"person": "bob", "error": "404"}, 1), ({"error": "no <"}, 4), ({}, 1), ({}, 0)):
+        answer = manager("POST", path, json=body)
+        assert (answer.status_code, answer.json) == (200, {"revived": revived, "more": False})
+    assert graves.stats().dead == 0
+    assert {event.person for event in graves.journal(limit=100) if event.what == "revived"} == {manager.name}
+    for body, field in (
+        ({"person": ""}, "person"),
+        ({"error": "x" * 2_001}, "error"),
+        ({"error": 404}, "error"),
+    ):
+        assert problem(manager("POST", path, json=body), 400, "invalid")["field"] == field
+
+
+def test_by_rest_there_may_be_more(
+    graves: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.api.manage.MOST_REVIVED", 4)
+    path = f"/queues/{graves.name}/revive"
+    assert manager("POST", path).json == {"revived": 4, "more": True}
+    assert manager("POST", path).json == {"revived": 2, "more": False}

@@ -16,6 +16,8 @@ from webapp.api.models import (
     PauseBody,
     PausedModel,
     QueuePath,
+    ReviveBody,
+    RevivedModel,
 )
 from webapp.api.shapes import event_shape
 from webapp.export import streamed_answers
@@ -43,6 +45,19 @@ def clear(path: QueuePath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # 
         "died": cleared.died,
         "more": cleared.more,
     }
+
+
+MOST_REVIVED = 1_000
+
+
+@bp.post("/queues/<q>/revive", tags=TAGS, responses={"200": RevivedModel})
+@needs("manager")
+def revive_all(path: QueuePath, body: ReviveBody) -> dict[str, Any]:
+    """Put dead items back to work: all, or those that a filter names, at most 1,000 a call."""
+    revived = queue(path.q).revive_all(
+        error=body.error, person=body.person, limit=MOST_REVIVED, by=person().name
+    )
+    return {"revived": revived, "more": revived == MOST_REVIVED}
 
 
 @bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": PausedModel})

@@ -95,6 +95,15 @@ class DraftBody(Held):
     draft: Any = Field(description="What there is so far, in any shape")
 
 
+class ReviveBody(Body):
+    """Which of the dead: all of them where nothing is named."""
+
+    error: str | None = Field(
+        None, description="Those whose last error contains this", json_schema_extra=TEXT
+    )
+    person: str | None = Field(None, description="Those that this person had last", json_schema_extra=PERSON)
+
+
 class AssignBody(Body):
     person: str = Field(
         description="Who alone may reserve it: the name of an account", json_schema_extra=PERSON
@@ -313,6 +322,11 @@ class ClearedModel(BaseModel):
     released: int
     died: int
     more: bool
+
+
+class RevivedModel(BaseModel):
+    revived: int
+    more: bool = Field(description="The limit of one call was reached: send it again")
 
 
 class PausedModel(BaseModel):
