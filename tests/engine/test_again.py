@@ -78,6 +78,20 @@ def test_what_came_back_while_they_passed_it_over_is_not_forgotten(timed: leaseq
     assert take(timed, "ann").id == "a"
 
 
+def test_what_lies_between_what_they_passed_over_is_not_skipped(timed: leaseq.Queue) -> None:
+    for id in "abcdefg":
+        timed.enqueue({}, id=id)
+    for _ in "abc":
+        timed.abandon(take(timed, "ann"), again=False)
+    for lease in [take(timed, f"p{n}") for n in range(6)]:
+        timed.abandon(lease)
+    given = []
+    while lease := timed.reserve("ann"):
+        timed.finish(lease, {})
+        given.append(lease.id)
+    assert given == ["d", "e", "f", "g"]
+
+
 def test_the_last_word_counts(timed: leaseq.Queue) -> None:
     timed.enqueue({}, id="a")
     timed.abandon(take(timed, "ann"))

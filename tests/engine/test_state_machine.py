@@ -85,8 +85,8 @@ class Machine(Watched):
             self.got(lease.person, done.next)
 
     @precondition(lambda self: self.leases)
-    @rule(index=INDEX, how=st.sampled_from(["failed", "later", "never"]))
-    def give_back(self, index: int, how: str) -> None:
+    @rule(index=INDEX, how=st.sampled_from(["failed", "later", "never"]), come=st.booleans())
+    def give_back(self, index: int, how: str, come: bool) -> None:
         lease = self.lease(index)
 
         def call() -> Any:
@@ -102,6 +102,8 @@ class Machine(Watched):
         until = getattr(call(), "retry_at", None)
         if part.grants[-1].how == "held":  # else the same again: nothing happens
             self.model.give_back(part, ending, how == "later", until)
+        if come:
+            self.come(lease.person)
 
     @precondition(lambda self: self.leases)
     @rule(index=INDEX, draft=st.integers())
@@ -131,8 +133,13 @@ class Machine(Watched):
         self.clear(50)
 
     @precondition(lambda self: self.ids)
-    @rule(index=INDEX, move=st.sampled_from(["revive", "release", "remove"]))
-    def manage(self, index: int, move: str) -> None:
+    @rule(index=INDEX, move=st.sampled_from(["revive", "revive", "release", "remove"]), come=st.booleans())
+    def manage(self, index: int, move: str, come: bool) -> None:
+        self.move(index, move)
+        for person in SKILLS if come else ():
+            self.come(person)
+
+    def move(self, index: int, move: str) -> None:
         id = self.id(index)
         call = lambda: getattr(self.queue, move)(id)  # noqa: E731
         item = self.model.items.get(id)
