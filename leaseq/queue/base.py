@@ -73,12 +73,12 @@ class Base:
             raise ItemNotFound(self.name, id)
         return records.item(id, reply.rest[0])
 
-    def _rows(self, reply: Reply) -> None:
+    def _rows(self, reply: Reply, field: str = "requires") -> None:
         if reply.code == b"rows":
             limit = (
                 f"at most {reply.rest[0]:,} different sets of skills and persons with items waiting at once"
             )
-            raise Invalid("requires", limit)
+            raise Invalid(field, limit)
 
     def _queue(self, reply: Reply) -> None:
         if reply.code == b"no-queue":

@@ -83,7 +83,7 @@ class Managing(Looking):
             raise Invalid("id", f"an item that waits; {id!r} is {state}: release or revive it first")
         if reply.code == b"answered":
             raise Invalid("person", f"somebody who neither answered {id!r} nor holds it; {who!r} did or does")
-        self._rows(reply)
+        self._rows(reply, "person")
         return self._item(reply, id)
 
     def remove(self, id: str, *, by: str | None = None) -> None:

@@ -113,8 +113,9 @@ def test_too_many_sets_of_skills_are_refused_and_nothing_of_them_enters(timed: l
     assert timed.stats().inbound == 990
     assert timed.enqueue_many(NewItem({}, requires=(f"t{n}",)) for n in range(10)).added == 10
     assert timed.enqueue({}, requires=["s1"]).added, "one that is in use"
-    with pytest.raises(leaseq.Invalid):
+    with pytest.raises(leaseq.Invalid) as refused:
         timed.assign(timed.items("inbound", limit=1)[0].id, "ann")
+    assert refused.value.field == "person"
 
 
 def test_sets_that_nothing_waits_for_do_not_count(timed: leaseq.Queue, server: Server) -> None:
