@@ -109,7 +109,7 @@ def test_a_revived_item_is_anybodys_again(timed: leaseq.Queue) -> None:
 
 
 def test_reviving_shows_again_all_that_was_looked_past(timed: leaseq.Queue) -> None:
-    timed.configure(answers=3, max_attempts=1)
+    timed.configure(answers=2, max_attempts=1)
     timed.enqueue({}, id="a")
     anns = take(timed, "ann")
     timed.abandon(take(timed, "bob"), again=False)
@@ -118,9 +118,8 @@ def test_reviving_shows_again_all_that_was_looked_past(timed: leaseq.Queue) -> N
     timed.abandon(cyds)  # it was in hand when the rest died, and waits
     assert timed.reserve("bob") is None
     timed.revive("a")
-    others = [take(timed, person) for person in ("dan", "eve")]
+    assert take(timed, "dan").id == "a"
     assert take(timed, "bob").id == "a"
-    assert len(others) == 2
 
 
 def test_an_item_removed_and_enqueued_anew_is_a_new_item(timed: leaseq.Queue) -> None:

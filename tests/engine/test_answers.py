@@ -136,9 +136,12 @@ def test_release_and_remove_mean_all_of_it(three: leaseq.Queue, sets: Sets) -> N
     take(three, "cyd")
     three.remove("a")
     assert all(not ids for ids in sets().values())
+    assert three.stats().inbound == 0
     with pytest.raises(leaseq.ItemNotFound):
         three.get("a")
     assert three.mine("cyd") == []
+    assert three.enqueue({}, id="a").added
+    assert len([person for person in ("ann", "bob", "cyd", "dan") if three.reserve(person)]) == 3
 
 
 def test_drafts_are_each_persons_own_and_go_with_their_answer(three: leaseq.Queue) -> None:
