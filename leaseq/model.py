@@ -81,6 +81,7 @@ class Cleared:
     released: int  # scheduled items that came due
     died: int  # leases that ran out once too often
     more: bool  # the limit was reached and there is more to do
+    forgotten: int = 0  # finished items older than the policy keeps them, gone whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
 #!lua flags=allow-oom
---[[ Returns items whose lease ran out and releases what is due, at most `limit` of both together. Two at
-once do no harm: each item is moved once.
+--[[ Returns items whose lease ran out, releases what is due, and forgets finished items that are older than
+the policy's keep_finished_seconds, at most `limit` of all together. Two at once do no harm: each item is
+moved once.
 
 KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled  6 leaseq:{q}:dead   7 leaseq:{q}:finished  8 leaseq:{q}:journal
+       and, where something is to be forgotten, the keys of includes/other_keys.lua
 ARGV   1 the time in microseconds, or ''   2 limit, 1 to 250
-REPLY  {'ok', returned, released, died, more 0|1} ]]
+REPLY  {'ok', returned, released, died, more 0|1, forgotten} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL = KEYS[6], KEYS[7], KEYS[8]
-local status = call('HGET', LEDGER, 'status')
-if not status then return { 'ok', 0, 0, 0, 0 } end
+local status, forgets = unpack(call('HMGET', LEDGER, 'status', 'forget'))
+if not status then return { 'ok', 0, 0, 0, 0, 0 } end
 --- @include ledger
 --- @include now
 --- @include save
@@ -27,12 +29,22 @@ if not status then return { 'ok', 0, 0, 0, 0 } end
 --- @include where
 --- @include die
 --- @include sweep
-if now < soonest + 0 then return { 'ok', 0, 0, 0, 0 } end
-local returned, released, died = sweep(ARGV[2] + 0)
+--- @include read_by_all
+local some_old = forgets and now >= string.match(forgets, '^%d+') + 0
+if now < soonest + 0 and not some_old then return { 'ok', 0, 0, 0, 0, 0 } end
+local limit = ARGV[2] + 0
+local returned, released, died = sweep(limit)
+limit = limit - returned - released - died
+local forgotten, more = 0, soonest + 0 <= now
+if some_old then
+  --- @include other_keys
+  --- @include drop_drafts
+  --- @include bars
+  --- @include forget
+  --- @include retain
+end
 at = string.format('%.0f', now)
 save()
-if events[1] then
-  call('XADD', JOURNAL, at, unpack(events))
-  call('XTRIM', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES)
-end
-return { 'ok', returned, released, died, soonest + 0 <= now and 1 or 0 }
+if events[1] then call('XADD', JOURNAL, at, unpack(events)) end
+--- @include trim_journal
+return { 'ok', returned, released, died, more and 1 or 0, forgotten }

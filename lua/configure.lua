@@ -17,7 +17,7 @@ if made then status = '0 0 0 0 9007199254740991 open - -' end
 --- @include status
 --- @include now
 --- @include save
-local ANSWERS, mix = 9, false -- its place among the rules
+local ANSWERS, KEPT, mix, kept = 9, 12, false, nil -- places among the rules
 local words, before = {}, lease_seconds .. ' ' .. form_version
 for word in string.gmatch(call('HGET', LEDGER, 'rules') or '', '%S+') do words[#words + 1] = word end
 local changed = made
@@ -26,6 +26,7 @@ for i = 4, #ARGV, 2 do
   local place = tonumber(name)
   if place then
     if place == ANSWERS and value ~= '1' then mix = true end
+    if place == KEPT and words[place] ~= value then kept = value end
     changed = changed or words[place] ~= value
     words[place] = value
   elseif name == 'lease_seconds' then
@@ -41,6 +42,11 @@ if not changed and before == lease_seconds .. ' ' .. form_version then return { 
 if mix then
   if open == 'open' then open = 'mixed' end
   call('HSET', LEDGER, 'mixed', 1)
+end
+if kept == '-' then
+  call('HDEL', LEDGER, 'forget')
+elseif kept then
+  call('HSET', LEDGER, 'forget', '0 0') -- see retain.lua
 end
 call('HSET', LEDGER, 'rules', table.concat(words, ' '))
 save()

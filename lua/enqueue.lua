@@ -114,7 +114,7 @@ if added[1] then
   end
   if dues[1] then call('ZADD', DUE, unpack(dues)) end
   call('HSET', ITEMS, unpack(records))
-  call('XADD', JOURNAL, 'MAXLEN', '~', JOURNAL_ENTRIES, at, 'enqueued', table.concat(added, '\t'))
+  call('XADD', JOURNAL, 'MAXLEN', '~', JOURNAL_MOST, at, 'enqueued', table.concat(added, '\t'))
   at = string.format('%.0f', now - 1)
   save()
   call('HSET', LEDGER, 'n:enqueued', (enqueued or 0) + #added, 'request', request .. ' ' .. #added .. past)

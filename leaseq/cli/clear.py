@@ -31,7 +31,8 @@ def clear(
 ) -> None:
     """Return items whose lease ran out, and release what is due.
 
-    It never deletes anything. Two of them at once do no harm.
+    It deletes nothing but finished items older than the queue's
+    keep_finished_seconds. Two of them at once do no harm.
     """
     if bool(names) == every_queue:
         raise click.UsageError("name the queues to clear, or say --all.")
@@ -62,6 +63,7 @@ def _round(
                 total.released + found.released,
                 total.died + found.died,
                 found.more,
+                total.forgotten + found.forgotten,
             )
         yield name, total
 
@@ -75,7 +77,7 @@ def _go_on(
     while not stop.is_set():
         try:
             for name, found in _round(client, names, stop):
-                if found.returned or found.released or found.died:
+                if any(_counts(found).values()):
                     _tell(name, found, as_json)
             if away:
                 click.echo("leaseq: the server is back", err=True)
@@ -96,8 +98,14 @@ def _tell(name: str, found: Cleared, as_json: bool) -> None:
 
 
 def _line(name: str, found: Cleared) -> str:
-    return f"{name}: {found.returned:,} returned, {found.released:,} released, {found.died:,} died"
+    forgotten = f", {found.forgotten:,} forgotten" if found.forgotten else ""
+    return f"{name}: {found.returned:,} returned, {found.released:,} released, {found.died:,} died{forgotten}"
 
 
 def _counts(found: Cleared) -> dict[str, int]:
-    return {"returned": found.returned, "released": found.released, "died": found.died}
+    return {
+        "returned": found.returned,
+        "released": found.released,
+        "died": found.died,
+        "forgotten": found.forgotten,
+    }

@@ -24,6 +24,7 @@ COUNTERS = (
     "released",
     "assigned",
     "deduped",
+    "forgotten",
 )
 _PAGE = 50  # items of one call to the server: about a millisecond of it
 _ENTRIES = 1_000  # journal entries of one call

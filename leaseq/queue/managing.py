@@ -13,17 +13,19 @@ _LOOK = 250  # dead items of one look
 
 class Managing(Looking):
     def clear(self, limit: int = 1000) -> Cleared:
-        """Return items whose lease ran out and release what is due; ``more`` where the limit was reached."""
+        """Return items whose lease ran out, release what is due, and forget finished items that are older
+        than the policy's ``keep_finished_seconds``; ``more`` where the limit was reached."""
         left = strict.integer(limit, "limit", 1, 1_000_000)
-        returned = released = died = 0
+        returned = released = died = forgotten = 0
         more = True
         while more and left > 0:
             reply = self._moves.clear(min(left, _MOVES))
             counts = [int(n) for n in reply.rest]
             returned, released, died = returned + counts[0], released + counts[1], died + counts[2]
-            left -= sum(counts[:3])
+            forgotten += counts[4]
+            left -= sum(counts[:3]) + counts[4]
             more = bool(counts[3])
-        return Cleared(returned, released, died, more)
+        return Cleared(returned, released, died, more, forgotten)
 
     def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
         """Stop reserve. What is held may be finished."""

@@ -32,7 +32,7 @@ def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) 
     assert (result.exit_code, result.stdout) == (0, f"{queue_name}: 3 returned, 0 released, 0 died\n")
     assert queue.stats().inbound == 3
     counted = json.loads(call("clear", queue_name, "--json").stdout)
-    assert counted == {"queues": [{"name": queue_name, "returned": 0, "released": 0, "died": 0}]}
+    assert counted == {"queues": [{"name": queue_name, "returned": 0, "released": 0, "died": 0, "forgotten": 0}]}
 
 
 def test_once_it_goes_on_while_there_is_more(

@@ -10,6 +10,7 @@ import redis
 
 import leaseq
 from leaseq.embedded import EmbeddedServer
+from leaseq.keys import Keys
 from tests.conftest import Server
 
 
@@ -172,7 +173,7 @@ MINIMAL = (
     "reset on >pw ~leaseq:* resetchannels -@all +ping +hello +client|setname +evalsha +script|load "
     "+hget +hmget +hgetall +hset +hdel +hexists +hlen +hincrby +exists "
     "+zadd +zrem +zrange +zrangebyscore +zcard +zcount +zscore +zrank "
-    "+xadd +xtrim +xrange +time +sadd +smembers +mget +set"
+    "+xadd +xtrim +xrange +xlen +xinfo|groups +xpending +time +sadd +smembers +mget +set"
 )
 
 
@@ -183,6 +184,7 @@ def test_a_user_with_only_what_the_moves_need_can_work_a_queue(alone: EmbeddedSe
     low.ping()
     queue = leaseq.Queue(low, "q")
     queue.configure(holds=9, retry_seconds=0, dedupe_seconds=60)
+    raw(client).xgroup_create(Keys("q").journal, "bridge", "0")
     queue.enqueue_many([{"n": n} for n in range(9)])
     queue.enqueue({}, delay=0.000001)
     for n in range(8):
@@ -202,14 +204,18 @@ def test_a_user_with_only_what_the_moves_need_can_work_a_queue(alone: EmbeddedSe
             queue.remove(lease.id)
         else:
             queue.finish(lease, {}, then_reserve=True)
-    queue.clear()
+    queue.configure(keep_finished_seconds=0)
+    raw(client).xreadgroup("bridge", "one", {Keys("q").journal: ">"}, count=100)
+    assert queue.clear().forgotten == 0
+    raw(client).xgroup_destroy(Keys("q").journal, "bridge")
+    assert queue.clear().forgotten == 5
     queue.pause()
     queue.resume()
     queue.why_nothing("bob")
     for state in leaseq.STATES:
         page = queue.page(state, limit=1)
         queue.page(state, limit=1, after=page.after)
-    assert queue.stats().finished == 5
+    assert queue.stats().counters["finished"] == 5
     assert leaseq.queues(low) == ["q"]
     assert queue.journal(limit=10_000)[-1].what == "resumed"
 

@@ -105,7 +105,7 @@ def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller)
     cleared = manager("POST", f"/queues/{asking.name}/clear")
     assert (cleared.status_code, cleared.json) == (
         200,
-        {"returned": 0, "released": 0, "died": 0, "more": False},
+        {"returned": 0, "released": 0, "died": 0, "more": False, "forgotten": 0},
     )
     stats = manager("GET", f"/queues/{asking.name}/stats").json
     assert list(stats) == [
@@ -114,7 +114,7 @@ def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller)
     ]
     assert set(stats["counters"]) == {
         *("enqueued", "reserved", "finished", "late", "abandoned"),
-        *("expired", "failed", "died", "revived", "released", "assigned", "deduped"),
+        *("expired", "failed", "died", "revived", "released", "assigned", "deduped", "forgotten"),
     }
 
 

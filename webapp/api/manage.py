@@ -37,12 +37,16 @@ _ANSWERS = {
 @bp.post("/queues/<q>/clear", tags=TAGS, responses={"200": ClearedModel})
 @needs("manager")
 def clear(path: QueuePath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
-    """Return items whose lease ran out, and release what is due. It never deletes."""
+    """Return items whose lease ran out, and release what is due.
+
+    It deletes nothing but finished items that are older than the policy's `keep_finished_seconds`.
+    """
     cleared = queue(path.q).clear()
     return {
         "returned": cleared.returned,
         "released": cleared.released,
         "died": cleared.died,
+        "forgotten": cleared.forgotten,
         "more": cleared.more,
     }
 

@@ -321,6 +321,7 @@ class ClearedModel(BaseModel):
     returned: int
     released: int
     died: int
+    forgotten: int
     more: bool
 
 

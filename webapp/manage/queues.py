@@ -78,5 +78,6 @@ def resume(q: str) -> Response:
 def clear(q: str) -> Response:
     """Return what ran out, release what is due: now, and not when the clear job comes by."""
     cleared = queue(q).clear()
-    flash(f"{cleared.returned:,} returned, {cleared.released:,} released, {cleared.died:,} died.")
+    forgotten = f", {cleared.forgotten:,} forgotten" if cleared.forgotten else ""
+    flash(f"{cleared.returned:,} returned, {cleared.released:,} released, {cleared.died:,} died{forgotten}.")
     return redirect(url_for("manage.one_queue", q=q), 303)
