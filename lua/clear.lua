@@ -13,8 +13,11 @@ local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], K
 local DEAD, FINISHED, JOURNAL = KEYS[6], KEYS[7], KEYS[8]
 local status, forgets = unpack(call('HMGET', LEDGER, 'status', 'forget'))
 if not status then return { 'ok', 0, 0, 0, 0, 0 } end
---- @include ledger
+--- @include status
 --- @include now
+local some_old = forgets and now >= string.match(forgets, '^%d+') + 0
+if now < soonest + 0 and not some_old then return { 'ok', 0, 0, 0, 0, 0 } end
+--- @include rules
 --- @include save
 --- @include journal_size
 --- @include note
@@ -30,8 +33,6 @@ if not status then return { 'ok', 0, 0, 0, 0, 0 } end
 --- @include die
 --- @include sweep
 --- @include read_by_all
-local some_old = forgets and now >= string.match(forgets, '^%d+') + 0
-if now < soonest + 0 and not some_old then return { 'ok', 0, 0, 0, 0, 0 } end
 local limit = ARGV[2] + 0
 local returned, released, died = sweep(limit)
 limit = limit - returned - released - died

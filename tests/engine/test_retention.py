@@ -16,6 +16,7 @@ from leaseq.scripts import Bound
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.conftest import Sets
+from tests.engine.test_cost import MOST, counted, largest
 
 DAY = 86_400
 GROUP, READER = "bridge", "one"
@@ -133,6 +134,29 @@ def test_an_item_with_several_answers_goes_when_the_last_is_old(
     clock.tick(DAY / 2 + 1)
     assert daily.clear().forgotten == 1
     assert [daily.get("b").state, *sets()["finished"]] == ["inbound", "b"]
+
+
+def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
+    daily.configure(answers=2)
+    daily.enqueue({}, id="a")
+    daily.finish(daily.reserve("ann"), {})
+    clock.tick(DAY / 2)
+    daily.finish(daily.reserve("bob"), {})
+    clock.tick(DAY / 2 + 1)
+    assert daily.clear().forgotten == 0
+    assert len(daily.get("a").answers) == 2
+    clock.tick(DAY / 2)
+    assert daily.clear().forgotten == 1
+
+
+def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
+    daily: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    finish(daily, *(f"{n:03}" for n in range(100)))
+    clock.tick(DAY + 1)
+    assert largest(server.redis, lambda: daily.clear(limit=80)) <= MOST
+    daily.clear()
+    assert counted(server.redis, daily.clear) == {"evalsha": 1, "hmget": 1}
 
 
 def test_nothing_goes_that_a_consumer_has_not_read_and_acknowledged(
