@@ -50,6 +50,7 @@ def test_who_works_keeps_the_item(tab: Page, person: str, letters: leaseq.Queue)
     assert asked == []
     tab.clock.fast_forward(LEASE * 1000 // 3 + 2000)
     expect(tab.locator("#left")).to_have_text(re.compile("6:3[0-9] left"))
+    tab.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'x', bubbles: true}))")
     assert asked == [], "nobody did anything"
     with tab.expect_response("**/renew"):
         tab.mouse.move(220, 140)

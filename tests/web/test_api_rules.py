@@ -150,3 +150,31 @@ def test_the_last_error_stands_in_the_list_of_the_dead(asking: leaseq.Queue, man
     asking.fail(asking.reserve("ann"), "unreadable")
     (dead,) = manager("GET", f"/queues/{asking.name}/items?state=dead").json["items"]
     assert (dead["id"], dead["last_error"], dead["failures"]) == ("one", "unreadable", 1)
+
+
+def test_when_to_ask_again_follows_what_comes_free_first(
+    queue: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    queue.configure(lease_seconds=20, holds=3)
+    queue.enqueue({}, delay=15)
+    reason, seconds = nothing(queue, worker)
+    assert (reason, 10 <= seconds <= 15) == ("empty", True)
+    queue.enqueue({})
+    reserve(queue, manager)
+    reason, seconds = nothing(queue, worker)
+    assert (reason, 10 <= seconds <= 15) == ("held", True), (
+        "what waits for its time comes before the lease ends"
+    )
+    queue.remove(queue.items("scheduled")[0].id)
+    reason, seconds = nothing(queue, worker)
+    assert (reason, 15 < seconds <= 20) == ("held", True)
+    queue.enqueue({}, requires=["fr"])
+    reason, seconds = nothing(queue, worker)
+    assert (reason, 15 < seconds <= 20) == ("not-eligible", True)
+    queue.configure(lease_seconds=3_600)
+    queue.remove(queue.items("reserved")[0].id)
+    queue.enqueue({})
+    reserve(queue, manager)
+    assert nothing(queue, worker) == ("not-eligible", 60)
+    queue.pause()
+    assert nothing(queue, worker) == ("paused", 5)

@@ -173,6 +173,37 @@ def test_the_page_asks_what_became_of_its_lease(
     assert "Somebody else is on it now." in words(person.get(asked).text)
 
 
+def test_one_who_had_it_since_gave_it_back(timed_asking: Any, person: Browser) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    since = queue.reserve("bob")
+    assert since.id == lease.id
+    queue.abandon(since)
+    told = receipt(send(queue, person, lease, "fail", error="", **ANSWER).text)
+    assert told.startswith("Your time ran out at T. It waits for the next person. You can still send")
+
+
+def test_of_several_answers_another_waits_and_theirs_was_taken(
+    queue: leaseq.Queue, server: Any, person: Browser
+) -> None:
+    queue.configure(answers=3, lease_seconds=60)
+    queue.enqueue({"text": "hello"}, id="one")
+    lease = take(queue, person)
+    for number in (2, 3):
+        queue.finish(queue.reserve(f"person {number}"), {"answer": "x"})
+    ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
+    leaseq.Queue(server.client, queue.name, clock=lambda: ahead).clear()
+    theirs = queue.reserve("bob")
+    queue.release("one")
+    assert theirs.attempt == 2, "the assignment that ran out"
+    refused = send(queue, person, lease, "renew", **{"answer.answer": "mine"})
+    assert refused.status_code == 409
+    assert "Take it back" not in refused.text
+    assert send(queue, person, lease, "finish", **{"answer.answer": "mine"}).status_code == 303
+    assert person.name in [answer.person for answer in queue.get("one").answers]
+
+
 def test_one_of_several_answers_ran_out(queue: leaseq.Queue, server: Any, person: Browser) -> None:
     """Others answered meanwhile; this assignment still waits, and nobody has taken it."""
     queue.configure(answers=2, lease_seconds=60)

@@ -132,6 +132,16 @@ def test_giving_back_keeps_the_draft_and_the_reason(asking: leaseq.Queue, person
     assert 'value="4x"' in page
 
 
+def test_not_for_me_is_for_good(asking: leaseq.Queue, person: Browser) -> None:
+    asking.remove("two")
+    lease = take(asking, person)
+    assert send(asking, person, lease, "abandon", again="no", reason="I know her").status_code == 303
+    assert "You gave it back, and won't see it again." in html.unescape(person.get(path(asking)).text)
+    person.post(path(asking, "reserve"))
+    assert asking.mine(person.name) == []
+    assert asking.get(lease.id).history[-1].reason == "I know her"
+
+
 def test_more_time_keeps_what_was_typed(asking: leaseq.Queue, person: Browser) -> None:
     lease = take(asking, person)
     assert send(asking, person, lease, "renew", **{"answer.note": "so far"}).status_code == 303
