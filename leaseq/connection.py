@@ -23,7 +23,9 @@ from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
+from leaseq.durable import Wait, exchange
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
+from leaseq.policy import Durable
 from leaseq.scripts import Bound
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
@@ -35,11 +37,13 @@ _AWAY = (
     rx.TimeoutError,
     rx.ClusterDownError,
     rx.MasterDownError,
+    rx.AskError,  # and what is moved by it: a slot on its way to another node
     rx.RedisClusterException,
     OSError,
 )
-_AWAY_FOR_NOW = ("BUSY", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN")
-_BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError)  # a new link may lead to a server that answers
+_AWAY_FOR_NOW = ("BUSY", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
+# A new link may lead to a server that answers.
+_BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 
 
 class Reply(NamedTuple):
@@ -51,33 +55,45 @@ class Reply(NamedTuple):
 
 
 class _Link(Protocol):
-    def send(self, bound: Bound, args: Sequence[str]) -> list[Any]: ...
+    timeout: float
+
+    def send(self, bound: Bound, args: Sequence[str], wait: Wait | None) -> list[Any]: ...
 
     def load(self, bound: Bound) -> None: ...
 
     def reset(self) -> None: ...
 
+    def ask(self, key: str, /, *words: str) -> Any: ...
+
 
 class _Pooled:
     """Standalone servers and Sentinel: connections of a pool, each used by one thread at a time."""
 
-    def __init__(self, client: redis.Redis) -> None:
+    def __init__(self, client: Any) -> None:
         self._redis = client
         self._pool = client.connection_pool
+        self.timeout = self._pool.connection_kwargs.get("socket_timeout") or _TIMEOUT
         self._idle: list[Any] = []
         _pooled.add(self)
 
-    def send(self, bound: Bound, args: Sequence[str]) -> list[Any]:
+    def send(self, bound: Bound, args: Sequence[str], wait: Wait | None) -> list[Any]:
         try:
             connection = self._idle.pop()
         except IndexError:
             connection = self._new()
             connection.connect()
         try:
-            connection.send_packed_command((bound.pack(args),), check_health=False)
-            reply: list[Any] = connection.read_response()
+            if wait is not None:
+                reply = exchange(connection, bound.pack(args), wait)
+            else:
+                connection.send_packed_command((bound.pack(args),), check_health=False)
+                reply = connection.read_response()
         except rx.ResponseError:
             self._idle.append(connection)
+            raise
+        except (ServerUnavailable, ServerRefused):  # not confirmed: this may be a primary that was replaced
+            connection.disconnect()
+            self.reset()
             raise
         except BaseException:
             connection.disconnect()
@@ -98,6 +114,9 @@ class _Pooled:
                 self._idle.pop().disconnect()
         self._pool.disconnect(inuse_connections=False)
 
+    def ask(self, _key: str, /, *words: str) -> Any:
+        return self._redis.execute_command(*words)
+
     def forget(self) -> None:
         """In a fork's child: leave the parent its sockets."""
         self._idle = []
@@ -117,12 +136,39 @@ os.register_at_fork(after_in_child=_forget_all)
 class _Clustered:
     """A cluster: redis-py finds the slot's primary and follows it."""
 
-    def __init__(self, client: RedisCluster) -> None:
+    def __init__(self, client: Any) -> None:
         self._redis = client
+        self.timeout = client.get_connection_kwargs().get("socket_timeout") or _TIMEOUT
 
-    def send(self, bound: Bound, args: Sequence[str]) -> list[Any]:
+    def send(self, bound: Bound, args: Sequence[str], wait: Wait | None) -> list[Any]:
+        if wait is not None:
+            return self._send_and_wait(bound, args, wait)
         reply: list[Any] = self._redis.evalsha(bound.script.sha, len(bound.keys), *bound.keys, *args)
         return reply
+
+    def _send_and_wait(self, bound: Bound, args: Sequence[str], wait: Wait) -> list[Any]:
+        """All on one connection to the slot's primary, which redis-py's own commands don't promise."""
+        node = self._node(bound.keys[0])
+        pool = self._redis.get_redis_connection(node).connection_pool
+        connection = pool.get_connection()
+        try:
+            return exchange(connection, bound.pack(args), wait)
+        except rx.ResponseError:
+            raise
+        except BaseException as error:
+            connection.disconnect()
+            if isinstance(error, (ServerUnavailable, ServerRefused)):  # not confirmed, as above
+                with suppress(*_FAILURES):
+                    self.reset()
+            raise
+        finally:
+            pool.release(connection)
+
+    def _node(self, key: str) -> Any:
+        return self._redis.get_node_from_key(key)
+
+    def ask(self, key: str, /, *words: str) -> Any:
+        return self._redis.execute_command(*words, target_nodes=self._node(key))
 
     def load(self, bound: Bound) -> None:
         self._redis.script_load(bound.script.source)  # goes to every primary
@@ -141,6 +187,8 @@ class Client:
         self.url = url
         self.redis = client
         self._link: _Link = _Clustered(client) if isinstance(client, RedisCluster) else _Pooled(client)
+        self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
+        self.wait_milliseconds = int(self._link.timeout * 800)  # ahead of the link's own timeout
 
     def __repr__(self) -> str:
         return f"<leaseq.Client {_without_password(self.url)}>"
@@ -155,15 +203,16 @@ class Client:
             self._link.reset()
             self.redis.close()
 
-    def move(self, bound: Bound, args: Sequence[str]) -> Reply:
-        """Run a script; load it where the server doesn't have it; send it again where the reply was lost."""
+    def move(self, bound: Bound, args: Sequence[str], wait: Wait | None = None) -> Reply:
+        """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
+        With ``wait``, return only when that is over."""
         try:
-            reply = self._link.send(bound, args)
+            reply = self._link.send(bound, args, wait)
         except _FAILURES as error:
-            return self._again(bound, args, error)
+            return self._again(bound, args, wait, error)
         return Reply(reply[0], reply[1:], False)
 
-    def _again(self, bound: Bound, args: Sequence[str], error: Exception) -> Reply:
+    def _again(self, bound: Bound, args: Sequence[str], wait: Wait | None, error: Exception) -> Reply:
         """Load the script where the server doesn't have it, and send once more after a broken link, in
         whichever order these happen. A new link may lead to another server, hence two loads."""
         loads, resent = 0, False
@@ -177,11 +226,20 @@ class Client:
                     self._link.reset()
                 else:
                     self._translate(error)
-                reply = self._link.send(bound, args)
+                reply = self._link.send(bound, args, wait)
             except _FAILURES as following:
                 error = following
             else:
                 return Reply(reply[0], reply[1:], resent)
+
+    def ask(self, key: str, *words: str) -> Any:
+        """A command about the server that has this key; what it refuses stays redis-py's ResponseError."""
+        try:
+            return self._link.ask(key, *words)
+        except rx.ResponseError:
+            raise
+        except _FAILURES as error:
+            self._translate(error)
 
     def _load(self, bound: Bound) -> None:
         """By itself, since a reply that is lost here is no lost reply of the move."""
@@ -209,7 +267,8 @@ class Client:
 
 
 def _is_broken_link(error: Exception) -> bool:
-    return isinstance(error, _BROKEN_LINK) and not isinstance(error, rx.AuthenticationError)
+    broken = isinstance(error, _BROKEN_LINK) or str(error).startswith("NOREPLICAS")
+    return broken and not isinstance(error, rx.AuthenticationError)
 
 
 def connect(url: str) -> Client:

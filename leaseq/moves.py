@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Final
 
 from leaseq.connection import Client, Reply
+from leaseq.durable import Wait
 from leaseq.keys import Keys
+from leaseq.policy import Durable
 from leaseq.scripts import Bound, Script, load
 
 Clock = Callable[[], int]
@@ -37,6 +41,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("resume", "ledger", "journal"),
         load("configure", "ledger", "journal"),
         load("policy", "ledger"),
+        load("confirm", "ledger"),
         load("get", *_READ),
         load("items", *_READ),
         load("mine", "ledger", "items", "drafts"),
@@ -46,6 +51,11 @@ SCRIPTS: Final[dict[str, Script]] = {
     )
 }
 
+# What acknowledges nothing: the clear job runs again by itself, and a line is no promise.
+_UNCONFIRMED = {"clear", "leave_line", "confirm"}
+_CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
+_KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
+
 
 class Moves:
     """The scripts of one queue. Replies are as the scripts' headers say."""
@@ -53,11 +63,31 @@ class Moves:
     def __init__(self, client: Client, keys: Keys, clock: Clock | None) -> None:
         self._client = client
         self._clock = clock
+        self._ledger = keys.ledger
         self._bound: dict[str, Bound] = {name: Bound(script, keys) for name, script in SCRIPTS.items()}
 
     def _run(self, name: str, *args: str) -> Reply:
         at = str(self._clock()) if self._clock else ""
-        return self._client.move(self._bound[name], (at, *args))
+        wait = self.confirm() if name in _CONFIRMED else None
+        return self._client.move(self._bound[name], (at, *args), wait)
+
+    def confirm(self) -> Wait | None:
+        """What goes behind a move, by the queue's policy, which is read again every few seconds."""
+        durable, until = self._client.durable.get(self._ledger, ("server", 0.0))
+        if until < monotonic():
+            reply = self.policy(("durable",))
+            if reply.code == b"no-queue":
+                return None
+            durable = json.loads(reply.rest[2])
+            self.learn(durable)
+        if durable == "server":
+            return None
+        return Wait(durable, self._bound["confirm"], self._client.wait_milliseconds)
+
+    def learn(self, durable: Durable | None) -> None:
+        """The policy's ``durable``, as it is now; None: to be read."""
+        until = 0.0 if durable is None else monotonic() + _KNOWN_FOR
+        self._client.durable[self._ledger] = (durable or "server", until)
 
     def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
         """``rows``: id, head and payload of each item, one after the other."""

@@ -25,6 +25,10 @@ class Script:
     source: str
     sha: str
 
+    @property
+    def writes(self) -> bool:
+        return "no-writes" not in self.source.partition("\n")[0]
+
 
 class Bound:
     """A script with the keys of one queue. All of the packed command but its arguments stays the same,

@@ -14,7 +14,7 @@ from leaseq import transfer
 ROOT = Path(__file__).parents[1]
 
 GROUND = {"errors", "model", "strict", "policy", "keys", "ids", "form", "digest"}
-ENGINE = {"arguments", "connection", "moves", "scripts", "records", "queue"}
+ENGINE = {"arguments", "connection", "durable", "moves", "scripts", "records", "queue"}
 AROUND = {"transfer", "embedded", "supervisor", "datadir", "simulate", "plausible", "bench"}
 TOP = {"cli", "__main__"}
 FLOORS = (GROUND, ENGINE, AROUND, TOP)

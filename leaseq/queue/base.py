@@ -7,7 +7,8 @@ from typing import Any
 
 from leaseq import arguments, form, records, strict
 from leaseq.connection import Client, Reply
-from leaseq.errors import Invalid, ItemNotFound, LeaseLost, QueueNotFound
+from leaseq.durable import check
+from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, QueueNotFound
 from leaseq.keys import QUEUES, Keys
 from leaseq.model import Item, Json
 from leaseq.moves import Clock, Moves
@@ -37,6 +38,7 @@ class Base:
             return Policy()
         policy, version = from_server(reply.rest[0], reply.rest[1], reply.rest[2:])
         self._form = (version, policy.form)
+        self._moves.learn(policy.durable)
         return policy
 
     def configure(self, *, by: str | None = None, **changes: Any) -> Policy:
@@ -44,13 +46,21 @@ class Base:
 
         Raises Invalid with the field's name; nothing has changed then.
         """
-        policy = self.policy.updated(changes)
+        before = self.policy
+        policy = before.updated(changes)
         form.check_form(policy.form)
+        if policy.durable != before.durable:
+            check(policy.durable, lambda *words: self._client.ask(self._keys.ledger, *words))
         who = arguments.by(by)
         new = self._moves.policy(()).code == b"no-queue"
-        made = new and self._make(policy, who)
-        if changes and not made:
-            self._moves.configure(who, False, _stored(policy, sorted(changes)))
+        self._moves.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
+        try:
+            made = new and self._make(policy, who)
+            if changes and not made:
+                self._moves.configure(who, False, _stored(policy, sorted(changes)))
+        except LeaseqError:
+            self._moves.learn(None)
+            raise
         return policy
 
     def _make(self, policy: Policy, by: str = "") -> bool:

@@ -173,7 +173,7 @@ MINIMAL = (
     "reset on >pw ~leaseq:* resetchannels -@all +ping +hello +client|setname +evalsha +script|load "
     "+hget +hmget +hgetall +hset +hdel +hexists +hlen +hincrby +exists "
     "+zadd +zrem +zrange +zrangebyscore +zcard +zcount +zscore +zrank "
-    "+xadd +xtrim +xrange +xlen +xinfo|groups +xpending +time +sadd +smembers +mget +set"
+    "+xadd +xtrim +xrange +xlen +xinfo|groups +xpending +time +sadd +smembers +wait +waitaof +mget +set"
 )
 
 

@@ -95,3 +95,19 @@ def sentinel() -> Iterator[str]:
         with running(str(configuration), "--sentinel") as watcher:
             eventually(lambda: bool(watcher.execute_command("SENTINEL", "MASTERS")))
             yield f"redis+sentinel://127.0.0.1:{port_of(watcher)}/mymaster/0"
+
+
+@contextmanager
+def primary_and_replica() -> Iterator[tuple[redis.Redis, redis.Redis]]:
+    """The replica is connected and has all that the primary has."""
+    options = ("--save", "", "--repl-diskless-sync-delay", "0")
+    with running(*options) as primary, running(*options) as replica:
+        replica.replicaof("127.0.0.1", str(port_of(primary)))
+        eventually(lambda: _confirms(primary))
+        yield primary, replica
+
+
+def _confirms(primary: redis.Redis) -> bool:
+    primary.set("written", "1")
+    found: dict[str, str] = primary.info("replication").get("slave0", {})
+    return found.get("state") == "online" and primary.execute_command("WAIT", "1", "100") == 1

@@ -45,3 +45,26 @@ def test_scripts_that_a_cluster_forgot_are_loaded_again() -> None:
         client.redis.script_flush()
         assert queue.reserve("alice") is not None
         client.close()
+
+
+def test_a_cluster_confirms_what_it_took() -> None:
+    with cluster() as url:
+        client = leaseq.connect(url)
+        queue = leaseq.Queue(client, "reviews")
+        assert isinstance(client.redis, redis.RedisCluster)
+        with pytest.raises(leaseq.Invalid, match="append-only file"):
+            queue.configure(durable="fsync")
+        for setting, value in (("appendonly", "yes"), ("appendfsync", "always")):
+            client.redis.config_set(setting, value, target_nodes=redis.RedisCluster.PRIMARIES)
+        queue.configure(durable="fsync")
+        client.redis.script_flush()
+        queue.enqueue({"n": 1})
+        assert queue.finish(queue.reserve("alice"), {}).replayed is False
+        for node in client.redis.get_primaries():
+            counts = client.redis.info("commandstats", target_nodes=node)
+            if "cmdstat_evalsha" in counts:
+                assert counts["cmdstat_waitaof"]["calls"] >= 4
+                break
+        else:
+            raise AssertionError("no node ran a move")
+        client.close()

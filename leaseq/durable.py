@@ -1,0 +1,149 @@
+"""Durable acknowledgement: what a move waits for, and whether a server can do it.
+
+The wait goes behind the move in the same packet, on the same connection, since the server waits for what
+its own connection wrote. See ``docs/decisions/0006-durable.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from redis import exceptions as rx
+
+from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
+from leaseq.policy import Durable
+from leaseq.scripts import Bound
+
+_COMMANDS = {"fsync": ("WAITAOF", "1", "0"), "replica": ("WAIT", "1")}
+_BY = {"fsync": "its disk", "replica": "a replica"}
+_TRY = 500  # milliseconds that `check` gives the server
+_AWAY = ("UNBLOCKED", "NOREPLICAS", "READONLY", "LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN")
+
+
+class Wait(NamedTuple):
+    """``mark`` writes a little. Sent again, a move changes nothing, and a wait on a connection that wrote
+    nothing is over at once, whatever the earlier one's write came to."""
+
+    durable: Durable
+    mark: Bound
+    milliseconds: int
+
+    def packed(self) -> bytes:
+        return self.mark.pack(("",)) + _pack(*_COMMANDS[self.durable], str(self.milliseconds))
+
+
+def exchange(connection: Any, move: bytes, wait: Wait) -> list[Any]:
+    """Send a move and its wait; return the move's reply once it is confirmed.
+
+    Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
+    made but not confirmed.
+    """
+    connection.send_packed_command((move + wait.packed(),), check_health=False)
+    reply, marked, confirmed = (_read(connection) for _ in range(3))
+    if isinstance(reply, Exception):
+        raise reply
+    if isinstance(marked, rx.NoScriptError):
+        load = _pack("SCRIPT", "LOAD", wait.mark.script.source)
+        connection.send_packed_command((load + wait.packed(),), check_health=False)
+        _, marked, confirmed = (_read(connection) for _ in range(3))
+    for error in (marked, confirmed):
+        if isinstance(error, Exception):
+            raise _refused(wait, error)
+    if _count(confirmed) < 1:
+        raise ServerUnavailable(
+            f"the server took this, but {_BY[wait.durable]} did not confirm it within "
+            f"{wait.milliseconds / 1000:g} seconds; sending it again is safe, it counts once"
+        )
+    made: list[Any] = reply
+    return made
+
+
+def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
+    made = f"the server took this, but {_BY[wait.durable]} did not confirm it: {error}; it may be sent again"
+    if isinstance(error, rx.ReadOnlyError) or str(error).startswith(_AWAY):
+        return ServerUnavailable(made)
+    return ServerRefused(f"{made}. The policy's durable is {wait.durable!r}: see what it needs of a server")
+
+
+def _read(connection: Any) -> Any:
+    """A reply, or the error that the server answered: what follows it is read in any case."""
+    try:
+        return connection.read_response()
+    except rx.ResponseError as error:
+        return error
+
+
+def _count(confirmed: Any) -> int:
+    return int(confirmed[0] if isinstance(confirmed, list) else confirmed)
+
+
+def _pack(*words: str) -> bytes:
+    encoded = [word.encode() for word in words]
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in encoded)
+
+
+def check(durable: Durable, ask: Callable[..., Any]) -> None:
+    """Raise Invalid where the server can't do it. ``ask`` runs a command there."""
+    if durable == "fsync":
+        _check_fsync(ask)
+    elif durable == "replica" and not _tried(durable, ask):
+        raise _cannot(durable, "a connected replica", "has none that answers", "connect one")
+
+
+def _check_fsync(ask: Callable[..., Any]) -> None:
+    found = _configuration(ask)
+    if found.get("appendonly") == "no":
+        raise _no_file()
+    fsync = found.get("appendfsync")
+    if fsync not in (None, "always"):
+        truth = f"has appendfsync {fsync}, with which it may confirm what a power cut takes"
+        raise _cannot("fsync", "appendfsync always", truth, "set appendfsync always there")
+    confirmed = _tried("fsync", ask)
+    if fsync is None and _is_valkey(ask):  # with everysec it confirms too early: its word is not enough
+        truth = "lets this user not read whether it has"
+        cure = "allow CONFIG GET (the ACL rule +config|get) to the user who configures"
+        raise _cannot("fsync", "appendfsync always", truth, cure)
+    if not confirmed:
+        raise _cannot("fsync", "a disk that confirms", f"got no word of it in {_TRY} ms", "look at its log")
+
+
+def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
+    """What CONFIG says; empty where it may not be asked, as on many managed servers."""
+    try:
+        found: dict[str, str] = ask("CONFIG GET", "append*")
+    except rx.ResponseError:
+        return {}
+    return found
+
+
+def _is_valkey(ask: Callable[..., Any]) -> bool:
+    """Or may be: where it may not be asked, its word is not enough either."""
+    try:
+        return b"valkey" in ask("HELLO")
+    except rx.ResponseError:
+        return True
+
+
+def _tried(durable: Durable, ask: Callable[..., Any]) -> bool:
+    """Whether the command itself works and is confirmed."""
+    words = _COMMANDS[durable]
+    try:
+        return _count(ask(*words, str(_TRY))) > 0
+    except rx.ResponseError as error:
+        said = str(error).lower()
+        if "appendonly" in said:
+            raise _no_file() from error
+        truth, cure = f"answers {error}", "use Valkey, or Redis 7.2 or newer"
+        if isinstance(error, rx.NoPermissionError):
+            truth, cure = "does not allow it to this user", f"add the ACL rule +{words[0].lower()}"
+        raise _cannot(durable, words[0], truth, cure) from error
+
+
+def _no_file() -> Invalid:
+    cure = "set appendonly yes and appendfsync always there"
+    return _cannot("fsync", "an append-only file", "has none (appendonly no)", cure)
+
+
+def _cannot(durable: Durable, need: str, truth: str, cure: str) -> Invalid:
+    return Invalid("durable", f"{durable!r} needs {need}; this server {truth}: {cure}, or choose 'server'")
