@@ -16,9 +16,13 @@ TAKEN_BACK_BY_A_RESERVE = 8
 
 
 class Model(Sets):
-    def enqueue(self, item: Item, until: datetime | None) -> bool:
+    def enqueue(self, item: Item, until: datetime | None, now: datetime) -> bool:
         if item.id in self.items:
             return False
+        if self.twin(item, now):
+            self.count("deduped")
+            return False
+        self.first[item.payload or item.id] = item, now
         self.items[item.id] = item
         item.parts = [Part(item, 1)]
         if until:
@@ -29,6 +33,12 @@ class Model(Sets):
             self.overdue[item.id] = item.due
         self.count("enqueued")
         return True
+
+    def twin(self, item: Item, now: datetime) -> Item | None:
+        """The item that has this payload, where the window for it is open."""
+        first, since = self.first.get(item.payload or item.id, (item, now))
+        there = self.items.get(first.id) is first
+        return first if there and (now - since).total_seconds() < self.rules.dedupe_seconds else None
 
     def fails(self, part: Part) -> bool:
         """Whether the item's attempts are used up by this failure."""
@@ -53,6 +63,19 @@ class Model(Sets):
                 self.wait(part, returned=bool(part.attempts or part.assigned))
                 done.append("released")
         return {what: done.count(what) for what in ("returned", "released", "died")}
+
+    def old(self, now: datetime) -> list[Item]:
+        """What was finished so long ago that it is to be forgotten."""
+        keep = self.rules.keep_finished_seconds
+
+        def is_old(part: Part) -> bool:
+            return part.finished_at is not None and (now - part.finished_at).total_seconds() > (keep or 0)
+
+        return [item for item in self.items.values() if keep is not None and all(map(is_old, item.parts))]
+
+    def forget(self, item: Item) -> None:
+        self.remove(item.id)
+        self.count("forgotten")
 
     def something_is_due(self, now: datetime) -> bool:
         out = any(part.grants[-1].expires <= now for part in self.parts("reserved"))
@@ -159,9 +182,9 @@ class Model(Sets):
         grant = part.grant if part else None
         if part and grant and grant.how == "held":
             self.end(part, "finished")
-            return self.answer(part, grant, result, late=grant.expires <= now)
+            return self.answer(part, grant, result, late=grant.expires <= now, now=now)
         if part and grant and grant.how == "expired" and self.may_answer(item, person):
-            return self.answer(part, grant, result, late=True)
+            return self.answer(part, grant, result, late=True, now=now)
         if grant and (grant.how, grant.result) == ("finished", result):
             return "again"
         before = self.once(id, token, person)
@@ -171,7 +194,7 @@ class Model(Sets):
             before[0].grants.remove(before[1])
             self.follow(other)
             other.grants.append(before[1])
-            return self.answer(other, before[1], result, late=True)
+            return self.answer(other, before[1], result, late=True, now=now)
         if (token, person, result) not in item.late:
             item.late.append((token, person, result))
             self.count("late")
@@ -184,8 +207,8 @@ class Model(Sets):
         free = [p for p in item.parts if p.state == "inbound" and p.assigned in (None, person)]
         return free[0] if free else None
 
-    def answer(self, part: Part, grant: Grant, result: object, late: bool) -> str:
-        item = part.item
+    def answer(self, part: Part, grant: Grant, result: object, late: bool, now: datetime) -> str:
+        item, part.finished_at = part.item, now
         grant.how, grant.result = "finished", result
         self.leave(part)
         part.state = "finished"

@@ -13,6 +13,8 @@ class Rules:
     holds: int = 2
     answers: int = 1
     max_abandons: int | None = None
+    keep_finished_seconds: float | None = None
+    dedupe_seconds: float = 0
 
 
 @dataclass
@@ -32,6 +34,7 @@ class Item:
     max_attempts: int
     requires: tuple[str, ...] = ()
     due: datetime | None = None
+    payload: str = ""  # the id that it was made up of: its own, or that of an item like it
     failures: int = 0
     drafts: dict[str, object] = field(default_factory=dict)
     late: list[tuple[int, str, object]] = field(default_factory=list)  # token, person, result
@@ -58,6 +61,7 @@ class Part:
     until: datetime | None = None  # scheduled: when it is due
     assigned: str | None = None
     attempts: int = 0
+    finished_at: datetime | None = None
     grants: list[Grant] = field(default_factory=list)
 
     @property

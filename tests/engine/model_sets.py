@@ -19,6 +19,7 @@ class Sets:
         self.counters: dict[str, int] = {}
         self.overdue: dict[str, datetime] = {}  # what has a due date and is not done with
         self.looked_past: dict[str, set[int]] = {}  # person → entries
+        self.first: dict[str, tuple[Item, datetime]] = {}  # payload → which item entered with it, and when
         self.entries = 0
         self.last_token = 0
 

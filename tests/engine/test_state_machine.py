@@ -12,6 +12,7 @@ from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 import leaseq
 from tests.conftest import Server
+from tests.engine import looking
 from tests.engine.machine import NEW, SKILLS, New, Watched
 from tests.engine.model_items import Item
 
@@ -31,9 +32,19 @@ class Machine(Watched):
     def enqueue_again(self, index: int) -> None:
         id = self.id(index)
         added = self.queue.enqueue({"n": id}, id=id, max_attempts=2).added
-        assert added == self.model.enqueue(Item(id, "normal", 2), None)
+        assert added == self.model.enqueue(Item(id, "normal", 2), None, self.now)
         if added:  # it was removed: a new item, for which old leases are worth nothing
             self.leases = [lease for lease in self.leases if lease.id != id]
+
+    @precondition(lambda self: self.ids)
+    @rule(index=INDEX)
+    def enqueue_its_like(self, index: int) -> None:
+        item = Item(f"{len(self.ids)}", "normal", 2, payload=self.payload(index))
+        twin = self.model.twin(item, self.now)
+        done = self.queue.enqueue({"n": item.payload}, id=item.id, max_attempts=2)
+        assert done == leaseq.Enqueued(twin.id if twin else item.id, twin is None)
+        if self.model.enqueue(item, None, self.now):
+            self.ids.append(item.id)
 
     @rule(people=st.lists(PEOPLE, min_size=1, max_size=5), twice=st.booleans(), go_on=st.booleans())
     def reserve(self, people: list[str], twice: bool, go_on: bool) -> None:
@@ -121,7 +132,16 @@ class Machine(Watched):
         done = self.queue.clear(limit)
         expected = self.model.sweep(self.now, limit)
         assert {"returned": done.returned, "released": done.released, "died": done.died} == expected
-        assert done.more == self.model.something_is_due(self.now)
+        assert done.forgotten == self.forgotten(limit - sum(expected.values()))
+        assert done.more == (self.model.something_is_due(self.now) or bool(self.model.old(self.now)))
+
+    def forgotten(self, limit: int) -> int:
+        """How many are to go now; the queue chooses which."""
+        left = looking.sets(self.server.redis, self.queue.name)["finished"]
+        old = self.model.old(self.now)
+        for item in [item for item in old if item.id not in left]:
+            self.model.forget(item)
+        return min(limit, len(old))
 
     @rule(seconds=st.sampled_from([1, 2, 5, 10, 30]))
     def time_goes_by(self, seconds: int) -> None:
