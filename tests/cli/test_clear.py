@@ -32,7 +32,9 @@ def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) 
     assert (result.exit_code, result.stdout) == (0, f"{queue_name}: 3 returned, 0 released, 0 died\n")
     assert queue.stats().inbound == 3
     counted = json.loads(call("clear", queue_name, "--json").stdout)
-    assert counted == {"queues": [{"name": queue_name, "returned": 0, "released": 0, "died": 0, "forgotten": 0}]}
+    assert counted == {
+        "queues": [{"name": queue_name, "returned": 0, "released": 0, "died": 0, "forgotten": 0}]
+    }
 
 
 def test_once_it_goes_on_while_there_is_more(
@@ -42,6 +44,14 @@ def test_once_it_goes_on_while_there_is_more(
     clear = leaseq.Queue.clear
     monkeypatch.setattr(leaseq.Queue, "clear", lambda queue: clear(queue, limit=2))
     assert call("clear", queue_name).stdout == f"{queue_name}: 7 returned, 0 released, 0 died\n"
+
+
+def test_it_says_what_it_forgot(call: Call, server: Any, queue_name: str) -> None:
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.configure(keep_finished_seconds=0)
+    queue.enqueue({})
+    queue.finish(queue.reserve("ann"), {})
+    assert call("clear", queue_name).stdout == f"{queue_name}: 0 returned, 0 released, 0 died, 1 forgotten\n"
 
 
 def test_all_means_every_queue(call: Call, server: Any, queue_name: str) -> None:
