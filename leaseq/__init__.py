@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from leaseq.policy import Policy
     from leaseq.queue import Queue, queues
+    from leaseq.worker import Worked, Worker
 
 __all__ = [
     "STATES",
@@ -67,6 +68,8 @@ __all__ = [
     "ServerUnavailable",
     "State",
     "Stats",
+    "Worked",
+    "Worker",
     "connect",
     "form",
     "queues",
@@ -75,7 +78,7 @@ __all__ = [
 
 # Each name is fetched when it is first used: redis-py and the schema validator take 0.3 s to import, and
 # neither `leaseq --help` nor a program that only catches errors needs them.
-_HOMES = ("errors", "model", "policy", "connection", "queue")
+_HOMES = ("errors", "model", "policy", "connection", "queue", "worker")
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that is there
 

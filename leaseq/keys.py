@@ -12,6 +12,9 @@ from functools import cached_property
 QUEUES = "leaseq:queues"
 """A set of the names of all queues. A name enters before its queue is made, so none is ever missing."""
 
+CHANNELS = "leaseq:*"
+"""Where those who wait hear whose turn it is. A queue's is ``…:wake``; one pattern, which an ACL can name."""
+
 
 @dataclass(frozen=True)
 class Keys:
@@ -82,6 +85,16 @@ class Keys:
         """Hash: person → how far they have looked on which shelf. What they passed over and may have
         later is in sorted sets of their own: ``…:later:<row>:<person>``."""
         return self._key("cursors")
+
+    @cached_property
+    def line(self) -> str:
+        """Sorted set: who waits for an item, by when they began."""
+        return self._key("line")
+
+    @cached_property
+    def line_until(self) -> str:
+        """Hash: waiter → until when they are believed to be there, and when they began."""
+        return self._key("line_until")
 
     @cached_property
     def journal(self) -> str:

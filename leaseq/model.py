@@ -154,6 +154,7 @@ class Stats:
     finished: int
     dead: int
     oldest_inbound_seconds: float | None  # None: nothing waits
+    waiting: int  # calls that wait for an item
     overdue: int  # neither finished nor dead, and past their due date
     paused: str | None  # the reason ("" when none was given); None: not paused
     counters: Mapping[str, int] = field(default_factory=dict)

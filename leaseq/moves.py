@@ -26,6 +26,7 @@ SCRIPTS: Final[dict[str, Script]] = {
     for script in (
         load("enqueue", "ledger", "items", "inbound", "scheduled", "journal"),
         load("reserve", "ledger", "items", "inbound", "reserved", "journal"),
+        load("leave_line", "ledger"),
         load("renew", *_ALL, "drafts", "late"),
         load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
         load("finish", "ledger", "reserved", "journal", "finished"),
@@ -93,9 +94,16 @@ class Moves:
         """``rows``: id, head and payload of each item, one after the other."""
         return self._run("enqueue", request, *rows)
 
-    def reserve(self, person: str, request: str, skills: str) -> Reply:
-        """``skills``: sorted, with commas between."""
+    def reserve(
+        self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
+    ) -> Reply:
+        """``skills``: sorted, with commas between. ``waiter``: who waits where there is nothing."""
+        if waiter is not None:
+            return self._run("reserve", person, request, skills, waiter, "1" if woken else "0")
         return self._run("reserve", person, request, *((skills,) if skills else ()))
+
+    def leave_line(self, waiter: str) -> Reply:
+        return self._run("leave_line", waiter)
 
     def renew(self, id: str, token: int, person: str, request: str) -> Reply:
         return self._run("renew", id, str(token), person, request)

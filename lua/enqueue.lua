@@ -13,8 +13,8 @@ REPLY  {'ok', how many were added; with dedupe_seconds also the id of the item t
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, SCHEDULED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local request = ARGV[2]
-local status, enqueued, last = unpack(call('HMGET', LEDGER, 'status', 'n:enqueued',
-  'request'))
+local status, enqueued, last, waited_for = unpack(call('HMGET', LEDGER, 'status', 'n:enqueued', 'request',
+  'line'))
 if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include now
@@ -100,6 +100,7 @@ for set in pairs(entries) do
   if row then rows[row] = true end
 end
 if next(rows) and full_of_rows(rows) then return { 'rows', MOST_ROWS } end
+local at_once = 0
 local past = ' ' .. table.concat(remembered, ' ')
 if added[1] then
   for _, one in ipairs(fresh) do call('SET', one[1], one[2], 'PX', math.ceil(window / 1000)) end
@@ -110,6 +111,7 @@ if added[1] then
       local row, shelf = string.match(set, '^(.*)\t(.*)$')
       call('ZADD', shelf_key(row, shelf), unpack(list))
       open_shelf(row, shelf)
+      at_once = at_once + #list / 2
     end
   end
   if dues[1] then call('ZADD', DUE, unpack(dues)) end
@@ -117,6 +119,10 @@ if added[1] then
   call('XADD', JOURNAL, 'MAXLEN', '~', JOURNAL_MOST, at, 'enqueued', table.concat(added, '\t'))
   at = string.format('%.0f', now - 1)
   save()
+  if waited_for and open ~= 'paused' then
+    --- @include line
+    wake(math.min(at_once, MOST_WOKEN))
+  end
   call('HSET', LEDGER, 'n:enqueued', (enqueued or 0) + #added, 'request', request .. ' ' .. #added .. past)
 elseif deduped > 0 then
   call('HSET', LEDGER, 'request', request .. ' 0' .. past)

@@ -14,6 +14,14 @@ if not paused then return { 'ok' } end
 --- @include save
 open = call('HEXISTS', LEDGER, 'mixed') == 1 and 'mixed' or 'open'
 call('HDEL', LEDGER, 'paused')
+--- @include row_keys
+--- @include shelves
+--- @include line
 save()
+if call('HEXISTS', LEDGER, 'line') == 1 then
+  local waiting = 0
+  each_shelf(function(row, shelf) waiting = waiting + call('ZCARD', shelf_key(row, shelf)) end)
+  wake(math.min(waiting, MOST_WOKEN))
+end
 call('XADD', JOURNAL, at, 'resumed', '\t\t' .. ARGV[2] .. '\t')
 return { 'ok' }

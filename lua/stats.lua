@@ -5,7 +5,7 @@ KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:inbound   3 leaseq:{q}:reserved
        4 leaseq:{q}:scheduled  5 leaseq:{q}:finished  6 leaseq:{q}:dead
 ARGV   1 the time in microseconds, or ''   then the names of the counters
 REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age in microseconds or nil,
-       the pause's reason as JSON or nil, how many are overdue, counter, …} ]]
+       the pause's reason as JSON or nil, how many are overdue, how many people wait for an item, counter, …} ]]
 local call = redis.call
 local LEDGER, INBOUND = KEYS[1], KEYS[2]
 local fields = {}
@@ -28,8 +28,9 @@ for i = 3, 6 do reply[i] = call('ZCARD', KEYS[i]) end
 reply[7] = oldest and string.format('%.0f', math.max(now - oldest, 0)) or false
 reply[8] = paused or false
 reply[9] = call('ZCOUNT', DUE, '-inf', '(' .. string.format('%.0f', now))
+reply[10] = call('ZCARD', string.sub(LEDGER, 1, -7) .. 'line')
 local counted = { ['n:reserved'] = token, ['n:finished'] = finished }
 for i, value in ipairs(call('HMGET', LEDGER, unpack(fields))) do
-  reply[9 + i] = counted[fields[i]] or value or 0
+  reply[10 + i] = counted[fields[i]] or value or 0
 end
 return reply

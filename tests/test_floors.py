@@ -14,8 +14,18 @@ from leaseq import transfer
 ROOT = Path(__file__).parents[1]
 
 GROUND = {"errors", "model", "strict", "policy", "keys", "ids", "form", "digest"}
-ENGINE = {"arguments", "connection", "durable", "moves", "scripts", "records", "queue"}
-AROUND = {"transfer", "embedded", "supervisor", "datadir", "simulate", "plausible", "bench"}
+ENGINE = {"arguments", "connection", "durable", "moves", "scripts", "records", "waiting", "queue"}
+AROUND = {
+    "worker",
+    "renewing",
+    "transfer",
+    "embedded",
+    "supervisor",
+    "datadir",
+    "simulate",
+    "plausible",
+    "bench",
+}
 TOP = {"cli", "__main__"}
 FLOORS = (GROUND, ENGINE, AROUND, TOP)
 

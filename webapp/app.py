@@ -20,6 +20,7 @@ from webapp.requests import StrictRequest
 from webapp.settings import Settings, load_settings
 from webapp.show import init_show
 from webapp.state import EXTENSION, State
+from webapp.waits import Waits
 
 
 class Name(BaseConverter):
@@ -46,7 +47,9 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
-    app.extensions[EXTENSION] = State(settings, client, Accounts(client, passwords=passwords))
+    app.extensions[EXTENSION] = State(
+        settings, client, Accounts(client, passwords=passwords), Waits(settings.waiting)
+    )
     init_headers(app)
     init_gate(app)
     init_errors(app)

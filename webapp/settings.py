@@ -51,6 +51,13 @@ class Settings(BaseSettings):
         ge=524_288,
         description="The largest request body. Imported files and application/x-ndjson may be of any size.",
     )
+    waiting: int = Field(
+        8,
+        ge=0,
+        le=256,
+        description="How many requests of one web process may wait for an item at once; each keeps a thread. "
+        "Others are answered at once. `leaseq serve` and `leaseq up` take half of their threads.",
+    )
     media_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
         description="Origins, such as https://cdn.example.org, of which pages show images, audio and video; "

@@ -10,6 +10,7 @@ from flask import current_app, g
 import leaseq
 from webapp.accounts import Accounts, Person
 from webapp.settings import Settings
+from webapp.waits import Waits
 
 EXTENSION = "leaseq"
 
@@ -19,6 +20,7 @@ class State:
     settings: Settings
     client: leaseq.Client
     accounts: Accounts
+    waits: Waits
 
 
 def state() -> State:

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from leaseq import Queue
-from leaseq.bench import floor, people
+from leaseq.bench import floor, people, waiting
 from leaseq.bench.setting import FOREVER, PAYLOAD, RESULT, Bench, Figure, opened
 from leaseq.keys import Keys
 from leaseq.moves import SCRIPTS
@@ -24,6 +24,7 @@ def run(*, quick: bool = False, tell: Callable[[str], None] = lambda _: None) ->
             *_clear(bench),
             *_filling(bench),
             *people.figures(bench),
+            *waiting.figures(bench),
         ]
 
 

@@ -16,6 +16,7 @@ COMMANDS = {
     "queue": ("leaseq.cli.queues:queue", "Create, change, show and pause queues; revive what is dead."),
     "simulate": ("leaseq.cli.simulate:simulate", "Let made-up people work on a queue."),
     "stats": ("leaseq.cli.stats:stats", "Count what waits, is in work and is done."),
+    "work": ("leaseq.cli.work:work", "Let a function work on a queue, beside people."),
 }
 
 # What the web parts plug in.

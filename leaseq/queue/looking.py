@@ -94,7 +94,8 @@ class Looking(Base):
             oldest_inbound_seconds=None if counts[5] is None else int(counts[5]) / 1e6,
             paused=None if counts[6] is None else json.loads(counts[6]) or "",
             overdue=int(counts[7]),
-            counters={name: int(n) for name, n in zip(COUNTERS, counts[8:], strict=True)},
+            waiting=int(counts[8]),
+            counters={name: int(n) for name, n in zip(COUNTERS, counts[9:], strict=True)},
         )
 
     def journal(self, after: str | None = None, limit: int = 100) -> list[Event]:

@@ -11,6 +11,7 @@ from leaseq.connection import Reply
 from leaseq.errors import Invalid
 from leaseq.model import Failed, Finished, Json, Lease, Nothing
 from leaseq.queue.base import Base
+from leaseq.waiting import wait_for
 
 _REASONS: dict[bytes, Literal["empty", "held", "not-eligible"]] = {
     b"empty": "empty",
@@ -19,24 +20,40 @@ _REASONS: dict[bytes, Literal["empty", "held", "not-eligible"]] = {
 }
 
 
+MAX_WAIT = 3_600  # seconds
+
+
 class Working(Base):
     def reserve(
-        self, person: str, *, skills: Sequence[str] = (), request_id: str | None = None
+        self,
+        person: str,
+        *,
+        skills: Sequence[str] = (),
+        wait: float = 0,
+        request_id: str | None = None,
     ) -> Lease | None:
         """One item that nobody else has, or None where there is nothing now (``why_nothing`` says why).
 
+        ``wait``: up to so many seconds for there to be something, in line with all others who wait.
         A person whose hands are full gets one back that they hold. ``request_id`` names this call, so
         that sending it again gives the same lease.
         """
-        who, can, request = (
-            strict.person_name(person),
-            ",".join(strict.skills(skills)),
-            arguments.request(request_id),
-        )
-        reply = self._moves.reserve(who, request, can)
-        while reply.code == b"more":
-            reply = self._moves.reserve(who, request, can)
-        return records.lease(self.name, reply.rest) if reply.code == b"leased" else None
+        who, can = strict.person_name(person), ",".join(strict.skills(skills))
+        request = arguments.request(request_id)
+        seconds = strict.number(wait, "wait", 0, MAX_WAIT)
+
+        def attempt(waiter: str | None, woken: bool) -> Lease | float:
+            reply = self._moves.reserve(who, request, can, waiter, woken)
+            while reply.code == b"more":
+                reply = self._moves.reserve(who, request, can, waiter, woken)
+            if reply.code == b"leased":
+                return records.lease(self.name, reply.rest)
+            return int(reply.rest[0]) / 1e6 if reply.rest else MAX_WAIT
+
+        found = attempt(None, False)
+        if isinstance(found, Lease) or not seconds:
+            return found if isinstance(found, Lease) else None
+        return wait_for(self._client, seconds, attempt, self._moves.leave_line)
 
     def renew(
         self,

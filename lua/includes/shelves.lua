@@ -4,7 +4,7 @@
 -- (`normal:2:returned`). A list of those that may hold something is kept, in order of precedence: the
 -- plain row's in the status, the others' in the hash ROWS.
 local ROWS = string.sub(LEDGER, 1, -7) .. 'rows'
-local MOST_ROWS = 1000
+local MOST_ROWS = 500
 
 local function shelf_key(row, shelf)
   if row ~= '' then return INBOUND .. ':' .. row .. ':' .. shelf end

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
@@ -170,11 +172,22 @@ def test_a_wrong_password_is_refused_and_not_repeated(alone: EmbeddedServer) -> 
 
 
 MINIMAL = (
-    "reset on >pw ~leaseq:* resetchannels -@all +ping +hello +client|setname +evalsha +script|load "
+    "reset on >pw ~leaseq:* resetchannels &leaseq:* -@all +ping +hello +client|setname +evalsha +script|load "
     "+hget +hmget +hgetall +hset +hdel +hexists +hlen +hincrby +exists "
     "+zadd +zrem +zrange +zrangebyscore +zcard +zcount +zscore +zrank "
-    "+xadd +xtrim +xrange +xlen +xinfo|groups +xpending +time +sadd +smembers +wait +waitaof +mget +set"
+    "+xadd +xtrim +xrange +xlen +xinfo|groups +xpending +time +sadd +smembers "
+    "+wait +waitaof +publish +psubscribe +mget +set"
 )
+
+
+def waited_for(queue: leaseq.Queue) -> leaseq.Lease | None:
+    queue.configure()
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(queue.reserve, "ann", wait=30)
+        while queue.stats().waiting == 0:
+            time.sleep(0.005)
+        queue.enqueue({})
+        return waiting.result(30)
 
 
 def test_a_user_with_only_what_the_moves_need_can_work_a_queue(alone: EmbeddedServer) -> None:
@@ -218,6 +231,7 @@ def test_a_user_with_only_what_the_moves_need_can_work_a_queue(alone: EmbeddedSe
     assert queue.stats().counters["finished"] == 5
     assert leaseq.queues(low) == ["q"]
     assert queue.journal(limit=10_000)[-1].what == "resumed"
+    assert waited_for(leaseq.Queue(low, "waited-for"))
 
 
 def test_a_user_who_may_not_is_refused_and_nothing_moved(alone: EmbeddedServer) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 
 import pytest
@@ -10,6 +12,16 @@ import redis
 
 import leaseq
 from tests.topology.servers import cluster, sentinel
+
+
+def woken(queue: leaseq.Queue) -> None:
+    queue.configure()
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(queue.reserve, "bob", wait=30)
+        while queue.stats().waiting == 0:
+            time.sleep(0.005)
+        queue.enqueue({})
+        assert waiting.result(30) is not None
 
 
 @pytest.mark.parametrize("topology", [sentinel, cluster])
@@ -33,6 +45,8 @@ def test_queues_are_worked_to_the_end(topology: Callable[[], AbstractContextMana
             stats = queue.stats()
             assert (stats.inbound, stats.reserved, stats.finished, stats.dead) == (1, 0, 3, 1)
         assert leaseq.queues(client) == names
+        for name in names:
+            woken(leaseq.Queue(client, f"{name}-waited-for"))
         client.close()
 
 

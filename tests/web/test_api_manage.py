@@ -110,7 +110,7 @@ def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller)
     stats = manager("GET", f"/queues/{asking.name}/stats").json
     assert list(stats) == [
         *("inbound", "reserved", "scheduled", "finished", "dead"),
-        *("oldest_inbound_seconds", "overdue", "paused", "counters"),
+        *("oldest_inbound_seconds", "overdue", "waiting", "paused", "counters"),
     ]
     assert set(stats["counters"]) == {
         *("enqueued", "reserved", "finished", "late", "abandoned"),

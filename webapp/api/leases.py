@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Response
 
+from leaseq import strict
 from leaseq.transfer import rfc3339
 from webapp.api import bp
 from webapp.api.keys import request_id
@@ -23,12 +24,13 @@ from webapp.api.models import (
     ItemPath,
     LeaseModel,
     LeasesModel,
-    Nothing,
     QueuePath,
+    ReserveBody,
 )
 from webapp.api.shapes import finished_shape, lease_shape
 from webapp.gate import needs
-from webapp.state import person, queue
+from webapp.state import person, queue, state
+from webapp.waits import LONGEST
 
 TAGS: list[Any] = [{"name": "work"}]
 NOTHING_NOW = {
@@ -45,18 +47,22 @@ LONGEST_WAIT = 60
 
 @bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": LeaseModel, "204": NOTHING_NOW})
 @needs("worker")
-def reserve(path: QueuePath, body: Nothing) -> dict[str, Any] | Response:  # noqa: ARG001  # checked: no fields
+def reserve(path: QueuePath, body: ReserveBody) -> dict[str, Any] | Response:
     """Get one item that nobody else has.
 
-    Who holds their full number of items already gets one of those back.
+    Who holds their full number of items already gets one of those back. With `wait` the answer comes as soon
+    as there is an item, in the order in which people began to wait, or with 204 when the time is over. While
+    many others wait it may be 204 at once: ask again after `Retry-After`.
     """
+    wanted = strict.number(body.wait, "wait", 0, LONGEST)
     found, me = queue(path.q), person()
-    lease = found.reserve(me.name, skills=me.skills, request_id=request_id())
+    with state().waits.seconds(wanted) as wait:
+        lease = found.reserve(me.name, skills=me.skills, wait=wait, request_id=request_id())
     if lease is not None:
         return lease_shape(lease)
     why = found.why_nothing(me.name, me.skills)
     response = Response(status=204)
-    response.headers["Retry-After"] = str(_wait(why.free_at))
+    response.headers["Retry-After"] = "0" if wait else str(_wait(why.free_at))
     response.headers["X-Leaseq-Reason"] = why.reason or "held"
     return response
 

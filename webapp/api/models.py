@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from leaseq import strict
 from webapp.accounts import Role
+from webapp.waits import LONGEST
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 Reason = Literal["empty", "held", "not-eligible", "paused"]
@@ -69,6 +70,14 @@ class PersonPath(BaseModel):
 
 class Nothing(Body):
     """No fields: {} or no body at all."""
+
+
+class ReserveBody(Body):
+    wait: float = Field(
+        0,
+        description="Seconds to wait for an item where there is none now",
+        json_schema_extra=_within(0, LONGEST),
+    )
 
 
 class Held(Body):
@@ -291,6 +300,7 @@ class StatsModel(BaseModel):
     dead: int
     oldest_inbound_seconds: float | None
     overdue: int = Field(description="Neither finished nor dead, and past their due date")
+    waiting: int = Field(description="How many wait for an item")
     paused: str | None = Field(description="The reason, '' where none was given; null: not paused")
     counters: dict[str, int]
 

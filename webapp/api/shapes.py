@@ -75,6 +75,7 @@ def stats_shape(stats: leaseq.Stats) -> dict[str, Any]:
         **counts_shape(stats),
         "oldest_inbound_seconds": stats.oldest_inbound_seconds,
         "overdue": stats.overdue,
+        "waiting": stats.waiting,
         "paused": stats.paused,
         "counters": dict(stats.counters),
     }

@@ -46,6 +46,9 @@ threads_option = click.option(
 )
 
 
+WAITING = "LEASEQ_WAITING"
+
+
 class PortTaken(LeaseqError):
     """The web address can't be had."""
 
@@ -82,6 +85,7 @@ def gunicorn_argv(host: str, port: int, workers: int, threads: int, *, log_level
         "keep-alive": "10",
         "graceful-timeout": "10",
         "log-level": log_level,
+        "env": f"{WAITING}={os.environ.get(WAITING, threads // 2)}",
     }
     words = [word for key, value in options.items() for word in (f"--{key}", value)]
     flags = ["--reuse-port", "--no-control-socket"]

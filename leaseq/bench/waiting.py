@@ -1,0 +1,76 @@
+"""How long an item takes from its enqueue to the hands of somebody who waits for one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from queue import SimpleQueue
+from statistics import quantiles
+from types import TracebackType
+from typing import Self
+
+from leaseq.bench.setting import PAYLOAD, RESULT, Bench, Figure
+
+_SINGLE = 200  # items that come one by one
+_BURSTS = 5  # times that as many items come at once as people wait
+_LONG = 3_600  # seconds
+
+
+def figures(bench: Bench) -> list[Figure]:
+    found: list[Figure] = []
+    for people in (50, 500):
+        bench.tell(f"{people} people wait")
+        with _Crowd(bench, people) as crowd:
+            crowd.p95(1, people)  # all of them connect
+            one, each = crowd.p95(_SINGLE, 1), crowd.p95(_BURSTS, people)
+        found += [
+            Figure(f"enqueue to lease, {people} waiting, one item: p95", one, "ms", 100, 10),
+            Figure(f"enqueue to lease, {people} waiting, an item each: p95", each, "ms", 2 * people, people),
+        ]
+    return found
+
+
+class _Crowd:
+    """People who wait, each in a thread; all of one process, which costs more than the server does."""
+
+    def __init__(self, bench: Bench, people: int) -> None:
+        self._queue = bench.queue(f"waiting-{people}", 0)
+        self._people = people
+        self._arrivals: SimpleQueue[float] = SimpleQueue()
+        self._go_on = threading.Semaphore(0)  # nobody's next call delays those who are still to get theirs
+        self._over = threading.Event()
+        self._threads = [threading.Thread(target=self._work, args=(f"person-{n}",)) for n in range(people)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._go_on.release(self._people)
+        self._queue.enqueue_many(PAYLOAD for _ in self._threads)
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, person: str) -> None:
+        while not self._over.is_set():
+            lease = self._queue.reserve(person, wait=_LONG)
+            if lease is not None:
+                self._arrivals.put(time.perf_counter())
+                self._go_on.acquire()
+                self._queue.finish(lease, RESULT)
+
+    def p95(self, times: int, items: int) -> float:
+        """Milliseconds from an enqueue of so many items, with everybody waiting, to each one's lease."""
+        found: list[float] = []
+        for _ in range(times):
+            while self._queue.stats().waiting < self._people:
+                time.sleep(0.001)
+            started = time.perf_counter()
+            self._queue.enqueue_many(PAYLOAD for _ in range(items))
+            found += [(self._arrivals.get() - started) * 1000 for _ in range(items)]
+            self._go_on.release(items)
+        return quantiles(found, n=20)[-1]

@@ -1,0 +1,84 @@
+"""``leaseq work``: a function works on a queue beside people."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from leaseq.cli.common import Misused, connected, existing_queue
+
+if TYPE_CHECKING:
+    from leaseq import Client
+
+
+@click.command(epilog="Example: leaseq work reviews prelabel:handle --person prelabel-bot --concurrency 4")
+@click.argument("queue")
+@click.argument("function", metavar="MODULE:FUNCTION")
+@click.option(
+    "--person", metavar="NAME", help="Who the answers are by. [default: the function's name, with -bot]"
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="How many leases it works on at once; no more than the queue's `holds`.",
+)
+@click.option("--skill", "skills", multiple=True, metavar="SKILL", help="What it can do; once for each.")
+@click.option(
+    "--grace",
+    type=click.FloatRange(0, 86_400),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long it may go on after a signal, before what it holds is given back.",
+)
+@connected
+def work(
+    client: Client,
+    queue: str,
+    function: str,
+    person: str | None,
+    concurrency: int,
+    skills: tuple[str, ...],
+    grace: float,
+) -> None:
+    """Let MODULE:FUNCTION work on QUEUE, until SIGTERM or Ctrl-C.
+
+    It is called with a lease; what it returns is the result, what it raises fails the item. The module
+    is looked for in the current directory, too.
+    """
+    from leaseq import Worker
+
+    handle = _function(function)
+    found = existing_queue(client, queue)
+    name = person or f"{function.rpartition(':')[2]}-bot"
+    worker = Worker(
+        client, {found.name: handle}, person=name, concurrency=concurrency, skills=skills, grace=grace
+    )
+    click.echo(f"{name} works on {found.name}. Ctrl-C stops it.", err=True)
+    worker.run()
+    done = worker.worked
+    click.echo(f"{done.finished} finished, {done.failed} failed, {done.given_back} given back", err=True)
+
+
+def _function(path: str) -> Callable[..., Any]:
+    module, _, name = path.partition(":")
+    if not module or not name:
+        raise Misused(f"{path!r} is not MODULE:FUNCTION")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise Misused(f"no module {error.name!r} here or among the installed ones") from None
+    finally:
+        sys.path.pop(0)
+    handle = getattr(found, name, None)
+    if not callable(handle):
+        raise Misused(f"{module!r} has no function {name!r}")
+    return cast("Callable[..., Any]", handle)

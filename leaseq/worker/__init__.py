@@ -1,0 +1,15 @@
+"""Programs that work on queues beside people: a function that takes a lease and returns the result.
+
+def handle(lease):
+    return {"label": guess(lease.payload["text"])}
+
+worker = leaseq.Worker(client, {"reviews": handle}, person="prelabel-bot", concurrency=4)
+worker.run()
+"""
+
+from __future__ import annotations
+
+from leaseq.worker.running import Worked, Worker
+from leaseq.worker.source import Handler
+
+__all__ = ["Handler", "Worked", "Worker"]

@@ -1,0 +1,51 @@
+"""Calls to a server that may be away for a while."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from leaseq.errors import LeaseqError, ServerRefused, ServerUnavailable
+
+T = TypeVar("T")
+
+_log = logging.getLogger("leaseq.worker")
+_RETRY = (0.1, 5.0)  # seconds to wait: the first time, and at most
+_REFUSALS = 8  # a call that the server refuses so often is given up
+
+
+class Link:
+    """Calls that are sent again while the server is away; the log says once that it is, and once that it is
+    back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._away = False
+
+    def patiently(self, call: Callable[[], T], until: threading.Event) -> T:
+        """Raises ServerUnavailable once ``until`` is set, and ServerRefused then or after some more tries."""
+        wait, most = _RETRY
+        refusals = 0
+        while True:
+            try:
+                found = call()
+            except (ServerUnavailable, ServerRefused) as error:
+                self._tell(error)
+                refusals += isinstance(error, ServerRefused)
+                if refusals == _REFUSALS or until.wait(wait * random.uniform(0.5, 1)):  # noqa: S311
+                    raise
+                wait = min(2 * wait, most)
+            else:
+                self._tell(None)
+                return found
+
+    def _tell(self, error: LeaseqError | None) -> None:
+        with self._lock:
+            changed, self._away = self._away != (error is not None), error is not None
+        if changed and error is not None:
+            _log.warning("%s; trying again", error)
+        elif changed:
+            _log.warning("the server is back")

@@ -1,0 +1,314 @@
+"""The worker: its threads, and how it stops."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Literal
+
+from leaseq import strict
+from leaseq.connection import Client
+from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, ServerRefused, ServerUnavailable
+from leaseq.model import Json, Lease
+from leaseq.queue import Queue
+from leaseq.worker.link import Link
+from leaseq.worker.renewing import Renewer
+from leaseq.worker.source import Handler, Source
+from leaseq.worker.telling import told
+
+_log = logging.getLogger("leaseq.worker")
+_WAIT = 2.0  # seconds in a queue's line, shared out where there are several; a stop waits that long
+_MAX_CONCURRENCY = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What a worker did so far."""
+
+    finished: int = 0
+    failed: int = 0
+    lost: int = 0  # results that came too late, or for an item that was removed
+    given_back: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """One lease in work. ``stage`` changes under the worker's lock."""
+
+    queue: Queue
+    lease: Lease
+    thread: threading.Thread
+    stage: Literal["working", "sending", "given back"] = "working"
+
+
+class Worker:
+    """Takes items of one or more queues and hands each lease to the queue's function, in threads.
+
+    What the function returns is the result; what it raises fails the item with that text. Leases are
+    renewed meanwhile. The function doesn't finish or give back the lease itself.
+
+    ``concurrency`` items at most are in work at once, over all queues, in turn. A program is one person,
+    so that it answers no item twice: of each queue it works on as many at once as the policy's ``holds``
+    allows. What its person holds when it starts, after a crash for instance, is worked first; so each
+    worker process needs a ``person`` of its own.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        handlers: Mapping[str, Handler],
+        *,
+        person: str,
+        concurrency: int = 1,
+        skills: Sequence[str] = (),
+        grace: float = 30,
+    ) -> None:
+        self._concurrency = strict.integer(concurrency, "concurrency", 1, _MAX_CONCURRENCY)
+        self._person = strict.person_name(person)
+        self._skills = strict.skills(skills)
+        self._grace = strict.number(grace, "grace", 0, 86_400)
+        self._sources = [
+            Source(Queue(client, name), handle, self._concurrency)
+            for name, handle in _checked(handlers).items()
+        ]
+        self._lock = threading.Lock()
+        self._jobs: set[_Job] = set()
+        self._done: Counter[str] = Counter()
+        self._renewer = Renewer()
+        self._link = Link()
+        self._stop = threading.Event()  # takes no more
+        self._over = threading.Event()  # what is not sent by now is not sent again
+        # What the thread of run() is told. A signal may come while that thread is in any call of its own,
+        # and this queue's put is one that may.
+        self._told: SimpleQueue[Literal["stop", "signal", "ended"]] = SimpleQueue()
+        self._broken: BaseException | None = None
+
+    @property
+    def worked(self) -> Worked:
+        with self._lock:
+            return Worked(**self._done)
+
+    def stop(self) -> None:
+        """Take no more, finish what is in work, and give back what isn't done within ``grace`` seconds.
+
+        Any thread may call it; it doesn't wait.
+        """
+        self._stop.set()
+        self._told.put("stop")
+
+    def run(self) -> None:
+        """Work until ``stop()``, SIGTERM or Ctrl-C (these two in the main thread); a second signal gives back
+        at once what is in work. A worker runs once.
+
+        A function that goes on past that can't be ended: its thread ends with the program, its result is
+        dropped.
+        """
+        slots = [
+            threading.Thread(
+                target=self._slot, args=(number,), name=f"leaseq-worker-{number + 1}", daemon=True
+            )
+            for number in range(self._concurrency)
+        ]
+        with self._signals():
+            self._renewer.start()
+            for slot in slots:
+                slot.start()
+            signals = int(self._told.get() == "signal")
+            self._stop.set()
+            self._wait_for(slots, signals)
+            self._give_back()
+            stuck = {job.thread for job in self._in_work() if job.stage == "given back"}
+            for slot in slots:
+                if slot not in stuck:
+                    slot.join()
+            self._renewer.end()
+        if self._broken is not None:
+            raise self._broken
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        numbers = (signal.SIGTERM, signal.SIGINT)
+        before = {number: signal.signal(number, lambda *_: self._told.put("signal")) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _wait_for(self, slots: Sequence[threading.Thread], signals: int) -> None:
+        """Until all have ended, the grace time is over, or a second signal came."""
+        until = time.monotonic() + self._grace
+        while any(slot.is_alive() for slot in slots) and signals < 2:
+            try:
+                # One that has just said that it ended may be alive for a moment more: look again soon.
+                said = self._told.get(timeout=max(0, min(until - time.monotonic(), 1)))
+            except Empty:
+                if time.monotonic() >= until:
+                    return
+            else:
+                signals += said == "signal"
+
+    def _in_work(self) -> list[_Job]:
+        with self._lock:
+            return list(self._jobs)
+
+    def _give_back(self) -> None:
+        self._over.set()
+        for job in self._in_work():
+            with self._lock:
+                if job.stage != "working":
+                    continue
+                job.stage = "given back"
+            self._return(job.queue, job.lease)
+
+    def _return(self, queue: Queue, lease: Lease) -> None:
+        self._renewer.drop(lease)
+        try:
+            queue.abandon(lease, "the worker stopped")
+        except LeaseqError as error:
+            _log.warning(
+                "%s: %s could not be given back, its lease runs out: %s", queue.name, lease.id, error
+            )
+        else:
+            self._count("given_back")
+            _log.info("%s: %s given back", queue.name, lease.id)
+
+    def _slot(self, number: int) -> None:
+        """One thread's work: an item after the other."""
+        at = number % len(self._sources)
+        order = self._sources[at:] + self._sources[:at]
+        try:
+            while not self._stop.is_set():
+                taken = self._take(order)
+                if taken is not None:
+                    source, lease = taken
+                    order.remove(source)  # the others have their turn first
+                    order.append(source)
+                    self._work(source, lease)
+        except BaseException as error:  # noqa: BLE001 - told to who called run(), which ends the others
+            self._broken = error
+        finally:
+            self._told.put("ended")
+
+    def _take(self, order: Sequence[Source]) -> tuple[Source, Lease] | None:
+        """A lease that is new to this worker, from the first queue that has one; else wait in each line in
+        turn. It waits in a line only while it has nothing to do."""
+        waits = [0.0, _WAIT / len(order)] if len(order) > 1 else [_WAIT]
+        waited = False
+        for wait in waits:
+            for source in order:
+                if self._stop.is_set():
+                    return None
+                lease, asked = self._ask(source, wait)
+                if lease is not None:
+                    return source, lease
+                waited = waited or (asked and wait > 0)
+        if not waited:  # nothing here is for this thread now
+            self._stop.wait(random.uniform(0.1, 0.5))  # noqa: S311 - not all at once
+        return None
+
+    def _ask(self, source: Source, wait: float) -> tuple[Lease | None, bool]:
+        """A lease to work on, and whether it was asked for to no avail."""
+        lease: Lease | None = None
+        inside = new = False
+        try:
+            inside = self._link.patiently(source.enter, self._stop)
+            if inside:
+                lease = self._link.patiently(
+                    lambda: source.queue.reserve(self._person, skills=self._skills, wait=wait), self._stop
+                )
+                new = lease is not None and source.is_new(lease)
+        except (ServerUnavailable, ServerRefused):
+            pass  # the log has it
+        finally:
+            if inside and not new:
+                source.leave()
+        if lease is None or not new:
+            return None, inside and lease is None
+        if self._stop.is_set():
+            self._return(source.queue, lease)
+            source.leave(lease)
+            return None, True
+        return lease, True
+
+    def _work(self, source: Source, lease: Lease) -> None:
+        job = _Job(source.queue, lease, threading.current_thread())
+        with self._lock:
+            too_late = self._over.is_set()  # else whoever gives back sees this job
+            if not too_late:
+                self._jobs.add(job)
+        if too_late:
+            self._return(source.queue, lease)
+            return
+        self._renewer.add(source.queue, lease)
+        result: Json = None
+        raised: BaseException | None = None
+        try:
+            result = source.handle(lease)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, the item failed by it
+            raised = error
+        self._renewer.drop(lease)
+        with self._lock:
+            given_back = job.stage == "given back"
+            if not given_back:
+                job.stage = "sending"
+        if not given_back:
+            self._send(job, result, raised)
+        source.leave(lease)
+        with self._lock:
+            self._jobs.discard(job)
+
+    def _send(self, job: _Job, result: Json, raised: BaseException | None) -> None:
+        queue, lease = job.queue, job.lease
+        try:
+            if raised is not None:
+                _log.warning("%s: %s failed", queue.name, lease.id, exc_info=raised)
+                self._fail(job, told(raised))
+                return
+            try:
+                done = self._link.patiently(lambda: queue.finish(lease, result), self._over)
+            except Invalid as misfit:
+                _log.warning("%s: %s failed: %s", queue.name, lease.id, told(misfit))
+                self._fail(job, told(misfit))
+                return
+            self._count("finished")
+            if done.late:
+                _log.info("%s: %s was finished after its lease ran out", queue.name, lease.id)
+        except (LeaseLost, ItemNotFound) as error:
+            self._count("lost")
+            _log.warning("%s: %s: %s", queue.name, lease.id, error)
+        except (ServerUnavailable, ServerRefused) as error:
+            self._count("lost")
+            _log.error("%s: %s: the result was not taken; the item returns: %s", queue.name, lease.id, error)
+
+    def _fail(self, job: _Job, text: str) -> None:
+        failed = self._link.patiently(lambda: job.queue.fail(job.lease, text), self._over)
+        self._count("failed")
+        if failed.retry_at is None:
+            _log.warning("%s: %s is dead", job.queue.name, job.lease.id)
+
+    def _count(self, what: str) -> None:
+        with self._lock:
+            self._done[what] += 1
+
+
+def _checked(handlers: object) -> Mapping[str, Handler]:
+    if not isinstance(handlers, Mapping) or not handlers:
+        raise Invalid("handlers", "a mapping from the name of a queue to the function that does its items")
+    for name, handle in handlers.items():
+        if not callable(handle) or inspect.iscoroutinefunction(handle):
+            limit = f"functions that take a lease, none of them async; what is there for {name!r} is not one"
+            raise Invalid("handlers", limit)
+    return handlers

@@ -1,0 +1,10 @@
+-- What becomes of a waiter after a reserve. Who got something leaves the line; who got nothing stands in
+-- it, and if they were woken for something that is not for them, the next in line is woken for it.
+--- @include line
+if reply and reply[1] == 'leased' then
+  leave_line(waiter)
+elseif not reply then
+  local again = stand_in_line(waiter)
+  if woken == '1' and (shelves ~= '' or open == 'mixed') and open ~= 'paused' then wake(1, waiter) end
+  return { 'nothing', again }
+end

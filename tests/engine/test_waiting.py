@@ -1,0 +1,185 @@
+"""Waiting: in line, across clients and processes, and awake the moment there is something."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+import leaseq
+from leaseq.keys import Keys
+from tests.conftest import Clock, Server
+
+LONG = 30  # seconds: far more than any of this takes; a test that needs them has failed
+Start = Callable[..., Future[leaseq.Lease | None]]
+
+
+@pytest.fixture
+def start(server: Server, queue: leaseq.Queue) -> Iterator[Start]:
+    """Let somebody wait in a thread, and return when they stand in line."""
+    pool = ThreadPoolExecutor(20)
+
+    def wait(person: str, on: leaseq.Queue | None = None, **more: object) -> Future[leaseq.Lease | None]:
+        before = in_line(server, queue)
+        future = pool.submit((on or queue).reserve, person, **{"wait": LONG, **more})  # type: ignore[arg-type]
+        until(lambda: in_line(server, queue) > before)
+        return future
+
+    yield wait
+    pool.shutdown(wait=False, cancel_futures=True)
+
+
+def in_line(server: Server, queue: leaseq.Queue) -> int:
+    return int(server.redis.zcard(Keys(queue.name).line))
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONG
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def got(*futures: Future[leaseq.Lease | None]) -> list[str]:
+    leases = [future.result(LONG) for future in futures]
+    assert all(leases)
+    return [lease.id for lease in leases if lease]
+
+
+def test_who_began_first_gets_the_first_across_clients(
+    server: Server, queue: leaseq.Queue, start: Start
+) -> None:
+    queue.configure()
+    elsewhere = leaseq.Queue(leaseq.connect(server.url), queue.name)
+    waiting = [start(f"p{n}", on=elsewhere if n % 2 else queue) for n in range(6)]
+    for n in range(6):
+        queue.enqueue({}, id=f"{n}")
+        assert got(waiting[n]) == [f"{n}"]
+    assert in_line(server, queue) == 0
+    assert server.redis.hget(Keys(queue.name).ledger, "line") is None, "an enqueue pays nothing any more"
+
+
+def test_as_many_wake_as_there_are_items(server: Server, queue: leaseq.Queue, start: Start) -> None:
+    queue.configure()
+    waiting = [start(f"p{n}") for n in range(4)]
+    queue.enqueue_many([{}, {}, {}])
+    assert len(set(got(*waiting[:3]))) == 3
+    assert not waiting[3].done()
+    queue.enqueue({})
+    got(waiting[3])
+
+
+COMES_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
+    "abandoned": lambda queue, lease: queue.abandon(lease),
+    "released": lambda queue, lease: queue.release(lease.id),
+    "failed": lambda queue, lease: queue.fail(lease, "no"),
+    "expired": lambda *_: None,
+    "resumed": lambda queue, lease: (queue.abandon(lease), queue.resume()),
+}
+
+
+@pytest.mark.parametrize("how", COMES_BACK)
+def test_what_comes_back_wakes(queue: leaseq.Queue, start: Start, how: str) -> None:
+    """Also a lease that runs out and a retry that comes due while nothing runs but those who wait."""
+    queue.configure(lease_seconds=0.5, retry_seconds=0.2)
+    queue.enqueue({}, id="a")
+    lease = queue.reserve("ann")
+    assert lease is not None
+    if how == "resumed":
+        queue.pause()
+    bob = start("bob")
+    COMES_BACK[how](queue, lease)
+    assert got(bob) == ["a"]
+
+
+def test_what_is_not_for_the_first_goes_to_who_may_have_it(queue: leaseq.Queue, start: Start) -> None:
+    queue.configure()
+    ann, bob, cyd = start("ann"), start("bob", skills=["fr"]), start("cyd", skills=["fr"])
+    queue.enqueue({}, id="french", requires=["fr"])
+    assert got(bob) == ["french"]
+    queue.enqueue({}, id="any")
+    assert got(ann) == ["any"], "who was passed over kept their place"
+    assert not cyd.done()
+    queue.enqueue({})
+    got(cyd)
+
+
+def test_the_time_is_over(server: Server, queue: leaseq.Queue) -> None:
+    queue.configure()
+    assert queue.reserve("ann", wait=0.05) is None
+    assert in_line(server, queue) == 0
+    assert leaseq.Queue(server.client, f"{queue.name}.none").reserve("ann", wait=0.01) is None
+
+
+def test_who_holds_their_full_number_does_not_wait(queue: leaseq.Queue) -> None:
+    queue.enqueue({}, id="a")
+    queue.reserve("ann")
+    found: list[leaseq.Lease | None] = []
+    thread = threading.Thread(target=lambda: found.append(queue.reserve("ann", wait=LONG)))
+    thread.start()
+    thread.join(LONG / 2)
+    assert [lease.id for lease in found if lease] == ["a"]
+
+
+def test_who_died_in_line_holds_up_nobody(server: Server, queue: leaseq.Queue, start: Start) -> None:
+    queue.configure()
+    code = (
+        "import sys, leaseq; leaseq.Queue(leaseq.connect(sys.argv[1]), sys.argv[2]).reserve('gone', wait=600)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code, server.url, queue.name])
+    until(lambda: in_line(server, queue) == 1)
+    child.kill()
+    child.wait(LONG)
+    ann = start("ann")
+    queue.enqueue({}, id="a")
+    assert got(ann) == ["a"]
+
+
+def test_a_broken_link_of_the_listener_costs_nobody_their_item(
+    server: Server, queue: leaseq.Queue, start: Start
+) -> None:
+    queue.configure()
+    ann = start("ann")
+    server.redis.client_kill_filter(_type="pubsub")
+    queue.enqueue({}, id="a")
+    assert got(ann) == ["a"]
+
+
+def test_the_listener_goes_when_nobody_waits(
+    server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.waiting._LINGER", 0.0)
+    client = leaseq.connect(server.url)
+    leaseq.Queue(client, queue.name).reserve("ann", wait=0.01)
+    until(lambda: "leaseq-waiting" not in {thread.name for thread in threading.enumerate()})
+
+
+@pytest.mark.parametrize("wait", [-1, 3_601, float("nan"), "1", True, None])
+def test_how_long(queue: leaseq.Queue, wait: object) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        queue.reserve("ann", wait=wait)  # type: ignore[arg-type]
+    assert refused.value.field == "wait"
+
+
+def test_the_line_by_the_tests_clock(timed: leaseq.Queue, clock: Clock, server: Server) -> None:
+    """Who has said nothing for five seconds is not woken any more."""
+    timed.configure()
+    for name in ("first", "second"):
+        timed._moves.reserve(name, "r", "", f"w-{name}")
+        clock.tick(1)
+    clock.tick(3.5)  # five and a half after the first, four and a half after the second
+    pubsub = server.redis.pubsub()
+    pubsub.psubscribe("leaseq:*")
+    until(lambda: (pubsub.get_message() or {}).get("type") == "psubscribe")
+    timed.enqueue({})
+    message = None
+    while message is None:
+        message = pubsub.get_message(timeout=1)
+    pubsub.close()
+    assert message["channel"] == f"leaseq:{{{timed.name}}}:wake".encode()
+    assert message["data"] == b"w-second"

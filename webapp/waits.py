@@ -1,0 +1,28 @@
+"""Requests that wait for an item. Each keeps a thread, so only some of them may: the others are answered at
+once and ask again, and the process goes on serving everybody else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+LONGEST = 30  # seconds
+
+
+class Waits:
+    """The places that one web process has for requests that wait."""
+
+    def __init__(self, places: int) -> None:
+        self._free = threading.BoundedSemaphore(places) if places else None
+
+    @contextmanager
+    def seconds(self, wanted: float) -> Iterator[float]:
+        """How long a request may wait that asks for so many seconds: all of it, or not at all."""
+        if not wanted or self._free is None or not self._free.acquire(blocking=False):
+            yield 0
+            return
+        try:
+            yield wanted
+        finally:
+            self._free.release()
