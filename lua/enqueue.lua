@@ -61,7 +61,7 @@ local function place_of(extra, time)
 end
 
 local entries, records, added, seen, dues, deduped, twin = {}, {}, {}, {}, {}, 0, ''
-local enqueued_at = string.format('%011x', now / 1000)
+local entered, enqueued_at = string.format('%.0f', now), string.format('%011x', now / 1000)
 local plain_set, _, plain_extra = place_of('', '')
 for i = 3, #ARGV, 3 do
   local id, set, score, extra = ARGV[i], plain_set, string.format('%.0f', now), plain_extra
@@ -75,7 +75,7 @@ for i = 3, #ARGV, 3 do
     if head ~= '' then head = string.match(head, '^%x*(.*)$') end
     if digest then
       twins[digest] = id
-      fresh[#fresh + 1] = { digest, score .. ' ' .. id }
+      fresh[#fresh + 1] = { digest, entered .. ' ' .. id } -- the time that the item's head has
     end
     local due = string.match(head, ' d(%d+)')
     if due then

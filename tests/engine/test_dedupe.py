@@ -64,6 +64,14 @@ def test_many_at_once(hourly: leaseq.Queue) -> None:
     assert hourly.stats().inbound == 400
 
 
+def test_a_chunk_that_takes_longer_than_a_millisecond_of_the_queue_s_time(
+    hourly: leaseq.Queue, clock: Clock
+) -> None:
+    clock.now += 900  # items take a microsecond each: the chunk's last ones enter in the next millisecond
+    assert hourly.enqueue_many({"n": n} for n in range(250)) == Counts(250, 0)
+    assert hourly.enqueue_many({"n": n} for n in range(250)) == Counts(0, 250)
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
