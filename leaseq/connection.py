@@ -27,6 +27,7 @@ from leaseq.durable import Wait, exchange
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 from leaseq.scripts import Bound
+from leaseq.waiting import Listener
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 _TIMEOUT = 5.0  # seconds for a connect and for a reply
@@ -187,6 +188,7 @@ class Client:
         self.url = url
         self.redis = client
         self._link: _Link = _Clustered(client) if isinstance(client, RedisCluster) else _Pooled(client)
+        self.listener = Listener(client)
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
         self.wait_milliseconds = int(self._link.timeout * 800)  # ahead of the link's own timeout
 
@@ -199,6 +201,8 @@ class Client:
             self.redis.ping()
 
     def close(self) -> None:
+        """Let go of the server. Whoever waits for an item by this client gets nothing now."""
+        self.listener.close()
         with self.translating():
             self._link.reset()
             self.redis.close()

@@ -16,9 +16,8 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
-from leaseq.connection import Client
 from leaseq.errors import LeaseqError
 from leaseq.keys import CHANNELS
 from leaseq.model import Lease
@@ -41,8 +40,8 @@ class Waiter:
 class Listener:
     """Hears for one client whose turn it is. Its thread lives while somebody waits, and a little longer."""
 
-    def __init__(self, client: Client) -> None:
-        self._redis = client.redis
+    def __init__(self, redis: Any) -> None:
+        self._redis = redis
         self.reset()
         _listeners.add(self)
 
@@ -54,6 +53,7 @@ class Listener:
         self._thread: threading.Thread | None = None
         self._process = secrets.token_hex(6)
         self._number = 0
+        self.closed = False
 
     def join(self) -> Waiter:
         with self._lock:
@@ -69,6 +69,13 @@ class Listener:
     def leave(self, waiter: Waiter) -> None:
         with self._lock:
             self._waiters.pop(waiter.name, None)
+
+    def close(self) -> None:
+        """Whoever waits gets nothing now, and nobody waits any more."""
+        with self._lock:
+            self.closed = True
+            for waiter in self._waiters.values():
+                waiter.woken.set()
 
     def _live(self) -> None:
         while True:
@@ -86,7 +93,7 @@ class Listener:
     def _listen(self) -> None:
         """Until nobody has waited for a while, or the link breaks."""
         quiet_since = time.monotonic()
-        pubsub: Any = self._redis.pubsub()  # type: ignore[no-untyped-call]
+        pubsub: Any = self._redis.pubsub()
         try:
             pubsub.psubscribe(CHANNELS)
             while True:
@@ -98,7 +105,7 @@ class Listener:
                 with self._lock:
                     if self._waiters:
                         quiet_since = time.monotonic()
-                    elif time.monotonic() - quiet_since > _LINGER:
+                    elif self.closed or time.monotonic() - quiet_since > _LINGER:
                         return
         finally:
             with suppress(Exception):
@@ -111,9 +118,7 @@ class Listener:
                     self._waiters[name].woken.set()
 
 
-_of_clients: WeakKeyDictionary[Client, Listener] = WeakKeyDictionary()
 _listeners: WeakSet[Listener] = WeakSet()
-_making = threading.Lock()
 
 
 def _reset_all() -> None:
@@ -124,33 +129,25 @@ def _reset_all() -> None:
 os.register_at_fork(after_in_child=_reset_all)
 
 
-def _listener(client: Client) -> Listener:
-    with _making:
-        if client not in _of_clients:
-            _of_clients[client] = Listener(client)
-        return _of_clients[client]
-
-
 def wait_for(
-    client: Client, seconds: float, attempt: Attempt, leave: Callable[[str], object]
+    listener: Listener, seconds: float, attempt: Attempt, leave: Callable[[str], object]
 ) -> Lease | None:
     """Try until there is a lease or the time is over; ``leave`` takes the waiter out of the line then."""
     until = time.monotonic() + seconds
-    listener = _listener(client)
     waiter = listener.join()
     found: Lease | float = 0
     try:
-        woken = False
         while True:
+            woken = waiter.woken.is_set()
             waiter.woken.clear()
             found = attempt(waiter.name, woken)
             if isinstance(found, Lease):
                 return found
             left = until - time.monotonic()
-            if left <= 0:
+            if left <= 0 or listener.closed:
                 return None
             look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once
-            woken = waiter.woken.wait(min(left, look_again, max(found, 0.01)))
+            waiter.woken.wait(min(left, look_again, max(found, 0.01)))
     finally:
         listener.leave(waiter)
         if not isinstance(found, Lease):

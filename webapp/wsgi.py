@@ -1,5 +1,8 @@
 """What gunicorn serves: ``gunicorn webapp.wsgi:app``."""
 
 from webapp import create_app
+from webapp.state import EXTENSION
+from webapp.waits import end_at_a_stop
 
 app = create_app()
+end_at_a_stop(app.extensions[EXTENSION].client)

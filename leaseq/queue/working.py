@@ -53,7 +53,7 @@ class Working(Base):
         found = attempt(None, False)
         if isinstance(found, Lease) or not seconds:
             return found if isinstance(found, Lease) else None
-        return wait_for(self._client, seconds, attempt, self._moves.leave_line)
+        return wait_for(self._client.listener, seconds, attempt, self._moves.leave_line)
 
     def renew(
         self,

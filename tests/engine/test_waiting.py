@@ -183,3 +183,16 @@ def test_the_line_by_the_tests_clock(timed: leaseq.Queue, clock: Clock, server: 
     pubsub.close()
     assert message["channel"] == f"leaseq:{{{timed.name}}}:wake".encode()
     assert message["data"] == b"w-second"
+
+
+def test_closing_a_client_ends_its_waits_and_nobody_elses(
+    server: Server, queue: leaseq.Queue, start: Start
+) -> None:
+    queue.configure()
+    client = leaseq.connect(server.url)
+    ann, bob = start("ann", on=leaseq.Queue(client, queue.name)), start("bob")
+    client.close()
+    assert ann.result(LONG) is None
+    assert in_line(server, queue) == 1
+    queue.enqueue({}, id="a")
+    assert got(bob) == ["a"]

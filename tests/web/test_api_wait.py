@@ -136,3 +136,16 @@ def test_who_waits_keeps_nobody_from_being_served(
                 assert answer.status == 200
         queue.enqueue_many(range(len(in_line)))
         assert [one.result()[0] for one in in_line] == [200] * len(in_line)
+
+
+def test_who_waits_is_answered_when_the_place_is_stopped(
+    server: Any, queue: leaseq.Queue, accounts: Accounts, worker: Caller
+) -> None:
+    queue.configure()
+    with serving(server.url, SECRET) as url:
+        address = url.removeprefix("http://")
+        path = f"/queues/{queue.name}/reserve"
+        waiting = Waiting(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
+        until(lambda: queue.stats().waiting == 1)
+    assert waiting.result()[0] == 204
+    assert queue.stats().waiting == 0
