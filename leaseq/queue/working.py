@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from leaseq import arguments, form, records, strict
@@ -40,20 +41,26 @@ class Working(Base):
         """
         who, can = strict.person_name(person), ",".join(strict.skills(skills))
         request = arguments.request(request_id)
-        seconds = strict.number(wait, "wait", 0, MAX_WAIT)
+        if wait == 0:
+            found = self._reserve(who, request, can)
+        else:
+            seconds = strict.number(wait, "wait", 0, MAX_WAIT)
+            found = self._reserve(who, request, can)
+            if not isinstance(found, Lease):
+                attempt = partial(self._reserve, who, request, can)
+                return wait_for(self._client.listener, seconds, attempt, self._moves.leave_line)
+        return found if isinstance(found, Lease) else None
 
-        def attempt(waiter: str | None, woken: bool) -> Lease | float:
+    def _reserve(
+        self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+    ) -> Lease | float:
+        """A lease; or, to a waiter, in how many seconds to look again."""
+        reply = self._moves.reserve(who, request, can, waiter, woken)
+        while reply.code == b"more":
             reply = self._moves.reserve(who, request, can, waiter, woken)
-            while reply.code == b"more":
-                reply = self._moves.reserve(who, request, can, waiter, woken)
-            if reply.code == b"leased":
-                return records.lease(self.name, reply.rest)
-            return int(reply.rest[0]) / 1e6 if reply.rest else MAX_WAIT
-
-        found = attempt(None, False)
-        if isinstance(found, Lease) or not seconds:
-            return found if isinstance(found, Lease) else None
-        return wait_for(self._client.listener, seconds, attempt, self._moves.leave_line)
+        if reply.code == b"leased":
+            return records.lease(self.name, reply.rest)
+        return int(reply.rest[0]) / 1e6 if reply.rest else MAX_WAIT
 
     def renew(
         self,
