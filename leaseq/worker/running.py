@@ -27,6 +27,7 @@ from leaseq.worker.telling import told
 
 _log = logging.getLogger("leaseq.worker")
 _WAIT = 2.0  # seconds in a queue's line, shared out where there are several; a stop waits that long
+_LOOK = 1.0  # seconds at most between two looks at what the thread of run() is told
 _MAX_CONCURRENCY = 256
 
 
@@ -58,8 +59,9 @@ class Worker:
 
     ``concurrency`` items at most are in work at once, over all queues, in turn. A program is one person,
     so that it answers no item twice: of each queue it works on as many at once as the policy's ``holds``
-    allows. What its person holds when it starts, after a crash for instance, is worked first; so each
-    worker process needs a ``person`` of its own.
+    allows. What its person holds when it starts, after a crash for instance, is worked first, but not
+    renewed: an item that kills its worker runs out, and dies like any other. So each worker process needs
+    a ``person`` of its own.
     """
 
     def __init__(
@@ -77,7 +79,7 @@ class Worker:
         self._skills = strict.skills(skills)
         self._grace = strict.number(grace, "grace", 0, 86_400)
         self._sources = [
-            Source(Queue(client, name), handle, self._concurrency)
+            Source(Queue(client, name), handle, self._person, self._concurrency)
             for name, handle in _checked(handlers).items()
         ]
         self._lock = threading.Lock()
@@ -122,7 +124,7 @@ class Worker:
             self._renewer.start()
             for slot in slots:
                 slot.start()
-            signals = int(self._told.get() == "signal")
+            signals = int(self._heard() == "signal")
             self._stop.set()
             self._wait_for(slots, signals)
             self._give_back()
@@ -151,14 +153,20 @@ class Worker:
         """Until all have ended, the grace time is over, or a second signal came."""
         until = time.monotonic() + self._grace
         while any(slot.is_alive() for slot in slots) and signals < 2:
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            signals += self._heard(min(left, _LOOK)) == "signal"
+
+    def _heard(self, seconds: float | None = None) -> str | None:
+        """What this thread is told next, within that time. It looks up once in a while, since a signal that
+        comes just before a thread begins to block is seen only by who comes back."""
+        while True:
             try:
-                # One that has just said that it ended may be alive for a moment more: look again soon.
-                said = self._told.get(timeout=max(0, min(until - time.monotonic(), 1)))
+                return self._told.get(timeout=_LOOK if seconds is None else seconds)
             except Empty:
-                if time.monotonic() >= until:
-                    return
-            else:
-                signals += said == "signal"
+                if seconds is not None:
+                    return None
 
     def _in_work(self) -> list[_Job]:
         with self._lock:
@@ -251,8 +259,10 @@ class Worker:
                 self._jobs.add(job)
         if too_late:
             self._return(source.queue, lease)
+            source.leave(lease)
             return
-        self._renewer.add(source.queue, lease)
+        if not source.was_left(lease):
+            self._renewer.add(source.queue, lease)
         result: Json = None
         raised: BaseException | None = None
         try:

@@ -1,0 +1,74 @@
+"""Workers that run in a thread of the test, and end with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.worker import Handler
+
+PATIENCE = 30  # seconds, only ever waited out by a test that fails
+
+
+class Running:
+    """A worker at work in a thread, as a program has it that does other things besides."""
+
+    def __init__(self, worker: leaseq.Worker) -> None:
+        self.worker = worker
+        self.raised: BaseException | None = None
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.worker.run()
+        except Exception as error:  # noqa: BLE001 - the test raises it
+            self.raised = error
+
+    def stop(self) -> leaseq.Worked:
+        self.worker.stop()
+        return self.ended()
+
+    def ended(self) -> leaseq.Worked:
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive(), "the worker did not end"
+        raised, self.raised = self.raised, None
+        if raised is not None:
+            raise raised
+        return self.worker.worked
+
+
+Start = Callable[..., Running]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that waits for items notices within that time that it is to stop."""
+    monkeypatch.setattr("leaseq.worker.running._WAIT", 0.1)
+
+
+@pytest.fixture
+def start(server: Any, queue_name: str) -> Iterator[Start]:
+    """Start a worker on the test's queue, or on the queues given by name."""
+    started: list[Running] = []
+
+    def begin(
+        handle: Handler | dict[str, Handler], *, client: leaseq.Client | None = None, **options: Any
+    ) -> Running:
+        handlers = handle if isinstance(handle, dict) else {queue_name: handle}
+        options = {"person": "bot", "grace": 0, **options}
+        running = Running(leaseq.Worker(client or server.client, handlers, **options))
+        started.append(running)
+        return running
+
+    yield begin
+    for running in started:
+        running.stop()
+
+
+def wait_for(event: threading.Event) -> None:
+    assert event.wait(PATIENCE), "it never happened"

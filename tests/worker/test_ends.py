@@ -1,0 +1,167 @@
+"""How a worker ends, and what it does while the server is away."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+import leaseq
+from leaseq.embedded import EmbeddedServer
+from tests.conftest import Server
+from tests.operations.processes import eventually
+from tests.worker.conftest import PATIENCE, Start, wait_for
+
+PROGRAM = """
+import sys, threading
+import leaseq
+
+def handle(lease):
+    print(lease.id, flush=True)
+    threading.Event().wait(float(lease.payload))
+    return "done"
+
+worker = leaseq.Worker(leaseq.connect(sys.argv[1]), {sys.argv[2]: handle}, person="bot", grace=600)
+worker.run()
+print(worker.worked, flush=True)
+"""
+
+
+@pytest.fixture
+def program(server: Server, queue: leaseq.Queue) -> Iterator[subprocess.Popen[str]]:
+    """A process of its own whose main thread is the worker's. It says the id of each item that it begins."""
+    words = [sys.executable, "-c", PROGRAM, server.url, queue.name]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_lets_it_finish_what_it_holds(
+    queue: leaseq.Queue, program: subprocess.Popen[str], number: signal.Signals
+) -> None:
+    queue.enqueue(0.5, id="one")
+    assert line(program) == "one"
+    program.send_signal(number)
+    queue.enqueue(0, id="two")
+    assert line(program) == str(leaseq.Worked(finished=1))
+    assert program.wait(PATIENCE) == 0
+    assert queue.get("two").attempts == 0
+
+
+def test_a_second_signal_gives_back_at_once(queue: leaseq.Queue, program: subprocess.Popen[str]) -> None:
+    queue.enqueue(3_600, id="one")
+    assert line(program) == "one"
+    program.send_signal(signal.SIGTERM)
+    program.send_signal(signal.SIGINT)  # another one, since the same twice may become one
+    assert line(program) == str(leaseq.Worked(given_back=1))
+    assert program.wait(PATIENCE) == 0
+    item = queue.get("one")
+    assert (item.state, item.failures) == ("inbound", 0)
+    assert (item.history[-1].how, item.history[-1].reason) == ("abandoned", "the worker stopped")
+
+
+def test_the_result_of_what_was_given_back_is_dropped(queue: leaseq.Queue, start: Start) -> None:
+    queue.enqueue({}, id="one")
+    begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
+
+    def handle(_: leaseq.Lease) -> str:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+        over.set()
+        return "too late"
+
+    running = start(handle)
+    wait_for(begun)
+    assert running.stop() == leaseq.Worked(given_back=1)
+    go_on.set()
+    wait_for(over)
+    for thread in threading.enumerate():
+        if thread.name.startswith("leaseq-worker"):
+            thread.join(PATIENCE)
+    item = queue.get("one")
+    assert (item.state, item.answers, item.late_answers) == ("inbound", (), ())
+
+
+def test_a_worker_that_was_stopped_before_it_ran_takes_nothing(queue: leaseq.Queue, server: Server) -> None:
+    queue.enqueue({})
+    worker = leaseq.Worker(server.client, {queue.name: lambda _: {}}, person="bot")
+    worker.stop()
+    worker.run()
+    assert worker.worked == leaseq.Worked()
+    assert queue.stats().inbound == 1
+
+
+def test_signals_are_as_before_when_it_ends(queue: leaseq.Queue, server: Server) -> None:
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    test_a_worker_that_was_stopped_before_it_ran_takes_nothing(queue, server)
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+
+
+def test_an_error_that_is_nobodys_fault_ends_the_worker_and_is_raised(
+    queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(leaseq.Queue, "reserve", broken)
+    with pytest.raises(ZeroDivisionError):
+        start(lambda _: {}).ended()
+
+
+def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
+    start: Start, queue_name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The server goes away while one item is in work, and its result comes while it is away."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def handle(lease: leaseq.Lease) -> int:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+        return lease.attempt
+
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
+        client = leaseq.connect(server.url)
+        queue = leaseq.Queue(client, queue_name)
+        queue.enqueue_many([{}, {}])
+        running = start(handle, client=client)
+        wait_for(begun)
+        server.stop()
+        go_on.set()
+        eventually(lambda: "trying again" in caplog.text, "the log says that it is away")
+        server.start()
+        eventually(lambda: running.worker.worked.finished == 2, "both finished")
+        assert "the server is back" in caplog.text
+        assert running.stop() == leaseq.Worked(finished=2)
+        assert [answer.result for answer in queue.answers()] == [1, 1]
+        client.close()
+
+
+def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
+    start: Start, queue_name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def handle(_: leaseq.Lease) -> None:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
+        client = leaseq.connect(server.url)
+        leaseq.Queue(client, queue_name).enqueue({})
+        running = start(handle, client=client)
+        wait_for(begun)
+        server.stop()
+        go_on.set()
+        eventually(lambda: "trying again" in caplog.text, "it tries to send the result")
+        assert running.stop() == leaseq.Worked(lost=1)

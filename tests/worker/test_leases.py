@@ -1,0 +1,149 @@
+"""Leases are kept while the function works, and none is worked twice at once."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+import leaseq
+from tests.conftest import Server
+from tests.operations.processes import eventually
+from tests.worker.conftest import PATIENCE, Start, wait_for
+
+
+def count(queue: leaseq.Queue, what: str) -> int:
+    return sum(event.what == what for event in queue.journal(limit=10_000))
+
+
+class Handle:
+    """A function whose work lasts until the test says so, and that sees when a lease is with it twice."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.go_on = threading.Event()
+        self.tokens: list[int] = []
+
+    def __call__(self, lease: leaseq.Lease) -> str:
+        self.tokens.append(lease.token)
+        self.begun.set()
+        assert self.go_on.wait(PATIENCE)
+        return "done"
+
+
+@pytest.fixture
+def handle() -> Handle:
+    return Handle()
+
+
+def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
+    queue: leaseq.Queue, start: Start, handle: Handle
+) -> None:
+    queue.configure(lease_seconds=1.5)
+    queue.enqueue({}, id="one")
+    start(handle)
+    wait_for(handle.begun)
+    queue.configure(lease_seconds=0.3)
+    eventually(lambda: count(queue, "renewed") >= 12, "renewals at the new pace")
+    handle.go_on.set()
+    eventually(lambda: queue.stats().finished == 1, "finished")
+    assert queue.stats().counters["expired"] == 0
+
+
+def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_counts(
+    queue: leaseq.Queue, start: Start, handle: Handle
+) -> None:
+    queue.configure(lease_seconds=0.2, renewals=1)
+    queue.enqueue({}, id="one")
+    running = start(handle)
+    wait_for(handle.begun)
+    queue.pause()  # so that the worker does not take it again
+    eventually(lambda: queue.clear().returned == 1, "ran out")
+    assert count(queue, "renewed") == 1
+    handle.go_on.set()
+    eventually(lambda: queue.stats().finished == 1, "finished")
+    assert running.stop() == leaseq.Worked(finished=1)
+    assert next(queue.answers()).late
+
+
+def test_a_lost_lease_keeps_the_answer_and_the_worker_goes_on(
+    queue: leaseq.Queue, start: Start, handle: Handle
+) -> None:
+    queue.enqueue({}, id="one")
+    running = start(handle)
+    wait_for(handle.begun)
+    queue.release("one")
+    other = queue.reserve("ann")
+    assert other is not None
+    queue.enqueue({}, id="two")
+    handle.go_on.set()
+    eventually(lambda: queue.stats().finished == 1, "the next one finished")
+    assert running.stop() == leaseq.Worked(finished=1, lost=1)
+    assert [answer.person for answer in queue.get("one").late_answers] == ["bot"]
+    assert queue.mine("ann") == [other]
+
+
+def test_an_item_that_was_removed_is_lost(queue: leaseq.Queue, start: Start, handle: Handle) -> None:
+    queue.enqueue({}, id="one")
+    running = start(handle)
+    wait_for(handle.begun)
+    queue.remove("one")
+    handle.go_on.set()
+    eventually(lambda: running.worker.worked.lost == 1, "lost")
+
+
+def test_what_its_person_held_before_is_worked_first(
+    queue: leaseq.Queue, start: Start, handle: Handle
+) -> None:
+    queue.enqueue_many([{}, {}])
+    left = queue.reserve("bot")
+    assert left is not None
+    handle.go_on.set()
+    start(handle)
+    eventually(lambda: queue.stats().finished == 2, "finished")
+    assert handle.tokens == [left.token, left.token + 1]
+
+
+def test_what_was_left_is_not_renewed_so_that_what_kills_its_worker_dies(
+    queue: leaseq.Queue, start: Start, handle: Handle
+) -> None:
+    """Each life of the worker begins with the item that ends it, and would keep it for ever."""
+    queue.configure(lease_seconds=0.5, max_attempts=1)
+    queue.enqueue({}, id="poison")
+    assert queue.reserve("bot") is not None
+    start(handle)
+    wait_for(handle.begun)
+    eventually(lambda: queue.clear().died == 1, "dead")
+    assert count(queue, "renewed") == 0
+    handle.go_on.set()
+
+
+def test_a_full_person_does_not_get_one_lease_into_two_threads(
+    queue: leaseq.Queue, start: Start, handle: Handle
+) -> None:
+    """A manager takes away what may be held while several are in work: a reserve gives one of these back."""
+    queue.configure(holds=3)
+    queue.enqueue_many([{"n": n} for n in range(2)])
+    start(handle, concurrency=3)
+    eventually(lambda: len(handle.tokens) == 2, "two in work, and the third thread in line")
+    queue.configure(holds=1)
+    queue.enqueue_many([{"n": n} for n in range(2, 6)])
+    handle.go_on.set()
+    eventually(lambda: queue.stats().finished == 6, "all finished")
+    assert len(set(handle.tokens)) == len(handle.tokens) == 6
+
+
+def test_many_short_items_are_each_done_once(server: Server, queue: leaseq.Queue, start: Start) -> None:
+    queue.configure(holds=2, lease_seconds=5)
+    queue.enqueue_many([{"n": n} for n in range(300)])
+    lock = threading.Lock()
+    tokens: list[int] = []
+
+    def handle(lease: leaseq.Lease) -> None:
+        with lock:
+            tokens.append(lease.token)
+
+    running = start(handle, concurrency=5)
+    eventually(lambda: queue.stats().finished == 300, "all finished")
+    assert running.stop() == leaseq.Worked(finished=300)
+    assert len(tokens) == len(set(tokens)) == 300

@@ -1,0 +1,194 @@
+"""What a worker makes of results and errors, and how it shares itself out over items and queues."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.worker.telling import told
+from tests.conftest import Server
+from tests.operations.processes import eventually
+from tests.worker.conftest import PATIENCE, Start, wait_for
+
+
+def done(queue: leaseq.Queue, count: int) -> None:
+    eventually(lambda: queue.stats().finished == count, f"{count} items finished")
+
+
+def test_an_item_that_comes_later_is_taken(queue: leaseq.Queue, start: Start) -> None:
+    seen = threading.Event()
+    start(lambda _: seen.set())
+    queue.enqueue({})
+    wait_for(seen)
+
+
+def test_what_it_raises_fails_the_item_without_its_traceback(queue: leaseq.Queue, start: Start) -> None:
+    queue.configure(max_attempts=2, retry_seconds=0)
+    queue.enqueue({"n": 1}, id="one")
+
+    def handle(lease: leaseq.Lease) -> None:
+        secret = "hunter2"
+        raise ValueError(f"no {lease.payload['n']} in {len(secret)}")
+
+    running = start(handle)
+    eventually(lambda: queue.stats().dead == 1, "dead")
+    assert running.stop() == leaseq.Worked(failed=2)
+    item = queue.get("one")
+    assert (item.failures, item.last_error) == (2, "ValueError: no 1 in 7")
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("not even that")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("x" * 5_000), "ValueError: " + "x" * 1_988),
+        (Unspeakable(), "Unspeakable"),
+        (SystemExit(3), "SystemExit: 3"),
+    ],
+    ids=["long", "unspeakable", "exit"],
+)
+def test_any_error_has_a_text_that_fits(
+    queue: leaseq.Queue, start: Start, error: BaseException, text: str
+) -> None:
+    queue.configure(max_attempts=1)
+    queue.enqueue({}, id="one")
+
+    def handle(_: leaseq.Lease) -> None:
+        raise error
+
+    start(handle)
+    eventually(lambda: queue.stats().dead == 1, "dead")
+    assert queue.get("one").last_error == text
+
+
+def test_text_that_is_no_unicode_is_made_so() -> None:
+    """By itself: pytest-xdist can't pass on a worker's log that has such an error in it."""
+    assert told(ValueError("\ud800")) == "ValueError: ?"
+
+
+FORM = {"ask": {"type": "object", "required": ["label"], "properties": {"stars": {"type": "integer"}}}}
+
+
+@pytest.mark.parametrize(
+    ("form", "result", "parts"),
+    [
+        (FORM, {"stars": "many"}, ["label", "stars", "does not fit the queue's form"]),
+        (None, {1, 2}, ["result", "JSON values only"]),
+        (None, "x" * 300_000, ["262,144 bytes"]),
+        (None, ..., ["result"]),
+    ],
+    ids=["form", "set", "long", "ellipsis"],
+)
+def test_a_result_that_is_none_fails_the_item(
+    queue: leaseq.Queue, start: Start, form: Any, result: Any, parts: list[str]
+) -> None:
+    queue.configure(max_attempts=1, form=form)
+    queue.enqueue({}, id="one")
+    running = start(lambda _: result)
+    eventually(lambda: queue.stats().dead == 1, "dead")
+    for part in parts:
+        assert part in str(queue.get("one").last_error)
+    assert running.stop().failed == 1
+
+
+@pytest.mark.parametrize("holds", [1, 3])
+def test_as_many_are_in_work_at_once_as_one_person_may_hold(
+    queue: leaseq.Queue, start: Start, holds: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue.configure(holds=holds)
+    queue.enqueue_many([{"n": n} for n in range(4)])
+    all_in, go_on = threading.Event(), threading.Event()
+    leases: list[leaseq.Lease] = []
+
+    def handle(lease: leaseq.Lease) -> None:
+        leases.append(lease)
+        if len(leases) == holds:
+            all_in.set()
+        assert go_on.wait(PATIENCE)
+
+    start(handle, concurrency=4)
+    wait_for(all_in)
+    assert len({lease.token for lease in queue.mine("bot")}) == len(leases) == holds
+    go_on.set()
+    done(queue, 4)
+    assert {answer.person for answer in queue.answers()} == {"bot"}
+    assert f"one person may hold {holds} of its items" in caplog.text
+
+
+def test_a_queue_of_several_answers_gets_one_of_each_item(queue: leaseq.Queue, start: Start) -> None:
+    queue.configure(answers=2, holds=4)
+    queue.enqueue_many([leaseq.NewItem({}, id=f"item-{n}") for n in range(6)])
+    first = start(lambda _: {}, concurrency=4)
+    done(queue, 6)
+    assert queue.why_nothing("bot").reason == "not-eligible"
+    start(lambda _: {}, person="other-bot", concurrency=4)
+    done(queue, 12)
+    assert first.stop().finished == 6
+    for item in queue.items("finished"):
+        assert sorted(a.person for a in queue.get(item.id).answers) == ["bot", "other-bot"]
+
+
+def test_skills_are_the_workers(queue: leaseq.Queue, start: Start) -> None:
+    queue.enqueue({}, id="one", requires=["fr", "legal"])
+    start(lambda _: "fait", skills=["legal", "fr"])
+    done(queue, 1)
+
+
+def test_several_queues_have_their_turn(server: Server, queue_name: str, start: Start) -> None:
+    """One thread, one full queue and one with little: the little is not kept waiting till the end."""
+    full, little = (leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("full", "little"))
+    full.enqueue_many([{} for _ in range(40)])
+    little.enqueue_many([{} for _ in range(3)])
+    order: list[str] = []
+
+    def handle(lease: leaseq.Lease) -> None:
+        order.append(lease.queue)
+
+    start({full.name: handle, little.name: handle})
+    done(full, 40)
+    assert order[:6] == [full.name, little.name] * 3
+
+
+def test_a_queue_that_is_empty_holds_nobody_up(server: Server, queue_name: str, start: Start) -> None:
+    """An item comes to the second queue while the one thread waits."""
+    seen = threading.Event()
+    start({f"{queue_name}.a": lambda _: None, f"{queue_name}.b": lambda _: seen.set()})
+    leaseq.Queue(server.client, f"{queue_name}.b").enqueue({})
+    wait_for(seen)
+
+
+@pytest.mark.parametrize(
+    ("field", "bad"),
+    [
+        ("handlers", {}),
+        ("handlers", [len]),
+        ("handlers", {"reviews": "len"}),
+        ("queue", {"Not A Queue": len}),
+        ("person", ""),
+        ("person", "x" * 65),
+        ("concurrency", 0),
+        ("concurrency", 2.5),
+        ("skills", "fr"),
+        ("grace", -1),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(server: Server, field: str, bad: Any) -> None:
+    options: dict[str, Any] = {"handlers": {"reviews": len}, "person": "bot", "concurrency": 2}
+    options["handlers" if field == "queue" else field] = bad
+    with pytest.raises(leaseq.Invalid) as refused:
+        leaseq.Worker(server.client, **options)
+    assert refused.value.field == field
+
+
+def test_an_async_function_is_refused(server: Server) -> None:
+    async def handle(lease: leaseq.Lease) -> None: ...
+
+    with pytest.raises(leaseq.Invalid, match="none of them async"):
+        leaseq.Worker(server.client, {"reviews": handle}, person="bot")
