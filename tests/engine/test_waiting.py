@@ -190,7 +190,7 @@ def test_closing_a_client_ends_its_waits_and_nobody_elses(
 ) -> None:
     queue.configure()
     client = leaseq.connect(server.url)
-    ann, bob = start("ann", on=leaseq.Queue(client, queue.name)), start("bob")
+    ann, bob = start("ann", on=leaseq.Queue(client, queue.name), wait=600), start("bob")
     client.close()
     assert ann.result(LONG) is None
     assert in_line(server, queue) == 1
