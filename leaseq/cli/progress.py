@@ -1,10 +1,12 @@
-"""Progress bars: on a terminal only, and never between the lines of an export that goes there."""
+"""Progress: on a terminal only, and never between the lines of an export that goes there."""
 
 from __future__ import annotations
 
 import os
 import stat
 import sys
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
@@ -54,6 +56,29 @@ def writing_bar(file: str, total: int) -> Iterator[Show]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=total)
         yield lambda written: progress.update(task, completed=written)
+
+
+@contextmanager
+def working_line(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
+    """One line that says how many items were finished and failed so far, and how fast just now."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    seen: deque[tuple[float, int]] = deque(maxlen=20)  # looks of the last ten seconds
+
+    def line() -> Text:
+        finished, failed = count()
+        seen.append((time.monotonic(), finished + failed))
+        (then, before), (now, after) = seen[0], seen[-1]
+        pace = (after - before) / (now - then) if now > then else 0
+        return Text(f"{finished:,} finished, {failed:,} failed, {pace:.1f} per second")
+
+    with Live(get_renderable=line, console=Console(stderr=True), refresh_per_second=2, transient=True):
+        yield
 
 
 def _show_nothing(_: int) -> None:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from leaseq.cli.common import Misused, connected, existing_queue
+from leaseq.cli.progress import working_line
 
 if TYPE_CHECKING:
-    from leaseq import Client
+    from leaseq import Client, Worked
 
 
 @click.command(epilog="Example: leaseq work reviews prelabel:handle --person prelabel-bot --concurrency 4")
@@ -62,22 +63,29 @@ def work(
         client, {found.name: handle}, person=name, concurrency=concurrency, skills=skills, grace=grace
     )
     click.echo(f"{name} works on {found.name}. Ctrl-C stops it.", err=True)
-    worker.run()
+    with working_line(lambda: _ended(worker.worked)):
+        worker.run()
     done = worker.worked
     click.echo(f"{done.finished} finished, {done.failed} failed, {done.given_back} given back", err=True)
+
+
+def _ended(done: Worked) -> tuple[int, int]:
+    return done.finished, done.failed
 
 
 def _function(path: str) -> Callable[..., Any]:
     module, _, name = path.partition(":")
     if not module or not name:
         raise Misused(f"{path!r} is not MODULE:FUNCTION")
-    sys.path.insert(0, str(Path.cwd()))
+    here = str(Path.cwd())
+    if here not in sys.path:  # and it stays: the function may import more when it is called
+        sys.path.insert(0, here)
     try:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise Misused(f"no module {error.name!r} here or among the installed ones") from None
-    finally:
-        sys.path.pop(0)
+    except Exception as error:
+        raise Misused(f"{module!r} can't be imported: {type(error).__name__}: {error}") from error
     handle = getattr(found, name, None)
     if not callable(handle):
         raise Misused(f"{module!r} has no function {name!r}")

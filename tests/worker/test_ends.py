@@ -37,7 +37,10 @@ def program(server: Server, queue: leaseq.Queue) -> Iterator[subprocess.Popen[st
     """A process of its own whose main thread is the worker's. It says the id of each item that it begins."""
     words = [sys.executable, "-c", PROGRAM, server.url, queue.name]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        end = threading.Timer(PATIENCE, process.kill)  # so that a test that fails does not wait for its words
+        end.start()
         yield process
+        end.cancel()
         process.kill()
 
 
