@@ -159,8 +159,8 @@ class Worker:
             signals += self._heard(min(left, _LOOK)) == "signal"
 
     def _heard(self, seconds: float | None = None) -> str | None:
-        """What this thread is told next, within that time. It looks up once in a while, since a signal that
-        comes just before a thread begins to block is seen only by who comes back."""
+        """What this thread is told next, within that time. It looks up once in a while: the system may give a
+        second signal to another thread, and then this one hears of it only when it comes back by itself."""
         while True:
             try:
                 return self._told.get(timeout=_LOOK if seconds is None else seconds)

@@ -51,12 +51,12 @@ def test_renewals_are_a_third_of_the_lease_apart(queue: leaseq.Queue, start: Sta
 def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
     queue: leaseq.Queue, start: Start, handle: Handle
 ) -> None:
-    queue.configure(lease_seconds=1.5)
+    queue.configure(lease_seconds=3)
     queue.enqueue({}, id="one")
     start(handle)
     wait_for(handle.begun)
-    queue.configure(lease_seconds=0.3)
-    eventually(lambda: queue.clear() and count(queue, "renewed") >= 14, "renewals at the new pace")
+    queue.configure(lease_seconds=0.7)
+    eventually(lambda: queue.clear() and count(queue, "renewed") >= 18, "renewals at the new pace")
     handle.go_on.set()
     eventually(lambda: queue.stats().finished == 1, "finished")
     assert queue.stats().counters["expired"] == 0
