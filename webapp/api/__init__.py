@@ -6,7 +6,7 @@ from typing import Any
 
 from flask_openapi.blueprint import APIBlueprint
 
-from webapp.api.models import ProblemModel
+from webapp.api.replies import ProblemModel
 
 __all__ = ["ABOUT", "SECURITY", "VERSION", "ProblemModel", "bp"]
 

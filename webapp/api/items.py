@@ -12,20 +12,19 @@ from werkzeug.exceptions import UnsupportedMediaType
 import leaseq
 from leaseq import transfer
 from webapp.api import bp
-from webapp.api.keys import derived_id, idempotency_key
-from webapp.api.models import (
+from webapp.api.bodies import (
     PRIORITY,
     SKILLS,
     AssignBody,
     DueQuery,
     Held,
-    ItemModel,
     ItemPath,
-    ItemsModel,
     ItemsQuery,
     Nothing,
     QueuePath,
 )
+from webapp.api.keys import derived_id, idempotency_key
+from webapp.api.replies import ItemModel, ItemsModel
 from webapp.api.shapes import item_shape
 from webapp.errors import Problem
 from webapp.gate import needs, takes_any_size

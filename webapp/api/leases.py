@@ -11,22 +11,18 @@ from flask import Response
 from leaseq import strict
 from leaseq.transfer import rfc3339
 from webapp.api import bp
-from webapp.api.keys import request_id
-from webapp.api.models import (
+from webapp.api.bodies import (
     AbandonBody,
     DraftBody,
     FailBody,
-    FailedModel,
     FinishBody,
-    FinishedModel,
     Held,
-    IdModel,
     ItemPath,
-    LeaseModel,
-    LeasesModel,
     QueuePath,
     ReserveBody,
 )
+from webapp.api.keys import request_id
+from webapp.api.replies import FailedModel, FinishedModel, IdModel, LeaseModel, LeasesModel
 from webapp.api.shapes import finished_shape, lease_shape
 from webapp.gate import needs
 from webapp.state import person, queue, state

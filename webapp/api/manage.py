@@ -7,18 +7,8 @@ from typing import Any
 from flask import Response
 
 from webapp.api import bp
-from webapp.api.models import (
-    AnswersQuery,
-    ClearedModel,
-    EventsModel,
-    JournalQuery,
-    Nothing,
-    PauseBody,
-    PausedModel,
-    QueuePath,
-    ReviveBody,
-    RevivedModel,
-)
+from webapp.api.bodies import AnswersQuery, JournalQuery, Nothing, PauseBody, QueuePath, ReviveBody
+from webapp.api.replies import ClearedModel, EventsModel, PausedModel, RevivedModel
 from webapp.api.shapes import event_shape
 from webapp.export import streamed_answers
 from webapp.gate import needs

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from webapp.api import bp
-from webapp.api.models import PeopleModel, PersonBody, PersonModel, PersonPath
+from webapp.api.bodies import PersonBody, PersonPath
+from webapp.api.replies import PeopleModel, PersonModel
 from webapp.api.shapes import person_shape
 from webapp.gate import needs
 from webapp.state import accounts, person

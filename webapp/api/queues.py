@@ -6,7 +6,8 @@ from typing import Any
 
 import leaseq
 from webapp.api import bp
-from webapp.api.models import PolicyBody, QueueModel, QueuePath, QueuesModel, StatsModel
+from webapp.api.bodies import PolicyBody, QueuePath
+from webapp.api.replies import QueueModel, QueuesModel, StatsModel
 from webapp.api.shapes import queue_shape, stats_shape
 from webapp.gate import needs
 from webapp.state import person, queue, state
