@@ -42,7 +42,7 @@ mark(person)
 count('abandoned')
 note('abandoned', id .. '\t' .. ARGV[3] .. '\t' .. person .. '\t' .. ARGV[5])
 local _, people = string.gsub(bars, '\t[~-]', '')
-if people >= (tonumber(max_abandons) or math.huge) then
+if people >= (tonumber(max_abandons) or math.huge) or died_before(item) then
   die(item, now, ARGV[3] .. '\t' .. person)
 else
   place(item, true, now)

@@ -26,16 +26,24 @@ if not status then return { 'no-item' } end
 --- @include held
 --- @include end_grant
 --- @include describe
-if not read_item(id) then return { 'no-item' } end
+--- @include die
+local first = read_item(id)
+if not first then return { 'no-item' } end
+local died = died_before(first)
 for _, member in ipairs(assignments(id)) do
   local grant = call('HGET', LEDGER, 'g:' .. member)
   if is_held(grant) then
     local item = read_item(member)
     local token = end_grant(item, grant, 'released ' .. at)
-    place(item, true, now)
-    call('ZREM', RESERVED, member)
     count('released')
     note('released', id .. '\t' .. token .. '\t' .. ARGV[3])
+    if died then
+      to_dead(item, now)
+      note('died', id .. '\t\t')
+    else
+      place(item, true, now)
+    end
+    call('ZREM', RESERVED, member)
     now = now + 1
   end
 end

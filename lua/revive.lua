@@ -36,7 +36,7 @@ for _, member in ipairs(assignments(id)) do
 end
 if not unfinished then return { 'wrong-state', describe(id) } end
 if revived[1] then
-  first.f = nil
+  first.f, first.x = nil, nil
   write_item(first)
   lift_bars(id)
   if first.d then call('ZADD', DUE, first.d, id) end

@@ -1,11 +1,11 @@
 -- Failures and death are the item's: when its attempts are used up, its other assignments that wait die
--- along; one that somebody holds may still be finished.
+-- along; one that somebody holds may still be finished, and dies if it comes back.
 local function count_failure(item)
   local first = item
   if item.id ~= item_of(item.id) then first = read_item(item_of(item.id)) end
   first.f = (first.f or 0) + 1
   if first ~= item then write_item(first) end
-  return first.f >= (first.m or max_attempts) + 0, first.f
+  return first.x ~= nil or first.f >= (first.m or max_attempts) + 0, first.f
 end
 
 --- @include due
@@ -15,9 +15,14 @@ local function to_dead(item, score)
   count('died')
 end
 
+local function died_before(item)
+  local id = item_of(item.id)
+  return (item.id == id and item or read_item(id)).x ~= nil
+end
+
 -- The caller takes `item` out of the set that it was in.
 local function die(item, score, whom)
-  local id = item_of(item.id)
+  local id, held = item_of(item.id), false
   to_dead(item, score)
   call('ZREM', DUE, id)
   note('died', id .. '\t' .. whom)
@@ -29,5 +34,11 @@ local function die(item, score, whom)
       call('ZREM', set, member)
       note('died', id .. '\t\t')
     end
+    held = held or other and state == 'reserved'
+  end
+  if held then
+    local first = item.id == id and item or read_item(id)
+    first.x = ''
+    write_item(first)
   end
 end

@@ -1,8 +1,8 @@
 -- An item's record: the head, a newline, the payload. The head is when it was enqueued (11 hexadecimal
 -- digits of milliseconds) and then only what is not the default, a letter each: a attempts, f failures,
--- m max attempts, p priority, d due, r skills, o the one person it is assigned to (with \a for a
+-- x died while some of it was held, m max attempts, p priority, d due, r skills, o the one person it is assigned to (with \a for a
 -- space), s shelf (where it isn't `normal`), w somebody has a draft.
-local HEAD = { 'a', 'f', 'm', 'p', 'd', 'r', 'o', 's', 'w' }
+local HEAD = { 'a', 'f', 'x', 'm', 'p', 'd', 'r', 'o', 's', 'w' }
 
 local function read_item(id)
   local record = call('HGET', ITEMS, id)

@@ -43,7 +43,7 @@ class Model(Sets):
     def fails(self, part: Part) -> bool:
         """Whether the item's attempts are used up by this failure."""
         part.item.failures += 1
-        return part.item.failures >= part.item.max_attempts
+        return part.item.died or part.item.failures >= part.item.max_attempts
 
     def expire(self, part: Part) -> str:
         self.end(part, "expired")
@@ -251,7 +251,10 @@ class Model(Sets):
             if len(item.later | item.never) >= (self.rules.max_abandons or 1_000):
                 self.die(part)
                 return
-        self.wait(part, returned=True)
+        if item.died:
+            self.die(part)
+        else:
+            self.wait(part, returned=True)
 
     def revive(self, item: Item) -> None:
         dead = [part for part in item.parts if part.state == "dead"]
@@ -259,6 +262,7 @@ class Model(Sets):
         if not dead:
             return
         item.failures = 0
+        item.died = False
         item.later.clear()
         item.never.clear()
         if item.due:

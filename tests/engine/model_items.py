@@ -36,6 +36,7 @@ class Item:
     due: datetime | None = None
     payload: str = ""  # the id that it was made up of: its own, or that of an item like it
     failures: int = 0
+    died: bool = False  # while somebody held some of it
     drafts: dict[str, object] = field(default_factory=dict)
     late: list[tuple[int, str, object]] = field(default_factory=list)  # token, person, result
     answered: set[str] = field(default_factory=set)

@@ -65,6 +65,7 @@ class Sets:
     def die(self, part: Part) -> None:
         """What waits of the item dies along."""
         self.overdue.pop(part.item.id, None)
+        part.item.died |= any(p.state == "reserved" for p in part.item.parts if p is not part)
         for one in [p for p in part.item.parts if p is part or p.state in ("inbound", "scheduled")]:
             self.leave(one)
             one.state = "dead"

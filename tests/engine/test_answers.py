@@ -127,6 +127,31 @@ def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, clock: Cl
     assert take(three, "dan").id == "a"
 
 
+@pytest.mark.parametrize("how", ["abandon", "fail", "release", "expiry"])
+def test_what_was_held_when_its_item_died_dies_when_it_comes_back(
+    three: leaseq.Queue, clock: Clock, sets: Sets, how: str
+) -> None:
+    three.configure(max_attempts=1)
+    three.enqueue({}, id="a")
+    cyds, bobs, anns = [take(three, person) for person in ("cyd", "bob", "ann")]
+    three.fail(bobs, "torn")
+    if how == "abandon":
+        three.abandon(anns)
+        three.abandon(cyds)
+    elif how == "fail":
+        assert [three.fail(lease, "torn").retry_at for lease in (anns, cyds)] == [None, None]
+    elif how == "release":
+        three.release("a")
+    else:
+        clock.tick(301)
+        assert three.clear().died == 2
+    assert (three.get("a").state, sets()["inbound"], three.stats().counters["died"]) == ("dead", [], 3)
+    assert three.reserve("dan") is None
+    assert three.revive("a").state == "inbound"
+    three.abandon(take(three, "dan"))
+    assert three.stats().inbound == 3, "revived, it is as any other"
+
+
 def test_release_and_remove_mean_all_of_it(three: leaseq.Queue, sets: Sets) -> None:
     three.enqueue({}, id="a")
     for person in ("ann", "bob"):
