@@ -161,12 +161,24 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacles:
+    """Why what waits is not for a person."""
+
+    lacking: tuple[
+        tuple[str, ...], ...
+    ]  # for each set of skills that waits: those that they lack; fewest first
+    assigned: bool  # some of it is meant for somebody else
+    passed: bool  # some of it they answered, said that it is not for them, or hold another assignment of
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """Why a reserve would get nothing; ``reason`` is None where it would get something."""
 
     reason: Literal["empty", "held", "not-eligible", "paused"] | None
     free_at: datetime | None = None  # when the first held or scheduled item may come free
     detail: str | None = None  # the reason given for a pause
+    obstacles: Obstacles | None = field(default=None, compare=False)  # with not-eligible; explains the reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import quote
 
-from leaseq.model import Answer, Ending, Event, Grant, Item, Json, Lease, State
+from leaseq.model import Answer, Ending, Event, Grant, Item, Json, Lease, Obstacles, State
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _parse = json.JSONDecoder().raw_decode
@@ -181,6 +181,13 @@ def _late(id: str, payload: Json, text: str, blocks: Sequence[_Block]) -> Answer
     token, person, at = line.split("\t")
     attempt = next((b.grant.attempt for b in blocks if b.grant.token == int(token)), 1)
     return Answer(id, payload, json.loads(result), person, int(token), attempt, when(at), late=True)
+
+
+def obstacles(found: Sequence[Any]) -> Obstacles:
+    """From 0 or 1 for assigned and for passed, then the skills that are lacking."""
+    sets = {tuple(sorted(skills.decode().split(","))) for skills in found[2:]}
+    lacking = tuple(sorted(sets, key=lambda one: (len(one), one)))
+    return Obstacles(lacking, assigned=bool(found[0]), passed=bool(found[1]))
 
 
 def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:

@@ -203,4 +203,5 @@ class Working(Base):
         if reply.code == b"something":
             return Nothing(None)
         free_at = records.when(reply.rest[0]) if reply.rest[0] else None
-        return Nothing(_REASONS[reply.code], free_at)
+        obstacles = records.obstacles(reply.rest[1:]) if reply.code == b"not-eligible" else None
+        return Nothing(_REASONS[reply.code], free_at, obstacles=obstacles)

@@ -4,7 +4,7 @@ test_looking."""
 from __future__ import annotations
 
 import leaseq
-from leaseq import Nothing
+from leaseq import Nothing, Obstacles
 from tests.conftest import Clock
 
 
@@ -79,3 +79,41 @@ def test_a_queue_that_is_empty_or_not_there(timed: leaseq.Queue) -> None:
     assert timed.why_nothing("ann", ["fr"]) == Nothing("empty")
     timed.configure(answers=3)
     assert timed.why_nothing("ann", ["fr"]) == Nothing("empty")
+
+
+def test_what_stands_between_them_and_what_waits(timed: leaseq.Queue) -> None:
+    """By the rows that hold something, however many items wait in front."""
+    timed.enqueue_many(leaseq.NewItem({}, requires=("fr",)) for _ in range(150))
+    timed.enqueue({}, requires=["legal", "de"])
+    timed.enqueue({}, requires=["legal", "de", "fr"])
+    assert timed.why_nothing("ann").obstacles == Obstacles(
+        (("fr",), ("de", "legal"), ("de", "fr", "legal")), assigned=False, passed=False
+    )
+    timed.enqueue({}, id="hers")
+    timed.assign("hers", "eve")
+    assert timed.why_nothing("ann", ["legal"]).obstacles == Obstacles(
+        (("de",), ("fr",), ("de", "fr")), assigned=True, passed=False
+    )
+    timed.enqueue({}, id="passed")
+    timed.abandon(take(timed, "ann"), again=False)
+    assert timed.why_nothing("ann", ["legal", "x"]).obstacles == Obstacles(
+        (("de",), ("fr",), ("de", "fr")), assigned=True, passed=True
+    )
+
+
+def test_a_row_that_emptied_is_no_obstacle(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a", requires=["fr"])
+    timed.enqueue({}, id="b", requires=["de"])
+    take(timed, "bob", "fr")
+    assert timed.why_nothing("ann").obstacles == Obstacles((("de",),), assigned=False, passed=False)
+    timed.remove("b")
+    why = timed.why_nothing("ann")
+    assert (why.reason, why.obstacles) == ("held", None)
+
+
+def test_what_was_assigned_to_them_and_they_said_no_to(timed: leaseq.Queue) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    timed.assign("a", "ann")
+    timed.abandon(take(timed, "ann"), again=False)
+    assert timed.why_nothing("ann").obstacles == Obstacles((), assigned=False, passed=True)

@@ -65,6 +65,12 @@ def test_what_waits_is_not_for_me(queue: leaseq.Queue, person: Browser, accounts
     assert said(queue, person) == f"What waits {mine}"
 
 
+def test_what_waits_behind_very_much_else(queue: leaseq.Queue, person: Browser) -> None:
+    queue.enqueue_many(leaseq.NewItem({}, requires=("de",)) for _ in range(150))
+    queue.enqueue({}, requires=["fr"])
+    assert said(queue, person) == "What waits needs de, or fr."
+
+
 def test_what_waits_is_not_for_me_and_others_hold_the_rest(
     queue: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
 ) -> None:

@@ -13,7 +13,7 @@ from webapp.forms import draft_of, fields_of, read_result, typed_in, typed_of
 from webapp.gate import needs
 from webapp.state import person, queue
 from webapp.work import bp
-from webapp.work.nothing import obstacles_of
+from webapp.work.nothing import needs_of
 from webapp.work.receipt import GONE, receipt_of
 from webapp.work.sheet import Sheet, free_keys, shown
 
@@ -153,14 +153,13 @@ def _back(q: str) -> Response:
 def _nothing_held(found: leaseq.Queue) -> str:
     me = person()
     why = found.why_nothing(me.name, me.skills)
-    obstacles = obstacles_of(found, me) if why.reason == "not-eligible" else None
     return render_template(
         "work/nothing.html",
         queue=found,
         policy=found.policy,
         why=why,
         stats=found.stats(),
-        obstacles=obstacles,
+        needs=needs_of(why),
     )
 
 
