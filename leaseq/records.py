@@ -55,6 +55,7 @@ class _Block:
     grant: Grant
     result: Json = None
     late: bool = False
+    moved: bool = False  # from another assignment, whose attempts it is counted among
 
 
 def _block(text: str) -> _Block:
@@ -80,8 +81,8 @@ def _block(text: str) -> _Block:
         reason=reason,
     )
     if how != "finished":
-        return _Block(grant)
-    return _Block(grant, result=json.loads(result), late=detail == "1")
+        return _Block(grant, moved="m" in marked)
+    return _Block(grant, result=json.loads(result), late=detail == "1", moved="m" in marked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,8 @@ class _Assignment:
 
     @property
     def attempts(self) -> int:
-        return max([int(self.head.get("a", 0)), *(block.grant.attempt for block in self.blocks)])
+        own = (block.grant.attempt for block in self.blocks if not block.moved)
+        return max([int(self.head.get("a", 0)), *own])
 
     @property
     def assigned_to(self) -> str:

@@ -125,3 +125,22 @@ def test_a_lease_that_ran_out_counts_the_same_in_a_pause(timed: leaseq.Queue, cl
     with pytest.raises(leaseq.LeaseLost):
         timed.finish(stale, {})
     assert timed.get("a").state == "inbound"
+
+
+def test_a_late_answer_for_another_counts_as_the_grant_that_it_was(three: leaseq.Queue, clock: Clock) -> None:
+    three.configure(max_attempts=9)
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    bobs = take(three, "bob")  # the assignment that ann had
+    three.finish(stale, {})
+    assert three.get("a").attempts == len(three.get("a").history) == 2
+    assert three.mine("bob") == [bobs], "what bob holds is as it was"
+    cyds = take(three, "cyd")
+    clock.tick(301)
+    take(three, "dan")
+    take(three, "eve")
+    assert three.get("a").attempts == 5
+    with pytest.raises(leaseq.LeaseLost):
+        three.finish(cyds, {})
+    assert three.get("a").attempts == len(three.get("a").history) == 5
