@@ -74,6 +74,7 @@ class Worker:
         skills: Sequence[str] = (),
         grace: float = 30,
     ) -> None:
+        self._client = client
         self._concurrency = strict.integer(concurrency, "concurrency", 1, _MAX_CONCURRENCY)
         self._person = strict.person_name(person)
         self._skills = strict.skills(skills)
@@ -93,6 +94,7 @@ class Worker:
         # and this queue's put is one that may.
         self._told: SimpleQueue[Literal["stop", "signal", "ended"]] = SimpleQueue()
         self._broken: BaseException | None = None
+        self._ran = False
 
     @property
     def worked(self) -> Worked:
@@ -108,12 +110,15 @@ class Worker:
         self._told.put("stop")
 
     def run(self) -> None:
-        """Work until ``stop()``, SIGTERM or Ctrl-C (these two in the main thread); a second signal gives back
-        at once what is in work. A worker runs once.
+        """Work until ``stop()``, SIGTERM or Ctrl-C (these two in the main thread), or until the client is
+        closed; a second signal gives back at once what is in work. A worker runs once.
 
         A function that goes on past that can't be ended: its thread ends with the program, its result is
         dropped.
         """
+        if self._ran:
+            raise RuntimeError("a worker runs once, and this one did: make another one")
+        self._ran = True
         slots = [
             threading.Thread(
                 target=self._slot, args=(number,), name=f"leaseq-worker-{number + 1}", daemon=True
@@ -198,7 +203,7 @@ class Worker:
         at = number % len(self._sources)
         order = self._sources[at:] + self._sources[:at]
         try:
-            while not self._stop.is_set():
+            while not self._stop.is_set() and not self._client.listener.closed:
                 taken = self._take(order)
                 if taken is not None:
                     source, lease = taken
@@ -234,10 +239,7 @@ class Worker:
         try:
             inside = self._link.patiently(source.enter, self._stop)
             if inside:
-                lease = self._link.patiently(
-                    lambda: source.queue.reserve(self._person, skills=self._skills, wait=wait), self._stop
-                )
-                new = lease is not None and source.is_new(lease)
+                lease, new = self._link.patiently(lambda: source.reserve(self._skills, wait), self._stop)
         except (ServerUnavailable, ServerRefused):
             pass  # the log has it
         finally:

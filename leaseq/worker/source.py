@@ -6,8 +6,9 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from leaseq.errors import ServerRefused, ServerUnavailable
 from leaseq.model import Json, Lease
 from leaseq.queue import Queue
 
@@ -32,6 +33,7 @@ class Source:
         self._holds = 1
         self._inside = 0
         self._told = False
+        self._unsure = True  # whether the person may hold what no thread here knows of
         self._left: frozenset[int] | None = None  # tokens held before the first item was asked for
         self._held: set[int] = set()  # tokens in work here
         self._past: deque[int] = deque(maxlen=_PAST)
@@ -39,8 +41,6 @@ class Source:
     def enter(self) -> bool:
         """Whether one more item may be in work now; reads the policy anew from time to time."""
         with self._lock:
-            if self._left is None:
-                self._left = frozenset(lease.token for lease in self.queue.mine(self._person))
             if time.monotonic() - self._read_at > _RULES:
                 self._holds = self.queue.policy.holds
                 self._read_at = time.monotonic()
@@ -49,6 +49,43 @@ class Source:
                 return False
             self._inside += 1
             return True
+
+    def reserve(self, skills: Sequence[str], wait: float) -> tuple[Lease | None, bool]:
+        """A lease, and whether this grant is seen for the first time: full hands get one back that they hold.
+
+        First what a crash left, or a reserve whose reply was lost, which hands that are not full keep.
+        """
+        if self._unsure and (lease := self._unknown()) is not None:
+            return lease, True
+        try:
+            found = self.queue.reserve(self._person, skills=skills, wait=wait)
+        except (ServerUnavailable, ServerRefused):
+            self._unsure = True
+            raise
+        return found, found is not None and self._is_new(found)
+
+    def _unknown(self) -> Lease | None:
+        with self._lock:
+            held = self.queue.mine(self._person)
+            if self._left is None:
+                self._left = frozenset(lease.token for lease in held)
+            for lease in held:
+                if self._is_unknown(lease):
+                    self._held.add(lease.token)
+                    return lease
+            self._unsure = False
+            return None
+
+    def _is_new(self, lease: Lease) -> bool:
+        with self._lock:
+            if self._is_unknown(lease):
+                self._held.add(lease.token)
+                return True
+            self._read_at = float("-inf")  # fewer may be held than when last looked
+            return False
+
+    def _is_unknown(self, lease: Lease) -> bool:
+        return lease.token not in self._held and lease.token not in self._past
 
     def leave(self, lease: Lease | None = None) -> None:
         with self._lock:
@@ -60,15 +97,6 @@ class Source:
     def was_left(self, lease: Lease) -> bool:
         """Whether the person held it before this worker began: one that was killed left it."""
         return self._left is not None and lease.token in self._left
-
-    def is_new(self, lease: Lease) -> bool:
-        """Whether this grant is seen for the first time: full hands get one back that they hold."""
-        with self._lock:
-            if lease.token in self._held or lease.token in self._past:
-                self._read_at = float("-inf")  # fewer may be held than when last looked
-                return False
-            self._held.add(lease.token)
-            return True
 
     def _tell(self) -> None:
         if self._concurrency > self._holds and not self._told:

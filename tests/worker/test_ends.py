@@ -74,6 +74,53 @@ def test_a_second_signal_gives_back_at_once(queue: leaseq.Queue, program: subpro
     assert (item.history[-1].how, item.history[-1].reason) == ("abandoned", "the worker stopped")
 
 
+def test_a_killed_worker_loses_nothing_but_time(
+    queue: leaseq.Queue, program: subprocess.Popen[str], start: Start
+) -> None:
+    queue.configure(lease_seconds=1)
+    queue.enqueue(3_600, id="one")
+    assert line(program) == "one"
+    program.kill()
+    start(lambda _: "by another", person="other-bot")
+    eventually(lambda: queue.stats().finished == 1, "finished")
+    assert [grant.how for grant in queue.get("one").history] == ["expired", "finished"]
+
+
+def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queue, start: Start) -> None:
+    queue.enqueue_many([{}, {}])
+    begun, go_on = threading.Event(), threading.Event()
+
+    def handle(_: leaseq.Lease) -> None:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+
+    running = start(handle, grace=PATIENCE)
+    wait_for(begun)
+    running.worker.stop()
+    go_on.set()
+    assert running.ended() == leaseq.Worked(finished=1)
+    assert (queue.stats().inbound, queue.stats().reserved) == (1, 0)
+
+
+def test_it_ends_with_its_client(queue: leaseq.Queue, server: Server, start: Start) -> None:
+    """A closed client waits no more: to go on would be to ask without a pause."""
+    client = leaseq.connect(server.url)
+    begun = threading.Event()
+    running = start(lambda _: begun.set(), client=client, concurrency=2)
+    queue.enqueue({})
+    wait_for(begun)
+    client.close()
+    assert running.ended() == leaseq.Worked(finished=1)
+
+
+def test_a_worker_that_ran_says_so(queue: leaseq.Queue, server: Server) -> None:
+    worker = leaseq.Worker(server.client, {queue.name: lambda _: {}}, person="bot")
+    worker.stop()
+    worker.run()
+    with pytest.raises(RuntimeError, match="make another one"):
+        worker.run()
+
+
 def test_the_result_of_what_was_given_back_is_dropped(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue({}, id="one")
     begun, go_on, over = threading.Event(), threading.Event(), threading.Event()

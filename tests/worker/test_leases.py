@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -116,6 +117,45 @@ def test_what_its_person_held_before_is_worked_first(
     assert handle.tokens == [left.token, left.token + 1]
 
 
+def test_all_that_it_held_before_is_worked_first_where_its_hands_have_room(
+    queue: leaseq.Queue, start: Start, handle: Handle
+) -> None:
+    queue.configure(holds=5)
+    queue.enqueue_many([{} for _ in range(4)])
+    left = [lease.token for lease in (queue.reserve("bot"), queue.reserve("bot")) if lease is not None]
+    handle.go_on.set()
+    start(handle)
+    eventually(lambda: queue.stats().finished == 4, "finished")
+    assert handle.tokens == [*left, left[-1] + 1, left[-1] + 2]
+    assert queue.stats().counters["expired"] == 0
+
+
+@pytest.mark.parametrize("error", [leaseq.ServerUnavailable, leaseq.ServerRefused])
+def test_what_a_lost_reply_gave_it_is_worked_and_does_not_lie_till_it_runs_out(
+    queue: leaseq.Queue,
+    start: Start,
+    handle: Handle,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[leaseq.LeaseqError],
+) -> None:
+    """Not confirmed by a replica, for instance. There is room in its hands, so another reserve gives more."""
+    queue.configure(holds=5)
+    queue.enqueue_many([{} for _ in range(4)])
+    reserve, lost = leaseq.Queue.reserve, iter([True, True])
+
+    def lossy(self: leaseq.Queue, person: str, **more: Any) -> leaseq.Lease | None:
+        found = reserve(self, person, **more)
+        if found is not None and next(lost, False):
+            raise error("a reply was lost")
+        return found
+
+    monkeypatch.setattr(leaseq.Queue, "reserve", lossy)
+    handle.go_on.set()
+    start(handle)
+    eventually(lambda: queue.stats().finished == 4, "finished")
+    assert handle.tokens == [1, 2, 3, 4]
+
+
 def test_what_was_left_is_not_renewed_so_that_what_kills_its_worker_dies(
     queue: leaseq.Queue, start: Start, handle: Handle
 ) -> None:
@@ -151,11 +191,13 @@ def test_many_short_items_are_each_done_once(server: Server, queue: leaseq.Queue
     lock = threading.Lock()
     tokens: list[int] = []
 
-    def handle(lease: leaseq.Lease) -> None:
+    def handle(lease: leaseq.Lease) -> int:
         with lock:
             tokens.append(lease.token)
+        return int(lease.payload["n"])
 
     running = start(handle, concurrency=5)
     eventually(lambda: queue.stats().finished == 300, "all finished")
     assert running.stop() == leaseq.Worked(finished=300)
     assert len(tokens) == len(set(tokens)) == 300
+    assert all(answer.result == answer.payload["n"] for answer in queue.answers())
