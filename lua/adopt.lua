@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
---[[ Makes a late answer the item's answer. The item is finished then; who holds it loses the lease; an
+--[[ Makes a late answer an answer of the item: of the assignment that it was given for; where that is held or
+answered by somebody else, of another one that waits. Where none does, who holds it loses the lease, and an
 answer that it had is a late answer from then on, so that it can be seen and taken again.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
@@ -27,8 +28,13 @@ if not status then return { 'no-item' } end
 --- @include held
 --- @include end_grant
 --- @include bars
+--- @include draft
 --- @include drop_drafts
 --- @include due
+--- @include place
+--- @include taken_before
+--- @include following
+--- @include free_assignment
 --- @include answered
 --- @include describe
 --- @include past
@@ -37,8 +43,8 @@ if not status then return { 'no-item' } end
 if not read_item(id) then return { 'no-item' } end
 local text, answers_left = pick(call('HGET', LATE, id), wanted)
 local claim = text and string.match(text, '^%d+\t[^\t]*\t') or wanted .. '\t'
-local member = past_of(id, claim) or id
-local grant = call('HGET', LEDGER, 'g:' .. member)
+local from = past_of(id, claim) or id
+local grant = call('HGET', LEDGER, 'g:' .. from)
 
 -- A grant's line up to its marks, and the marks: `q` there names the adoption that made it the answer.
 local LINE = '^(%d+\t[^\t]*\t%d+ %S+ %d+)([^\n]*)'
@@ -50,7 +56,7 @@ if not text then
 end
 local person = string.match(claim, '\t([^\t]*)\t')
 for _, other in ipairs(assignments(id)) do
-  local theirs = other ~= member and call('HGET', LEDGER, 'g:' .. other)
+  local theirs = other ~= from and call('HGET', LEDGER, 'g:' .. other)
   local counts = theirs and (is_held(theirs) or ending_of(theirs) == 'finished')
   if counts and string.match(theirs, '\t([^\t]*)\t') == person then
     return { 'answered', describe(id) }
@@ -65,32 +71,51 @@ local function keep(key, field, blocks)
   end
 end
 
+local counts = is_held(grant) or ending_of(grant) == 'finished'
+local member = counts and string.match(grant, '\t([^\t]*)\t') ~= person and free_assignment(id, person) or from
 local item = read_item(member)
 local state, _, set = where(item)
-if is_held(grant) then
+local moves = member ~= from
+if moves then
+  taken_before(item, id, person)
+  following(item)
+  now = now + 1 -- no entry after this one may have its score
+  at = string.format('%.0f', now)
+elseif is_held(grant) then
   end_grant(item, grant, 'released ' .. at)
   write_item(item)
   count('released')
   grant = call('HGET', LEDGER, 'g:' .. member)
 end
-local past, history = pick(call('HGET', HISTORY, member), wanted)
-if string.match(grant, '^%d+') == wanted then past = grant else history[#history + 1] = grant end
+local past, history = pick(call('HGET', HISTORY, from), wanted)
+if string.match(grant, '^%d+') == wanted then
+  past = grant
+elseif not moves then
+  history[#history + 1] = grant
+end
 if not past then -- its history got too long to keep that far back
   past = claim .. string.match(text, '\t(%d+)\n') .. ' ' .. lease_seconds .. ' 1'
 end
 local replaced_at, replaced = string.match(grant, '\nfinished (%d+) %d\n(.*)$')
-if replaced then
+if replaced and not moves then
   answers_left[#answers_left + 1] = string.match(grant, '^%d+\t[^\t]*\t') .. replaced_at .. '\n' .. replaced
 end
 call('ZADD', FINISHED, at, member)
+local line, before = string.match(past, LINE)
+if moves or string.find(before, ' m', 1, true) then line = line .. ' m' end
 call('HSET', LEDGER, 'g:' .. member,
-  string.match(past, LINE) .. ' q' .. request .. '\nfinished ' .. at .. ' 1\n' .. string.match(text, '\n(.*)$'))
+  line .. ' q' .. request .. '\nfinished ' .. at .. ' 1\n' .. string.match(text, '\n(.*)$'))
 answered(member, person, answers)
 if state ~= 'finished' then
   call('ZREM', set, member)
   finished = finished + 1
 end
-keep(HISTORY, member, history)
+if moves then
+  local left = read_item(from)
+  left.a = math.max(left.a or 0, string.match(line, '^%d+\t[^\t]*\t%d+ %S+ (%d+)') + 0)
+  write_item(left)
+end
+keep(HISTORY, from, history)
 keep(LATE, id, answers_left)
 moved('adopted', id, wanted, ARGV[4])
 return { 'item', describe(id) }

@@ -95,7 +95,8 @@ class Managing(Looking):
             raise ItemNotFound(self.name, id)
 
     def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
-        """Make a late answer (named by its token) the item's answer; one that it had is a late one then."""
+        """Make a late answer (named by its token) the item's answer. Of several answers it takes the place of
+        one that nobody holds or gave; else one that the item had is a late one then."""
         number = strict.integer(token, "token", 1, 2**53)
         reply = self._moves.adopt(strict.item_id(id), number, arguments.by(by), ids.request_id())
         if reply.code == b"no-answer":
