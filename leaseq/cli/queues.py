@@ -109,11 +109,14 @@ def resume(client: Client, name: str) -> None:
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--error", metavar="TEXT", help="Those whose last error contains this text.")
 @click.option("--person", metavar="NAME", help="Those that this person had last.")
+@click.option("--all", "everything", is_flag=True, help="All that are dead.")
 @connected
-def revive(client: Client, name: str, ids: tuple[str, ...], error: str | None, person: str | None) -> None:
-    """Bring dead items back to work: those of the IDs named, those that a filter names, or all."""
-    if ids and (error is not None or person is not None):
-        raise click.UsageError("name IDs, or --error and --person, not both.")
+def revive(
+    client: Client, name: str, ids: tuple[str, ...], error: str | None, person: str | None, everything: bool
+) -> None:
+    """Bring dead items back to work: the IDs named, those that --error and --person name, or --all."""
+    if (bool(ids), error is not None or person is not None, everything).count(True) != 1:
+        raise click.UsageError("name IDs, or --error and --person, or give --all: one of these three.")
     one = existing_queue(client, name)
     if ids:
         missing = _revive_each(one, ids)

@@ -128,7 +128,7 @@ def dead(server: Any, queue_name: str) -> leaseq.Queue:
 @pytest.mark.parametrize(
     ("words", "back"),
     [
-        ([], ["a", "b", "c"]),
+        (["--all"], ["a", "b", "c"]),
         (["--error", "cut off"], ["a", "b"]),
         (["--error", "cut off", "--person", "bob"], ["b"]),
         (["--person", "ann"], ["a", "c"]),
@@ -147,7 +147,7 @@ def test_reviving_goes_on_where_one_look_ends(
     call: Call, dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.cli.queues._STEP", 1)
-    assert "3 back at work" in call("queue", "revive", dead.name).stdout
+    assert "3 back at work" in call("queue", "revive", dead.name, "--all").stdout
 
 
 def test_an_item_that_can_not_be_revived_is_told_and_the_others_come_back(
@@ -161,10 +161,21 @@ def test_an_item_that_can_not_be_revived_is_told_and_the_others_come_back(
     assert dead.stats().inbound == 2
 
 
-def test_ids_and_a_filter_at_once_are_misuse(call: Call, dead: leaseq.Queue) -> None:
-    assert call("queue", "revive", dead.name, "a", "--error", "x").exit_code == 2
-    assert call("queue", "revive", f"{dead.name}.no").exit_code == 1
+@pytest.mark.parametrize(
+    "words", [[], ["a", "--error", "cut"], ["a", "--all"], ["--all", "--person", "ann"]], ids=" ".join
+)
+def test_which_dead_items_are_meant_is_said_in_one_way(
+    call: Call, dead: leaseq.Queue, words: list[str]
+) -> None:
+    """And by no words at all it is not said, so that nothing comes back by a slip."""
+    result = call("queue", "revive", dead.name, *words)
+    assert result.exit_code == 2
+    assert "--all" in result.stderr
     assert dead.stats().dead == 3
+
+
+def test_a_queue_that_is_not_there_has_nothing_to_revive(call: Call, queue_name: str) -> None:
+    assert call("queue", "revive", queue_name, "--all").exit_code == 1
 
 
 def test_stats_and_list_count(call: Call, server: Any, queue_name: str) -> None:
