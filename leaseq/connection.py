@@ -190,6 +190,7 @@ class Client:
         self._link: _Link = _Clustered(client) if isinstance(client, RedisCluster) else _Pooled(client)
         self.listener = Listener(client)
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
+        self.disks: dict[str, float] = {}  # by ledger: until when its server's setting of fsync counts
         self.wait_milliseconds = int(self._link.timeout * 800)  # ahead of the link's own timeout
 
     def __repr__(self) -> str:

@@ -91,6 +91,20 @@ def check(durable: Durable, ask: Callable[..., Any]) -> None:
         raise _cannot(durable, "a connected replica", "has none that answers", "connect one")
 
 
+def still_true(ask: Callable[..., Any]) -> bool:
+    """Raise ServerRefused where a server that was checked for ``fsync`` confirms too early by now. False
+    where it can't be seen: not to be asked again."""
+    found = _configuration(ask)
+    fsync = found.get("appendfsync")
+    if fsync not in (None, "always"):
+        raise ServerRefused(
+            f"the policy's durable is 'fsync', but this server has appendfsync {fsync} now, with which it "
+            "may confirm what a power cut takes; nothing was changed. Set appendfsync always there, or the "
+            "queue's durable to 'server'"
+        )
+    return fsync is not None
+
+
 def _check_fsync(ask: Callable[..., Any]) -> None:
     found = _configuration(ask)
     if found.get("appendonly") == "no":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from math import inf
 from time import monotonic
 from typing import Final
 
 from leaseq.connection import Client, Reply
-from leaseq.durable import Wait
+from leaseq.durable import Wait, still_true
 from leaseq.keys import Keys
 from leaseq.policy import Durable
 from leaseq.scripts import Bound, Script, load
@@ -73,7 +74,8 @@ class Moves:
         return self._client.move(self._bound[name], (at, *args), wait)
 
     def confirm(self) -> Wait | None:
-        """What goes behind a move, by the queue's policy, which is read again every few seconds."""
+        """What goes behind a move, by the queue's policy, which is read again every few seconds; and so is
+        whether the server's disk is still to be believed."""
         durable, until = self._client.durable.get(self._ledger, ("server", 0.0))
         if until < monotonic():
             reply = self.policy(("durable",))
@@ -83,6 +85,9 @@ class Moves:
             self.learn(durable)
         if durable == "server":
             return None
+        if durable == "fsync" and self._client.disks.get(self._ledger, 0.0) < monotonic():
+            seen = still_true(lambda *words: self._client.ask(self._ledger, *words))
+            self._client.disks[self._ledger] = monotonic() + _KNOWN_FOR if seen else inf
         return Wait(durable, self._bound["confirm"], self._client.wait_milliseconds)
 
     def learn(self, durable: Durable | None) -> None:

@@ -34,7 +34,7 @@ def disk(folder: Path) -> Iterator[EmbeddedServer]:
 class Pair:
     def __init__(self, primary: redis.Redis, replica: redis.Redis) -> None:
         self.primary = primary
-        self.url = f"redis://127.0.0.1:{port_of(primary)}?socket_timeout=0.5"
+        self.url = f"redis://127.0.0.1:{port_of(primary)}?socket_timeout=1"  # a wait ends 0.2 s ahead of it
         self._replica = int(replica.info("server")["process_id"])
 
     def stop(self) -> None:
@@ -219,6 +219,39 @@ def test_a_server_that_lost_its_file_says_that_it_took_the_write(disk: EmbeddedS
         queue.enqueue({}, id="one")
     queue.configure(durable="server")
     assert not queue.enqueue({}, id="one").added
+
+
+def test_a_server_that_confirms_too_early_by_now_is_refused(
+    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = durable(disk.url, "q", "fsync")
+    queue.enqueue({}, id="one")
+    monkeypatch.setattr(moves, "_KNOWN_FOR", -1.0)
+    raw(queue).config_set("appendfsync", "everysec")
+    queue._client.disks.clear()  # what it knew is past its time
+    with pytest.raises(leaseq.ServerRefused, match=r"appendfsync everysec now.*nothing was changed"):
+        queue.reserve("ann")
+    assert queue.stats().reserved == 0
+    raw(queue).config_set("appendfsync", "always")
+    assert queue.reserve("ann") is not None
+    raw(queue).config_set("appendfsync", "everysec")
+    monkeypatch.undo()
+    queue.configure(durable="server")
+    assert queue.enqueue({}).added
+
+
+def test_who_may_not_read_the_configuration_asks_once(
+    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each refused command is in the server's log of these."""
+    admin = durable(disk.url, "q", "fsync")
+    raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
+    queue = leaseq.Queue(leaseq.connect(f"unix://low:pw@{disk.url.removeprefix('unix://')}"), "q")
+    monkeypatch.setattr(moves, "_KNOWN_FOR", -1.0)
+    queue.enqueue_many([{} for _ in range(3)])
+    queue.reserve("ann")
+    refused = {entry["object"]: entry["count"] for entry in raw(admin).acl_log()}
+    assert refused["config|get"] == 1
 
 
 def test_full_memory_keeps_nobody_from_finishing(disk: EmbeddedServer) -> None:
