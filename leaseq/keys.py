@@ -12,9 +12,6 @@ from functools import cached_property
 QUEUES = "leaseq:queues"
 """A set of the names of all queues. A name enters before its queue is made, so none is ever missing."""
 
-CHANNELS = "leaseq:*"
-"""Where those who wait hear whose turn it is. A queue's is ``…:wake``; one pattern, which an ACL can name."""
-
 
 @dataclass(frozen=True)
 class Keys:
@@ -95,6 +92,11 @@ class Keys:
     def line_until(self) -> str:
         """Hash: waiter → until when they are believed to be there, and when they began."""
         return self._key("line_until")
+
+    @cached_property
+    def wake(self) -> str:
+        """Channel: the names of those in line whose turn it is."""
+        return self._key("wake")
 
     @cached_property
     def journal(self) -> str:

@@ -2,8 +2,8 @@
 
 The line is kept in the server, so it holds across processes; the scripts that put an item on a shelf
 take the first of the line out of it and publish who that is. Each client that waits listens on one
-connection of its own. A message that was lost costs little: everybody who waits also looks by
-themselves every second or two, and when the first lease may run out.
+connection of its own, to the queues that somebody waits on. A message that was lost costs little:
+everybody who waits also looks by themselves every second or two, and when the first lease may run out.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from typing import Any
 from weakref import WeakSet
 
 from leaseq.errors import LeaseqError
-from leaseq.keys import CHANNELS
 from leaseq.model import Lease
 
 _LOOK_AGAIN = (1.0, 2.0)  # seconds, at random between: not all at once
-_LINGER = 5.0  # seconds that the listener stays when nobody waits any more
+_LINGER = 5.0  # seconds that the listener stays with a queue when nobody waits on it any more
+_TICK = 0.05  # seconds until it sees that somebody waits on another queue
+_SILENCE = 2.0  # seconds after which it asks a link whether it is there, and again until it gives it up
 
 Attempt = Callable[[str, bool], Lease | float]
 """One try: given the waiter and whether they were woken, the lease, or in how many seconds to look again."""
@@ -32,9 +33,19 @@ Attempt = Callable[[str, bool], Lease | float]
 class Waiter:
     """One call that waits. ``woken`` is set when it is its turn."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, channel: str) -> None:
         self.name = name
+        self.channel = channel
         self.woken = threading.Event()
+
+
+class _Channel:
+    """A queue's, while somebody waits on it and a little longer."""
+
+    def __init__(self) -> None:
+        self.waiters: dict[str, Waiter] = {}
+        self.heard = threading.Event()
+        self.quiet_since = 0.0
 
 
 class Listener:
@@ -48,34 +59,38 @@ class Listener:
     def reset(self) -> None:
         """Begin anew. In a fork's child the thread, its connection and those who wait are the parent's."""
         self._lock = threading.Lock()
-        self._waiters: dict[str, Waiter] = {}
-        self._listening = threading.Event()
+        self._channels: dict[str, _Channel] = {}
         self._thread: threading.Thread | None = None
         self._process = secrets.token_hex(6)
         self._number = 0
         self.closed = False
 
-    def join(self) -> Waiter:
+    def join(self, name: str) -> Waiter:
+        """Wait on the queue of this channel."""
         with self._lock:
             self._number += 1
-            waiter = Waiter(f"{self._process}.{self._number}")
-            self._waiters[waiter.name] = waiter
+            waiter = Waiter(f"{self._process}.{self._number}", name)
+            channel = self._channels.setdefault(name, _Channel())
+            channel.waiters[waiter.name] = waiter
             if self._thread is None:
                 self._thread = threading.Thread(target=self._live, name="leaseq-waiting", daemon=True)
                 self._thread.start()
-        self._listening.wait(1)  # not to miss the first message; it is no matter if one is missed
+        channel.heard.wait(1)  # not to miss the first message; it is no matter if one is missed
         return waiter
 
     def leave(self, waiter: Waiter) -> None:
         with self._lock:
-            self._waiters.pop(waiter.name, None)
+            channel = self._channels[waiter.channel]
+            del channel.waiters[waiter.name]
+            channel.quiet_since = time.monotonic()
 
     def close(self) -> None:
         """Whoever waits gets nothing now, and nobody waits any more."""
         with self._lock:
             self.closed = True
-            for waiter in self._waiters.values():
-                waiter.woken.set()
+            for channel in self._channels.values():
+                for waiter in channel.waiters.values():
+                    waiter.woken.set()
 
     def _live(self) -> None:
         while True:
@@ -83,39 +98,64 @@ class Listener:
                 self._listen()
             except Exception:  # noqa: BLE001 - redis-py's errors, or what its reader raises on a closed socket
                 time.sleep(random.uniform(0.1, 0.5))  # noqa: S311 - not all at once
-            finally:
-                self._listening.clear()
             with self._lock:
-                if not self._waiters:
+                for channel in self._channels.values():
+                    channel.heard.clear()
+                if not any(channel.waiters for channel in self._channels.values()):
+                    self._channels.clear()
                     self._thread = None
                     return
 
     def _listen(self) -> None:
-        """Until nobody has waited for a while, or the link breaks."""
-        quiet_since = time.monotonic()
+        """Until nobody has waited for a while, or the link breaks or falls silent."""
         pubsub: Any = self._redis.pubsub()
+        subscribed: set[str] = set()
+        heard_at, asked = time.monotonic(), False
         try:
-            pubsub.psubscribe(CHANNELS)
-            while True:
-                message = pubsub.get_message(timeout=1.0)
-                if message and message["type"] == "psubscribe":
-                    self._listening.set()
-                elif message and message["type"] == "pmessage":
-                    self._wake(message["data"].decode().split(" "))
-                with self._lock:
-                    if self._waiters:
-                        quiet_since = time.monotonic()
-                    elif self.closed or time.monotonic() - quiet_since > _LINGER:
-                        return
+            while self._subscribe(pubsub, subscribed):
+                message = pubsub.get_message(timeout=_TICK)
+                silence = time.monotonic() - heard_at
+                if message:
+                    heard_at, asked = time.monotonic(), False
+                    self._take(message)
+                elif asked and silence > 2 * _SILENCE:
+                    raise ConnectionError("the link is silent: nobody may be at its other end")
+                elif not asked and silence > _SILENCE:
+                    pubsub.ping()
+                    asked = True
         finally:
             with suppress(Exception):
                 pubsub.close()
 
-    def _wake(self, names: list[str]) -> None:
+    def _subscribe(self, pubsub: Any, subscribed: set[str]) -> bool:
+        """Hear the queues that somebody waits on, or did a moment ago. False: there is none."""
+        now = time.monotonic()
         with self._lock:
-            for name in names:
-                if name in self._waiters:
-                    self._waiters[name].woken.set()
+            for name, channel in list(self._channels.items()):
+                if not channel.waiters and (self.closed or now - channel.quiet_since > _LINGER):
+                    del self._channels[name]
+            wanted = set(self._channels)
+        if wanted and wanted != subscribed:
+            if new := wanted - subscribed:
+                pubsub.subscribe(*new)
+            if gone := subscribed - wanted:
+                pubsub.unsubscribe(*gone)
+            subscribed.clear()
+            subscribed.update(wanted)
+        return bool(wanted)
+
+    def _take(self, message: dict[str, Any]) -> None:
+        """Whose turn it is, or that a queue is heard from now on."""
+        with self._lock:
+            channel = message["channel"] and self._channels.get(message["channel"].decode())
+            if not channel:
+                return
+            if message["type"] == "subscribe":
+                channel.heard.set()
+            elif message["type"] == "message":
+                for name in message["data"].decode().split(" "):
+                    if name in channel.waiters:
+                        channel.waiters[name].woken.set()
 
 
 _listeners: WeakSet[Listener] = WeakSet()
@@ -130,11 +170,11 @@ os.register_at_fork(after_in_child=_reset_all)
 
 
 def wait_for(
-    listener: Listener, seconds: float, attempt: Attempt, leave: Callable[[str], object]
+    listener: Listener, channel: str, seconds: float, attempt: Attempt, leave: Callable[[str], object]
 ) -> Lease | None:
     """Try until there is a lease or the time is over; ``leave`` takes the waiter out of the line then."""
     until = time.monotonic() + seconds
-    waiter = listener.join()
+    waiter = listener.join(channel)
     found: Lease | float = 0
     try:
         while True:

@@ -48,7 +48,8 @@ class Working(Base):
             found = self._reserve(who, request, can)
             if not isinstance(found, Lease):
                 attempt = partial(self._reserve, who, request, can)
-                return wait_for(self._client.listener, seconds, attempt, self._moves.leave_line)
+                listener, leave = self._client.listener, self._moves.leave_line
+                return wait_for(listener, self._keys.wake, seconds, attempt, leave)
         return found if isinstance(found, Lease) else None
 
     def _reserve(

@@ -1,4 +1,4 @@
-"""A link that breaks after the server has acted: what a lost reply is, on purpose."""
+"""Links that break after the server has acted (what a lost reply is) or fall silent, on purpose."""
 
 from __future__ import annotations
 
@@ -56,9 +56,35 @@ class CuttingProxy:
                     if source is client:
                         sent = data if data.startswith(b"*") else sent
                         server.sendall(data)
-                    elif self._script and self._script in sent and not data.startswith(b"-NOSCRIPT"):
-                        self._script = None
-                        self.cuts += 1
+                    elif not self._answer(client, sent, data):
                         return
-                    else:
-                        client.sendall(data)
+
+    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+        """Pass on what the server said after this command. False: the link breaks instead."""
+        if self._script and self._script in sent and not data.startswith(b"-NOSCRIPT"):
+            self._script = None
+            self.cuts += 1
+            return False
+        client.sendall(data)
+        return True
+
+
+class SilentProxy(CuttingProxy):
+    """After ``fall_silent()``, nothing comes over the links that listen now any more, and none breaks."""
+
+    def __init__(self, server: str, folder: Path) -> None:
+        super().__init__(server, folder)
+        self.listening: set[socket.socket] = set()
+        self._silent: set[socket.socket] = set()
+        self.pongs = 0  # over a link that listens
+
+    def fall_silent(self) -> None:
+        self._silent, self.listening = self.listening, set()
+
+    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+        if client in self._silent:
+            return True
+        if b"SUBSCRIBE" in sent:
+            self.listening.add(client)
+        self.pongs += client in self.listening and b"PING" in sent
+        return super()._answer(client, sent, data)

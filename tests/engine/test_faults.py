@@ -176,7 +176,7 @@ MINIMAL = (
     "+hget +hmget +hgetall +hset +hdel +hexists +hlen +hincrby +exists "
     "+zadd +zrem +zrange +zrangebyscore +zcard +zcount +zscore +zrank "
     "+xadd +xtrim +xrange +xlen +xinfo|groups +xpending +time +sadd +smembers "
-    "+wait +waitaof +publish +psubscribe +mget +set"
+    "+wait +waitaof +publish +subscribe +unsubscribe +mget +set"
 )
 
 
