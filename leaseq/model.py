@@ -16,7 +16,7 @@ Json: TypeAlias = Any
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 STATES: tuple[State, ...] = ("inbound", "reserved", "scheduled", "finished", "dead")
 
-Ending = Literal["held", "expired", "abandoned", "failed", "released", "finished"]
+Ending = Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone"]
 """How a grant ended; ``held`` while it hasn't."""
 
 

@@ -31,6 +31,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("renew", *_ALL, "drafts", "late"),
         load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
         load("finish", "ledger", "reserved", "journal", "finished"),
+        load("undo_finish", *_ALL, "drafts", "late"),
         load("abandon", *_ALL, "late"),
         load("fail", *_ALL, "late"),
         load("clear", *_ROW, "finished", "journal"),
@@ -129,6 +130,9 @@ class Moves:
         """``request``: the id of the reserve that is to follow; None where none is."""
         following = () if request is None else (request, skills) if skills else (request,)
         return self._run("finish", id, str(token), person, result, form_version, *following)
+
+    def undo_finish(self, id: str, token: int, person: str, request: str, microseconds: int) -> Reply:
+        return self._run("undo_finish", id, str(token), person, request, str(microseconds))
 
     def abandon(self, id: str, token: int, person: str, reason: str, again: bool) -> Reply:
         return self._run("abandon", id, str(token), person, reason, "later" if again else "never")

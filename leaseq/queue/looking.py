@@ -24,6 +24,7 @@ COUNTERS = (
     "released",
     "assigned",
     "deduped",
+    "undone",
     "forgotten",
 )
 _PAGE = 50  # items of one call to the server: about a millisecond of it

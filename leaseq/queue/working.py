@@ -22,6 +22,8 @@ _REASONS: dict[bytes, Literal["empty", "held", "not-eligible"]] = {
 
 
 MAX_WAIT = 3_600  # seconds
+UNDO_SECONDS = 15
+"""How long a finish can be undone. Pages offer ten of them; the rest is for the way here."""
 
 
 class Working(Base):
@@ -154,6 +156,29 @@ class Working(Base):
             _ = self.policy  # read the form anew
             if misfit is not None and self._form[1] == wanted:
                 raise misfit
+
+    def undo_finish(
+        self,
+        lease: Lease | None = None,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+        request_id: str | None = None,
+    ) -> Lease:
+        """Take a finish back, at most UNDO_SECONDS after it: the person who finished the item holds it
+        again, under a new token, with their answer as its draft.
+
+        They get it even where their hands are full. Raises Invalid (field ``undo``) where it is too late,
+        and LeaseLost where this lease was not finished.
+        """
+        held = arguments.claim(self.name, lease, id, token, person)
+        request = arguments.request(request_id)
+        reply = self._moves.undo_finish(*held, request, UNDO_SECONDS * 1_000_000)
+        if reply.code == b"too-late":
+            raise Invalid("undo", f"within {UNDO_SECONDS} seconds of the finish; this one stands")
+        self._check(reply, held[0])
+        return records.lease(self.name, reply.rest)
 
     def abandon(
         self,

@@ -132,6 +132,7 @@ def test_stats_count_states_and_what_happened(timed: leaseq.Queue, take: Take, c
         "released": 1,
         "assigned": 0,
         "deduped": 0,
+        "undone": 0,
         "forgotten": 0,
     }
     assert stats.paused is None

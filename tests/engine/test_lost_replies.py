@@ -117,6 +117,12 @@ def scheduled(queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="z", delay=60)
 
 
+def finished(queue: leaseq.Queue) -> leaseq.Lease:
+    given = lease(queue)
+    queue.finish(given, RESULT)
+    return given
+
+
 def gave_back(queue: leaseq.Queue) -> leaseq.Lease:
     given = lease(queue)
     queue.abandon(given)
@@ -201,6 +207,7 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("finish refused", regranted, "finish", refused),
     ("finish and next", lease, "finish", following),
     ("finish and next with more in hand", two, "finish", following),
+    ("undo a finish", finished, "undo_finish", lambda q, held: q.undo_finish(held, request_id="r").token),
     ("abandon", lease, "abandon", lambda q, held: q.abandon(held, "later")),
     ("abandon for good", lease, "abandon", lambda q, held: q.abandon(held, again=False)),
     ("reserve with care", gave_back, "reserve", again),

@@ -74,7 +74,7 @@ class GrantModel(BaseModel):
     person: str
     attempt: int
     reserved_at: str = Field(json_schema_extra=TIME)
-    how: Literal["held", "expired", "abandoned", "failed", "released", "finished"]
+    how: Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone"]
     ended_at: str | None
     expires_at: str | None
     renewals: int

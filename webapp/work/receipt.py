@@ -9,7 +9,7 @@ from typing import Literal
 
 import leaseq
 
-How = Literal["ran out", "released", "abandoned", "failed", "finished"]
+How = Literal["ran out", "released", "abandoned", "failed", "finished", "undone"]
 # One that still stands as held ran out, and nobody has noticed yet.
 ENDINGS: dict[str, How] = {
     "held": "ran out",
@@ -18,6 +18,7 @@ ENDINGS: dict[str, How] = {
     "abandoned": "abandoned",
     "failed": "failed",
     "finished": "finished",
+    "undone": "undone",
 }
 
 

@@ -1,0 +1,120 @@
+"""A finish can be taken back for a few seconds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+
+
+def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
+    lease = queue.reserve(person)
+    assert lease is not None
+    return lease
+
+
+def test_they_hold_it_again_with_their_answer_as_the_draft(timed: leaseq.Queue, sets: Sets) -> None:
+    timed.enqueue({"n": 1}, id="a")
+    lease = take(timed, "ann")
+    timed.finish(lease, {"ok": True})
+    again = timed.undo_finish(lease)
+    assert (again.id, again.payload, again.draft, again.attempt) == ("a", {"n": 1}, {"ok": True}, 2)
+    assert again.token > lease.token
+    assert timed.mine("ann") == [again]
+    assert (sets()["finished"], sets()["reserved"]) == ([], ["a"])
+    assert (timed.get("a").state, timed.get("a").answers) == ("reserved", ())
+    assert [grant.how for grant in timed.get("a").history] == ["undone", "held"]
+    timed.finish(again, {"ok": False})
+    assert [answer.result for answer in timed.get("a").answers] == [{"ok": False}]
+    stats = timed.stats()
+    assert (stats.finished, stats.counters["undone"], stats.counters["finished"]) == (1, 1, 2)
+    assert [event.what for event in timed.journal()][-3:] == ["undone", "reserved", "finished"]
+
+
+def test_the_next_item_stays_in_their_hands_behind_it(timed: leaseq.Queue) -> None:
+    timed.enqueue_many([leaseq.NewItem({}, id="a"), leaseq.NewItem({}, id="b")])
+    lease = take(timed, "ann")
+    following = timed.finish(lease, {}, then_reserve=True).next
+    again = timed.undo_finish(lease)
+    assert timed.mine("ann") == [again, following]
+    assert take(timed, "ann") == again, "full hands give the oldest, and that is what they went back to"
+    assert timed.finish(again, {}, then_reserve=True).next == following
+
+
+def test_only_who_finished_it_and_only_for_some_seconds(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    with pytest.raises(leaseq.LeaseLost):
+        timed.undo_finish(lease)  # not finished yet
+    timed.finish(lease, {})
+    with pytest.raises(leaseq.LeaseLost):
+        timed.undo_finish(id="a", token=lease.token, person="bob")
+    with pytest.raises(leaseq.ItemNotFound):
+        timed.undo_finish(id="b", token=lease.token, person="ann")
+    clock.tick(15.1)
+    with pytest.raises(leaseq.Invalid, match="15 seconds"):
+        timed.undo_finish(lease)
+    assert timed.get("a").state == "finished"
+
+
+def test_sent_twice_it_is_undone_once(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    timed.finish(lease, {})
+    again = timed.undo_finish(lease, request_id="r1")
+    assert timed.undo_finish(lease, request_id="r1") == again
+    with pytest.raises(leaseq.LeaseLost):
+        timed.undo_finish(lease, request_id="r2")
+    assert timed.stats().counters["undone"] == 1
+
+
+def test_the_finish_that_was_undone_counts_no_more(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    timed.finish(lease, {"ok": True})
+    again = timed.undo_finish(lease)
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(lease, {"ok": True})  # its reply was late, or lost
+    timed.finish(again, {"ok": False})
+    assert [answer.result for answer in timed.get("a").answers] == [{"ok": False}]
+
+
+def test_one_of_several_answers_is_undone_and_given_anew(timed: leaseq.Queue) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    anns, bobs = take(timed, "ann"), take(timed, "bob")
+    timed.finish(bobs, {"by": "bob"})
+    timed.finish(anns, {"by": "ann"})
+    again = timed.undo_finish(anns)
+    assert [answer.person for answer in timed.get("a").answers] == ["bob"]
+    timed.abandon(again)
+    assert timed.reserve("bob") is None, "they answered it"
+    assert take(timed, "ann").draft == {"by": "ann"}
+    timed.finish(timed.mine("ann")[0], {"by": "ann, again"})
+    assert timed.get("a").state == "finished"
+    assert timed.reserve("ann") is None, "they answered it"
+
+
+def test_its_due_date_counts_again(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue({}, id="a", due=datetime.fromtimestamp(clock.now / 1e6, UTC))
+    lease = take(timed, "ann")
+    timed.finish(lease, {})
+    clock.tick(5)
+    assert timed.stats().overdue == 0
+    timed.undo_finish(lease)
+    assert timed.stats().overdue == 1
+    assert [item.id for item in timed.by_due().items] == ["a"]
+
+
+def test_walked_away_from_it_comes_back_like_any_other(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    timed.finish(lease, {"ok": True})
+    timed.undo_finish(lease)
+    clock.tick(301)
+    assert timed.clear().returned == 1
+    assert take(timed, "ann").draft == {"ok": True}
