@@ -16,6 +16,7 @@ from webapp.accounts import Accounts, Passwords
 from webapp.errors import init_errors
 from webapp.gate import init_gate
 from webapp.headers import init_headers
+from webapp.i18n import init_i18n
 from webapp.requests import StrictRequest
 from webapp.settings import Settings, load_settings
 from webapp.show import init_show
@@ -51,6 +52,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         settings, client, Accounts(client, passwords=passwords), Waits(settings.waiting)
     )
     init_headers(app)
+    init_i18n(app)
     init_gate(app)
     init_errors(app)
     init_show(app)
