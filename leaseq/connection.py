@@ -31,6 +31,7 @@ from leaseq.waiting import Listener
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 _TIMEOUT = 5.0  # seconds for a connect and for a reply
+_TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
 
 _FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
 _AWAY = (
@@ -322,13 +323,19 @@ def _sentinel(url: str) -> redis.Redis:
         "username": unquote(parts.username or "") or None,
         "password": unquote(parts.password or "") or None,
     }
-    options = {**_options(), "db": int(database or 0), **{k: v for k, v in login.items() if v}}
+    asked = dict(parse_qsl(parts.query))
     sentinel_login = {
-        key.removeprefix("sentinel_"): value
-        for key, value in parse_qsl(parts.query)
-        if key in ("sentinel_username", "sentinel_password")
+        name.removeprefix("sentinel_"): asked.pop(name)
+        for name in ("sentinel_username", "sentinel_password")
+        if name in asked
     }
-    sentinel: Any = Sentinel(hosts, sentinel_kwargs={**_options(), **sentinel_login}, **options)  # type: ignore[no-untyped-call]
+    timeouts = {name: float(asked.pop(name)) for name in _TIMEOUTS if name in asked}
+    if asked:
+        known = "sentinel_username, sentinel_password, socket_timeout and socket_connect_timeout"
+        raise Invalid("url", f"a Sentinel URL with no options but {known}")
+    options = {**_options(), **timeouts, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
+    sentinel_options = {**_options(), **timeouts, **sentinel_login}
+    sentinel: Any = Sentinel(hosts, sentinel_kwargs=sentinel_options, **options)  # type: ignore[no-untyped-call]
     found: redis.Redis = sentinel.master_for(service)
     return found
 

@@ -20,7 +20,7 @@ from tests.conftest import Server
         "unix:///run/leaseq/server.sock",
         "unix://user:secret@/run/server.sock?db=2",
         "redis+sentinel://one:26379,two:26379,three/mymaster/0",
-        "redis+sentinel://user:secret@one/mymaster?sentinel_password=other",
+        "redis+sentinel://user:secret@one/mymaster?sentinel_password=other&socket_timeout=2",
     ],
 )
 def test_a_client_is_made_without_a_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,6 +28,11 @@ def test_a_client_is_made_without_a_connection(url: str, monkeypatch: pytest.Mon
     client = leaseq.connect(url)
     assert client.url == url
     leaseq.Queue(client, "q")
+
+
+def test_how_long_it_waits_for_a_server_is_an_option_of_a_sentinel_s_url_too() -> None:
+    client = leaseq.connect("redis+sentinel://one/mymaster?socket_timeout=2")
+    assert client.wait_milliseconds == 1_600
 
 
 def test_a_cluster_is_asked_for_its_slots_at_once() -> None:
@@ -49,6 +54,8 @@ def test_a_cluster_is_asked_for_its_slots_at_once() -> None:
         "redis+sentinel://one:26379/",
         "redis+sentinel://one:port/mymaster",
         "redis+sentinel://one/mymaster/first",
+        "redis+sentinel://one/mymaster?socket_timeout=soon",
+        "redis+sentinel://one/mymaster?no_such_option=1",
         "redis://localhost?socket_timeout=soon",
         "redis://localhost?no_such_option=1",
         "unix:///run/server.sock?no_such_option=1",

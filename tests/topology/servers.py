@@ -89,12 +89,23 @@ def _is_whole(node: redis.Redis, primaries: int) -> bool:
 @contextmanager
 def sentinel() -> Iterator[str]:
     """The URL of a service that one sentinel watches."""
-    with running("--save", "") as primary, tempfile.TemporaryDirectory(prefix="leaseq") as folder:
+    with running("--save", "") as primary, watching(primary) as watcher:
+        yield service_url(watcher)
+
+
+@contextmanager
+def watching(primary: redis.Redis) -> Iterator[redis.Redis]:
+    """A sentinel. It needs half a minute to find by itself that a primary is gone."""
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         configuration = Path(folder) / "sentinel.conf"
         configuration.write_text(f"sentinel monitor mymaster 127.0.0.1 {port_of(primary)} 1\n")
         with running(str(configuration), "--sentinel") as watcher:
             eventually(lambda: bool(watcher.execute_command("SENTINEL", "MASTERS")))
-            yield f"redis+sentinel://127.0.0.1:{port_of(watcher)}/mymaster/0"
+            yield watcher
+
+
+def service_url(watcher: redis.Redis) -> str:
+    return f"redis+sentinel://127.0.0.1:{port_of(watcher)}/mymaster/0"
 
 
 @contextmanager

@@ -1,0 +1,85 @@
+"""What was acknowledged under ``durable="replica"`` is there after a replica took the primary's place."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import TypeVar
+
+import pytest
+
+import leaseq
+from tests.topology.servers import PATIENCE, eventually, port_of, running, service_url, watching
+
+T = TypeVar("T")
+ITEMS = 20
+
+
+class Service:
+    """A primary with two replicas, watched by a sentinel that fails over when it is told to."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        options = ("--save", "", "--repl-diskless-sync-delay", "0")
+        self.primary, *replicas = (stack.enter_context(running(*options)) for _ in range(3))
+        for replica in replicas:
+            replica.replicaof("127.0.0.1", str(port_of(self.primary)))
+        for replica in replicas:
+            eventually(lambda replica=replica: replica.info("replication")["master_link_status"] == "up")
+        self._watcher = stack.enter_context(watching(self.primary))
+        eventually(lambda: len(self._watcher.execute_command("SENTINEL", "REPLICAS", "mymaster")) == 2)
+        self.url = f"{service_url(self._watcher)}?socket_timeout=1"
+        self.process = int(self.primary.info("server")["process_id"])
+
+    def fail_over(self) -> None:
+        eventually(lambda: bool(self._watcher.execute_command("SENTINEL", "FAILOVER", "mymaster")))
+        eventually(lambda: self._port() != port_of(self.primary))
+
+    def _port(self) -> int:
+        """Of the primary, as whoever connects is told."""
+        return int(self._watcher.sentinel_masters()["mymaster"]["port"])
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with ExitStack() as stack:
+        yield Service(stack)
+
+
+def patiently(call: Callable[[], T]) -> T:
+    """As a program does that sends again what was not acknowledged."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return call()
+        except leaseq.ServerUnavailable:
+            if time.monotonic() > until:
+                raise
+
+
+@pytest.mark.parametrize("stopped", [True, False], ids=["a primary that hangs", "a primary cut off"])
+def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bool) -> None:
+    """One that is cut off still answers whoever is connected to it, and nobody else has what it takes."""
+    client = leaseq.connect(service.url)
+    queue = leaseq.Queue(client, "reviews")
+    queue.configure(durable="replica")
+    queue.enqueue_many(leaseq.NewItem({}, id=f"{n:02}") for n in range(ITEMS))
+    lease = queue.reserve("ann")
+    tokens: list[int] = []
+    while lease is not None:
+        held = lease
+        tokens.append(held.token)
+        if len(tokens) == ITEMS // 2:
+            if stopped:
+                os.kill(service.process, signal.SIGSTOP)
+            service.fail_over()
+            if not stopped:
+                eventually(lambda: service.primary.info("replication")["connected_slaves"] == 0)
+        lease = patiently(lambda held=held: queue.finish(held, held.token, then_reserve=True)).next
+    assert tokens == list(range(1, ITEMS + 1))
+    client.close()
+    other = leaseq.connect(service.url)  # finds the new primary
+    assert [answer.result for answer in leaseq.Queue(other, "reviews").answers()] == tokens
+    other.close()
