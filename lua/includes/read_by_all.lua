@@ -7,8 +7,8 @@ local function read_by_all()
     local known = {}
     for i = 1, #group, 2 do known[group[i]] = group[i + 1] end
     local last = string.match(known['last-delivered-id'], '^%d+') + 0
-    local first_pending = known.pending > 0 and call('XPENDING', JOURNAL, known.name)[2]
-    if first_pending then last = string.match(first_pending, '^%d+') - 1 end
+    local first_pending = known.pending > 0 and call('XPENDING', JOURNAL, known.name, '-', '+', 1)[1]
+    if first_pending then last = string.match(first_pending[1], '^%d+') - 1 end
     read = math.min(read, last)
   end
   return read

@@ -1,5 +1,5 @@
 -- keep_finished_seconds: forgets items that were finished longer ago, at most `limit` of them and of MEMBERS
--- assignments. The ledger's `forget` is the time before which none is old enough, and up to where FINISHED
+-- assignments and people who gave one back for later. The ledger's `forget` is the time before which none is old enough, and up to where FINISHED
 -- was looked through. Each entry is looked at once: an item with several answers goes when the last one
 -- is old, and is met then. Nothing goes that a consumer group of the journal has not read, be it a late
 -- answer. Needs: forgets, limit. Sets: forgotten, more.
@@ -36,6 +36,7 @@ for i = 1, #entries, 2 do
   if held_back or forgotten == limit or looked >= MEMBERS then break end
   looked = looked + #members
   if all_go(members) then
+    looked = looked + select(2, string.gsub(call('HGET', BARS, id) or '', '\t~', ''))
     forget(id)
     note('forgotten', id .. '\t\t')
     forgotten = forgotten + 1

@@ -159,6 +159,22 @@ def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
     assert counted(server.redis, daily.clear) == {"evalsha": 1, "hmget": 1}
 
 
+def test_items_that_many_gave_back_are_forgotten_a_few_at_a_time(
+    daily: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    daily.configure(holds=40)
+    daily.enqueue_many(NewItem({}, id=f"{n:02}") for n in range(40))
+    for n in range(50):
+        for lease in [daily.reserve(f"person {n}") for _ in range(40)]:
+            daily.abandon(lease)
+    for _ in range(40):
+        daily.finish(daily.reserve("ann"), {})
+    clock.tick(DAY + 1)
+    assert largest(server.redis, lambda: daily.clear(limit=40)) <= MOST
+    assert daily.stats().finished == 0
+    assert not list(server.redis.scan_iter(match=f"*{{{daily.name}}}:later:*", count=10_000))
+
+
 def test_nothing_goes_that_a_consumer_has_not_read_and_acknowledged(
     daily: leaseq.Queue, clock: Clock, server: Server, sets: Sets
 ) -> None:
