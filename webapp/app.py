@@ -13,6 +13,7 @@ from werkzeug.routing import BaseConverter
 import leaseq
 from webapp import api, auth, docs, health, manage, people, work
 from webapp.accounts import Accounts, Passwords
+from webapp.days import Days
 from webapp.errors import init_errors
 from webapp.gate import init_gate
 from webapp.headers import init_headers
@@ -49,7 +50,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
     app.extensions[EXTENSION] = State(
-        settings, client, Accounts(client, passwords=passwords), Waits(settings.waiting)
+        settings, client, Accounts(client, passwords=passwords), Waits(settings.waiting), Days(client)
     )
     init_headers(app)
     init_i18n(app)

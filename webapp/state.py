@@ -9,6 +9,7 @@ from flask import current_app, g
 
 import leaseq
 from webapp.accounts import Accounts, Person
+from webapp.days import Days
 from webapp.settings import Settings
 from webapp.waits import Waits
 
@@ -21,6 +22,7 @@ class State:
     client: leaseq.Client
     accounts: Accounts
     waits: Waits
+    days: Days
 
 
 def state() -> State:

@@ -19,3 +19,18 @@ def link(digest: str) -> str:
 def failures(of: str) -> str:
     """String: how many sign-ins failed, gone with its window."""
     return f"{_BASE}failures:{of}"
+
+
+def day_of(date: str, person: str) -> str:
+    """Hash: "queue counter" -> how many, or milliseconds; gone after 400 days (webapp/days.py)."""
+    return f"{_BASE}day:{date}:{person}"
+
+
+def who_worked(date: str) -> str:
+    """Set: the people who have a hash for this day."""
+    return f"{_BASE}worked:{date}"
+
+
+def recent(person: str) -> str:
+    """Sorted set: "queue token id" of what they finished, by when; gone a day after the last."""
+    return f"{_BASE}recent:{person}"

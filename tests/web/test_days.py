@@ -1,0 +1,135 @@
+"""What each person did on each day."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import leaseq
+from webapp.days import KEPT_DAYS, Days
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> float:
+        return self.now.timestamp()
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def days(server: Any, time: Time) -> Days:
+    return Days(server.client, clock=time)
+
+
+def test_what_was_done_adds_up_by_queue(days: Days, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    days.record(ann, "reviews", "finished", id="a", token=1, active_ms=30_000, held_ms=60_000)
+    days.record(ann, "reviews", "finished", id="b", token=2, active_ms=50_000, held_ms=60_000)
+    days.record(ann, "reviews", "gave_back", active_ms=5_000, held_ms=9_000)
+    days.record(ann, "letters", "broken")
+
+    today = days.today(ann, "reviews")
+    assert (today.finished, today.gave_back, today.broken) == (2, 1, 0)
+    assert today.active_seconds == 85
+    assert today.held_seconds == 129
+    assert today.seconds_each == 40, "what was given back is no part of a finished item's time"
+    assert days.today(ann, "letters").broken == 1
+    assert days.today(ann, "letters").seconds_each is None
+    whole = today + days.today(ann, "letters")
+    assert (whole.finished, whole.broken) == (2, 1)
+
+
+def test_the_last_days_come_today_first_with_those_without_work(
+    days: Days, time: Time, queue_name: str
+) -> None:
+    ann = f"ann {queue_name}"
+    days.record(ann, "reviews", "finished", id="a", token=1)
+    time.now += timedelta(days=2)
+    days.record(ann, "reviews", "finished", id="b", token=2)
+    days.record(ann, "letters", "finished", id="b", token=2)
+
+    last = days.of_person(ann, days=3)
+    assert list(last) == [date(2026, 11, 23), date(2026, 11, 22), date(2026, 11, 21)]
+    assert [sum(one.finished for one in by.values()) for by in last.values()] == [2, 0, 1]
+    assert list(last[date(2026, 11, 23)]) == ["letters", "reviews"]
+
+
+def test_a_finish_that_is_recorded_again_counts_once(days: Days, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    for _ in range(3):
+        days.record(ann, "reviews", "finished", id="a", token=1, active_ms=1_000, held_ms=2_000)
+    today = days.today(ann, "reviews")
+    assert (today.finished, today.active_ms, today.held_ms) == (1, 1_000, 2_000)
+    days.record(ann, "letters", "finished", id="a", token=1)
+    assert days.today(ann, "letters").finished == 1, "tokens are of a queue"
+
+
+def test_an_undo_takes_its_finish_off_once_on_its_own_day(days: Days, time: Time, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    time.now = NOON.replace(hour=23, minute=59, second=55)
+    days.record(ann, "reviews", "finished", id="a", token=1, active_ms=1_000)
+    days.record(ann, "reviews", "finished", id="b", token=2)
+    time.now += timedelta(seconds=10)
+    for _ in range(2):
+        days.record(ann, "reviews", "undone", id="b", token=2)
+    days.record(ann, "reviews", "undone", id="never", token=9)
+
+    assert [sum(one.finished for one in by.values()) for by in days.of_person(ann, 2).values()] == [0, 1]
+    assert [done.id for done in days.recent(ann)] == ["a"]
+
+
+def test_recent_finishes_come_latest_first(days: Days, time: Time, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    for token, id in enumerate(["a", "b c", "d"], 1):
+        days.record(ann, "reviews", "finished", id=id, token=token)
+        time.now += timedelta(seconds=1)
+    latest = days.recent(ann, limit=2)
+    assert [(done.queue, done.id, done.token) for done in latest] == [
+        ("reviews", "d", 3),
+        ("reviews", "b c", 2),
+    ]
+    assert latest[0].at == NOON + timedelta(seconds=2)
+
+
+def test_of_everybody_knows_who_worked(days: Days, time: Time, queue_name: str) -> None:
+    time.now = NOON + timedelta(days=sum(map(ord, queue_name)))  # a day of this test's own
+    ann, bob = f"ann {queue_name}", f"bob {queue_name}"
+    days.record(ann, "reviews", "finished", id="a", token=1)
+    days.record(bob, "reviews", "gave_back")
+    found = days.of_everybody(time.now.date())
+    assert list(found) == [ann, bob]
+    assert found[ann]["reviews"].finished == 1
+    assert found[bob]["reviews"].gave_back == 1
+    assert days.of_everybody(time.now.date() - timedelta(days=1)) == {}
+
+
+def test_a_page_that_is_wrong_about_its_time_is_held_to_the_lease(days: Days, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    days.record(ann, "reviews", "finished", id="a", token=1, active_ms=99_000, held_ms=10_000)
+    days.record(ann, "reviews", "finished", id="b", token=2, active_ms=-5, held_ms=10_000)
+    assert days.today(ann, "reviews").active_ms == 10_000
+
+
+def test_days_go_when_they_are_old(server: Any, days: Days, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    days.record(ann, "reviews", "finished", id="a", token=1)
+    kept = server.redis.keys(f"leaseq:{{@accounts}}:*{queue_name}")
+    assert len(kept) == 2
+    assert all(0 < server.redis.ttl(key) <= KEPT_DAYS * 86_400 for key in kept)
+
+
+def test_a_server_that_is_away_costs_a_figure_and_no_answer() -> None:
+    away = Days(leaseq.connect("redis://127.0.0.1:1/0"))
+    away.record("ann", "reviews", "finished", id="a", token=1)
+    with pytest.raises(leaseq.ServerUnavailable):
+        away.today("ann", "reviews")
