@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp.days import KEPT_DAYS, Days
+from webapp.days import KEPT_DAYS, Days, How
+
+from .conftest import Browser, Caller
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -35,8 +37,8 @@ def test_what_was_done_adds_up_by_queue(days: Days, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1, active_ms=30_000, held_ms=60_000)
     days.record(ann, "reviews", "finished", id="b", token=2, active_ms=50_000, held_ms=60_000)
-    days.record(ann, "reviews", "gave_back", active_ms=5_000, held_ms=9_000)
-    days.record(ann, "letters", "broken")
+    days.record(ann, "reviews", "gave_back", id="c", token=3, active_ms=5_000, held_ms=9_000)
+    days.record(ann, "letters", "broken", id="a", token=1)
 
     today = days.today(ann, "reviews")
     assert (today.finished, today.gave_back, today.broken) == (2, 1, 0)
@@ -64,7 +66,7 @@ def test_the_last_days_come_today_first_with_those_without_work(
     assert list(last[date(2026, 11, 23)]) == ["letters", "reviews"]
 
 
-def test_a_finish_that_is_recorded_again_counts_once(days: Days, queue_name: str) -> None:
+def test_what_is_recorded_again_counts_once(days: Days, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     for _ in range(3):
         days.record(ann, "reviews", "finished", id="a", token=1, active_ms=1_000, held_ms=2_000)
@@ -81,17 +83,18 @@ def test_an_undo_takes_its_finish_off_once_on_its_own_day(days: Days, time: Time
     days.record(ann, "reviews", "finished", id="b", token=2)
     time.now += timedelta(seconds=10)
     for _ in range(2):
-        days.record(ann, "reviews", "undone", id="b", token=2)
-    days.record(ann, "reviews", "undone", id="never", token=9)
+        days.take_off(ann, "reviews", id="b", token=2)
+    days.take_off(ann, "reviews", id="never", token=9)
 
     assert [sum(one.finished for one in by.values()) for by in days.of_person(ann, 2).values()] == [0, 1]
     assert [done.id for done in days.recent(ann)] == ["a"]
 
 
-def test_recent_finishes_come_latest_first(days: Days, time: Time, queue_name: str) -> None:
+def test_what_was_let_go_comes_latest_first(days: Days, time: Time, queue_name: str) -> None:
     ann = f"ann {queue_name}"
-    for token, id in enumerate(["a", "b c", "d"], 1):
-        days.record(ann, "reviews", "finished", id=id, token=token)
+    letting_go: list[tuple[How, str]] = [("finished", "a"), ("broken", "b c"), ("finished", "d")]
+    for token, (how, id) in enumerate(letting_go, 1):
+        days.record(ann, "reviews", how, id=id, token=token)
         time.now += timedelta(seconds=1)
     latest = days.recent(ann, limit=2)
     assert [(done.queue, done.id, done.token) for done in latest] == [
@@ -105,7 +108,7 @@ def test_of_everybody_knows_who_worked(days: Days, time: Time, queue_name: str) 
     time.now = NOON + timedelta(days=sum(map(ord, queue_name)))  # a day of this test's own
     ann, bob = f"ann {queue_name}", f"bob {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1)
-    days.record(bob, "reviews", "gave_back")
+    days.record(bob, "reviews", "gave_back", id="a", token=2)
     found = days.of_everybody(time.now.date())
     assert list(found) == [ann, bob]
     assert found[ann]["reviews"].finished == 1
@@ -133,3 +136,40 @@ def test_a_server_that_is_away_costs_a_figure_and_no_answer() -> None:
     away.record("ann", "reviews", "finished", id="a", token=1)
     with pytest.raises(leaseq.ServerUnavailable):
         away.today("ann", "reviews")
+
+
+def lease_of(queue: leaseq.Queue, who: str) -> leaseq.Lease:
+    lease = queue.reserve(who)
+    assert lease is not None
+    return lease
+
+
+def test_what_is_done_on_the_pages_is_counted(app: Any, asking: leaseq.Queue, person: Browser) -> None:
+    days: Days = app.extensions["leaseq"].days
+    one = lease_of(asking, person.name)
+    answer = {"answer.about": "refund", "answer.urgent": "true", "token": one.token, "active_ms": "4000"}
+    for _ in range(2):
+        assert person.post(f"/q/{asking.name}/items/{one.id}/finish", answer).status_code == 303
+    two = lease_of(asking, person.name)
+    person.post(f"/q/{asking.name}/items/{two.id}/abandon", {"token": two.token, "active_ms": "much"})
+    two = lease_of(asking, person.name)
+    person.post(f"/q/{asking.name}/items/{two.id}/fail", {"token": two.token, "error": "no text"})
+
+    today = days.today(person.name, asking.name)
+    assert (today.finished, today.gave_back, today.broken) == (1, 1, 1)
+    assert today.active_seconds == 4
+
+
+def test_what_is_done_over_rest_is_counted(app: Any, asking: leaseq.Queue, worker: Caller) -> None:
+    one = lease_of(asking, worker.name)
+    result = {"about": "refund", "urgent": True}
+    path = f"/queues/{asking.name}/items"
+    for _ in range(2):
+        worker("POST", f"{path}/{one.id}/finish", json={"token": one.token, "result": result})
+    two = lease_of(asking, worker.name)
+    worker("POST", f"{path}/{two.id}/abandon", json={"token": two.token})
+    two = lease_of(asking, worker.name)
+    worker("POST", f"{path}/{two.id}/fail", json={"token": two.token, "error": "no text"})
+
+    today = app.extensions["leaseq"].days.today(worker.name, asking.name)
+    assert (today.finished, today.gave_back, today.broken) == (1, 1, 1)

@@ -32,5 +32,5 @@ def who_worked(date: str) -> str:
 
 
 def recent(person: str) -> str:
-    """Sorted set: "queue token id" of what they finished, by when; gone a day after the last."""
+    """Sorted set: "how queue token id" of what they let go, by when; gone a day after the last."""
     return f"{_BASE}recent:{person}"

@@ -24,6 +24,7 @@ from webapp.api.bodies import (
 from webapp.api.keys import request_id
 from webapp.api.replies import FailedModel, FinishedModel, IdModel, LeaseModel, LeasesModel
 from webapp.api.shapes import finished_shape, lease_shape
+from webapp.days import How
 from webapp.gate import needs
 from webapp.state import person, queue, state
 from webapp.waits import LONGEST
@@ -96,6 +97,7 @@ def finish(path: ItemPath, body: FinishBody) -> dict[str, Any]:
         skills=me.skills,
         request_id=request_id(),
     )
+    _count(path, "finished", body.token)
     return finished_shape(finished)
 
 
@@ -106,6 +108,7 @@ def abandon(path: ItemPath, body: AbandonBody) -> dict[str, Any]:
     queue(path.q).abandon(
         id=path.id, token=body.token, person=person().name, reason=body.reason, again=body.again
     )
+    _count(path, "gave_back", body.token)
     return {"id": path.id}
 
 
@@ -114,8 +117,14 @@ def abandon(path: ItemPath, body: AbandonBody) -> dict[str, Any]:
 def fail(path: ItemPath, body: FailBody) -> dict[str, Any]:
     """Say that the item can't be done. It comes again later, until its attempts are used up."""
     failed = queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
+    _count(path, "broken", body.token)
     retry_at = rfc3339(failed.retry_at) if failed.retry_at else None
     return {"id": failed.id, "retry_at": retry_at}
+
+
+def _count(path: ItemPath, how: How, token: int) -> None:
+    """Into the figures of the day. Who called is their person, a program's too."""
+    state().days.record(person().name, path.q, how, id=path.id, token=token)
 
 
 @bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": LeaseModel})

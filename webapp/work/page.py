@@ -13,6 +13,7 @@ from webapp.forms import draft_of, fields_of, read_result, typed_in, typed_of
 from webapp.gate import needs
 from webapp.state import person, queue
 from webapp.work import bp
+from webapp.work.counted import count
 from webapp.work.nothing import needs_of
 from webapp.work.receipt import GONE, receipt_of
 from webapp.work.sheet import Sheet, free_keys, shown
@@ -60,6 +61,7 @@ def finish(q: str, id: str) -> Page:
         return _lost(found, id, token, lost, refused=True)
     except Invalid as refused:
         return _refused(found, id, token, refused.errors or {refused.field: refused.limit})
+    count(q, "finished", id, token)
     late = " Your time had run out, but nobody else had taken it: it counts." if finished.late else ""
     flash(f"Saved.{late}")
     return _back(q) if then_reserve else redirect(url_for("work.home"), 303)
@@ -94,6 +96,7 @@ def abandon(q: str, id: str) -> Page:
         found.abandon(id=id, token=token, person=person().name, reason=reason, again=again)
     except (LeaseLost, ItemNotFound) as lost:
         return _lost(found, id, token, lost)
+    count(q, "gave_back", id, token)
     flash(
         "You gave it back. You see it again when nothing else waits for you."
         if again
@@ -114,6 +117,7 @@ def fail(q: str, id: str) -> Page:
         failed = found.fail(id=id, token=token, person=person().name, error=error)
     except (LeaseLost, ItemNotFound) as lost:
         return _lost(found, id, token, lost)
+    count(q, "broken", id, token)
     again = "It is tried again later." if failed.retry_at else "It is put aside: your manager sees it."
     flash(f"Thank you, the problem is noted. {again}")
     return _back(q)

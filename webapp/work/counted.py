@@ -1,0 +1,26 @@
+"""What was just done here goes into the figures of the day."""
+
+from __future__ import annotations
+
+from flask import request
+
+from webapp.days import How
+from webapp.state import person, state
+
+
+def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) -> None:
+    """Count one item, with the active time that the page measured (the form's field ``active_ms``)."""
+    state().days.record(
+        person().name,
+        queue,
+        how,
+        id=id,
+        token=token,
+        active_ms=_milliseconds(request.form.get("active_ms", "")),
+        held_ms=round(held_seconds * 1_000),
+    )
+
+
+def _milliseconds(text: str) -> int:
+    """A number as a page sends it, which may send anything."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 10 else 0
