@@ -150,7 +150,7 @@ def test_a_hash_of_another_cost_is_renewed_at_sign_in(empty: Accounts, empty_ser
 def test_passwords_are_argon2id_at_the_cost_that_owasp_asks() -> None:
     from webapp.accounts import Passwords
 
-    assert Passwords().hash(PASSWORD).startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert Passwords().hash(PASSWORD, "ann").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
 def test_the_log_says_who_changed_what(empty: Accounts) -> None:

