@@ -61,6 +61,7 @@ if not replayed then
   call('ZREM', source, id)
 end
 if request then
+  local waiter, woken -- nobody: a finish does not wait
   --- @include row_keys
   --- @include take
   return { 'finished', late and 1 or 0, replayed and 1 or 0, reply or { 'nothing' } }

@@ -37,3 +37,6 @@ if swept or events[1] then
   now = now + 1
   at = string.format('%.0f', now)
 end
+if swept and waiter and woken == '0' and not reply then -- what came back may have woken others
+  --- @include wait_turn
+end

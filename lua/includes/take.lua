@@ -1,6 +1,7 @@
 -- Gives `person` the next item and sets `reply`. A finish just before it comes along, to be written by
 -- the same two commands: `done`, its grant with the answer, and `whom`, its event.
--- Needs: the status, holdings, skills, at, now, request, and after a finish id, done, whom. Sets: reply.
+-- Needs: the status, holdings, skills, at, now, request, who waits (waiter, woken), and after a finish id,
+-- done, whom. Sets: reply.
 -- No function is made here unless something is out of the ordinary: making one costs as much as half
 -- a command. Every write of a destination comes before the removal of its source.
 local reply

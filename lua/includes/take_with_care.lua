@@ -23,6 +23,7 @@ if not reply then
   if item then
     next_id, next_item, shelf = found[1], item_of(found[1]), shelf_key(found[2], found[3])
     attempt, marks, draft = taken_before(item, next_item, person)
+    if waiter then leave_line(waiter) end -- the next assignment wakes somebody else
     following(item)
     record = payload_of(next_id, call('HGET', ITEMS, next_id))
     if found[4] then call('ZREM', found[4], next_id) end

@@ -3,6 +3,8 @@
 --- @include line
 if reply and reply[1] == 'leased' then
   leave_line(waiter)
+  -- one that they held already: what they were woken for is there still
+  if woken == '1' and not record and (shelves ~= '' or open == 'mixed') and open ~= 'paused' then wake(1) end
 elseif not reply then
   local again = stand_in_line(waiter)
   if woken == '1' and (shelves ~= '' or open == 'mixed') and open ~= 'paused' then wake(1, waiter) end

@@ -249,3 +249,61 @@ def test_closing_a_client_ends_its_waits_and_nobody_elses(
     assert in_line(server, queue) == 1
     queue.enqueue({}, id="a")
     assert got(bob) == ["a"]
+
+
+@pytest.fixture
+def stand(timed: leaseq.Queue, clock: Clock) -> Callable[..., None]:
+    """Let people stand in line, a moment apart, each as the waiter of their name."""
+
+    def stand(*people: str) -> None:
+        for person in people:
+            clock.tick(0.1)
+            assert not isinstance(timed._reserve(person, f"r-{person}", "", person), leaseq.Lease)
+
+    return stand
+
+
+def look(timed: leaseq.Queue, person: str, woken: bool) -> str | None:
+    found = timed._reserve(person, f"r-{person}", "", person, woken)
+    return found.id if isinstance(found, leaseq.Lease) else None
+
+
+def test_what_ran_out_is_for_the_first_in_line_whoever_looks_first(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+) -> None:
+    timed.configure(lease_seconds=4)
+    timed.enqueue({}, id="a")
+    timed.reserve("gone")
+    stand("first", "second")
+    clock.tick(4)
+    assert look(timed, "second", woken=False) is None
+    assert look(timed, "first", woken=True) == "a"
+
+
+def test_the_next_answer_wakes_another_than_who_took_the_one_before(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+) -> None:
+    timed.configure(answers=2)
+    stand("died", "second", "third")
+    timed.enqueue({}, id="a")  # wakes the first, who does not come
+    clock.tick(3.5)
+    assert look(timed, "second", woken=False) == "a"
+    assert timed.stats().waiting == 0, "the third is woken for the other answer"
+    assert look(timed, "third", woken=True) == "a"
+
+
+def test_who_is_woken_and_has_their_hands_full_by_now_makes_room_for_the_next(
+    timed: leaseq.Queue, stand: Callable[..., None]
+) -> None:
+    timed.configure()
+    stand("ann", "bob")
+    timed.enqueue({}, id="french", requires=["fr"])  # ann is woken for nothing, and so is bob then
+    assert look(timed, "ann", woken=True) is None
+    assert look(timed, "bob", woken=True) is None
+    timed.enqueue({}, id="any", priority=200)
+    elsewhere = timed.reserve("ann", skills=["fr"])
+    assert elsewhere is not None
+    assert elsewhere.id == "french"
+    assert look(timed, "ann", woken=True) == "french"
+    assert timed.stats().waiting == 0, "bob is woken"
+    assert look(timed, "bob", woken=True) == "any"
