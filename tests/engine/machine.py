@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,12 +14,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 
 import leaseq
 from leaseq import NewItem, Nothing
+from leaseq.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.model import Model
 from tests.engine.model_items import Item, Part, Rules
 
 SKILLS: dict[str, tuple[str, ...]] = {"ann": (), "b b": ("fr",), "cyd": ("fr", "legal"), "@d:1": ("fr",)}
+SKILLS |= {"eva": (), "fay": ("fr",)}
 # Leases and delays end between whole seconds, and time goes by in whole ones: nothing ends on the dot.
 LEASE_SECONDS = 9.5
 numbers = itertools.count()
@@ -34,15 +38,16 @@ NEW: st.SearchStrategy[New] = st.tuples(
 
 
 class Watched(RuleBasedStateMachine):
-    server: Server
+    servers: dict[str, Server]  # by what they do before they answer: see the policy's `durable`
     plain: bool
 
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.queue = leaseq.Queue(self.server.client, f"machine.{next(numbers)}", clock=self.clock)
         self.leases: list[leaseq.Lease] = []  # every one ever given, stale ones included
         self.ids: list[str] = []
+        self.waiting: dict[str, str] = {}  # waiter → the person
+        self.heard: list[str] = []  # who was told that they are woken, since the last step
         self.most_items = 6 if self.plain else 3  # few, so that they come round often
 
     @initialize(
@@ -51,7 +56,9 @@ class Watched(RuleBasedStateMachine):
         max_abandons=st.sampled_from([None, None, 2, 3]),
         keep=st.sampled_from([None, 0.5, 15.5]),
         dedupe=st.sampled_from([0, 20.5]),
+        durable=st.sampled_from(["server"] * 7 + ["fsync"]),
         many=st.lists(NEW, min_size=1, max_size=3),
+        line=st.lists(st.sampled_from(list(SKILLS)), max_size=6),
     )
     def begin(
         self,
@@ -60,18 +67,33 @@ class Watched(RuleBasedStateMachine):
         max_abandons: int | None,
         keep: float | None,
         dedupe: float,
+        durable: str,
         many: list[New],
+        line: list[str],
     ) -> None:
+        self.server = self.servers[durable]
+        self.queue = leaseq.Queue(self.server.client, f"machine.{next(numbers)}", clock=self.clock)
+        self.wakes = self.server.redis.pubsub()
+        self.wakes.subscribe(f"leaseq:{{{self.queue.name}}}:wake")
         rules = Rules(holds, 1 if self.plain else answers, max_abandons, keep, dedupe)
-        self.queue.configure(lease_seconds=LEASE_SECONDS, retry_seconds=3.3, **vars(rules))
-        self.model = Model(rules)
+        self.queue.configure(lease_seconds=LEASE_SECONDS, retry_seconds=3.3, durable=durable, **vars(rules))
+        self.model = Model(rules, lambda: self.now)
         self.add(many)
-        for person in SKILLS:
+        for person in list(SKILLS)[:4]:
             self.come(person)
+
+        self.all_wait(line)
 
     @property
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.clock.now / 1e6, UTC) + timedelta(milliseconds=1)
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What those who wait do is at times of its own: nobody is believed gone on the dot."""
+        self.clock.tick(0.0005)
+        yield
+        self.clock.tick(0.0005)
 
     def few(self) -> bool:
         return (
@@ -130,9 +152,14 @@ class Watched(RuleBasedStateMachine):
         with pytest.raises(leaseq.ItemNotFound if missing else leaseq.LeaseLost):
             call()
 
-    def got(self, person: str, lease: leaseq.Lease | None) -> None:
+    def got(self, person: str, lease: leaseq.Lease | None, waiter: str = "") -> None:
         """What a reserve gave is what it ought to give."""
-        expected = self.model.reserve(person, SKILLS[person], self.now)
+        expected = self.model.in_hand(person, self.now)
+        if not expected:
+            if waiter and not self.model.line.has_turn(waiter):
+                assert lease is None, f"{person} overtook others"
+                return
+            expected = self.model.choose(person, SKILLS[person])
         if lease is None:
             assert not expected, f"{person} got nothing"
             reason, free_at = self.model.why_nothing(self.now)
@@ -141,6 +168,7 @@ class Watched(RuleBasedStateMachine):
         found = [part for part in expected if part.item.id == lease.id]
         assert found, f"{person} got {lease.id}"
         part = self.reserved(found)
+        self.model.line.leave(waiter)
         self.model.granted(part, lease.token, person, lease.expires_at)
         assert lease.person == person
         assert lease.draft == part.item.drafts.get(person)
@@ -159,9 +187,76 @@ class Watched(RuleBasedStateMachine):
         assert {state: real[state] for state in self.model.sets()} == self.model.sets()
         assert looking.rows(self.server.redis, self.queue.name, self.model.shelves) == self.model.shelves
         stats = self.queue.stats()
+        assert stats.waiting == len(self.model.line.standing())
         assert stats.inbound == len(self.model.parts("inbound")), "and on no other shelf"
         assert {what: n for what, n in stats.counters.items() if n} == self.model.counters
         assert stats.overdue == sum(due < self.now for due in self.model.overdue.values())
+
+    def all_wait(self, people: list[str]) -> None:
+        """They take what is there, and then stand in line."""
+        with self.apart():
+            for person in people:
+                for _ in range(2 + self.model.rules.holds - len(self.model.hands.get(person, []))):
+                    if person not in self.waiting.values():
+                        waiter = f"waiter-{next(numbers)}"
+                        self.waiting[waiter] = person
+                        self.look(waiter)
+
+    def all_look(self, backwards: bool) -> None:
+        with self.apart():
+            for waiter in sorted(self.waiting, reverse=backwards):
+                self.look(waiter)
+
+    def look(self, waiter: str) -> None:
+        """One who waits looks: by themselves, or since they were woken."""
+        person, line = self.waiting[waiter], self.model.line
+        woken, known = line.is_woken(waiter), [(lease.id, lease.token) for lease in self.leases]
+        skills = ",".join(sorted(SKILLS[person]))
+        found = self.queue._reserve(person, f"request-{next(numbers)}", skills, waiter, woken)
+        lease = found if isinstance(found, leaseq.Lease) else None
+        if line.has_turn(waiter):
+            self.got(person, lease, waiter)
+        if isinstance(found, leaseq.Lease):
+            del self.waiting[waiter]
+            if woken and (found.id, found.token) in known:
+                self.passed_on()
+            return
+        line.stand(waiter)
+        soonest = self.model.soonest()
+        if soonest and waiter in [one.name for one in line.standing()[:2]]:
+            assert found <= (soonest - self.now).total_seconds() + 0.002, "they look when a lease runs out"
+        if woken:
+            self.passed_on(waiter)
+
+    def passed_on(self, behind: str | None = None) -> None:
+        """What one who was woken doesn't take is for the next. Where nothing lies there that is no matter."""
+        self.hear()
+        if (not self.model.paused and self.model.parts("inbound")) or len(self.heard) > len(
+            self.model.line.called
+        ):
+            self.model.line.wake(behind)
+
+    def hear(self) -> None:
+        """What was said to those who wait, up to now: the answer to a ping comes behind it."""
+        self.wakes.ping()
+        while (message := self.wakes.get_message(timeout=5)) is None or message["type"] != "pong":
+            if message and message["type"] == "message":
+                self.heard += message["data"].decode().split(" ")
+
+    @invariant()
+    def people_wait_in_line(self) -> None:
+        """In the order in which they began, but for who was woken; and those were told, in that order."""
+        line = self.model.line
+        keys = Keys(self.queue.name)
+        pipe = self.server.redis.pipeline(transaction=True)
+        pipe.zrange(keys.line, 0, -1).hkeys(keys.line_until).hexists(keys.ledger, "line")
+        standing, known, waited_for = pipe.execute()
+        assert [name.decode() for name in standing] == [waiter.name for waiter in line.standing()]
+        assert {name.decode() for name in known} == set(line.waiters)
+        assert waited_for == bool(line.waiters), "where nobody waits a move pays nothing for it"
+        self.hear()
+        assert self.heard == line.called
+        self.heard, line.called = [], []
 
     @invariant()
     def people_hold_what_they_were_granted(self) -> None:
@@ -172,6 +267,7 @@ class Watched(RuleBasedStateMachine):
         """Nothing that was typed is missing, nobody answered twice, and each transition was told once."""
         if not hasattr(self, "model"):
             return
+        self.wakes.close()
         found = [(a.id, a.token, a.person, a.result) for a in self.queue.answers(with_late=True)]
         late = [(item.id, *answer) for item in self.model.items.values() for answer in item.late]
         answers = [

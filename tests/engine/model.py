@@ -77,10 +77,6 @@ class Model(Sets):
         self.remove(item.id)
         self.count("forgotten")
 
-    def something_is_due(self, now: datetime) -> bool:
-        out = any(part.grants[-1].expires <= now for part in self.parts("reserved"))
-        return out or any(part.until and part.until <= now for part in self.parts("scheduled"))
-
     def waiting_for(self, person: str, skills: tuple[str, ...]) -> Iterator[Part]:
         """All on the rows that they qualify for, in the order of precedence."""
         for part in sorted(self.parts("inbound"), key=lambda part: part.rank):
@@ -88,15 +84,17 @@ class Model(Sets):
             if part.assigned == person or (fits and part.assigned is None):
                 yield part
 
-    def reserve(self, person: str, skills: tuple[str, ...], now: datetime) -> list[Part]:
-        """Which one this person ought to get: one of these. The caller then says ``granted``."""
+    def in_hand(self, person: str, now: datetime) -> list[Part]:
+        """What a person gets again whose hands are full, after what ran out came back."""
         self.sweep(now, TAKEN_BACK_BY_A_RESERVE)
         for part in list(self.hands.get(person, [])):
             if part.grants[-1].expires <= now:
                 self.expire(part)
         hands = self.hands.get(person, [])
-        if len(hands) >= self.rules.holds:
-            return hands[:1]
+        return hands[:1] if len(hands) >= self.rules.holds else []
+
+    def choose(self, person: str, skills: tuple[str, ...]) -> list[Part]:
+        """Which one this person ought to get: one of these. The caller then says ``granted``."""
         if self.paused:
             return []
         past = self.looked_past.setdefault(person, set())
@@ -110,6 +108,11 @@ class Model(Sets):
                 again.append(part)
         return again
 
+    def may_have(self, person: str, skills: tuple[str, ...]) -> bool:
+        """Whether anything lies there for them."""
+        waiting = self.waiting_for(person, skills)
+        return any(self.may_answer(p.item, person) and person not in p.item.never for p in waiting)
+
     def may_answer(self, item: Item, person: str) -> bool:
         return person not in item.answered and all(
             part.item is not item for part in self.hands.get(person, [])
@@ -119,14 +122,11 @@ class Model(Sets):
         """After a reserve that gave nothing."""
         if self.paused:
             return "paused", None
-        if self.something_is_due(now):
+        if self.is_due(now):
             return None, None
-        leases = [part.grants[-1].expires for part in self.parts("reserved")]
-        dues = [part.until for part in self.parts("scheduled") if part.until]
-        free = min([*leases, *dues], default=None)
         if self.parts("inbound"):
-            return "not-eligible", free
-        return ("held" if leases else "empty"), free
+            return "not-eligible", self.soonest()
+        return ("held" if self.parts("reserved") else "empty"), self.soonest()
 
     def alive(self, person: str, now: datetime) -> int:
         """How many leases a person has that did not run out."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from tests.engine.model_items import BANDS, Item, Part, Rules
+from tests.engine.model_line import Line
 
 
 class Sets:
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, now: Callable[[], datetime]) -> None:
         self.rules = rules
+        self.line = Line(now)
         self.paused = False
         self.items: dict[str, Item] = {}
         self.shelves: dict[tuple[str, str], list[str]] = {("", name): [] for name in BANDS}
@@ -57,10 +60,26 @@ class Sets:
         self.entries += 1
         part.entry = self.entries
         self.shelves.setdefault(part.shelf, []).append(part.name)
+        if not self.paused:
+            self.line.wake()
 
     def schedule(self, part: Part, until: datetime) -> None:
         self.leave(part)
         part.state, part.until = "scheduled", until
+
+    def resume(self) -> None:
+        self.paused = False
+        for _ in self.parts("inbound"):
+            self.line.wake()
+
+    def soonest(self) -> datetime | None:
+        """When the next lease runs out or the next item comes due."""
+        leases = [part.grants[-1].expires for part in self.parts("reserved")]
+        return min([*leases, *(part.until for part in self.parts("scheduled") if part.until)], default=None)
+
+    def is_due(self, now: datetime) -> bool:
+        first = self.soonest()
+        return first is not None and first <= now
 
     def die(self, part: Part) -> None:
         """What waits of the item dies along."""

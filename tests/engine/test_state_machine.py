@@ -3,6 +3,8 @@ with the rules for people: several answers, skills, assigned items, a limit to h
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 import leaseq
+from leaseq.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine import looking
 from tests.engine.machine import NEW, SKILLS, New, Watched
@@ -23,9 +26,11 @@ INDEX = st.integers(0, 1_000)
 
 class Machine(Watched):
     @precondition(lambda self: self.few())
-    @rule(many=st.lists(NEW, min_size=1, max_size=3))
-    def enqueue(self, many: list[New]) -> None:
+    @rule(many=st.lists(NEW, min_size=1, max_size=3), come=st.booleans())
+    def enqueue(self, many: list[New], come: bool) -> None:
         self.add(many)
+        if come:
+            self.who_is_woken_comes()
 
     @precondition(lambda self: self.ids)
     @rule(index=INDEX)
@@ -133,7 +138,7 @@ class Machine(Watched):
         expected = self.model.sweep(self.now, limit)
         assert {"returned": done.returned, "released": done.released, "died": done.died} == expected
         assert done.forgotten == self.forgotten(limit - sum(expected.values()))
-        assert done.more == (self.model.something_is_due(self.now) or bool(self.model.old(self.now)))
+        assert done.more == (self.model.is_due(self.now) or bool(self.model.old(self.now)))
 
     def forgotten(self, limit: int) -> int:
         """How many are to go now; the queue chooses which."""
@@ -143,9 +148,14 @@ class Machine(Watched):
             self.model.forget(item)
         return min(limit, len(old))
 
-    @rule(seconds=st.sampled_from([1, 2, 5, 10, 30]))
-    def time_goes_by(self, seconds: int) -> None:
-        self.clock.tick(seconds)
+    @rule(seconds=st.sampled_from([0, 1, 2, 5, 10, 30]), backwards=st.booleans())
+    def time_goes_by(self, seconds: int, backwards: bool) -> None:
+        """For up to five seconds, who waits looks now and then: more often than who is believed gone."""
+        steps = {0: [0], 5: [2, 2, 1]}.get(seconds, [seconds])
+        for step in steps:
+            self.clock.tick(step)
+            if seconds <= 5:
+                self.all_look(backwards)
 
     @rule()
     def people_walk_away(self) -> None:
@@ -199,13 +209,82 @@ class Machine(Watched):
 
     @rule()
     def pause_or_resume(self) -> None:
-        (self.queue.resume if self.model.paused else self.queue.pause)()
-        self.model.paused = not self.model.paused
+        if self.model.paused:
+            self.queue.resume()
+            self.model.resume()
+        else:
+            self.queue.pause()
+            self.model.paused = True
+
+    @rule(durable=st.sampled_from(["server", "fsync"]), person=PEOPLE)
+    def change_durable(self, durable: Any, person: str) -> None:
+        if self.server is not self.servers["fsync"]:
+            if durable == "fsync":
+                with pytest.raises(leaseq.Invalid):
+                    self.queue.configure(durable=durable)
+            return
+        self.queue.configure(durable=durable)
+        before = self.waits()
+        self.come(person)
+        assert (self.waits() > before) == (durable == "fsync")
+
+    def waits(self) -> int:
+        """How often anything waited for the disk."""
+        found: Any = self.server.redis.info("commandstats")
+        return int(found.get("cmdstat_waitaof", {"calls": 0})["calls"])
+
+    @rule(people=st.lists(PEOPLE, min_size=1, max_size=4))
+    def wait(self, people: list[str]) -> None:
+        self.all_wait(people)
+
+    @precondition(lambda self: self.waiting)
+    @rule(index=INDEX, end=st.sampled_from(["look", "look", "leave", "die"]))
+    def wait_on(self, index: int, end: str) -> None:
+        waiter = list(self.waiting)[index % len(self.waiting)]
+        with self.apart():
+            if end == "look":
+                self.look(waiter)
+                return
+            del self.waiting[waiter]
+            if end == "leave":
+                woken = self.model.line.is_woken(waiter)
+                self.queue._moves.leave_line(waiter)
+                self.model.line.leave(waiter)
+                if woken:
+                    self.passed_on()
+
+    @precondition(lambda self: self.waiting)
+    @rule()
+    def who_is_woken_comes(self) -> None:
+        """And then nobody waits while something lies there that they may have."""
+        line = self.model.line
+        with self.apart():
+            while woken := [waiter for waiter in self.waiting if line.is_woken(waiter)]:
+                self.look(woken[0])
+        if self.model.paused or len(line.standing()) < len(line.waiters):  # one died on the way
+            return
+        for waiter in line.standing():
+            person = self.waiting.get(waiter.name)
+            if (
+                person
+                and waiter.until > self.now
+                and self.model.alive(person, self.now) < self.model.rules.holds
+            ):
+                assert not self.model.may_have(person, SKILLS[person])
+
+
+@pytest.fixture(scope="module")
+def disk() -> Iterator[Server]:
+    """A server that fsyncs each write, as the policy's `durable` needs it."""
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as embedded:
+        client = leaseq.connect(embedded.url)
+        yield Server(embedded.url, client)
+        client.close()
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "people"])
-def test_anything_in_any_order(server: Server, plain: bool) -> None:
-    Machine.server, Machine.plain = server, plain
+def test_anything_in_any_order(server: Server, disk: Server, plain: bool) -> None:
+    Machine.servers, Machine.plain = {"server": server, "fsync": disk}, plain
     run_state_machine_as_test(
         Machine,
         settings=settings(

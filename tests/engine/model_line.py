@@ -1,0 +1,67 @@
+"""Who waits for an item, in which order, and whose turn it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+BELIEVED = timedelta(seconds=5)
+ON_THE_WAY = timedelta(seconds=0.2)
+SETTLED = timedelta(seconds=3)
+
+
+@dataclass
+class Waiter:
+    name: str
+    until: datetime  # believed to be there
+    woken: bool = False  # and on the way
+
+
+class Line:
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self.now = now
+        self.waiters: dict[str, Waiter] = {}  # in the order in which they began
+        self.called: list[str] = []  # who was woken since the machine last looked
+        self.last: datetime | None = None  # when somebody was woken
+
+    def standing(self) -> list[Waiter]:
+        return [waiter for waiter in self.waiters.values() if not waiter.woken]
+
+    def stand(self, name: str) -> None:
+        """At the end; who was here before has their place."""
+        now = self.now()
+        waiter = self.waiters.setdefault(name, Waiter(name, now))
+        waiter.woken = False
+        if waiter.until - now < BELIEVED / 2:
+            waiter.until = now + BELIEVED
+
+    def leave(self, name: str) -> None:
+        self.waiters.pop(name, None)
+        if not self.waiters:
+            self.last = None
+
+    def is_woken(self, name: str) -> bool:
+        return name in self.waiters and self.waiters[name].woken
+
+    def wake(self, behind: str | None = None) -> None:
+        """The first who is there; with ``behind``, of those who began after that one."""
+        names = list(self.waiters)
+        after = names.index(behind) if behind else -1
+        for waiter in self.standing():
+            if names.index(waiter.name) <= after:
+                continue
+            if waiter.until >= self.now():
+                waiter.woken, self.last = True, self.now()
+                self.called.append(waiter.name)
+                return
+            self.leave(waiter.name)
+
+    def has_turn(self, name: str) -> bool:
+        """Whether one who was not woken may look. They overtake nobody while wake-ups go round."""
+        waiter = self.waiters.get(name)
+        if waiter is None or waiter.woken or self.last is None:
+            return True
+        first, ago = self.standing()[0], self.now() - self.last
+        alone = first is waiter or first.until < self.now()
+        return ago >= SETTLED or (ago >= ON_THE_WAY and alone)
