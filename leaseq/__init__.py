@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Enqueued,
         Event,
         Failed,
+        Filter,
         Finished,
         Grant,
         Item,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Page,
         State,
         Stats,
+        Told,
     )
     from leaseq.policy import Policy
     from leaseq.queue import Queue, queues
@@ -50,6 +52,7 @@ __all__ = [
     "Enqueued",
     "Event",
     "Failed",
+    "Filter",
     "Finished",
     "Grant",
     "Invalid",
@@ -70,6 +73,7 @@ __all__ = [
     "ServerUnavailable",
     "State",
     "Stats",
+    "Told",
     "Worked",
     "Worker",
     "connect",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from datetime import datetime
+from typing import get_args
 from urllib.parse import unquote
 
 from leaseq import ids, records, strict
 from leaseq.errors import Invalid
-from leaseq.model import Item, Json, Lease, NewItem
+from leaseq.model import Did, Filter, Item, Json, Lease, NewItem
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
@@ -90,6 +91,28 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
     row, shelf, score, number, id = found.groups()
     place = "" if shelf is None else f"{unquote(row)}\t{shelf}"
     return place, score, assignment(strict.item_id(id, "after"), int(number))
+
+
+def wanted(where: Filter, backwards: bool) -> tuple[str, ...]:
+    """A filter as the list's script takes it."""
+    if where.did not in (None, *get_args(Did)):
+        raise Invalid("did", "one of " + ", ".join(get_args(Did)))
+    if where.text and where.did not in (None, "abandoned", "failed"):
+        raise Invalid("text", "left out, or with did abandoned or failed: only then do people say why")
+    return (
+        "back" if backwards else "",
+        _bound(where.since, "since"),
+        _bound(where.until, "until"),
+        strict.text(where.id, "id", strict.MAX_ID),
+        "" if where.person is None else strict.person_name(where.person),
+        where.did or "",
+        "" if where.text is None else strict.text(where.text, "text"),
+        "" if where.skill is None else strict.skills([where.skill], "skill")[0],
+    )
+
+
+def _bound(time: object, field: str) -> str:
+    return "" if time is None else str(_time(time, field))
 
 
 def assignment(id: str, number: int) -> str:

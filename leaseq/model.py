@@ -19,6 +19,12 @@ STATES: tuple[State, ...] = ("inbound", "reserved", "scheduled", "finished", "de
 Ending = Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone"]
 """How a grant ended; ``held`` while it hasn't."""
 
+Listed = Literal["inbound", "reserved", "scheduled", "finished", "dead", "due"]
+"""A list of items: those in one state, or those with a due date that are neither finished nor dead."""
+
+Did = Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone", "assigned"]
+"""What a search asks of a person: how a lease of theirs ended, or that the item is theirs alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
@@ -139,11 +145,28 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class Filter:
+    """Which items a search means: those for which all that is given holds. ``person``, ``did`` and ``text``
+    are about one and the same lease of the item."""
+
+    id: str = ""  # the id begins with this
+    person: str | None = None  # who had a lease of it
+    did: Did | None = None  # how that lease ended; assigned: the person alone may reserve it now
+    text: str | None = (
+        None  # in what they said when they gave it back or failed it, whatever the case of a to z
+    )
+    skill: str | None = None  # that it needs
+    since: datetime | None = None  # on Item.since (in the list by due date, on the date): from this time on
+    until: datetime | None = None  # and before this one
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """Some of the items in one state. ``after`` leads to the next page; None: this was the last."""
+    """Some of the items in a list. ``after`` leads to the next page; None: this was the last."""
 
     items: tuple[Item, ...]
     after: str | None
+    looked: int = field(default=0, compare=False)  # how many entries of the list were looked at for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +202,14 @@ class Nothing:
     free_at: datetime | None = None  # when the first held or scheduled item may come free
     detail: str | None = None  # the reason given for a pause
     obstacles: Obstacles | None = field(default=None, compare=False)  # with not-eligible; explains the reason
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the journal tells of one item, the oldest first."""
+
+    events: tuple[Event, ...]
+    whole: bool  # False: the journal was too long to look through to its end
 
 
 @dataclass(frozen=True, slots=True)

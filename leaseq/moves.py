@@ -51,6 +51,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("why_nothing", "ledger", "items", "inbound", "reserved", "scheduled"),
         load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
         load("journal", "journal"),
+        load("story", "journal"),
     )
 }
 
@@ -146,8 +147,8 @@ class Moves:
     def revive(self, id: str, by: str) -> Reply:
         return self._run("revive", id, by)
 
-    def release(self, id: str, by: str) -> Reply:
-        return self._run("release", id, by)
+    def release(self, id: str, by: str, person: str) -> Reply:
+        return self._run("release", id, by, person)
 
     def assign(self, id: str, by: str, person: str) -> Reply:
         return self._run("assign", id, by, person)
@@ -174,8 +175,9 @@ class Moves:
     def get(self, id: str) -> Reply:
         return self._run("get", id)
 
-    def items(self, state: str, limit: int, shelf: str, score: str, id: str) -> Reply:
-        return self._run("items", state, str(limit), shelf, score, id)
+    def items(self, state: str, limit: int, look: int, place: Sequence[str], wanted: Sequence[str]) -> Reply:
+        """``place``: row and shelf, score, assignment seen last. ``wanted``: of `arguments.wanted`."""
+        return self._run("items", state, str(limit), str(look), *place, *wanted)
 
     def mine(self, person: str) -> Reply:
         return self._run("mine", person)
@@ -185,6 +187,9 @@ class Moves:
 
     def stats(self, counters: Sequence[str]) -> Reply:
         return self._run("stats", *counters)
+
+    def story(self, start: str, look: int, id: str) -> Reply:
+        return self._run("story", start, str(look), id)
 
     def journal(self, start: str, count: int) -> Reply:
         return self._run("journal", start, str(count))

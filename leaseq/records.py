@@ -164,10 +164,13 @@ def item(name: str, known: Sequence[Any]) -> Item:
     )
 
 
-def due_cursor(item: Item) -> str:
-    """Leads on behind an item in the list by due date."""
-    assert item.due is not None  # noqa: S101 - only such items are in that list
-    return f"/{microseconds(item.due)}/1/{item.id}"
+def cursor(place: bytes, score: bytes, member: bytes) -> str | None:
+    """Leads on behind the entry of a list that was looked at last; None: that was the end of it."""
+    if not score:
+        return None
+    row, _, shelf = place.decode().rpartition("\t")
+    id, _, number = member.decode().partition("\a")
+    return f"{quote(row, safe='') + ':' + shelf if shelf else ''}/{float(score):.0f}/{number or 1}/{id}"
 
 
 def _answer(id: str, payload: Json, block: _Block) -> Answer:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Literal
+from datetime import datetime
+from itertools import chain
+from typing import get_args
 
 from leaseq import arguments, records, strict
 from leaseq.errors import Invalid
-from leaseq.model import STATES, Answer, Event, Item, Page, State, Stats
+from leaseq.model import STATES, Answer, Event, Filter, Item, Listed, Page, State, Stats, Told
 from leaseq.queue.base import Base
 
 COUNTERS = (
@@ -27,7 +29,11 @@ COUNTERS = (
     "undone",
     "forgotten",
 )
+EVERYTHING = Filter()
+MOST_LOOKS = 1_000_000
 _PAGE = 50  # items of one call to the server: about a millisecond of it
+_LOOK = 250  # entries that one call looks at for those that a filter names: the same
+_WALK = 5_000  # entries between two looks at what was found
 _ENTRIES = 1_000  # journal entries of one call
 
 
@@ -50,36 +56,83 @@ class Looking(Base):
             raise Invalid("state", "one of " + ", ".join(STATES))
         return self._page(state, limit, after)
 
-    def _page(self, state: State | Literal["due"], limit: int, after: str | Item | None) -> Page:
-        left = strict.integer(limit, "limit", 1, 1_000)
+    def find(
+        self,
+        state: Listed,
+        where: Filter = EVERYTHING,
+        *,
+        limit: int = 100,
+        after: str | Item | None = None,
+        look: int = 10_000,
+        backwards: bool = False,
+    ) -> Page:
+        """The items of a list that a filter names: at most ``limit``, among the next ``look`` entries of it.
+        ``backwards`` begins at the list's end. Where the page's ``after`` is not None there is more to
+        look at, though the page may be empty."""
+        if state not in get_args(Listed):
+            raise Invalid("state", "one of " + ", ".join(get_args(Listed)))
+        return self._page(state, limit, after, where, strict.integer(look, "look", 1, MOST_LOOKS), backwards)
+
+    def _page(
+        self,
+        state: Listed,
+        limit: int,
+        after: str | Item | None,
+        where: Filter = EVERYTHING,
+        look: int = MOST_LOOKS,
+        backwards: bool = False,
+    ) -> Page:
+        most = strict.integer(limit, "limit", 1, 1_000)
+        wanted = arguments.wanted(where, backwards)
         cursor = after.cursor if isinstance(after, Item) else after
         found: list[Item] = []
-        while left > 0:
-            shelf, score, id = arguments.cursor(cursor, state)
-            asked = min(left, _PAGE)
-            reply = self._moves.items(state, asked, shelf, score, id)
-            batch = [records.item(item_id.decode(), known) for item_id, _, known in reply.rest[1:]]
-            found += batch
-            left -= len(batch)
-            if len(batch) < asked and not reply.rest[0]:
-                return Page(tuple(found), None)
-            cursor = batch[-1].cursor if state != "due" else records.due_cursor(batch[-1])
-        return Page(tuple(found), cursor)
+        looked = 0
+        while True:
+            place = arguments.cursor(cursor, state)
+            asked = min(most - len(found), _PAGE)
+            reply = self._moves.items(state, asked, min(look - looked, _LOOK), place, wanted)
+            count, row_and_shelf, score, last, *entries = reply.rest
+            found += [records.item(item_id.decode(), known) for item_id, _, known in entries]
+            looked += int(count)
+            cursor = records.cursor(row_and_shelf, score, last)
+            if cursor is None or len(found) == most or looked >= look:
+                return Page(tuple(found), cursor, looked)
 
-    def answers(self, *, with_late: bool = False, chunk: int = 500) -> Iterator[Answer]:
+    def answers(
+        self,
+        *,
+        with_late: bool = False,
+        person: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        late: bool | None = None,
+        chunk: int = 500,
+    ) -> Iterator[Answer]:
         """Every answer in the order of finishing, in constant memory; ``with_late`` adds the late answers
-        of items in any state, after them."""
-        for state in STATES if with_late else ("finished",):
-            for item in self._walk(state, chunk):
-                yield from item.answers
-                if with_late:
-                    yield from item.late_answers
+        of items in any state.
 
-    def _walk(self, state: State, chunk: int) -> Iterator[Item]:
-        page = self.page(state, limit=chunk)
+        ``person``, ``since`` and ``until`` (given from the one on and before the other) and ``late`` (True:
+        only those that came late; False: only those in time) leave out the rest.
+        """
+        where = Filter(person=person, did="finished" if person else None, since=since, until=until)
+        arguments.wanted(where, backwards=False)  # refused now, and not when the first answer is asked for
+        walk = (
+            (self._walk(state, chunk) for state in STATES)
+            if with_late
+            else (self._walk("finished", chunk, where),)
+        )
+        return (
+            answer
+            for item in chain.from_iterable(walk)
+            for answer in (*item.answers, *(item.late_answers if with_late else ()))
+            if late in (None, answer.late) and _given(answer, person, since, until)
+        )
+
+    def _walk(self, state: State, chunk: int, where: Filter = EVERYTHING) -> Iterator[Item]:
+        page = self._page(state, chunk, None, where, _WALK)
         yield from page.items
         while page.after is not None:
-            page = self.page(state, limit=chunk, after=page.after)
+            page = self._page(state, chunk, page.after, where, _WALK)
             yield from page.items
 
     def stats(self) -> Stats:
@@ -112,3 +165,25 @@ class Looking(Base):
                 found += moves[seen:] if moves[0].cursor.rpartition(".")[0] == entry else moves
             if len(found) >= most or len(entries) < asked:
                 return found[:most]
+
+    def told(self, id: str, *, look: int = 20_000) -> Told:
+        """What the journal tells of an item since it entered, among the ``look`` entries from then on."""
+        item = self.get(id)
+        left = strict.integer(look, "look", 1, MOST_LOOKS)
+        start, found = str(records.microseconds(item.enqueued_at)), []
+        while start and left > 0:
+            asked = min(left, _ENTRIES)
+            start, *entries = self._moves.story(start, asked, item.id).rest
+            start = start.decode()
+            found += [move for entry in entries for move in records.events(*entry) if move.id == item.id]
+            left -= asked
+        return Told(tuple(found), whole=not start)
+
+
+def _given(answer: Answer, person: str | None, since: datetime | None, until: datetime | None) -> bool:
+    """Whether it is this person's, and of this stretch of time."""
+    return (
+        (person is None or answer.person == person)
+        and (since is None or answer.finished_at >= since)
+        and (until is None or answer.finished_at < until)
+    )

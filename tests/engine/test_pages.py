@@ -103,11 +103,17 @@ def test_a_page_goes_on_where_its_shelf_was_emptied(timed: leaseq.Queue, take: T
 
 
 def test_new_items_show_on_later_pages(timed: leaseq.Queue) -> None:
-    fill(timed, 2)
+    fill(timed, 3)
     page = timed.page("inbound", limit=2)
     assert page.after is not None
     timed.enqueue({}, id="new")
-    assert ids(timed.items("inbound", after=page.after)) == ["new"]
+    assert ids(timed.items("inbound", after=page.after)) == ["002", "new"]
+
+
+@pytest.mark.parametrize("count", [2, 50, 100])
+def test_a_page_that_is_just_full_says_that_it_is_the_last(timed: leaseq.Queue, count: int) -> None:
+    fill(timed, count)
+    assert timed.page("inbound", limit=count).after is None
 
 
 @pytest.mark.parametrize("gone", [None, "b", "c"])

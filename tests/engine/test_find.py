@@ -1,0 +1,223 @@
+"""find: a list, sifted by what a manager remembers of an item; and what the journal tells of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import Filter, NewItem
+from tests.conftest import Clock
+
+Take = Callable[[str], leaseq.Lease]
+
+
+def names(page: leaseq.Page) -> list[str]:
+    return [item.id for item in page.items]
+
+
+@pytest.fixture
+def lived(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Queue:
+    """Items with a past: each named after who had it and how it went, one second apart."""
+    timed.configure(max_attempts=1, lease_seconds=600, holds=9)
+    for id, person, how in (
+        ("ann-done", "ann", "finish"),
+        ("ann-back", "ann", "abandon"),
+        ("bob-back", "bob", "abandon"),
+        ("bob-failed", "bob", "fail"),
+        ("ann-failed", "ann", "fail"),
+        ("bob-holds", "bob", ""),
+    ):
+        clock.tick(1)
+        timed.enqueue({"of": person}, id=id, priority=1, requires=("fr",) if person == "bob" else ())
+        lease = timed.reserve(person, skills=["fr"])
+        assert lease
+        assert lease.id == id
+        if how == "finish":
+            timed.finish(lease, {"text": "Unreadable, \t said nobody"})
+        elif how == "abandon":
+            timed.abandon(lease, 'Not my "Language"\tat all', again=False)
+            timed.assign(id, "carol of it")  # out of the way of those that follow
+        elif how == "fail":
+            timed.fail(lease, "Unreadable scan")
+    return timed
+
+
+@pytest.mark.parametrize(
+    ("state", "where", "expected"),
+    [
+        ("inbound", {"person": "ann"}, ["ann-back"]),
+        ("inbound", {"person": "an"}, []),
+        ("inbound", {"did": "abandoned"}, ["ann-back", "bob-back"]),
+        ("inbound", {"did": "abandoned", "person": "bob"}, ["bob-back"]),
+        ("inbound", {"did": "failed", "person": "bob"}, []),
+        ("inbound", {"text": 'my "language"\tAT'}, ["ann-back", "bob-back"]),
+        ("inbound", {"text": "unreadable"}, []),
+        ("inbound", {"did": "assigned", "person": "carol of it"}, ["ann-back", "bob-back"]),
+        ("inbound", {"did": "assigned", "person": "carol"}, []),
+        ("inbound", {"did": "assigned"}, ["ann-back", "bob-back"]),
+        ("inbound", {"skill": "fr"}, ["bob-back"]),
+        ("inbound", {"skill": "f"}, []),
+        ("inbound", {"id": "bob"}, ["bob-back"]),
+        ("dead", {"text": "UNREADABLE"}, ["bob-failed", "ann-failed"]),
+        ("dead", {"text": "unreadable", "person": "ann", "did": "failed"}, ["ann-failed"]),
+        ("dead", {"text": "."}, []),
+        ("reserved", {"did": "held", "person": "bob"}, ["bob-holds"]),
+        ("reserved", {"did": "finished", "person": "bob"}, []),
+        ("finished", {"did": "finished", "person": "ann"}, ["ann-done"]),
+        ("finished", {"did": "finished", "person": "bob"}, []),
+        ("finished", {"text": "nobody"}, []),
+        ("scheduled", {"person": "ann"}, []),
+    ],
+)
+def test_found_by_what_is_known_of_it(
+    lived: leaseq.Queue, state: leaseq.State, where: dict[str, Any], expected: list[str]
+) -> None:
+    assert names(lived.find(state, Filter(**where))) == expected
+    assert names(lived.find(state, Filter(**where), backwards=True)) == expected[::-1]
+
+
+@pytest.mark.parametrize("state", ["inbound", "dead", "finished", "scheduled"])
+@pytest.mark.parametrize("limit", [1, 3, 7, 100])
+def test_backwards_is_the_list_turned_round(timed: leaseq.Queue, take: Take, state: Any, limit: int) -> None:
+    timed.configure(max_attempts=1, holds=100, answers=1)
+    rows = [("", 100), ("fr", 100), ("", 5), ("de", 900), ("", 900)]
+    timed.enqueue_many(
+        NewItem({}, id=f"{n}", priority=rows[n % 5][1], requires=(rows[n % 5][0],) if rows[n % 5][0] else ())
+        for n in range(60)
+    )
+    if state == "scheduled":
+        timed.enqueue_many(NewItem({}, id=f"later{n}", delay=9 + n // 2) for n in range(20))
+    while state in ("dead", "finished") and (lease := timed.reserve("ann", skills=["de", "fr"])):
+        if state == "dead":
+            timed.fail(lease, "no")
+        else:
+            timed.finish(lease, {})
+    forwards = names(timed.page(state, limit=1000))
+    found: list[str] = []
+    after = None
+    while True:
+        page = timed.find(state, limit=limit, after=after, backwards=True)
+        found += names(page)
+        after = page.after
+        if after is None:
+            break
+    assert found == forwards[::-1]
+
+
+def test_a_page_says_how_far_it_looked_and_goes_on_there(timed: leaseq.Queue) -> None:
+    timed.enqueue_many(NewItem({}, id=f"{'rare' if n == 950 else 'item'}-{n}") for n in range(1_000))
+    where = Filter(id="rare")
+    page = timed.find("inbound", where, look=400)
+    assert (names(page), page.looked, page.after is None) == ([], 400, False)
+    page = timed.find("inbound", where, look=400, after=page.after)
+    assert (names(page), page.looked, page.after is None) == ([], 400, False)
+    page = timed.find("inbound", where, look=400, after=page.after)
+    assert (names(page), page.looked, page.after) == (["rare-950"], 200, None)
+    page = timed.find("inbound", where, limit=1)
+    assert (page.looked, page.after is None) == (951, False), "there is more to look at behind it"
+
+
+def test_from_a_time_on_and_up_to_another(lived: leaseq.Queue, clock: Clock) -> None:
+    start = datetime.fromtimestamp(clock.start / 1e6, UTC)
+    fourth, fifth = start + timedelta(seconds=4), start + timedelta(seconds=5)
+    for backwards in (False, True):
+
+        def found(state: Any, **times: Any) -> list[str]:
+            return sorted(names(lived.find(state, Filter(**times), backwards=backwards)))  # noqa: B023
+
+        assert found("dead", since=fifth) == ["ann-failed"]
+        assert found("dead", until=fifth) == ["bob-failed"]
+        assert found("dead", since=fourth, until=fifth) == ["bob-failed"]
+        assert found("inbound", until=fifth) == ["ann-back", "bob-back"]
+        assert found("inbound", since=fifth) == []
+
+
+def test_an_item_due_is_found_by_any_of_its_assignments(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="one", due=datetime(2030, 1, 1, tzinfo=UTC))
+    timed.enqueue({}, id="two", due=datetime(2031, 1, 1, tzinfo=UTC))
+    take("ann")
+    take("ann")
+    lease = timed.reserve("bob")
+    assert lease
+    assert names(timed.find("due", Filter(person="bob", did="held"))) == [lease.id]
+    assert names(timed.find("due", Filter(until=datetime(2031, 1, 1, tzinfo=UTC)))) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("field", "where"),
+    [
+        ("did", {"did": "eaten"}),
+        ("text", {"text": "x", "did": "held"}),
+        ("text", {"text": "x" * 2_001}),
+        ("person", {"person": ""}),
+        ("skill", {"skill": "No Good"}),
+        ("id", {"id": "x" * 201}),
+        ("since", {"since": datetime(2030, 1, 1)}),  # noqa: DTZ001
+        ("until", {"until": 5}),
+    ],
+)
+def test_what_no_search_can_mean(timed: leaseq.Queue, field: str, where: dict[str, Any]) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.find("dead", Filter(**where))
+    assert refused.value.field == field
+
+
+def test_answers_of_a_person_a_time_late_or_not(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure(lease_seconds=10)
+    start = datetime.fromtimestamp(clock.start / 1e6, UTC)
+    for n, person in enumerate(("ann", "bob", "ann", "bob")):
+        timed.enqueue(n, id=str(n))
+        lease = take(person)
+        clock.tick(20 if n > 1 else 1)  # the last two finish late
+        timed.finish(lease, n)
+    timed.enqueue(4, id="4")
+    lease = take("ann")
+    timed.release("4")
+    timed.finish(take("cyd"), "hers")
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(lease, "refused")
+
+    def given(**asked: Any) -> list[Any]:
+        return [answer.result for answer in timed.answers(**asked)]
+
+    assert given() == [0, 1, 2, 3, "hers"]
+    assert given(person="ann") == [0, 2]
+    assert given(person="ann", with_late=True) == [0, 2, "refused"]
+    assert given(late=True) == [2, 3]
+    assert given(late=True, with_late=True) == [2, 3, "refused"]
+    assert given(late=False) == [0, 1, "hers"]
+    assert given(since=start + timedelta(seconds=2), until=start + timedelta(seconds=23)) == [1, 2]
+    assert given(until=start + timedelta(seconds=2)) == [0]
+    with pytest.raises(leaseq.Invalid):
+        timed.answers(person="")
+
+
+def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure(max_attempts=1)
+    timed.enqueue_many(NewItem({}, id=id) for id in ("one", "two", "boss"))
+    timed.release(take("ann").id, by="boss")
+    timed.assign("one", "bob", by="boss")
+    timed.fail(take("bob"), "no")
+    timed.revive("one", by="carl")
+    told = timed.told("one")
+    assert [(event.what, event.person) for event in told.events] == [
+        ("enqueued", None),
+        ("reserved", "ann"),
+        ("released", "boss"),
+        ("assigned", "boss"),
+        ("reserved", "bob"),
+        ("failed", "bob"),
+        ("died", "bob"),
+        ("revived", "carl"),
+    ]
+    assert told.whole
+    part = timed.told("one", look=3)
+    assert part.events == told.events[: len(part.events)]
+    assert 0 < len(part.events) < len(told.events)
+    assert not part.whole
+    assert [event.what for event in timed.told("boss").events] == ["enqueued"]
