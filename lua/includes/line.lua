@@ -4,6 +4,7 @@
 -- woken; it is there while anybody waits.
 local LINE, LINE_UNTIL = string.sub(LEDGER, 1, -7) .. 'line', string.sub(LEDGER, 1, -7) .. 'line_until'
 local BELIEVED = 5000000 -- microseconds; a waiter that is there says so more often
+local FORGOTTEN = 60 -- seconds after which nobody who said nothing counts
 local MOST_WOKEN = 250 -- in one call
 
 local function leave_line(waiter)
@@ -20,6 +21,7 @@ local function stand_in_line(waiter)
   end
   if not until_ or until_ - now < BELIEVED / 2 then
     call('HSET', LINE_UNTIL, waiter, string.format('%.0f', now + BELIEVED) .. ' ' .. began)
+    call('EXPIRE', LINE_UNTIL, FORGOTTEN) -- who was killed after being woken takes nothing back
   end
   if not call('ZSCORE', LINE, waiter) then call('ZADD', LINE, began, waiter) end
   if call('HEXISTS', LEDGER, 'line') == 0 then call('HSET', LEDGER, 'line', 0) end

@@ -173,9 +173,9 @@ def test_a_wrong_password_is_refused_and_not_repeated(alone: EmbeddedServer) -> 
 
 MINIMAL = (
     "reset on >pw ~leaseq:* resetchannels &leaseq:* -@all +ping +hello +client|setname +evalsha +script|load "
-    "+hget +hmget +hgetall +hset +hdel +hexists +hlen +hincrby +exists "
+    "+hget +hmget +hgetall +hset +hdel +hexists +hlen +hincrby +exists +expire "
     "+zadd +zrem +zrange +zrangebyscore +zcard +zcount +zscore +zrank "
-    "+xadd +xtrim +xrange +xlen +xinfo|groups +xpending +time +sadd +smembers "
+    "+xadd +xtrim +xrange +xrevrange +xlen +xinfo|groups +xpending +time +sadd +smembers "
     "+wait +waitaof +publish +subscribe +unsubscribe +mget +set"
 )
 

@@ -238,6 +238,22 @@ def test_the_line_by_the_tests_clock(timed: leaseq.Queue, clock: Clock, server: 
     assert message["data"] == b"w-second"
 
 
+def test_who_was_killed_after_being_woken_is_forgotten(
+    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+) -> None:
+    """Their entry is the last of the line: it goes by itself, and an enqueue pays nothing any more."""
+    timed.configure()
+    stand("ann")
+    timed.enqueue({}, id="a")
+    assert timed.reserve("bob") is not None
+    keys = Keys(timed.name)
+    assert server.redis.hlen(keys.line_until) == 1
+    assert 0 < server.redis.ttl(keys.line_until) <= 60
+    server.redis.delete(keys.line_until)  # as its time does
+    timed.enqueue({}, id="b")
+    assert server.redis.hget(keys.ledger, "line") is None
+
+
 def test_closing_a_client_ends_its_waits_and_nobody_elses(
     server: Server, queue: leaseq.Queue, start: Start
 ) -> None:
