@@ -130,6 +130,16 @@ def journal_cursor(after: object) -> tuple[str, int]:
     return found[1], int(found[2]) + 1
 
 
+def journal_cursor_back(before: object) -> tuple[str, int]:
+    """The journal entry to begin with, and how many of its moves come before what was seen."""
+    if before is None:
+        return "+", 0
+    found = _ENTRY.match(before) if isinstance(before, str) else None
+    if found is None:
+        raise Invalid("before", "the cursor of an event")
+    return found[1], int(found[2])
+
+
 def lost(item: Item, kept: bool) -> str:
     """What a person is told whose lease is gone."""
     now = {

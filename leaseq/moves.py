@@ -191,5 +191,5 @@ class Moves:
     def story(self, start: str, look: int, id: str) -> Reply:
         return self._run("story", start, str(look), id)
 
-    def journal(self, start: str, count: int) -> Reply:
-        return self._run("journal", start, str(count))
+    def journal(self, start: str, count: int, direction: str = "") -> Reply:
+        return self._run("journal", start, str(count), direction)

@@ -1,9 +1,15 @@
 #!lua flags=no-writes
---[[ A stretch of the journal, the oldest first.
+--[[ A stretch of the journal, the oldest first; backwards the latest first.
 
 KEYS   1 leaseq:{q}:journal
-ARGV   1 the time (not used)   2 the entry to begin with, or '-'   3 how many entries
+ARGV   1 the time (not used)   2 the entry to begin with; '-' for the oldest, '+' for the latest
+       3 how many entries   4 'back', or ''
 REPLY  {'entries', {entry id, {what, value, …}}, …} ]]
-local reply = redis.call('XRANGE', KEYS[1], ARGV[2], '+', 'COUNT', ARGV[3])
+local reply
+if ARGV[4] == 'back' then
+  reply = redis.call('XREVRANGE', KEYS[1], ARGV[2], '-', 'COUNT', ARGV[3])
+else
+  reply = redis.call('XRANGE', KEYS[1], ARGV[2], '+', 'COUNT', ARGV[3])
+end
 table.insert(reply, 1, 'entries')
 return reply

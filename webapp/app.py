@@ -18,6 +18,7 @@ from webapp.errors import init_errors
 from webapp.gate import init_gate
 from webapp.headers import init_headers
 from webapp.i18n import init_i18n
+from webapp.live import Live
 from webapp.requests import StrictRequest
 from webapp.settings import Settings, load_settings
 from webapp.show import init_show
@@ -50,7 +51,12 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
     app.extensions[EXTENSION] = State(
-        settings, client, Accounts(client, passwords=passwords), Waits(settings.waiting), Days(client)
+        settings,
+        client,
+        Accounts(client, passwords=passwords),
+        Waits(settings.waiting),
+        Live.with_places(settings.watching),
+        Days(client),
     )
     init_headers(app)
     init_i18n(app)

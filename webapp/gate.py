@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import flask_login
 from flask import Flask, Response, current_app, g, redirect, request, url_for
 from flask_wtf.csrf import CSRFProtect
-from werkzeug.exceptions import Forbidden, Unauthorized
+from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from webapp.accounts import Accounts, Person, Role, at_least
 from webapp.state import accounts
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 ANYONE: Literal["anyone"] = "anyone"
 Need: TypeAlias = Role | Literal["anyone"]
@@ -113,6 +116,15 @@ def _guard() -> BaseResponse | None:
             return None
     csrf.protect()
     return None
+
+
+def still_lets(app: Flask, environ: WSGIEnvironment) -> bool:
+    """Whether the gate would let a request in that it let in before: for answers that go on for long."""
+    with app.request_context(environ):
+        try:
+            return _guard() is None
+        except HTTPException:
+            return False
 
 
 def _identify() -> bool:

@@ -58,6 +58,13 @@ class Settings(BaseSettings):
         description="How many requests of one web process may wait for an item at once; each keeps a thread. "
         "Others are answered at once. `leaseq serve` and `leaseq up` take half of their threads.",
     )
+    watching: int = Field(
+        200,
+        ge=0,
+        le=10_000,
+        description="How many may watch queues by event streams of one web process at once; "
+        "none keeps a thread. Others are told to ask now and then.",
+    )
     media_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
         description="Origins, such as https://cdn.example.org, of which pages show images, audio and video; "

@@ -10,6 +10,7 @@ from flask import current_app, g
 import leaseq
 from webapp.accounts import Accounts, Person
 from webapp.days import Days
+from webapp.live import Live
 from webapp.settings import Settings
 from webapp.waits import Waits
 
@@ -22,6 +23,7 @@ class State:
     client: leaseq.Client
     accounts: Accounts
     waits: Waits
+    live: Live
     days: Days
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-
-import leaseq
 
 LONGEST = 30  # seconds
 
@@ -32,15 +30,16 @@ class Waits:
             self._free.release()
 
 
-def end_at_a_stop(client: leaseq.Client) -> None:
-    """SIGTERM tells a web process to finish what it has begun: those who wait are answered then, and not cut
-    off when its patience is over."""
+def end_at_a_stop(*ends: Callable[[], object]) -> None:
+    """SIGTERM tells a web process to finish what it has begun. Each of ``ends`` is called then: those who
+    wait are answered, and not cut off when its patience is over; those who watch go elsewhere."""
     before = signal.getsignal(signal.SIGTERM)
     if not callable(before):
         return  # nothing here finishes anything
 
     def stop(number: int, frame: FrameType | None) -> None:
-        threading.Thread(target=client.close).start()  # what it locks may be locked where the signal came
+        for end in ends:
+            threading.Thread(target=end).start()  # what it locks may be locked where the signal came
         before(number, frame)
 
     signal.signal(signal.SIGTERM, stop)

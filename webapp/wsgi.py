@@ -5,4 +5,5 @@ from webapp.state import EXTENSION
 from webapp.waits import end_at_a_stop
 
 app = create_app()
-end_at_a_stop(app.extensions[EXTENSION].client)
+_state = app.extensions[EXTENSION]
+end_at_a_stop(_state.client.close, _state.live.hub.close)

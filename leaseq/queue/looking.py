@@ -166,6 +166,20 @@ class Looking(Base):
             if len(found) >= most or len(entries) < asked:
                 return found[:most]
 
+    def latest_events(self, limit: int = 100, before: str | None = None) -> list[Event]:
+        """What happened last, the latest first; ``before`` is the cursor of the last event seen."""
+        most = strict.integer(limit, "limit", 1, 10_000)
+        asked = min(most + 1, _ENTRIES)
+        found: list[Event] = []
+        while True:
+            entry, left = arguments.journal_cursor_back(found[-1].cursor if found else before)
+            entries = self._moves.journal(entry, asked, "back").rest
+            for name, fields in entries:
+                moves = records.events(name, fields)
+                found += reversed(moves[:left] if moves[0].cursor.rpartition(".")[0] == entry else moves)
+            if len(found) >= most or len(entries) < asked:
+                return found[:most]
+
     def told(self, id: str, *, look: int = 20_000) -> Told:
         """What the journal tells of an item since it entered, among the ``look`` entries from then on."""
         item = self.get(id)

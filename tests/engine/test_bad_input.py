@@ -142,6 +142,8 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
     ("page after, finished", lambda q, v: q.page("finished", after=v), "after", ["normal/5/a", "x", "/x/a"]),
     ("journal after", lambda q, v: q.journal(after=v), "after", EVENTS),
     ("journal limit", lambda q, v: q.journal(limit=v), "limit", [*WHOLE, 0, 10_001]),
+    ("latest events before", lambda q, v: q.latest_events(before=v), "before", EVENTS),
+    ("latest events limit", lambda q, v: q.latest_events(v), "limit", [*WHOLE, 0, 10_001]),
     ("revive", lambda q, v: q.revive(v), "id", IDS),
     ("revive by", lambda q, v: q.revive("held", by=v), "by", [p for p in PEOPLE if p is not None]),
     ("release", lambda q, v: q.release(v), "id", IDS),

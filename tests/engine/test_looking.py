@@ -205,3 +205,17 @@ def test_a_page_of_the_journal_is_full_while_there_is_more(timed: leaseq.Queue) 
         timed.enqueue({}, id=str(n))
     assert len(timed.journal(limit=1_150)) == 1_150
     assert timed.journal(limit=2_000)[-1].id == "1199"
+
+
+@pytest.mark.parametrize("limit", [1, 7, 300, 10_000])
+def test_the_journal_backwards_is_the_journal(timed: leaseq.Queue, take: Take, limit: int) -> None:
+    timed.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(260))
+    for n in range(20):
+        take(f"p{n}")
+    whole = timed.journal(limit=10_000)
+    found = page = timed.latest_events(limit)
+    while page:
+        assert len(page) <= limit
+        page = timed.latest_events(limit, before=page[-1].cursor)
+        found = found + page
+    assert found == whole[::-1]

@@ -24,14 +24,23 @@ def free_port() -> int:
 @contextlib.contextmanager
 def serving(redis_url: str, secret: str) -> Iterator[str]:
     """The address of a running gunicorn with two workers."""
+    with gunicorn(redis_url, secret, workers=2, threads=4) as (url, _):
+        yield url
+
+
+@contextlib.contextmanager
+def gunicorn(
+    redis_url: str, secret: str, *, workers: int, threads: int, **settings: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of a running gunicorn, and its process."""
     port = free_port()
-    environment = {**os.environ, "LEASEQ_REDIS_URL": redis_url, "LEASEQ_SECRET_KEY": secret}
-    command = gunicorn_argv("127.0.0.1", port, 2, 4, log_level="warning")
+    environment = {**os.environ, "LEASEQ_REDIS_URL": redis_url, "LEASEQ_SECRET_KEY": secret, **settings}
+    command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level="warning")
     process = subprocess.Popen(command, env=environment)
     try:
         url = f"http://127.0.0.1:{port}"
         _wait(url, process)
-        yield url
+        yield url, process
     finally:
         process.terminate()
         process.wait(timeout=PATIENCE)

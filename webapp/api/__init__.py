@@ -47,7 +47,8 @@ bp = APIBlueprint(
     },
 )
 
-from webapp.api import items, leases, manage, people, queues  # noqa: E402, F401  # they add their routes to bp
+# They add their routes to bp.
+from webapp.api import events, items, leases, manage, people, queues  # noqa: E402, F401
 from webapp.api.describe import complete  # noqa: E402
 
 complete(bp)

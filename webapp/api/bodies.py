@@ -188,6 +188,14 @@ class JournalQuery(BaseModel):
     limit: int = Field(100, ge=1, le=1_000)
 
 
+class EventsQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    after: str | None = Field(
+        None, description="As the header `Last-Event-ID`, which counts first", json_schema_extra=CURSOR
+    )
+
+
 class AnswersQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 

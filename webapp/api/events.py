@@ -1,0 +1,101 @@
+"""A queue's journal as a stream: each move once, in order, resumed where a client was cut off."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response, request
+
+from webapp.api import bp
+from webapp.api.bodies import EventsQuery, QueuePath
+from webapp.api.shapes import event_shape, stats_shape
+from webapp.gate import needs
+from webapp.live import Live
+from webapp.live.answer import streamed
+from webapp.live.feed import Channel, Vouch, Watcher, message
+from webapp.live.hub import Stream
+from webapp.state import queue
+
+TAGS: list[Any] = [{"name": "manage"}]
+RESUME = "Last-Event-ID"
+_STREAM = {
+    "description": "For as long as it is open: `stats` when a count changed, `journal` for each move. "
+    "A comment every 15 seconds shows that it lives",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+_BUSY = {
+    "description": "`busy`: as many as a web process takes are watching; `server-unavailable`",
+    "headers": {"Retry-After": {"schema": {"type": "integer"}}},
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemModel"}}},
+}
+
+PAGE = 1_000  # events
+PAGES = 10  # of one look; the rest comes with the next
+AHEAD = 1 << 18  # bytes that wait for a client before it gets no more
+
+
+class Reader(Watcher):
+    """Who gets every move after ``cursor``."""
+
+    def __init__(self, stream: Stream, vouch: Vouch, cursor: str | None) -> None:
+        super().__init__(stream, vouch)
+        self.cursor = cursor
+        self.stats: Any = None
+
+
+class Moves(Channel):
+    """Who has seen the same gets the same, read once."""
+
+    def serve(self, watchers: Sequence[Reader]) -> None:
+        self._tell_counts(watchers)
+        by_cursor: dict[str | None, list[Reader]] = defaultdict(list)
+        for reader in watchers:
+            by_cursor[reader.cursor].append(reader)
+        for cursor, readers in by_cursor.items():
+            self._tell_moves(cursor, readers)
+
+    def _tell_counts(self, watchers: Sequence[Reader]) -> None:
+        stats = stats_shape(self.queue.stats())
+        counted = {**stats, "oldest_inbound_seconds": None}  # grows by itself: no news
+        for reader in watchers:
+            if reader.stats != counted:
+                reader.stats = counted
+                self.hub.send(reader.stream, message("stats", stats))
+
+    def _tell_moves(self, cursor: str | None, readers: Sequence[Reader]) -> None:
+        for _ in range(PAGES):
+            ready = [one for one in readers if one.cursor == cursor and len(one.stream.pending) < AHEAD]
+            events = self.queue.journal(after=cursor, limit=PAGE) if ready else []
+            if not events:
+                return
+            data = b"".join(message("journal", event_shape(one), one.cursor) for one in events)
+            cursor = events[-1].cursor
+            for reader in ready:
+                reader.cursor = cursor
+                self.hub.send(reader.stream, data)
+            if len(events) < PAGE:
+                return
+
+
+@bp.get("/queues/<q>/events", tags=TAGS, responses={"200": _STREAM, "503": _BUSY})
+@needs("manager")
+def events(path: QueuePath, query: EventsQuery) -> Response:
+    """Watch what happens, by server-sent events.
+
+    The moves from now on; after the one that `Last-Event-ID` or `after` names, where given. The id of a
+    `journal` event is its cursor, so a browser that was cut off misses none that the journal still has.
+    """
+    found = queue(path.q)
+    after = request.headers.get(RESUME) or query.after
+    if after is None:
+        latest = found.latest_events(1)
+        after = latest[0].cursor if latest else None
+    else:
+        found.journal(after=after, limit=1)  # refuses what is no cursor
+
+    def begin(live: Live, stream: Stream, vouch: Vouch) -> None:
+        live.feed.watch(Moves, found, Reader(stream, vouch, after))
+
+    return streamed(begin)

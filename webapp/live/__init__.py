@@ -1,0 +1,20 @@
+"""What goes on in the queues, told to those who watch (docs/decisions/0007-events.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from webapp.live.feed import Feed
+from webapp.live.hub import Hub
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    hub: Hub
+    feed: Feed
+
+    @classmethod
+    def with_places(cls, places: int) -> Live:
+        """For at most so many who watch at once."""
+        hub = Hub(places)
+        return cls(hub, Feed(hub))

@@ -1,0 +1,39 @@
+"""A client's socket, taken over from gunicorn, so that what is sent to it for hours costs no thread.
+
+gunicorn keeps its socket object. What lies behind it is another socket from then on, whose other end is
+closed: gunicorn finds a client that has gone, closes it, and counts one connection less
+(docs/decisions/0007-events.md).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+_UNACKNOWLEDGED = 30_000  # ms after which the kernel gives up on a client that says nothing any more
+
+
+def can_take(environ: Mapping[str, Any]) -> bool:
+    """Whether the client has a plain connection of its own: HTTP/1 without TLS, under gunicorn."""
+    plain = type(environ.get("gunicorn.socket")) is socket.socket
+    return plain and "gunicorn.http2.send_trailers" not in environ
+
+
+def is_chunked(environ: Mapping[str, Any]) -> bool:
+    """Whether gunicorn's answer to this request, having no length, is sent in chunks."""
+    return bool(environ["SERVER_PROTOCOL"] != "HTTP/1.0")
+
+
+def take(environ: Mapping[str, Any]) -> socket.socket:
+    """The client's connection, which gunicorn has not any more. To be called once the head is sent."""
+    theirs: socket.socket = environ["gunicorn.socket"]
+    taken = theirs.dup()
+    ours, other = socket.socketpair()
+    with ours, other:
+        os.dup2(ours.fileno(), theirs.fileno(), inheritable=False)
+    taken.setblocking(False)
+    if taken.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):
+        taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED)
+    return taken

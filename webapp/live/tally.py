@@ -1,0 +1,100 @@
+"""What the moves of a queue add up to over the last hour: in and done by the minute, and handling times."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from datetime import datetime
+
+import leaseq
+
+MINUTES = 60
+_MOST_TIMES = 5_000  # handling times that are kept
+_MOST_OPEN = 20_000  # grants whose end is awaited
+_ENDS = frozenset({"finished", "abandoned", "failed", "expired", "released", "undone", "removed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """How long finished items were in hand, in seconds."""
+
+    median: float
+    p95: float
+    of: int
+
+
+class Tally:
+    """Takes the moves in the order in which they happened."""
+
+    def __init__(self, since: datetime) -> None:
+        self._since = _minute(since.timestamp())  # from the next minute on nothing is missing
+        self._come: dict[int, int] = {}
+        self._done: dict[int, int] = {}
+        self._open: dict[int, float] = {}  # token -> when it was given out
+        self._times: deque[tuple[int, float]] = deque(maxlen=_MOST_TIMES)  # minute, seconds
+
+    def add(self, event: leaseq.Event) -> None:
+        at, token = event.at.timestamp(), event.token
+        minute = _minute(at)
+        if event.what == "enqueued":
+            self._come[minute] = self._come.get(minute, 0) + 1
+        elif event.what == "reserved" and token is not None:
+            self._open[token] = at
+            if len(self._open) > _MOST_OPEN:
+                del self._open[next(iter(self._open))]
+        elif event.what in _ENDS:
+            began = self._open.pop(token, None) if token is not None else None
+            if event.what == "finished":
+                self._done[minute] = self._done.get(minute, 0) + 1
+                if began is not None:
+                    self._times.append((minute, at - began))
+            elif event.what == "undone":
+                self._done[minute] = max(self._done.get(minute, 0) - 1, 0)
+
+    def forget(self, now: datetime) -> None:
+        first = self._first(now)
+        for counts in (self._come, self._done):
+            for minute in [one for one in counts if one < first]:
+                del counts[minute]
+        while self._times and self._times[0][0] < first:
+            self._times.popleft()
+
+    def come(self, now: datetime) -> list[int | None]:
+        """How many entered in each of the last 60 minutes, the present one last; None: not known."""
+        return self._by_minute(self._come, now)
+
+    def done(self, now: datetime) -> list[int | None]:
+        return self._by_minute(self._done, now)
+
+    def handling(self) -> Handling | None:
+        """None: nothing was finished of which it is known when it was given out."""
+        if not self._times:
+            return None
+        ordered = sorted(seconds for _, seconds in self._times)
+        return Handling(_rank(ordered, 0.5), _rank(ordered, 0.95), len(ordered))
+
+    def _by_minute(self, counts: dict[int, int], now: datetime) -> list[int | None]:
+        first = self._first(now)
+        return [
+            counts.get(minute, 0) if minute > self._since else None
+            for minute in range(first, first + MINUTES)
+        ]
+
+    def _first(self, now: datetime) -> int:
+        return _minute(now.timestamp()) - MINUTES + 1
+
+
+def a_minute(counts: list[int | None]) -> float | None:
+    """The mean of the last five whole minutes that are known; of the present one where no other is."""
+    whole = [one for one in counts[-6:-1] if one is not None]
+    known = whole or [one for one in counts[-1:] if one is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _minute(timestamp: float) -> int:
+    return int(timestamp // 60)
+
+
+def _rank(ordered: list[float], share: float) -> float:
+    """The value that so large a share of all do not exceed."""
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
