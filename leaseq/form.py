@@ -76,7 +76,8 @@ def _check_show(show: Json) -> None:
             isinstance(entry, dict)
             and isinstance(entry.get("field"), str)
             and entry.get("kind", "text") in KINDS
-            and set(entry) <= {"field", "kind", "label"}
+            and set(entry) <= {"field", "kind", "label", "beside"}
+            and isinstance(entry.get("beside", False), bool)
             and isinstance(entry.get("label", ""), str)
         )
         if not fits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from markupsafe import Markup
 from leaseq import Item, Json
 from leaseq.transfer import rfc3339
 from webapp.accounts import MAX_PASSWORD, MIN_PASSWORD
+from webapp.forms import laid_out
+from webapp.forms.limits import told
 from webapp.state import state
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -30,6 +33,7 @@ class Part:
     kind: str  # text, markdown, image, audio, video, link, table, json
     label: str
     value: Json
+    beside: bool = False  # beside the one before it, where there is room
 
 
 def parts_of(form: Json, payload: Json) -> list[Part]:
@@ -37,14 +41,15 @@ def parts_of(form: Json, payload: Json) -> list[Part]:
     shown = form.get("show") if isinstance(form, dict) else None
     if not shown:
         return [Part("table", "", payload)]
-    parts = []
+    parts: list[Part] = []
     for entry in shown:
         asked = {"field": entry} if isinstance(entry, str) else entry
         field = str(asked.get("field", ""))
         found, value = _at(payload, field)
         if found:
             label = str(asked.get("label") or asked.get("title") or "")
-            parts.append(Part(str(asked.get("kind", "text")), label, value))
+            beside = asked.get("beside") is True and bool(parts)
+            parts.append(Part(str(asked.get("kind", "text")), label, value, beside))
     return parts or [Part("table", "", payload)]
 
 
@@ -83,6 +88,26 @@ def media_link(value: object) -> str | None:
         return None
     parts = urlsplit(link)
     return link if f"{parts.scheme}://{parts.netloc}" in state().settings.media_origins else None
+
+
+_INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*")
+
+
+def picture_link(value: object) -> str | None:
+    """Like ``media_link``; a small picture may also stand in the payload itself."""
+    if isinstance(value, str) and _INLINE_PICTURE.fullmatch(value):
+        return value
+    return media_link(value)
+
+
+def is_rows(value: Json) -> bool:
+    """Whether it is a list of objects, which reads well as rows and columns."""
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def columns_of(rows: list[dict[str, Json]]) -> list[str]:
+    """The names that the rows have, each once, in the order met."""
+    return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def pretty(value: Json) -> str:
@@ -131,10 +156,12 @@ def overdue(item: Item) -> bool:
 
 def init_show(app: Flask) -> None:
     filters: Iterable[Any] = (
-        markdown, web_link, media_link, pretty, is_plain, plain, span, time_left, clock, rfc3339,
+        markdown, web_link, media_link, picture_link, is_rows, columns_of, laid_out, pretty,
+        is_plain, plain, span, time_left, clock, rfc3339,
     )  # fmt: skip
     for one in filters:
         app.jinja_env.filters[one.__name__] = one
+    app.jinja_env.filters["told_limits"] = told
     app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
     app.jinja_env.tests["is_plain_value"] = is_plain
     app.jinja_env.tests["overdue"] = overdue

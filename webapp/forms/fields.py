@@ -1,13 +1,16 @@
-"""The fields of a form, one for each property of the queue's ``ask``."""
+"""The fields of a form, one for each property of the queue's ``ask``; those of an object inside it, too."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from leaseq import Json
+from webapp.forms.bound import Keys
+from webapp.forms.limits import Limits, limits_of
+from webapp.forms.schema import Schema, members, settled
 
 Kind = Literal["choice", "choices", "text", "long-text", "number", "integer", "lines", "json"]
 
@@ -15,7 +18,15 @@ PREFIX = "answer."
 """Before the name of every input, so that no property can pass for a field of the page's own."""
 
 ONE_LINE = 120  # a longer text gets a text area
-INPUT_TYPES = {"date": "date", "time": "time", "email": "email", "uri": "url"}
+MANY = 15  # more choices than that are looked up by typing, and not all shown
+INPUT_TYPES = {
+    "date": "date",
+    "time": "time",
+    "date-time": "datetime-local",
+    "email": "email",
+    "uri": "url",
+}
+DEEPEST = 3  # objects in objects; what lies deeper is typed as JSON
 
 WITHOUT_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -39,80 +50,161 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """An object inside the result: a fieldset."""
+
+    path: tuple[str, ...]
+    id: str
+    label: str
+    help: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
-    name: str  # the property
+    path: tuple[str, ...]  # the property; inside of objects, the way to it
     id: str  # in the page
     kind: Kind
     label: str
     help: str
-    required: bool
+    required: bool  # in its object
     choices: tuple[Choice, ...] = ()
     input_type: str = "text"
-    max_length: int | None = None
+    limits: Limits = Limits()  # noqa: RUF009  # frozen
+    item: str = "string"  # of lines: what each is
+    nullable: bool = False
     default: Json = EMPTY
+    groups: tuple[Group, ...] = ()  # the objects that it is in, from the outside in
+
+    @property
+    def name(self) -> str:
+        """Dots between the names, as the errors of a result have them."""
+        return ".".join(self.path)
 
     @property
     def input_name(self) -> str:
         return PREFIX + self.name
+
+    @property
+    def looked_up(self) -> bool:
+        """Whether its choice is typed, with suggestions."""
+        return self.kind == "choice" and len(self.choices) > MANY
+
+
+@dataclass(frozen=True, slots=True)
+class Fieldset:
+    """A group with what is in it, as the page has them."""
+
+    group: Group
+    members: tuple[Field | Fieldset, ...]
+
+
+Layout: TypeAlias = tuple[Field | Fieldset, ...]
 
 
 def fields_of(form: Json) -> tuple[Field, ...]:
     """The fields that a queue's form asks for; one text box where it asks for nothing in particular."""
     ask = form.get("ask") if isinstance(form, dict) else None
     schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA
-    properties = schema.get("properties", {})
-    required = schema.get("required", [])
     bound = Keys(form.get("keys") if isinstance(form, dict) else None)
-    return tuple(
-        _field(number, name, found, name in required, bound)
-        for number, (name, found) in enumerate(properties.items(), 1)
-    )
+    return tuple(_Reader(schema, bound).read(schema, ()))
 
 
-class Keys:
-    """Which key picks which choice: as the form binds them, else 1 to 9 for the first field with choices."""
-
-    def __init__(self, bound: Json) -> None:
-        self._bound: Mapping[str, Json] = bound if isinstance(bound, dict) else {}
-        self._numbered: str | None = None
-
-    def of(self, field: str, number: int, value: Json) -> str | None:
-        for key, choice in self._bound.items():
-            if _same(choice, value) or (isinstance(choice, dict) and _same(choice.get(field), value)):
-                return key
-        if self._bound or number > 9:
-            return None
-        self._numbered = self._numbered or field
-        return str(number) if self._numbered == field else None
-
-
-def _field(number: int, name: str, found: Json, required: bool, keys: Keys) -> Field:
-    schema: dict[str, Any] = found if isinstance(found, dict) else {}
-    members = _members(schema)
-    kind: Kind
-    if members:
-        kind = "choice"
-    elif schema.get("type") == "array":
-        items: dict[str, Any] = schema["items"] if isinstance(schema.get("items"), dict) else {}
-        members = _members(items)
-        kind = "choices" if members else "lines" if items.get("type") == "string" else "json"
-    else:
-        kind = _plain_kind(schema)
-    return Field(
-        name=name,
-        id=f"field-{number}",
-        kind=kind,
-        label=str(schema.get("title") or name.replace("_", " ").strip().capitalize()),
-        help=str(schema.get("description") or ""),
-        required=required,
-        choices=_choices(name, members, keys),
-        input_type=INPUT_TYPES.get(str(schema.get("format")), "text"),
-        max_length=schema.get("maxLength") if isinstance(schema.get("maxLength"), int) else None,
-        default=schema.get("default", EMPTY),
-    )
+def laid_out(fields: Iterable[Field], depth: int = 0) -> Layout:
+    """The fields with the fieldsets that they are in."""
+    found: list[Field | Fieldset] = []
+    rest = list(fields)
+    while rest:
+        first = rest[0]
+        if len(first.groups) == depth:
+            found.append(rest.pop(0))
+            continue
+        group = first.groups[depth]
+        inside = [one for one in rest if one.groups[depth : depth + 1] == (group,)]
+        rest = [one for one in rest if one not in inside]
+        found.append(Fieldset(group, laid_out(inside, depth + 1)))
+    return tuple(found)
 
 
-def _plain_kind(schema: Mapping[str, Any]) -> Kind:
+class _Reader:
+    """Goes through a schema and numbers what it finds, which makes the ids in the page."""
+
+    def __init__(self, root: Schema, keys: Keys) -> None:
+        self._root = root
+        self._keys = keys
+        self._count = 0
+
+    def read(self, schema: Schema, groups: tuple[Group, ...]) -> Iterator[Field]:
+        properties, required = schema.get("properties"), schema.get("required")
+        names = required if isinstance(required, list) else []
+        for name, found in properties.items() if isinstance(properties, dict) else ():
+            inner, nullable = settled(found, self._root)
+            path = (*(groups[-1].path if groups else ()), name)
+            self._count += 1
+            if _is_group(inner, tuple(properties or ()), name, len(groups)):
+                group = Group(path, f"group-{self._count}", _title(inner, name), _help(inner), name in names)
+                yield from self.read(inner, (*groups, group))
+            else:
+                yield self._field(path, inner, name in names, nullable, groups)
+
+    def _field(
+        self, path: tuple[str, ...], schema: Schema, required: bool, nullable: bool, groups: tuple[Group, ...]
+    ) -> Field:
+        found = members(schema)
+        item: Schema = {}
+        kind: Kind
+        if found:
+            kind = "choice"
+        elif schema.get("type") == "array":
+            item, _ = settled(schema.get("items"), self._root)
+            found = members(item)
+            kind = "choices" if found else "lines" if item.get("type") in _TYPED else "json"
+        else:
+            kind = _plain_kind(schema)
+        return Field(
+            path=path,
+            id=f"field-{self._count}",
+            kind=kind,
+            label=_title(schema, path[-1]),
+            help=_help(schema),
+            required=required,
+            choices=self._choices(".".join(path), found),
+            input_type=INPUT_TYPES.get(str(schema.get("format")), "text"),
+            limits=limits_of(schema),
+            item=str(item.get("type", "string")),
+            nullable=nullable and not any(value is None for value, _ in found),
+            default=schema.get("default", EMPTY),
+            groups=groups,
+        )
+
+    def _choices(self, name: str, found: Sequence[tuple[Json, str]]) -> tuple[Choice, ...]:
+        if not found:
+            return ()
+        many = len(found) > MANY
+        texts = [
+            label if many else value if isinstance(value, str) else _json(value) for value, label in found
+        ]
+        if len(set(texts)) < len(texts):  # such as 1 beside "1"
+            texts = [_json(value) for value, _ in found]
+        keys = [None] * len(found) if many else self._keys.of(name, [value for value, _ in found])
+        return tuple(
+            Choice(value, text, label, key)
+            for (value, label), text, key in zip(found, texts, keys, strict=True)
+        )
+
+
+_TYPED = ("string", "number", "integer")
+
+
+def _is_group(schema: Schema, siblings: Sequence[str], name: str, depth: int) -> bool:
+    """Whether an object is asked for property by property. A sibling may have its dotted name already."""
+    properties = schema.get("properties")
+    if schema.get("type") != "object" or not isinstance(properties, dict) or not properties:
+        return False
+    return depth < DEEPEST and not any(f"{name}.{inner}" in siblings for inner in properties)
+
+
+def _plain_kind(schema: Schema) -> Kind:
     match schema.get("type"):
         case "string":
             longest = schema.get("maxLength")
@@ -126,40 +218,13 @@ def _plain_kind(schema: Mapping[str, Any]) -> Kind:
             return "json"
 
 
-def _members(schema: Mapping[str, Any]) -> list[tuple[Json, str]]:
-    """The values to choose from with their labels: of enum, of oneOf with const, of a boolean."""
-    if isinstance(schema.get("enum"), list):
-        return [(value, _label(value)) for value in schema["enum"]]
-    for word in ("oneOf", "anyOf"):
-        found = schema.get(word)
-        if (
-            isinstance(found, list)
-            and found
-            and all(isinstance(one, dict) and "const" in one for one in found)
-        ):
-            return [(one["const"], str(one.get("title") or _label(one["const"]))) for one in found]
-    if schema.get("type") == "boolean":
-        return [(True, "Yes"), (False, "No")]
-    return []
+def _title(schema: Schema, name: str) -> str:
+    return str(schema.get("title") or name.replace("_", " ").strip().capitalize() or name)
 
 
-def _choices(field: str, members: list[tuple[Json, str]], keys: Keys) -> tuple[Choice, ...]:
-    texts = [value if isinstance(value, str) else _json(value) for value, _ in members]
-    if len(set(texts)) < len(texts):  # such as 1 beside "1"
-        texts = [_json(value) for value, _ in members]
-    return tuple(
-        Choice(value, text, label, keys.of(field, number, value))
-        for number, ((value, label), text) in enumerate(zip(members, texts, strict=True), 1)
-    )
-
-
-def _label(value: Json) -> str:
-    return value if isinstance(value, str) else _json(value)
+def _help(schema: Schema) -> str:
+    return str(schema.get("description") or "")
 
 
 def _json(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _same(one: Json, other: Json) -> bool:
-    return type(one) is type(other) and bool(one == other)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
 from leaseq import Invalid, Json, strict
 from webapp.forms.fields import EMPTY, Field
+from webapp.forms.limits import problem
 
 Typed: TypeAlias = Mapping[str, list[str]]
 """The texts that stand in each field: one, none, or those that are ticked."""
 
-MISSING = "Please answer this."
+_CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT)?\d\d:\d\d(:\d\d(\.\d+)?)?")
+"""A time as a browser's own widget gives it: without an offset, and often without seconds."""
 
 
 def typed_in(fields: Iterable[Field], sent: MultiDict[str, str]) -> dict[str, list[str]]:
@@ -28,11 +32,22 @@ def typed_in(fields: Iterable[Field], sent: MultiDict[str, str]) -> dict[str, li
 
 def typed_of(fields: Iterable[Field], draft: Json) -> dict[str, list[str]]:
     """What stands in the fields at first: the draft, or the defaults where there is none."""
-    typed = {}
-    for field in fields:
-        value = draft.get(field.name, EMPTY) if isinstance(draft, dict) else field.default
-        typed[field.name] = _texts(field, value)
-    return typed
+    return {
+        field.name: _texts(field, _at(draft, field) if isinstance(draft, dict) else field.default)
+        for field in fields
+    }
+
+
+def _at(draft: dict[str, Any], field: Field) -> Json:
+    """What a draft has of a field: by its whole name, as the page saves it, or inside of objects."""
+    if field.name in draft:
+        return draft[field.name]
+    found: Any = draft
+    for name in field.path:
+        if not isinstance(found, dict) or name not in found:
+            return EMPTY
+        found = found[name]
+    return found
 
 
 def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
@@ -44,27 +59,70 @@ def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
         except Invalid:
             found = typed[field.name][0]
         if found is not EMPTY:
-            draft[field.name] = found
+            _put(draft, field.path, found)
     return draft
 
 
 def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json], dict[str, str]]:
-    """The result, and what is wrong with fields that can't be read. A field left empty is left out."""
-    result: dict[str, Json] = {}
+    """The result, and what is wrong at which field. A field left empty is left out; so is an object that need
+    not be there and in which every field is empty."""
+    asked = tuple(fields)
+    values: dict[str, Json] = {}
     errors: dict[str, str] = {}
-    for field in fields:
+    for field in asked:
         try:
-            found = _value(field, typed[field.name])
+            values[field.name] = _value(field, typed[field.name])
         except Invalid as refused:
             errors[field.name] = refused.limit
+    there = _objects(asked, {name for name, value in values.items() if value is not EMPTY} | set(errors))
+    result: dict[str, Json] = {}
+    for path in sorted(there, key=len):
+        if path:
+            _put(result, path, {})
+    for field in asked:
+        value = values.get(field.name, EMPTY)
+        if value is EMPTY and field.required and field.path[:-1] in there and field.name not in errors:
+            value = [] if field.kind == "choices" else None if field.nullable else EMPTY
+            if value is EMPTY:
+                errors[field.name] = str(_("Please answer this."))
+        if value is EMPTY:
             continue
-        if found is not EMPTY:
-            result[field.name] = found
-        elif field.required and field.kind == "choices":
-            result[field.name] = []
-        elif field.required:
-            errors[field.name] = MISSING
+        wrong = problem(field.limits, value)
+        if wrong:
+            errors[field.name] = wrong
+        else:
+            _put(result, field.path, value)
     return result, errors
+
+
+def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, str]:
+    """Errors at the field that they are in: of ``tags.0``, for instance, that is ``tags``."""
+    names = {field.name for field in fields}
+    found: dict[str, str] = {}
+    for path, text in errors.items():
+        steps = path.split(".")
+        known = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
+        found.setdefault(next((name for name in known if name in names), path), text)
+    return found
+
+
+def _objects(fields: Iterable[Field], filled: set[str]) -> set[tuple[str, ...]]:
+    """The objects that the result has: those with something in them, and those that must be there."""
+    there: set[tuple[str, ...]] = {()}
+    for field in fields:
+        if field.name in filled:
+            there |= {field.path[:depth] for depth in range(len(field.path))}
+        for group in field.groups:
+            if group.required and group.path[:-1] in there:
+                there.add(group.path)
+    return there
+
+
+def _put(into: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
+    place: Any = into
+    for name in path[:-1]:
+        place = place.setdefault(name, {})
+    place[path[-1]] = value
 
 
 def _value(field: Field, texts: list[str]) -> Json:
@@ -77,34 +135,48 @@ def _value(field: Field, texts: list[str]) -> Json:
     if not text.strip():
         return EMPTY
     if field.kind == "lines":
-        return [line for line in text.split("\n") if line.strip()]
+        return [_line(field, line) for line in text.split("\n") if line.strip()]
     if field.kind in ("number", "integer"):
-        return _number(field, text.strip())
+        return _number(field.name, text.strip(), field.kind)
     if field.kind == "json":
         return strict.load_json(text, field.name)
-    return text
+    return _with_offset(field, text)
 
 
 def _chosen(field: Field, text: str) -> Json:
+    wanted = text.strip().casefold()
     for choice in field.choices:
-        if choice.text == text:
+        if choice.text == text or (field.looked_up and choice.text.casefold() == wanted):
             return choice.value
-    if text:
-        raise Invalid(field.name, "Choose one of these.")
+    if wanted:
+        raise Invalid(field.name, str(_("Choose one of these.")))
     return EMPTY
 
 
-def _number(field: Field, text: str) -> int | float:
-    wanted = "A whole number, such as 42." if field.kind == "integer" else "A number, such as 3.5."
+def _line(field: Field, line: str) -> Json:
+    return line if field.item == "string" else _number(field.name, line.strip(), field.item)
+
+
+def _number(name: str, text: str, kind: str) -> int | float:
+    whole = kind == "integer"
+    wanted = str(_("A whole number, such as 42.") if whole else _("A number, such as 3.5."))
     try:
-        found = strict.load_json(text, field.name)
+        found = strict.load_json(text, name)
     except Invalid:
-        raise Invalid(field.name, wanted) from None
+        raise Invalid(name, wanted) from None
     if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-        raise Invalid(field.name, wanted)
-    if field.kind == "integer" and found != int(found):
-        raise Invalid(field.name, wanted)
-    return int(found) if field.kind == "integer" else found
+        raise Invalid(name, wanted)
+    if whole and found != int(found):
+        raise Invalid(name, wanted)
+    return int(found) if whole else found
+
+
+def _with_offset(field: Field, text: str) -> str:
+    """A time as the schema's format wants it, with an offset. The page asks for it in UTC."""
+    if field.input_type not in ("time", "datetime-local") or not _CLOCK.fullmatch(text.strip()):
+        return text
+    clock = text.strip()
+    return clock + ("Z" if clock.count(":") == 2 else ":00Z")
 
 
 def _texts(field: Field, value: Json) -> list[str]:
@@ -116,12 +188,16 @@ def _texts(field: Field, value: Json) -> list[str]:
         return [text for one in wanted for text in _text_of(field, one)]
     if field.kind == "lines" and isinstance(value, list):
         return ["\n".join(map(str, value))]
+    if field.input_type in ("time", "datetime-local") and isinstance(value, str):
+        return [value.removesuffix("Z").removesuffix("+00:00")]
     return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
 
 
 def _text_of(field: Field, value: Json) -> list[str]:
-    """The text of the choice that has this value, else of the one that has this text."""
+    """The text of the choice that has this value, else of the one that has this text; of one that is typed,
+    also what is none of them yet."""
     for choice in field.choices:
         if type(choice.value) is type(value) and choice.value == value:
             return [choice.text]
-    return [choice.text for choice in field.choices if choice.text == value]
+    found = [choice.text for choice in field.choices if choice.text == value]
+    return found or ([value] if field.looked_up and isinstance(value, str) else [])

@@ -1,0 +1,43 @@
+"""Which key picks which choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from leaseq import Json
+
+ROWS = ("123456789", "qweryip", "asdfj", "zxcvm")
+"""For the first field with choices, the second and so on. The letters that the page itself uses are not
+among them: K L N G B T U H on the work page, O to open a picture."""
+
+
+class Keys:
+    """As the form binds them; without that a row of the keyboard for each field with choices."""
+
+    def __init__(self, bound: Json) -> None:
+        self._bound: Mapping[str, Json] = bound if isinstance(bound, dict) else {}
+        self._rows = iter(ROWS)
+
+    def of(self, field: str, values: Sequence[Json]) -> list[str | None]:
+        """The key of each choice of a field."""
+        if self._bound:
+            return [self._key(field, value) for value in values]
+        row = next(self._rows, "")
+        if row == ROWS[0] and all(type(value) is int and 0 <= value <= 9 for value in values):
+            return [str(value) for value in values]  # 3 is the key of 3
+        keys: list[str | None] = list(row[: len(values)])
+        return keys + [None] * (len(values) - len(keys))
+
+    def _key(self, field: str, value: Json) -> str | None:
+        for key, choice in self._bound.items():
+            if same(choice, value) or (isinstance(choice, dict) and _is_of(choice, field, value)):
+                return key
+        return None
+
+
+def _is_of(choice: Mapping[str, Json], field: str, value: Json) -> bool:
+    return field in choice and same(choice[field], value)
+
+
+def same(one: Json, other: Json) -> bool:
+    return type(one) is type(other) and bool(one == other)

@@ -1,0 +1,143 @@
+"""The limits of a field: said beside it, and checked in plain words before the schema has its say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask_babel import gettext as _
+from flask_babel import ngettext
+
+from leaseq import Invalid, Json
+from leaseq.form import check_result
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the schema says about a value, where it says it in a way that a page can help with."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None  # more than this
+    below: float | None = None
+    step: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    min_items: int | None = None
+    max_items: int | None = None
+    format: str | None = None
+
+
+_WORDS = {
+    "least": "minimum",
+    "most": "maximum",
+    "above": "exclusiveMinimum",
+    "below": "exclusiveMaximum",
+    "step": "multipleOf",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+}
+
+
+def limits_of(schema: Mapping[str, Any]) -> Limits:
+    numbers = {name: schema.get(word) for name, word in _WORDS.items()}
+    given: dict[str, Any] = {
+        name: value
+        for name, value in numbers.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    return Limits(**given, format=schema["format"] if isinstance(schema.get("format"), str) else None)
+
+
+def told(limits: Limits) -> str:
+    """The range of a number, as it stands beside its field; '' where there is none."""
+    least, most, above, below = (
+        None if limit is None else f"{limit:,}"
+        for limit in (limits.least, limits.most, limits.above, limits.below)
+    )
+    said = ""
+    if least is not None and most is not None:
+        said = _("From %(least)s to %(most)s.", least=least, most=most)
+    elif least is not None:
+        said = _("%(least)s or more.", least=least)
+    elif most is not None:
+        said = _("%(most)s or less.", most=most)
+    if above is not None:
+        said += " " + _("More than %(above)s.", above=above)
+    if below is not None:
+        said += " " + _("Less than %(below)s.", below=below)
+    if limits.step not in (None, 1):
+        said += " " + _("In steps of %(step)s.", step=f"{limits.step:,}")
+    return str(said).strip()
+
+
+def problem(limits: Limits, value: Json) -> str | None:
+    """What is wrong with a value, said so that a person knows what to do; None where these limits take it."""
+    if isinstance(value, str):
+        return _of_text(limits, value)
+    if isinstance(value, list):
+        return _of_list(limits, value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _of_number(limits, value)
+    return None
+
+
+def _of_text(limits: Limits, text: str) -> str | None:
+    if limits.max_length is not None and len(text) > limits.max_length:
+        over = len(text) - limits.max_length
+        return str(
+            ngettext(
+                "At most %(most)s characters: this is %(num)s too long.",
+                "At most %(most)s characters: this is %(num)s too long.",
+                over,
+                most=f"{limits.max_length:,}",
+            )
+        )
+    if limits.min_length is not None and len(text) < limits.min_length:
+        return str(_("At least %(least)s characters.", least=limits.min_length))
+    if limits.format in _FORMATS and not _fits(limits.format, text):
+        return _FORMATS[limits.format]()
+    return None
+
+
+def _of_list(limits: Limits, values: list[Json]) -> str | None:
+    if limits.min_items is not None and len(values) < limits.min_items:
+        least = limits.min_items
+        return str(ngettext("At least %(num)s of these.", "At least %(num)s of these.", least))
+    if limits.max_items is not None and len(values) > limits.max_items:
+        most = limits.max_items
+        return str(ngettext("At most %(num)s of these.", "At most %(num)s of these.", most))
+    return None
+
+
+def _of_number(limits: Limits, number: float) -> str | None:
+    outside = (
+        (limits.least is not None and number < limits.least)
+        or (limits.most is not None and number > limits.most)
+        or (limits.above is not None and number <= limits.above)
+        or (limits.below is not None and number >= limits.below)
+    )
+    return told(limits) if outside else None
+
+
+_FORMATS = {
+    "date": lambda: str(_("A date, such as 2026-11-21.")),
+    "time": lambda: str(_("A time, such as 10:05.")),
+    "date-time": lambda: str(_("A date and time, such as 2026-11-21T10:05.")),
+    "email": lambda: str(_("An e-mail address, such as ann@example.org.")),
+    "uri": lambda: str(_("An address, such as https://example.org/page.")),
+}
+
+
+def _fits(format: str | None, text: str) -> bool:
+    try:
+        check_result(
+            {"ask": {"type": "object", "properties": {"x": {"type": "string", "format": format}}}},
+            {"x": text},
+        )
+    except Invalid:
+        return False
+    return True

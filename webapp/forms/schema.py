@@ -1,0 +1,96 @@
+"""What a JSON Schema of one value comes to: references followed, null set apart, members listed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from flask_babel import gettext as _
+
+from leaseq import Json
+
+SCALE = 11  # whole numbers from 0 to 10, say, are buttons and not typed
+_DEEPEST = 16
+
+Schema = Mapping[str, Any]
+
+
+def settled(schema: Json, root: Schema) -> tuple[dict[str, Any], bool]:
+    """The schema without the words that only say where the rest of it stands, and whether null fits it."""
+    found: dict[str, Any] = dict(schema) if isinstance(schema, dict) else {}
+    nullable = False
+    for _step in range(_DEEPEST):
+        inner = _inner(found, root)
+        if inner is None:
+            break
+        found, null = inner
+        nullable = nullable or null
+    kinds = found.get("type")
+    if isinstance(kinds, list):
+        nullable = nullable or "null" in kinds
+        others = [kind for kind in kinds if kind != "null"]
+        found["type"] = others[0] if len(others) == 1 else None
+    return found, nullable
+
+
+def _inner(schema: dict[str, Any], root: Schema) -> tuple[dict[str, Any], bool] | None:
+    """One step inwards: through a reference, an allOf of one, or a choice between one schema and null."""
+    if isinstance(schema.get("$ref"), str):
+        rest = {word: value for word, value in schema.items() if word != "$ref"}
+        return {**_referred(schema["$ref"], root), **rest}, False
+    for word in ("allOf", "anyOf", "oneOf"):
+        parts = schema.get(word)
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            continue
+        others = parts if word == "allOf" else [part for part in parts if part.get("type") != "null"]
+        if len(others) == 1 and (word == "allOf" or "const" not in others[0]):
+            rest = {known: value for known, value in schema.items() if known != word}
+            return {**others[0], **rest}, len(others) < len(parts)
+    return None
+
+
+def _referred(reference: str, root: Schema) -> dict[str, Any]:
+    found: Any = root
+    for name in reference.removeprefix("#").split("/")[1:]:
+        step = name.replace("~1", "/").replace("~0", "~")
+        found = found.get(step) if isinstance(found, dict) else None
+    return dict(found) if isinstance(found, dict) and reference.startswith("#") else {}
+
+
+def members(schema: Schema) -> list[tuple[Json, str]]:
+    """The values to choose from with their labels; none where the value is typed."""
+    if isinstance(schema.get("enum"), list):
+        return [(value, label(value)) for value in schema["enum"]]
+    if "const" in schema:
+        return [(schema["const"], label(schema["const"]))]
+    for word in ("oneOf", "anyOf"):
+        found = schema.get(word)
+        if (
+            isinstance(found, list)
+            and found
+            and all(isinstance(one, dict) and "const" in one for one in found)
+        ):
+            return [(one["const"], str(one.get("title") or label(one["const"]))) for one in found]
+    if schema.get("type") == "boolean":
+        return [(True, label(True)), (False, label(False))]
+    return _scale(schema)
+
+
+def _scale(schema: Schema) -> list[tuple[Json, str]]:
+    """A short range of whole numbers, such as a mark from 1 to 5."""
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if schema.get("type") != "integer" or "multipleOf" in schema:
+        return []
+    if not isinstance(least, int) or not isinstance(most, int) or not 0 < most - least < SCALE:
+        return []
+    return [(value, str(value)) for value in range(least, most + 1)]
+
+
+def label(value: Json) -> str:
+    """How a value stands in the page that has no title of its own."""
+    if isinstance(value, bool):
+        return str(_("Yes")) if value else str(_("No"))
+    if value is None:
+        return str(_("None"))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
