@@ -11,7 +11,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import BaseConverter
 
 import leaseq
-from webapp import api, auth, docs, health, manage, people, work
+from webapp import api, auth, docs, health, language, manage, people, work
 from webapp.accounts import Accounts, Passwords
 from webapp.days import Days
 from webapp.errors import init_errors
@@ -63,7 +63,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_gate(app)
     init_errors(app)
     init_show(app)
-    for blueprint in (auth.bp, work.bp, manage.bp, people.bp, health.bp, docs.bp):
+    for blueprint in (auth.bp, language.bp, work.bp, manage.bp, people.bp, health.bp, docs.bp):
         app.register_blueprint(blueprint)
     app.register_api(api.bp)
     if settings.trusted_proxies:

@@ -31,6 +31,7 @@ OPEN_TO_ANYONE = frozenset(
         "auth.login",
         "auth.setup",
         "auth.welcome",
+        "language.choose",
         "health.healthz",
         "health.readyz",
         "docs.openapi",

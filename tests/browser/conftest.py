@@ -73,7 +73,7 @@ def sign_in(tab: Page, name: str) -> None:
     tab.get_by_label("Name").fill(name)
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
-    tab.get_by_role("button", name="Sign out").wait_for()
+    tab.locator("#me").wait_for()
 
 
 def judge(tab: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import leaseq
 from leaseq.embedded import EmbeddedServer
 from webapp import create_app
+from webapp.days import Days
 from webapp.settings import Settings
 
 from .conftest import CHEAP, PASSWORD, SECRET, Browser
@@ -35,3 +37,48 @@ def test_home_lists_queues_and_one_queue_leads_to_work(empty_place: Any) -> None
     page = person.get("/").text
     assert "Reviews" in page
     assert "2 wait" in page
+
+
+def lines_of(page: str) -> list[str]:
+    """Each queue's line in words."""
+    found = re.findall(r'<h2 id="queue-.*?</li>', page, re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in found]
+
+
+def test_a_line_says_what_waits_for_me_and_what_i_did(empty_place: Any) -> None:
+    person, client = empty_place
+    reviews, scans, photos, letters, mine = (
+        leaseq.Queue(client, name) for name in ("a-reviews", "b-scans", "c-photos", "d-letters", "e-mine")
+    )
+    for queue in (reviews, scans, photos, letters, mine):
+        queue.configure(title=queue.name[2:].capitalize())
+    reviews.enqueue_many([1, 2])
+    reviews.finish(reviews.reserve("ann"), {"text": "done"})
+    Days(client).record("ann", reviews.name, "finished", id="x", token=1, active_ms=41_000)
+    Days(client).record("ann", reviews.name, "gave_back", id="x", token=2)
+    scans.enqueue({}, requires=["fr"])
+    photos.enqueue({})
+    photos.pause("lunch <b>")
+    letters.enqueue({})
+    letters.reserve("bob")
+    mine.enqueue({})
+    mine.reserve("ann")
+
+    assert lines_of(person.get("/").text) == [
+        "Mine Nothing waits Go on",
+        "Reviews 1 waits You today: 1 finished, 41 s each, 1 given back Begin",
+        "Scans 1 waits, not for you Wait",
+        "Photos Paused: lunch &lt;b&gt; Wait",
+        "Letters Nothing waits, 1 is with somebody else Wait",
+    ]
+
+
+def test_the_menu_of_queues_leads_to_each(empty_place: Any) -> None:
+    person, client = empty_place
+    leaseq.Queue(client, "reviews").configure(title="Reviews <of> papers")
+    leaseq.Queue(client, "scans").configure()
+    assert 'data-load="/queues"' in person.get("/q/scans").text
+    menu = person.get("/queues").text
+    assert '<a href="/q/reviews">Reviews &lt;of&gt; papers</a>' in menu
+    assert '<a href="/q/scans">scans</a>' in menu
+    assert '<a href="/manage/scans">' in person.get("/queues?manage=yes").text

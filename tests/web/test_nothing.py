@@ -15,7 +15,7 @@ from .work_pages import path, take
 def said(queue: leaseq.Queue, person: Browser) -> str:
     """The words of the page, each time as T."""
     page = person.get(path(queue)).text
-    found = re.search(r"</h1>\s*<p>(.*?)</p>", page, re.DOTALL)
+    found = re.search(r'<div id="why">\s*<p>(.*?)</p>', page, re.DOTALL)
     assert found, page
     return " ".join(re.sub(r"<time[^>]*>.*?</time>", "T", found[1]).split())
 

@@ -1,4 +1,6 @@
-// Times in the reader's own zone and words. Without this the page shows them in UTC.
+// What all pages share: times in the reader's own zone and words, menus, and what is said aloud.
+
+// Times. Without this the page shows them in UTC.
 const today = new Date().toDateString();
 
 export function local(time) {
@@ -17,3 +19,44 @@ export function localise(place) {
 }
 
 localise(document);
+
+// A screen reader says what changes in a region that was there before: what the page says as it loads is
+// put there once more.
+const live = document.getElementById("live");
+
+export function say(text) {
+  live.textContent = "";
+  setTimeout(() => (live.textContent = text), 100);
+}
+
+const said = document.querySelector(".said");
+if (said?.children.length) setTimeout(() => said.append(...said.children), 200);
+
+// Menus close when something else is done, and by Escape. A long one is fetched when it is first opened.
+const openMenus = () => document.querySelectorAll(".menu[open]");
+
+document.addEventListener("click", (event) => {
+  for (const menu of openMenus()) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("focusin", (event) => {
+  for (const menu of openMenus()) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of openMenus()) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
+for (const menu of document.querySelectorAll(".menu[data-load]")) {
+  menu.addEventListener("toggle", () => fill(menu), { once: true });
+}
+
+async function fill(menu) {
+  try {
+    const answer = await fetch(menu.dataset.load);
+    if (answer.ok && !answer.redirected) menu.querySelector("div").innerHTML = await answer.text(); // our own template
+  } catch {
+    // no connection: the link to all queues is there
+  }
+}

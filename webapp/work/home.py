@@ -1,13 +1,15 @@
-"""Home: the queues."""
+"""Home: the queues, one line each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from flask import redirect, render_template, url_for
+from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 import leaseq
+from webapp.days import DayFigures
 from webapp.gate import needs
 from webapp.state import person, state
 from webapp.work import bp
@@ -19,9 +21,15 @@ class Line:
 
     name: str
     title: str
-    waiting: int
+    stats: leaseq.Stats
+    why: leaseq.Nothing | None  # None: nothing waits, so there is nothing to ask
     held: int  # by this person
-    paused: str | None
+    today: DayFigures  # this person's
+
+    @property
+    def has_some(self) -> bool:
+        """Whether there is something for this person now."""
+        return self.why is not None and self.why.reason is None
 
 
 @bp.get("/")
@@ -31,11 +39,30 @@ def home() -> str | Response:
     names = leaseq.queues(client)
     if len(names) == 1 and me.role == "worker":
         return redirect(url_for("work.page", q=names[0]), 303)
-    lines = [_line(leaseq.Queue(client, name), me.name) for name in names]
+    today = next(iter(state().days.of_person(me.name, days=1).values()))
+    lines = [_line(leaseq.Queue(client, name), today.get(name, DayFigures())) for name in names]
+    lines.sort(key=lambda line: (not line.held, not line.has_some))  # what they can do is on top
     return render_template("work/home.html", lines=lines)
 
 
-def _line(queue: leaseq.Queue, me: str) -> Line:
-    stats = queue.stats()
-    title = queue.policy.title or queue.name
-    return Line(queue.name, title, stats.inbound, len(queue.mine(me)), stats.paused)
+def _line(queue: leaseq.Queue, today: DayFigures) -> Line:
+    me, stats = person(), queue.stats()
+    why = queue.why_nothing(me.name, me.skills) if stats.inbound or stats.paused is not None else None
+    return Line(queue.name, _title(queue), stats, why, len(queue.mine(me.name)), today)
+
+
+@bp.get("/queues")
+@needs("worker")
+def queues_menu() -> str:
+    """The queues as links, for the menu at the top of a queue's page: fetched when it is opened."""
+    manage = request.args.get("manage") == "yes"
+    return render_template("work/queues_menu.html", queues=list(_titles()), manage=manage)
+
+
+def _titles() -> Iterator[tuple[str, str]]:
+    for name in leaseq.queues(state().client):
+        yield name, _title(leaseq.Queue(state().client, name))
+
+
+def _title(queue: leaseq.Queue) -> str:
+    return queue.policy.title or queue.name

@@ -1,13 +1,52 @@
-"""What a person is told that they need, where all that waits is for others."""
+"""The page of who finds nothing: why there is nothing, and the next item by itself when one comes."""
 
 from __future__ import annotations
 
+from functools import reduce
+
+from babel.lists import format_list
+from flask import render_template
+from flask_babel import get_locale
+from flask_babel import gettext as _
+
 import leaseq
+from webapp.gate import needs
+from webapp.state import person, queue
+from webapp.work import bp
 
 MOST_NAMED = 3
 
 
-def needs_of(why: leaseq.Nothing) -> list[str]:
-    """A text for each set of skills that they lack, the shortest first."""
-    lacking = why.obstacles.lacking if why.obstacles else ()
-    return [" and ".join(skills) for skills in lacking[:MOST_NAMED]]
+@bp.get("/q/<q>/nothing")
+@needs("worker")
+def why(q: str) -> str:
+    """Why there is nothing now, as a piece of the page: its script asks as things change."""
+    found = queue(q)
+    return render_template("work/why.html", **_told(found))
+
+
+def nothing_held(found: leaseq.Queue) -> str:
+    return render_template("work/nothing.html", queue=found, policy=found.policy, **_told(found))
+
+
+def _told(found: leaseq.Queue) -> dict[str, object]:
+    me = person()
+    reason = found.why_nothing(me.name, me.skills)
+    return {"why": reason, "stats": found.stats(), "obstacles": obstacles_of(reason)}
+
+
+def obstacles_of(why: leaseq.Nothing) -> str:
+    """How what waits is not for them: the end of a sentence that begins with *What waits*."""
+    if why.obstacles is None:
+        return ""
+    lacking = [format_list(skills, locale=get_locale()) for skills in why.obstacles.lacking[:MOST_NAMED]]
+    reasons = [_("needs %(skills)s", skills=_or(lacking))] if lacking else []
+    if why.obstacles.assigned:
+        reasons.append(_("is meant for somebody else"))
+    if why.obstacles.passed:
+        reasons.append(_("is what you answered already, or said is not for you"))
+    return _or(reasons)
+
+
+def _or(texts: list[str]) -> str:
+    return reduce(lambda this, that: _("%(this)s, or %(that)s", this=this, that=that), texts) if texts else ""

@@ -14,7 +14,7 @@ from webapp.gate import needs
 from webapp.state import person, queue
 from webapp.work import bp
 from webapp.work.counted import count
-from webapp.work.nothing import needs_of
+from webapp.work.nothing import nothing_held
 from webapp.work.receipt import GONE, receipt_of
 from webapp.work.sheet import Sheet, free_keys, shown
 
@@ -29,7 +29,7 @@ def page(q: str) -> str:
     wanted = request.args.get("item")
     lease = next((one for one in leases if one.id == wanted), leases[0] if leases else None)
     if lease is None:
-        return _nothing_held(found)
+        return nothing_held(found)
     policy = found.policy
     typed = typed_of(fields_of(policy.form), lease.draft)
     return shown(Sheet(found, policy, lease.id, lease.token, typed, lease=lease, leases=leases))
@@ -152,19 +152,6 @@ def _token() -> int:
 
 def _back(q: str) -> Response:
     return redirect(url_for("work.page", q=q), 303)
-
-
-def _nothing_held(found: leaseq.Queue) -> str:
-    me = person()
-    why = found.why_nothing(me.name, me.skills)
-    return render_template(
-        "work/nothing.html",
-        queue=found,
-        policy=found.policy,
-        why=why,
-        stats=found.stats(),
-        needs=needs_of(why),
-    )
 
 
 def _refused(found: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:

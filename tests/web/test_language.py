@@ -1,0 +1,42 @@
+"""A person chooses the language of the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from webapp import i18n
+
+from .conftest import Browser
+
+
+@pytest.fixture
+def two_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(i18n.LANGUAGES, "de", "Deutsch")
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_the_choice_stays(app: Any, person: Browser) -> None:
+    assert '<html lang="en">' in person.get("/account").text
+    answer = person.post("/language", {"language": "de", "next": "/account"})
+    assert (answer.status_code, answer.location) == (303, "/account")
+    assert '<html lang="de">' in person.get("/account").text
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_who_is_not_signed_in_may_choose_too(app: Any) -> None:
+    stranger = Browser(app, "nobody")
+    assert "Deutsch" in stranger.get("/login").text
+    assert stranger.post("/language", {"language": "de"}, page="/login").status_code == 303
+    assert '<html lang="de">' in stranger.get("/login").text
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_a_choice_leads_to_own_pages_only(person: Browser) -> None:
+    answer = person.post("/language", {"language": "de", "next": "//elsewhere.example/"})
+    assert answer.location == "/"
+
+
+def test_a_language_that_is_not_there_is_refused(person: Browser) -> None:
+    assert person.post("/language", {"language": "tlh"}).status_code == 400

@@ -1,0 +1,95 @@
+"""My day: how many, how long, what came back; what I hold now, and what I let go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from babel.dates import format_skeleton
+from flask import render_template
+from flask_babel import format_date, get_locale
+from flask_babel import gettext as _
+
+import leaseq
+from webapp.days import DayFigures, Done
+from webapp.gate import needs
+from webapp.show import span
+from webapp.state import person, state
+from webapp.work import bp
+
+SHOWN_DAYS = 14
+SECONDS = 10
+BAR = 100  # the height of the highest, in the chart's own units
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A day in the chart."""
+
+    short: str
+    day: str
+    figures: DayFigures
+    height: float
+
+
+@bp.get("/day")
+@needs("worker")
+def day() -> str:
+    days, me = state().days, person().name
+    last = days.of_person(me, SHOWN_DAYS)
+    by_queue = next(iter(last.values()))
+    held = [(queue, queue.mine(me)) for queue in _queues()]
+    titles = {queue.name: queue.policy.title or queue.name for queue, _leases in held}
+    return render_template(
+        "work/day.html",
+        by_queue=by_queue,
+        total=_total(by_queue.values()),
+        bars=_bars({one: _total(figures.values()) for one, figures in last.items()}),
+        leases=[lease for _queue, leases in held for lease in leases],
+        recent=[one for one in days.recent(me) if one.queue in titles],
+        undo_until=datetime.now(UTC) - timedelta(seconds=SECONDS),
+        titles=titles,
+    )
+
+
+@bp.app_template_filter("did")
+def did(figures: DayFigures) -> str:
+    """The figures in a few words: *37 finished, 41 s each, 2 given back*."""
+    parts = []
+    if figures.finished or not figures:
+        parts.append(_("%(n)s finished", n=f"{figures.finished:,}"))
+    if figures.seconds_each:
+        parts.append(_("%(time)s each", time=span(figures.seconds_each)))
+    if figures.gave_back:
+        parts.append(_("%(n)s given back", n=f"{figures.gave_back:,}"))
+    if figures.broken:
+        parts.append(_("%(n)s broken", n=f"{figures.broken:,}"))
+    return ", ".join(parts)
+
+
+@bp.app_template_test("undoable")
+def undoable(done: Done, since: datetime) -> bool:
+    return done.how == "finished" and done.at > since
+
+
+def _queues() -> Iterable[leaseq.Queue]:
+    return (leaseq.Queue(state().client, name) for name in leaseq.queues(state().client))
+
+
+def _total(figures: Iterable[DayFigures]) -> DayFigures:
+    return sum(figures, DayFigures())
+
+
+def _bars(days: dict[date, DayFigures]) -> list[Bar]:
+    """The oldest day first."""
+    most = max(figures.finished for figures in days.values()) or 1
+    return [
+        Bar(
+            format_date(day, "d"),
+            format_skeleton("MMMEd", datetime.combine(day, time.min), locale=get_locale()),
+            figures,
+            round(BAR * max(figures.finished, 0) / most, 1),
+        )
+        for day, figures in reversed(days.items())
+    ]
