@@ -69,9 +69,10 @@ class Managing(Looking):
                 break
         return len(revived)
 
-    def release(self, id: str, *, by: str | None = None) -> Item:
-        """Take a lease away from whoever holds the item; it returns to inbound."""
-        return self._item(self._moves.release(strict.item_id(id), arguments.by(by)), id)
+    def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
+        """Take a lease away from whoever holds the item, or from this person alone; it returns to inbound."""
+        whose = strict.person_name(person) if person is not None else ""
+        return self._item(self._moves.release(strict.item_id(id), arguments.by(by), whose), id)
 
     def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
         """Let only this person reserve an item, until they give it back. It goes ahead of what never left.

@@ -71,6 +71,16 @@ def test_release_takes_the_lease_away(timed: leaseq.Queue, take: Take, sets: Set
     assert take("bob").id == "one"
 
 
+def test_release_takes_it_from_one_person_alone(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(answers=2)
+    take("ann")
+    of_bob = take("bob")
+    assert timed.release("one", person="cid").leases == timed.get("one").leases
+    assert [lease.person for lease in timed.release("one", person="ann", by="meg").leases] == ["bob"]
+    assert timed.mine("ann") == []
+    assert timed.mine("bob") == [of_bob]
+
+
 def test_releasing_what_nobody_holds_changes_nothing(timed: leaseq.Queue) -> None:
     before = timed.get("one")
     assert timed.release("one") == before
