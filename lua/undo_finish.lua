@@ -22,6 +22,7 @@ if not status then return { 'no-item' } end
 --- @include assignments
 --- @include shelves
 --- @include item
+--- @include place
 --- @include grant
 --- @include where
 --- @include describe
@@ -63,6 +64,16 @@ local bars = call('HGET', BARS, id)
 local sign, from, to = bar_of(bars, person)
 if sign == '=' then
   call('HSET', BARS, id, string.sub(bars, 1, from) .. string.sub(bars, to + 1))
+  for _, name in ipairs(assignments(id)) do -- they may have looked past what waits: a fresh entry
+    local other = name ~= member and read_item(name)
+    local state, _, set = where(other or item)
+    if other and state == 'inbound' then
+      place(other, true, now)
+      if shelf_key(row_of(other), other.s) ~= set then call('ZREM', set, name) end
+      now = now + 1
+    end
+  end
+  at = string.format('%.0f', now)
 end
 
 token = string.format('%.0f', token + 1)

@@ -226,6 +226,24 @@ class Model(Sets):
             self.overdue.pop(item.id, None)
         return "late" if late else "in time"
 
+    def undo(self, part: Part, token: int, expires: datetime) -> None:
+        """A finish that is taken back: they hold it again, ahead of what else they hold."""
+        item, grant = part.item, part.grants[-1]
+        grant.how = "undone"
+        part.finished_at = None
+        item.drafts[grant.person] = grant.result
+        if item.due:
+            self.overdue[item.id] = item.due
+        if grant.person in item.answered:
+            item.answered.discard(grant.person)
+            for other in item.parts:
+                if other.state == "inbound":
+                    self.wait(other, returned=True)
+        self.granted(part, token, grant.person, expires)
+        hands = self.hands[grant.person]
+        hands.insert(0, hands.pop())
+        self.count("undone")
+
     def unassign(self, answered: Part, person: str) -> None:
         for part in answered.item.parts:
             if part is not answered and part.assigned == person:

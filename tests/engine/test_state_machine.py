@@ -14,6 +14,7 @@ from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 import leaseq
 from leaseq.embedded import EmbeddedServer
+from leaseq.queue.working import UNDO_SECONDS
 from tests.conftest import Server
 from tests.engine import looking
 from tests.engine.machine import NEW, SKILLS, New, Watched
@@ -99,6 +100,26 @@ class Machine(Watched):
         assert expected == "again" or done.late == (expected == "late")
         if then_reserve:
             self.got(lease.person, done.next)
+
+    @precondition(lambda self: self.leases)
+    @rule(index=INDEX, late=st.booleans())
+    def undo(self, index: int, late: bool) -> None:
+        """A finish is taken back, mostly in time."""
+        lease = self.lease(index)
+        if late:
+            self.clock.tick(UNDO_SECONDS + 1)
+        part = self.latest(lease, "finished")
+        if part is None:
+            self.refused(lease, lambda: self.queue.undo_finish(lease))
+        elif (self.now - (part.finished_at or self.now)).total_seconds() > UNDO_SECONDS:
+            with pytest.raises(leaseq.Invalid):
+                self.queue.undo_finish(lease)
+        else:
+            result = part.grants[-1].result
+            again = self.queue.undo_finish(lease)
+            assert (again.draft, again.token) == (result, self.model.last_token + 1)
+            self.model.undo(part, again.token, again.expires_at)
+            self.leases.append(again)
 
     @precondition(lambda self: self.leases)
     @rule(index=INDEX, how=st.sampled_from(["failed", "later", "never"]), come=st.booleans())

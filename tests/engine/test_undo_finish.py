@@ -118,3 +118,14 @@ def test_walked_away_from_it_comes_back_like_any_other(timed: leaseq.Queue, cloc
     clock.tick(301)
     assert timed.clear().returned == 1
     assert take(timed, "ann").draft == {"ok": True}
+
+
+def test_what_they_looked_past_since_they_had_answered_is_theirs_again(timed: leaseq.Queue) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    timed.finish(lease, {})
+    assert timed.reserve("ann") is None
+    timed.abandon(timed.undo_finish(lease))
+    take(timed, "bob")
+    assert take(timed, "ann").id == "a"
