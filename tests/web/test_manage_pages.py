@@ -80,48 +80,6 @@ def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("lease_seconds", "long"),
-        ("lease_seconds", "0"),
-        ("max_attempts", "2.5"),
-        ("bands", "1"),
-        ("bands", "2 1"),
-        ("form", "{"),
-        ("form", '{"ask": {"type": "string"}}'),
-        ("form", "[" * 3_000),
-        ("form", '{"ask": {"type": "object", "$ref": "https://evil.example/"}}'),
-        ("renewals", "-1"),
-    ],
-)
-def test_settings_that_are_no_good_change_nothing(
-    boss: Browser, asking: leaseq.Queue, name: str, text: str
-) -> None:
-    import re
-
-    before = asking.policy
-    page = boss.get(f"/manage/{asking.name}/settings").text
-    good = {"title": "Changed", "bands": "50 150", "form": ""} | {
-        key: re.search(rf'name="{key}" value="([^"]*)"', page)[1]
-        for key in (
-            "lease_seconds",
-            "max_attempts",
-            "holds",
-            "retry_seconds",
-            "retry_max_seconds",
-            "answers",
-            "dedupe_seconds",
-            "durable",
-        )
-    }
-    answer = boss.post(f"/manage/{asking.name}/settings", {**good, name: text})
-    assert answer.status_code == 400
-    assert "It is not saved yet" in answer.text
-    assert 'value="Changed"' in answer.text
-    assert asking.policy == before
-
-
-@pytest.mark.parametrize(
     ("fields", "said"),
     [
         ({}, "Choose a file first"),
@@ -170,9 +128,9 @@ def test_an_items_story_and_a_managers_moves(boss: Browser, asking: leaseq.Queue
     asking.configure(max_attempts=1)
     base = f"/manage/{asking.name}"
     asking.fail(asking.reserve("ann"), "unreadable <scan>")
-    assert "unreadable &lt;scan&gt;" in boss.get(f"{base}/dead").text
+    assert "unreadable &lt;scan&gt;" in boss.get(f"{base}/items?state=dead").text
     page = boss.get(f"{base}/items/one").text
-    assert "given to ann" in page
+    assert "ann got it" in page
     assert "unreadable &lt;scan&gt;" in page
     assert boss.post(f"{base}/items/one/revive").location == f"{base}/items/one"
     lease = asking.reserve("ann")
@@ -196,7 +154,7 @@ def test_lists_go_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
     path: str | None = f"/manage/{queue.name}/items?state=inbound"
     while path:
         page = boss.get(path).text
-        seen += re.findall(r">(item-\d+)</a>", page)
+        seen += re.findall(r'class="id">(item-\d+)</a>', page)
         more = re.search(r'href="([^"]+)">Next page', page)
         path = html.unescape(more[1]) if more else None
     assert seen == [f"item-{n:03}" for n in range(120)]
@@ -234,6 +192,7 @@ def test_an_admin_changes_people(
     assert (again.status_code, "already" in again.text) == (400, True)
     from urllib.parse import quote
 
+    accounts.add(name, by="test")
     base = f"/people/{quote(name)}"
     assert boss.post(f"{base}/change", {"role": "manager", "skills": "fr de"}).status_code == 303
     assert boss.post(f"{base}/change", {"role": "manager", "skills": "No Good!"}).status_code == 400
@@ -248,6 +207,6 @@ def test_an_admin_changes_people(
     assert "their script" in boss.get(base).text
     boss.post(f"{base}/tokens/{accounts.tokens(name)[0].id}/revoke")
     assert accounts.tokens(name) == []
-    assert f"{boss.name} changed {name}" in boss.get("/people").text
+    assert "role: worker → manager" in boss.get(f"/people/log?person={quote(name)}").text
     assert boss.get("/people/nobody at all").status_code == 404
     assert boss.post("/people/nobody at all/disable").status_code == 404

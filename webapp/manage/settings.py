@@ -1,186 +1,27 @@
-"""A queue's settings: its policy as a form."""
+"""A queue's settings: its policy as a form, beside a preview of what people will see."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid, Json, strict
+from leaseq import Invalid
+from webapp.forms.checking import check_text
+from webapp.forms.starts import start_of, starts
 from webapp.gate import needs
 from webapp.manage import bp
+from webapp.manage.asked import GROUPS, SETTINGS, read_all, written
+from webapp.manage.preview import preview_of, sample_of
+from webapp.show import pretty
 from webapp.state import person, queue
 
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One field of the policy as the page asks for it."""
-
-    name: str
-    label: str
-    help: str
-    kind: str  # text, area, number, yes-no, json
-    read: Callable[[str], Json]
-    write: Callable[[Any], str]
-
-
-def _number(name: str) -> Callable[[str], Json]:
-    def read(text: str) -> Json:
-        try:
-            found = strict.load_json(text.strip(), name)
-        except Invalid:
-            raise Invalid(name, "a number") from None
-        return int(found) if isinstance(found, float) and found.is_integer() else found
-
-    return read
-
-
-def _number_or_none(name: str) -> Callable[[str], Json]:
-    number = _number(name)
-    return lambda text: number(text) if text.strip() else None
-
-
-def _bands(text: str) -> Json:
-    return tuple(_number("bands")(part) for part in text.replace(",", " ").split())
-
-
-def _json(name: str) -> Callable[[str], Json]:
-    return lambda text: strict.load_json(text, name) if text.strip() else None
-
-
-def _lines(text: str) -> str:
-    return text.replace("\r\n", "\n")
-
-
-def _shown(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _pretty(value: Json) -> str:
-    return "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
-
-
-SETTINGS = (
-    Setting("title", "Title", "What people see.", "text", str.strip, _shown),
-    Setting("instructions", "Instructions", "Markdown, shown beside each item.", "area", _lines, _shown),
-    Setting(
-        "form",
-        "Form",
-        "JSON: what to show, what to ask (a JSON Schema), and keys. Empty: a table and one text box.",
-        "json",
-        _json("form"),
-        _pretty,
-    ),
-    Setting(
-        "lease_seconds",
-        "Time for one item",
-        "Seconds that a person may hold it, 0.1 to 604,800.",
-        "number",
-        _number("lease_seconds"),
-        _shown,
-    ),
-    Setting(
-        "renewals",
-        "Renewals",
-        "How often a person may take more time for one item. Empty: no limit.",
-        "number",
-        _number_or_none("renewals"),
-        _shown,
-    ),
-    Setting(
-        "max_attempts",
-        "Attempts",
-        "After so many that ran out or failed the item is dead, 1 to 1,000.",
-        "number",
-        _number("max_attempts"),
-        _shown,
-    ),
-    Setting(
-        "holds",
-        "Items at once",
-        "How many one person may hold, 1 to 100.",
-        "number",
-        _number("holds"),
-        _shown,
-    ),
-    Setting(
-        "retry_seconds",
-        "Wait after a problem",
-        "Seconds before an item with a problem is tried again; doubled each time.",
-        "number",
-        _number("retry_seconds"),
-        _shown,
-    ),
-    Setting(
-        "retry_max_seconds",
-        "Longest such wait",
-        "Seconds.",
-        "number",
-        _number("retry_max_seconds"),
-        _shown,
-    ),
-    Setting(
-        "bands",
-        "Priority bands",
-        "Two numbers: priorities up to the first are high, past the second low.",
-        "text",
-        _bands,
-        lambda value: " ".join(map(str, value)),
-    ),
-    Setting(
-        "share_drafts",
-        "Share drafts",
-        "Show what one person typed to the next who gets the item.",
-        "yes-no",
-        lambda text: text == "yes",
-        lambda value: "yes" if value else "",
-    ),
-    Setting(
-        "answers",
-        "Answers",
-        "How many people are to answer each item, 1 to 100. Counts for items handed out from now on.",
-        "number",
-        _number("answers"),
-        _shown,
-    ),
-    Setting(
-        "max_abandons",
-        "Given back by",
-        "When that many people gave an item back, it is dead. Empty: no limit.",
-        "number",
-        _number_or_none("max_abandons"),
-        _shown,
-    ),
-    Setting(
-        "dedupe_seconds",
-        "Same payload",
-        "Seconds within which an equal payload counts as the same item. 0: never.",
-        "number",
-        _number("dedupe_seconds"),
-        _shown,
-    ),
-    Setting(
-        "keep_finished_seconds",
-        "Keep finished items",
-        "Seconds; after that the clear job forgets them, answers and all. Empty: keep them.",
-        "number",
-        _number_or_none("keep_finished_seconds"),
-        _shown,
-    ),
-    Setting(
-        "durable",
-        "Acknowledge after",
-        "server, fsync (it is on the server's disk) or replica (another server has it, too).",
-        "text",
-        str.strip,
-        _shown,
-    ),
-)
+Texts = Mapping[str, str]
+PIECE = "X-Leaseq-Piece"  # the page's script asks by this header for the preview alone
 
 
 @bp.get("/manage/<q>/settings")
@@ -188,36 +29,106 @@ SETTINGS = (
 def settings(q: str) -> str:
     found = queue(q)
     policy = found.policy
-    typed = {one.name: one.write(getattr(policy, one.name)) for one in SETTINGS}
-    return _page(found, policy, typed, {})
+    now = written(policy)
+    return _page(found, {**now, "sample": pretty(sample_of(found, policy.form))}, now)
 
 
 @bp.post("/manage/<q>/settings")
 @needs("manager")
 def save_settings(q: str) -> Response | tuple[str, int]:
+    """Save what this person changed; nothing where somebody else changed the same meanwhile, and say so."""
     found = queue(q)
-    typed = {one.name: request.form.get(one.name, "") for one in SETTINGS}
-    changes: dict[str, Any] = {}
-    errors: dict[str, str] = {}
-    for one in SETTINGS:
+    typed, before, now = _typed(), _before(), written(found.policy)
+    before = {**now, **before}
+    changed = {name: text for name, text in typed.items() if text != before.get(name) and name in now}
+    theirs = {name: now[name] for name in changed if now[name] not in (before[name], changed[name])}
+    if theirs:
+        return _page(found, {**now, **changed, "sample": typed["sample"]}, now, theirs=theirs), 409
+    values, errors = read_all(changed)
+    if "form" in errors or ("form" in values and not check_text(typed["form"]).good):
+        errors["form"] = _first_wrong(typed["form"])
+    if not errors and values:
         try:
-            changes[one.name] = one.read(typed[one.name])
-        except Invalid as refused:
-            errors[one.name] = refused.limit
-    if not errors:
-        try:
-            found.configure(by=person().name, **changes)
+            found.configure(by=person().name, **values)
         except Invalid as refused:
             errors[refused.field] = refused.limit
     if errors:
-        return _page(found, found.policy, typed, errors), 400
-    flash("Saved.")
+        return _page(found, {**now, **typed}, before, errors=errors), 400
+    flash(_("Saved.") if values else _("Nothing was different."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
 
+@bp.post("/manage/<q>/settings/preview")
+@needs("manager")
+def preview_settings(q: str) -> str:
+    """The form as it is typed, as people will see it. Nothing is saved."""
+    found, typed = queue(q), _typed()
+    if PIECE in request.headers:
+        return render_template("manage/preview.html", typed=typed, **preview_of(typed))
+    now = written(found.policy)
+    return _page(found, {**now, **typed}, {**now, **_before()})
+
+
+@bp.post("/manage/<q>/settings/start")
+@needs("manager")
+def start_settings(q: str) -> str:
+    """Fill in a form to start from. Nothing is saved, and all else that was typed stays."""
+    found, typed = queue(q), _typed()
+    now = written(found.policy)
+    start = start_of(request.form.get("from", ""))
+    if start is None:
+        raise Invalid("from", "one of " + ", ".join(one.name for one in starts()))
+    filled = {"form": pretty(start.form), "sample": pretty(start.sample)}
+    if not typed.get("instructions", "").strip():
+        filled["instructions"] = start.instructions
+    return _page(found, {**now, **typed, **filled}, {**now, **_before()}, started=start.title)
+
+
+def _typed() -> dict[str, str]:
+    """What the page sent. A box that is not ticked sends nothing, where the page asked for it."""
+    sent = {name: text.replace("\r\n", "\n") for name, text in request.form.items()}
+    known = {one.name: sent.get(one.name, "") for one in SETTINGS if one.name in sent or one.kind == "yes-no"}
+    return {**known, "sample": sent.get("sample", "")}
+
+
+def _before() -> dict[str, str]:
+    """What stood in the settings when the page was made."""
+    return {
+        name.removeprefix("was."): text.replace("\r\n", "\n")
+        for name, text in request.form.items()
+        if name.startswith("was.")
+    }
+
+
+def _first_wrong(text: str) -> str:
+    found = next((one for one in check_text(text).findings if one.wrong), None)
+    if found is None:
+        return ""
+    return _("Line %(line)s: %(what)s", line=found.line, what=found.text) if found.line else found.text
+
+
 def _page(
-    found: leaseq.Queue, policy: leaseq.Policy, typed: Mapping[str, str], errors: Mapping[str, str]
+    found: leaseq.Queue,
+    typed: Texts,
+    before: Texts,
+    *,
+    errors: Texts | None = None,
+    theirs: Texts | None = None,
+    started: str = "",
 ) -> str:
+    wrong: dict[str, str] = dict(errors or {})
+    by_name: dict[str, Any] = {one.name: one for one in SETTINGS}
     return render_template(
-        "manage/settings.html", queue=found, policy=policy, settings=SETTINGS, typed=typed, errors=errors
+        "manage/settings.html",
+        queue=found,
+        policy=found.policy,
+        groups=GROUPS,
+        by_name=by_name,
+        starts=starts(),
+        started=started,
+        typed=typed,
+        before=before,
+        errors=wrong,
+        theirs=theirs or {},
+        **preview_of(typed),
     )

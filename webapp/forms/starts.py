@@ -1,0 +1,186 @@
+"""Forms to start from: each with what it is for, instructions, and an item to try it on."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from flask_babel import gettext as _
+
+from leaseq import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """In the language of the request: what it fills in is the manager's own text from then on."""
+
+    name: str
+    title: str
+    about: str
+    instructions: str
+    form: dict[str, Any]
+    sample: Json
+
+
+def starts() -> tuple[Start, ...]:
+    return tuple(make() for make in _MAKERS)
+
+
+def start_of(name: str) -> Start | None:
+    return next((one for one in starts() if one.name == name), None)
+
+
+def _ask(*required: str, **properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "required": list(required),
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
+def _yes_no() -> Start:
+    return Start(
+        "yes-no",
+        _("Yes or no"),
+        _("One question, one key."),
+        _("Say yes where the message may stay as it is."),
+        {"show": ["text"], "ask": _ask("ok", ok={"title": _("Is this message fine?"), "type": "boolean"})},
+        {"text": _("Does anybody know a good bakery near the station?")},
+    )
+
+
+def _choose_one() -> Start:
+    kinds = [_("Delivery"), _("Refund"), _("Account"), _("Other")]
+    return Start(
+        "choose-one",
+        _("Choose one"),
+        _("Sort into one of several kinds, with a note."),
+        _("When two things are in one message, choose what the customer needs first."),
+        {
+            "show": ["text"],
+            "ask": _ask(
+                "about",
+                about={"title": _("What is it about?"), "type": "string", "enum": kinds},
+                note={"title": _("Note"), "type": "string", "maxLength": 500},
+            ),
+        },
+        {"text": _("My parcel says delivered, but nothing is here.")},
+    )
+
+
+def _tag() -> Start:
+    tags = [_("Praise"), _("Complaint"), _("Question"), _("Idea"), _("Urgent")]
+    return Start(
+        "tag",
+        _("Tag"),
+        _("As many of several tags as fit."),
+        _("Tick all that fit. Tick none where none does."),
+        {
+            "show": ["text"],
+            "ask": _ask(
+                tags={"title": _("What fits?"), "type": "array", "uniqueItems": True, "items": {"enum": tags}}
+            ),
+        },
+        {"text": _("I love the new page, but how do I change my address? I need it by Friday.")},
+    )
+
+
+def _transcribe() -> Start:
+    return Start(
+        "transcribe",
+        _("Transcribe"),
+        _("Type what a picture or a recording says."),
+        _("Type every word as it stands. Write [?] for what you can't read."),
+        {
+            "show": [
+                {"field": "image", "kind": "image", "label": _("The page")},
+                {"field": "audio", "kind": "audio"},
+            ],
+            "ask": _ask("text", text={"title": _("What does it say?"), "type": "string", "minLength": 1}),
+        },
+        {"image": picture()},
+    )
+
+
+def _compare() -> Start:
+    return Start(
+        "compare",
+        _("Compare two"),
+        _("Two things side by side: which is better?"),
+        _("Choose the one that you would rather send to a customer."),
+        {
+            "show": [
+                {"field": "question", "kind": "text", "label": _("Asked")},
+                {"field": "a", "kind": "text", "label": "A"},
+                {"field": "b", "kind": "text", "label": "B", "beside": True},
+            ],
+            "ask": _ask(
+                "better",
+                better={
+                    "title": _("Which is better?"),
+                    "oneOf": [
+                        {"const": "a", "title": "A"},
+                        {"const": "b", "title": "B"},
+                        {"const": "same", "title": _("No difference")},
+                    ],
+                },
+                why={"title": _("Why?"), "type": "string", "maxLength": 500},
+            ),
+        },
+        {
+            "question": _("When does the shop open on Sundays?"),
+            "a": _("We are closed on Sundays. On Mondays we open at 9."),
+            "b": _("Monday to Saturday."),
+        },
+    )
+
+
+def _check_record() -> Start:
+    def right_or_wrong(title: str) -> dict[str, Any]:
+        verdicts = [{"const": True, "title": _("Right")}, {"const": False, "title": _("Wrong")}]
+        return {
+            "title": title,
+            **_ask(
+                "right",
+                right={"title": _("Is it right?"), "oneOf": verdicts},
+                correction={"title": _("What is right?"), "type": "string", "maxLength": 120},
+            ),
+        }
+
+    return Start(
+        "check-record",
+        _("Check a record"),
+        _("Each field is right or wrong, with what it should be."),
+        _("Compare each field with the source. Where it is wrong, type what is right."),
+        {
+            "show": [
+                {"field": "record", "kind": "table", "label": _("As it was typed in")},
+                {"field": "source", "kind": "text", "label": _("The source"), "beside": True},
+            ],
+            "ask": _ask(
+                "name",
+                "street",
+                "city",
+                name=right_or_wrong(_("Name")),
+                street=right_or_wrong(_("Street")),
+                city=right_or_wrong(_("City")),
+            ),
+        },
+        {
+            "record": {"name": "Ada Lovelace", "street": "12 St James Sq", "city": "Londn"},
+            "source": "Ada Lovelace\n12 St James's Square\nLondon",
+        },
+    )
+
+
+def picture() -> str:
+    """A note written by hand, as an address that carries its picture itself."""
+    data = files("webapp.forms").joinpath("note.jpg").read_bytes()
+    return "data:image/jpeg;base64," + base64.b64encode(data).decode()
+
+
+_MAKERS: tuple[Callable[[], Start], ...] = (_yes_no, _choose_one, _tag, _transcribe, _compare, _check_record)
