@@ -7,22 +7,25 @@ from typing import Any
 
 from flask_openapi.models.info import Info
 from flask_openapi.openapi import OpenAPI
-from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import BaseConverter
 
 import leaseq
-from webapp import api, auth, docs, health, language, manage, people, work
+from webapp import api, auth, docs, health, language, manage, metrics, people, work
 from webapp.accounts import Accounts, Passwords
+from webapp.acts import init_acts
 from webapp.days import Days
 from webapp.errors import init_errors
 from webapp.gate import init_gate
 from webapp.headers import init_headers
 from webapp.i18n import init_i18n
 from webapp.live import Live
+from webapp.observing import init_observing
+from webapp.proxies import Proxies
 from webapp.requests import StrictRequest
 from webapp.settings import Settings, load_settings
 from webapp.show import init_show
 from webapp.state import EXTENSION, State
+from webapp.traffic import Traffic
 from webapp.waits import Waits
 
 
@@ -50,25 +53,28 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
+    traffic = Traffic()
     app.extensions[EXTENSION] = State(
         settings,
         client,
-        Accounts(client, passwords=passwords),
+        Accounts(client, passwords=passwords, session_seconds=settings.session_days * 86_400),
         Waits(settings.waiting),
         Live.with_places(settings.watching),
         Days(client),
+        traffic,
     )
     init_headers(app)
     init_i18n(app)
     init_gate(app)
+    init_acts(app)
     init_errors(app)
     init_show(app)
-    for blueprint in (auth.bp, language.bp, work.bp, manage.bp, people.bp, health.bp, docs.bp):
+    for blueprint in (auth.bp, language.bp, work.bp, manage.bp, people.bp, health.bp, metrics.bp, docs.bp):
         app.register_blueprint(blueprint)
     app.register_api(api.bp)
-    if settings.trusted_proxies:
-        hops = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+    init_observing(app, traffic)
+    hops, networks = settings.trusted_proxies, settings.proxy_addresses
+    app.wsgi_app = Proxies(app.wsgi_app, hops, networks)  # type: ignore[method-assign]
     return app
 
 

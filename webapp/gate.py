@@ -16,7 +16,8 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
-from webapp.accounts import Accounts, Person, Role, at_least
+from webapp.accounts import ApiToken, Person, Role, at_least
+from webapp.scopes import refusal
 from webapp.state import accounts
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ OPEN_TO_ANYONE = frozenset(
     {
         "static",
         "auth.login",
+        "auth.code",
+        "auth.provider",
+        "auth.provider_back",
         "auth.setup",
         "auth.welcome",
         "language.choose",
@@ -45,11 +49,12 @@ _View = TypeVar("_View", bound=Callable[..., Any])
 csrf = CSRFProtect()
 
 
-def needs(role: Role) -> Callable[[_View], _View]:
-    """Say which role a route takes, at least."""
+def needs(role: Role, *, unless: Callable[[], bool] | None = None) -> Callable[[_View], _View]:
+    """Say which role a route takes, at least. ``unless`` lets in who is no person, such as a scraper."""
 
     def mark(view: _View) -> _View:
         view.needs = role  # type: ignore[attr-defined]
+        view.lets_in = unless  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -70,28 +75,26 @@ def need_of(app: Flask, endpoint: str) -> Need | None:
 
 
 class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
-    """A person as flask-login wants one. The session holds name and version, so that it can be ended."""
+    """A person as flask-login wants one. The cookie names their session, which the server can end."""
 
-    def __init__(self, person: Person) -> None:
+    def __init__(self, person: Person, session: str) -> None:
         self.person = person
+        self.session = session
 
     def get_id(self) -> str:
-        return f"{self.person.name}:{self.person.version}"
+        return self.session
 
 
-def visitor_of(accounts: Accounts, session_id: str) -> Visitor | None:
-    name, _, version = session_id.rpartition(":")
-    person = accounts.find(name) if name else None
-    if person is None or person.disabled or str(person.version) != version:
-        return None
-    return Visitor(person)
+def visitor_of(session: str) -> Visitor | None:
+    person = accounts().sessions.person(session)
+    return Visitor(person, session) if person is not None else None
 
 
 def init_gate(app: Flask) -> None:
     manager = flask_login.LoginManager()
     manager.session_protection = None  # it only marks a session as not fresh, which nothing here asks for
     manager.init_app(app, add_context_processor=False)
-    manager.user_loader(lambda session_id: visitor_of(accounts(), session_id))
+    manager.user_loader(visitor_of)
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # the gate asks for it, after it knows who calls
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
     csrf.init_app(app)
@@ -106,14 +109,19 @@ def _guard() -> BaseResponse | None:
     if need is None:
         raise Forbidden("this route declares no role")
     if need != ANYONE:
-        by_token = _identify()
+        lets_in = getattr(current_app.view_functions[request.endpoint], "lets_in", None)
+        if lets_in is not None and lets_in():
+            return None
+        token = _identify()
         if g.person is None:
             return _ask_to_sign_in()
         if not at_least(g.person.role, need):
             raise Forbidden(f"this takes the role {need}; yours is {g.person.role}")
+        if isinstance(token, ApiToken):
+            _stay_within(token, need)
         if getattr(current_app.view_functions[request.endpoint], "takes_any_size", False):
             request.max_content_length = sys.maxsize
-        if by_token:
+        if token is not None:
             return None
     csrf.protect()
     return None
@@ -128,18 +136,30 @@ def still_lets(app: Flask, environ: WSGIEnvironment) -> bool:
             return False
 
 
-def _identify() -> bool:
-    """Find out who calls: by a bearer token under /api, else by the session. Whether it was a token."""
+def _stay_within(token: ApiToken, need: Role) -> None:
+    why = refusal(token, need, request.method, (request.view_args or {}).get("q"))
+    if why is not None:
+        raise Forbidden(why)
+
+
+def _identify() -> ApiToken | Literal["unknown"] | None:
+    """Find out who calls: by a bearer token under /api, else by the session. Gives the token, if any."""
     g.person = None
-    header = request.headers.get("Authorization") if in_api() else None
-    if header is None:
+    if not in_api() or "Authorization" not in request.headers:
         visitor = flask_login.current_user
         g.person = visitor.person if visitor.is_authenticated else None
-        return False
-    scheme, _, token = header.partition(" ")
-    if scheme.lower() == "bearer":
-        g.person = accounts().person_by_token(token.strip())
-    return True
+        return None
+    token = bearer_token()
+    caller = accounts().caller(token) if token is not None else None
+    if caller is None:
+        return "unknown"
+    g.person = caller.person
+    return caller.token
+
+
+def bearer_token() -> str | None:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def _ask_to_sign_in() -> Response:
@@ -156,4 +176,5 @@ def _page_of_post() -> str:
 
 
 def in_api() -> bool:
-    return request.path.startswith("/api/")
+    """Whether this path is for programs: they send tokens, and get problems as JSON."""
+    return request.path.startswith("/api/") or request.path == "/metrics"

@@ -5,14 +5,20 @@ The table in the docs is made from this class.
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib.util import find_spec
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from leaseq import LeaseqError
 
 MIN_SECRET = 32
+HOW_TO_MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+EXAMPLES = ("changeme", "change-me", "change me", "secret-key", "secret_key")
+
+Network = IPv4Network | IPv6Network
 
 
 class SettingsRefused(LeaseqError):
@@ -43,6 +49,11 @@ class Settings(BaseSettings):
         le=8,
         description="How many reverse proxies stand before the app. So many X-Forwarded-* are believed.",
     )
+    proxy_addresses: Annotated[tuple[Network, ...], NoDecode] = Field(
+        (ip_network("127.0.0.0/8"), ip_network("::1/128")),
+        description="Addresses or networks, such as 10.0.0.0/8, that the trusted proxies connect from, split "
+        "by spaces; this machine, if not set. X-Forwarded-* and X-Request-Id from elsewhere do nothing.",
+    )
     session_days: int = Field(
         14, ge=1, le=365, description="After so many days without a visit a person signs in again."
     )
@@ -71,12 +82,71 @@ class Settings(BaseSettings):
         "split by spaces. Others are shown as links.",
     )
 
-    @field_validator("secret_key")
+    metrics_token: SecretStr | None = Field(
+        None,
+        description=f"A token of at least {MIN_SECRET} random characters with which Prometheus may read "
+        "/metrics, and nothing else. Managers may read it with theirs.",
+    )
+    log: Literal["text", "json"] = Field(
+        "text", description="How log lines on standard error look: text for people, json for programs."
+    )
+
+    oidc_issuer: str | None = Field(
+        None,
+        description="The address of an OpenID Connect provider by which people sign in, such as "
+        "https://login.example.org/realms/team. It takes `pip install 'leaseq[oidc]'`.",
+    )
+    oidc_client_id: str | None = Field(
+        None, validate_default=True, description="What the provider calls this place."
+    )
+    oidc_client_secret: SecretStr | None = Field(
+        None, description="The secret that goes with it, where the provider gave one."
+    )
+    oidc_claim: str = Field(
+        "preferred_username",
+        min_length=1,
+        description="What the provider says that is the person's name here; `email` counts once verified.",
+    )
+    oidc_create: bool = Field(
+        False,
+        description="Whoever the provider lets in and nobody knows here becomes a worker. If not set, an "
+        "admin adds people first.",
+    )
+
+    @field_validator("oidc_issuer")
     @classmethod
-    def _long_enough(cls, value: SecretStr) -> SecretStr:
-        if len(value.get_secret_value()) < MIN_SECRET:
-            raise ValueError(f"at least {MIN_SECRET} characters are needed")
+    def _provider(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        if not value.startswith(("https://", "http://127.0.0.1", "http://localhost", "http://[::1]")):
+            raise ValueError("an address that begins with https://")
+        if find_spec("authlib") is None or find_spec("requests") is None:
+            raise ValueError("install what it takes first: pip install 'leaseq[oidc]'")
         return value
+
+    @field_validator("oidc_client_id")
+    @classmethod
+    def _goes_with_issuer(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("oidc_issuer") and not value:
+            raise ValueError("set it too: it goes with LEASEQ_OIDC_ISSUER")
+        return value
+
+    @field_validator("secret_key", "metrics_token")
+    @classmethod
+    def _hard_to_guess(cls, value: SecretStr | None) -> SecretStr | None:
+        secret = value.get_secret_value() if value is not None else None
+        if secret is not None and len(secret) < MIN_SECRET:
+            raise ValueError(f"at least {MIN_SECRET} characters are needed")
+        if secret is not None and _is_weak(secret):
+            raise ValueError(
+                f"{MIN_SECRET} characters that nobody can guess are needed: {HOW_TO_MAKE} makes some"
+            )
+        return value
+
+    @field_validator("proxy_addresses", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        return tuple(value.split()) if isinstance(value, str) else value
 
     @field_validator("media_origins", mode="before")
     @classmethod
@@ -87,6 +157,20 @@ class Settings(BaseSettings):
                 if not str(origin).startswith(("https://", "http://")) or str(origin).count("/") != 2:
                     raise ValueError(f"{origin!r} is no origin like https://cdn.example.org")
         return found
+
+
+def _is_weak(secret: str) -> bool:
+    """Few different characters, a piece over and over, or one of those that stand in examples.
+
+    Random characters pass: of 32 hexadecimal ones fewer than 9 are different once in 40,000 times.
+    """
+    plain = secret.casefold()
+    repeats = (plain * 2).find(plain, 1) <= len(plain) // 2
+    return (
+        repeats
+        or len(set(secret)) < 9
+        or any(word in plain for word in ("changeme", "change-me", "change me"))
+    )
 
 
 def load_settings() -> Settings:

@@ -12,6 +12,7 @@ from webapp.accounts import Accounts, Person
 from webapp.days import Days
 from webapp.live import Live
 from webapp.settings import Settings
+from webapp.traffic import Traffic
 from webapp.waits import Waits
 
 EXTENSION = "leaseq"
@@ -25,6 +26,7 @@ class State:
     waits: Waits
     live: Live
     days: Days
+    traffic: Traffic
 
 
 def state() -> State:

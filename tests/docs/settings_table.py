@@ -45,7 +45,7 @@ def _of_the_app() -> list[str]:
     for name, field in Settings.model_fields.items():
         if name == "redis_url":  # a flag of the commands as well
             continue
-        unset = field.default is PydanticUndefined or field.default == ()
+        unset = field.default is PydanticUndefined or field.default in ((), None)
         shown = "" if unset else f"`{str(field.default).lower()}`"
         rows.append(f"| `LEASEQ_{name.upper()}` | | {shown} | {field.description} |")
     return rows

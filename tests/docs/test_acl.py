@@ -78,4 +78,4 @@ def invite_and_shut_out(app: Any, accounts: Accounts) -> None:
     accounts.change("bob", by="ann", disabled=True)
     with pytest.raises(leaseq.Invalid, match="only admin"):
         accounts.change("ann", by="ann", disabled=True)
-    assert [entry.about for entry in accounts.log(10)].count("bob") >= 2
+    assert [entry.about for entry in accounts.log.latest(10)].count("bob") >= 2

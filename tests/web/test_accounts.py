@@ -13,6 +13,7 @@ import leaseq
 from leaseq.embedded import EmbeddedServer
 from webapp import create_app
 from webapp.accounts import Accounts
+from webapp.accounts.attempts import of_password
 from webapp.settings import Settings
 
 from .conftest import CHEAP, PASSWORD, SECRET, Browser
@@ -157,11 +158,11 @@ def test_the_log_says_who_changed_what(empty: Accounts) -> None:
     empty.add("ann", by="root", role="manager")
     empty.change("ann", by="root", skills=["fr"])
     empty.create_token("ann", "script", by="ann")
-    told = [(entry.by, entry.what, entry.about, entry.detail) for entry in empty.log()]
+    told = [(entry.by, entry.what, entry.about, entry.detail) for entry in empty.log.latest()]
     assert told == [
-        ("ann", "made a token for", "ann", "script"),
-        ("root", "changed", "ann", "skills: fr"),
-        ("root", "added", "ann", "as manager"),
+        ("ann", "token.made", "ann", "script, manage"),
+        ("root", "person.changed", "ann", "skills: – → fr"),
+        ("root", "person.added", "ann", "manager"),
     ]
 
 
@@ -170,10 +171,13 @@ def test_accounts_live_in_one_slot_and_touch_no_queue(empty: Accounts, empty_ser
     empty.create_token("ann", "script", by="ann")
     empty.setup_token()
     empty.password_link("ann", by="test")
-    empty.attempts.note_failure("ann", "127.0.0.1")
+    empty.invite(by="ann", name="bob")
+    empty.factors.offer("ann")
+    empty.sessions.start(empty.get("ann"))
+    empty.attempts.begin(of_password("ann", "127.0.0.1"))
     client = leaseq.connect(empty_server.url)
     keys = client.redis.keys("*")
-    assert len(keys) >= 6
+    assert len(keys) >= 10
     assert all(key.startswith(b"leaseq:{@accounts}:") for key in keys)
     assert leaseq.queues(client) == []
     client.close()

@@ -72,14 +72,14 @@ def test_a_token_alone_on_standard_output(
     made = run("token", "create", name)
     assert made.exit_code == 0
     token = made.stdout.removesuffix("\n")
-    assert accounts.person_by_token(token).name == name
+    assert accounts.caller(token).person.name == name
     (known,) = accounts.tokens(name)
     listed = run("token", "list")
     assert known.id in listed.stdout
     assert token not in listed.stdout
     assert {one["id"] for one in json.loads(run("token", "list", "--json").stdout)} >= {known.id}
     assert run("token", "revoke", known.id).exit_code == 0
-    assert accounts.person_by_token(token) is None
+    assert accounts.caller(token) is None
 
 
 def test_a_server_that_is_away_is_one_line() -> None:

@@ -219,9 +219,7 @@ def test_the_page_says_how_long_a_password_is(visitor: Callable[[str], Browser])
 
 
 def test_a_disabled_person_has_no_session_whatever_its_version(accounts: Accounts, worker: Caller) -> None:
-    from webapp.gate import Visitor, visitor_of
-
-    session = Visitor(accounts.get(worker.name)).get_id()
-    assert visitor_of(accounts, session)
+    session = accounts.sessions.start(accounts.get(worker.name))
+    assert accounts.sessions.person(session)
     accounts._people.change(worker.name, disabled=True)
-    assert visitor_of(accounts, session) is None
+    assert accounts.sessions.person(session) is None

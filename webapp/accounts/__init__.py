@@ -4,20 +4,38 @@ They live in the same server as the queues, under keys of their own. This is the
 app that spells keys.
 """
 
-from webapp.accounts.accounts import Accounts
-from webapp.accounts.log import LogEntry
-from webapp.accounts.model import ROLES, ApiToken, Person, Role, at_least
+from webapp.accounts.accounts import Accounts, Caller
+from webapp.accounts.log import LogEntry, LogPage
+from webapp.accounts.model import (
+    REACH,
+    ROLES,
+    SCOPES,
+    WHOLE,
+    ApiToken,
+    Invitation,
+    Person,
+    Role,
+    Scope,
+    at_least,
+)
 from webapp.accounts.passwords import MAX_PASSWORD, MIN_PASSWORD, Passwords
 
 __all__ = [
     "MAX_PASSWORD",
     "MIN_PASSWORD",
+    "REACH",
     "ROLES",
+    "SCOPES",
+    "WHOLE",
     "Accounts",
     "ApiToken",
+    "Caller",
+    "Invitation",
     "LogEntry",
+    "LogPage",
     "Passwords",
     "Person",
     "Role",
+    "Scope",
     "at_least",
 ]

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import hmac
-import time
-from collections.abc import Iterable
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from leaseq import Client, Invalid, strict
+from leaseq import Invalid, Lease, strict
 from webapp.accounts import keys
-from webapp.accounts.attempts import Attempts
-from webapp.accounts.log import LogEntry, latest_entries, write_entry
-from webapp.accounts.model import ApiToken, Person, checked_name, checked_role
-from webapp.accounts.passwords import Passwords
-from webapp.accounts.people import People, Record, has_admin
-from webapp.accounts.secret import digest, new_secret
-from webapp.accounts.tokens import Tokens
-
-SETUP_SECONDS = 86_400
-LINK_SECONDS = 3 * 86_400
+from webapp.accounts.holding import held_by, held_counts, take_back
+from webapp.accounts.joining import Joining
+from webapp.accounts.model import WHOLE, ApiToken, Person, checked_days, checked_role, checked_scope
 
 
-class Accounts:
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A program that sent a token: for whom it acts, and within what."""
+
+    person: Person
+    token: ApiToken
+
+
+class Accounts(Joining):
     """People and what they may do. ``by`` is who makes a change; it goes into the managers' log."""
-
-    def __init__(self, client: Client, *, passwords: Passwords | None = None) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
-        self._people = People(client)
-        self._tokens = Tokens(client)
-        self.attempts = Attempts(client)
-        self._passwords = passwords or Passwords()
 
     # People
 
@@ -65,15 +58,9 @@ class Accounts:
         password: str | None = None,
     ) -> Person:
         """A new person. Without a password they can't sign in until one is set, by a link for instance."""
-        record = Record(
-            name=checked_name(name),
-            role=checked_role(role),
-            created=time.time(),
-            skills=strict.skills(skills),
-            password=self._passwords.hash(password, name) if password is not None else None,
-        )
+        record = self._new(name, role, skills, password)
         self._people.add(record)
-        write_entry(self._client, by, "added", record.name, f"as {record.role}")
+        self.log.write(by, "person.added", record.name, record.role)
         return record.person()
 
     def change(
@@ -85,7 +72,8 @@ class Accounts:
         skills: Iterable[str] | None = None,
         disabled: bool | None = None,
     ) -> Person:
-        """Change what is given. Who is disabled is signed out everywhere, and their tokens stop working."""
+        """Change what is given. Who is disabled is signed out everywhere, their tokens stop working, and what
+        they hold waits for others at once."""
         changes: dict[str, Any] = {}
         if role is not None:
             changes["role"] = checked_role(role)
@@ -93,13 +81,36 @@ class Accounts:
             changes["skills"] = strict.skills(skills)
         if disabled is not None:
             changes["disabled"] = disabled
+        before = self._people.get(name)
         person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
-        said = {**changes, "skills": " ".join(person.skills)} if "skills" in changes else changes
-        detail = ", ".join(f"{field}: {value}" for field, value in said.items())
-        write_entry(self._client, by, "changed", name, detail)
+        said = [
+            f"{field}: {_shown(getattr(before, field))} → {_shown(value)}"
+            for field, value in changes.items()
+            if field != "disabled" and getattr(before, field) != value
+        ]
+        if said:
+            self.log.write(by, "person.changed", name, ", ".join(said))
+        if disabled is not None and disabled != before.disabled:
+            self.log.write(by, "person.disabled" if disabled else "person.enabled", name)
+        if disabled:
+            take_back(self._client, name, by=by)
         return person
 
-    # Passwords
+    def held_by(self, name: str) -> list[Lease]:
+        """What a person holds in all queues."""
+        return held_by(self._client, name)
+
+    def held_counts(self, names: Sequence[str]) -> Counter[str]:
+        """How many leases each of these people holds."""
+        return held_counts(self._client, names)
+
+    def signed_in(self) -> dict[str, datetime]:
+        """When each person last signed in."""
+        with self._client.translating():
+            found = self._redis.hgetall(keys.SIGNED_IN)
+        return {name.decode(): datetime.fromtimestamp(int(at), UTC) for name, at in found.items()}
+
+    # Signing in
 
     def verify(self, name: str, password: str) -> Person | None:
         """The person, where the password is theirs and they may sign in. It takes as long where not."""
@@ -115,111 +126,66 @@ class Accounts:
 
     def set_password(self, name: str, password: str, *, by: str) -> Person:
         """A new password. It ends every session of the person."""
-        record = self._people.change(name, end_sessions=True, password=self._passwords.hash(password, name))
-        write_entry(self._client, by, "set the password of", name)
-        return record.person()
-
-    def password_link(self, name: str, *, by: str) -> str:
-        """A one-time token by which the person may choose a password, good for three days."""
-        self._people.get(name)
-        token = new_secret()
-        with self._client.translating():
-            self._redis.set(keys.link(digest(token)), name, ex=LINK_SECONDS)
-        write_entry(self._client, by, "made a password link for", name)
-        return token
-
-    def link_is_for(self, token: str) -> str | None:
-        """Whose password this token may set, while it may."""
-        with self._client.translating():
-            found = self._redis.get(keys.link(digest(token)))
-        return found.decode() if found else None
-
-    def use_link(self, token: str, password: str) -> Person:
-        """Set a password by a one-time token, which is spent by it."""
-        key = keys.link(digest(token))
-        name = self.link_is_for(token) or ""
         hashed = self._passwords.hash(password, name)
-
-        def check(kept: bytes | None) -> None:
-            if kept is None or kept.decode() != name:
-                raise Invalid("token", "a link that was not used yet", "this link was used or is too old")
-
-        def with_password(people: dict[str, Record]) -> Record:
-            return replace(people[name], password=hashed, version=people[name].version + 1)
-
-        record = self._people.write(with_password, spend=key, check=check)
-        write_entry(self._client, name, "set the password of", name, "by a link")
+        record = self._people.change(name, end_sessions=True, password=hashed)
+        self.log.write(by, "sign-in.password-set", name)
         return record.person()
 
-    def end_sessions(self, name: str) -> Person:
+    def end_sessions(self, name: str, *, by: str) -> Person:
         """Sign a person out everywhere."""
-        return self._people.change(name, end_sessions=True).person()
+        person = self._people.change(name, end_sessions=True).person()
+        self.log.write(by, "sign-in.sessions-ended", name)
+        return person
 
-    # The first admin
+    def turn_on_factor(self, name: str, code: str) -> tuple[Person, list[str]]:
+        """Ask this person for codes from now on. It ends their sessions; gives their recovery codes."""
+        codes = self.factors.confirm(name, code)
+        person = self._people.change(name, end_sessions=True).person()
+        self.log.write(name, "sign-in.factor-on", name)
+        return person, codes
 
-    def setup_token(self) -> str | None:
-        """A one-time token to choose the first admin's name and password; None where there is an admin.
-
-        It is good for a day. A new one replaces the one before.
-        """
-        if has_admin(self._people.all()):
-            return None
-        token = new_secret()
-        with self._client.translating():
-            self._redis.set(keys.SETUP, digest(token), ex=SETUP_SECONDS)
-        return token
-
-    def setup_is_open(self, token: str) -> bool:
-        with self._client.translating():
-            kept = self._redis.get(keys.SETUP)
-        return kept is not None and hmac.compare_digest(kept, digest(token).encode())
-
-    def set_up(self, token: str, name: str, password: str) -> Person:
-        """Make the first admin by the one-time token, which is spent by it."""
-        admin = Record(
-            name=checked_name(name),
-            role="admin",
-            created=time.time(),
-            password=self._passwords.hash(password, name),
-        )
-
-        def check(kept: bytes | None) -> None:
-            if kept is None or not hmac.compare_digest(kept, digest(token).encode()):
-                raise Invalid(
-                    "token", "the link that `leaseq up` printed last", "this link was used or is too old"
-                )
-
-        def first(people: dict[str, Record]) -> Record:
-            if has_admin(list(people.values())):
-                raise Invalid("token", "a place without an admin", "there is an admin already: sign in")
-            return admin
-
-        record = self._people.write(first, spend=keys.SETUP, check=check)
-        write_entry(self._client, record.name, "added", record.name, "as the first admin")
-        return record.person()
+    def turn_off_factor(self, name: str, *, by: str) -> bool:
+        """Ask for no codes any more: their own wish, or an admin's when the device is lost."""
+        had = self.factors.remove(name)
+        if had:
+            self.log.write(by, "sign-in.factor-off", name)
+        return had
 
     # API tokens
 
-    def create_token(self, person: str, name: str, *, by: str) -> str:
-        """A token that acts as the person, in the clear: nobody can read it again."""
-        self._people.get(person)
-        token = self._tokens.create(person, name)
-        write_entry(self._client, by, "made a token for", person, name)
+    def create_token(
+        self,
+        person: str,
+        name: str,
+        *,
+        by: str,
+        scope: str | None = None,
+        queue: str | None = None,
+        days: int | None = None,
+    ) -> str:
+        """A token that acts as the person, in the clear: nobody can read it again. Without a scope it may do
+        all that their role may, without days it works until it is revoked."""
+        found = self._people.get(person)
+        wanted = checked_scope(scope or WHOLE[found.role], found.role)
+        only = strict.queue_name(queue) if queue else None
+        token = self._tokens.create(person, name, wanted, only, checked_days(days))
+        self.log.write(by, "token.made", person, ", ".join(filter(None, (name.strip(), wanted, only))))
         return token
 
-    def person_by_token(self, token: str) -> Person | None:
-        name = self._tokens.person_of(token)
-        record = self._people.find(name) if name is not None else None
-        return record.person() if record and not record.disabled else None
+    def caller(self, token: str) -> Caller | None:
+        """Who calls by this token, while it works."""
+        found = self._tokens.use(token)
+        record = self._people.find(found.person) if found is not None else None
+        return Caller(record.person(), found) if found and record and not record.disabled else None
 
     def tokens(self, person: str | None = None) -> list[ApiToken]:
         return self._tokens.of(person)
 
     def revoke_token(self, id: str, *, by: str, person: str | None = None) -> ApiToken:
         token = self._tokens.revoke(id, person)
-        write_entry(self._client, by, "revoked a token of", token.person, token.name)
+        self.log.write(by, "token.revoked", token.person, token.name)
         return token
 
-    def log(self, limit: int = 50) -> list[LogEntry]:
-        """Who changed what, the latest first."""
-        return latest_entries(self._client, limit)
+
+def _shown(value: object) -> str:
+    return " ".join(value) or "–" if isinstance(value, tuple) else str(value)

@@ -1,7 +1,8 @@
 """Failed sign-ins, counted in the server so that all web processes count together.
 
 Only failures count: a whole office behind one address may sign in at nine. A name is counted together
-with the address that tries it, so that a stranger can't lock out somebody who is elsewhere.
+with the address that tries it, so that a stranger can't lock out somebody who is elsewhere. Codes of the
+second factor are counted by name alone: who tries them has the password.
 """
 
 from __future__ import annotations
@@ -15,36 +16,45 @@ from webapp.accounts.secret import digest
 WINDOW_SECONDS = 300
 PER_NAME = 10
 PER_ADDRESS = 60
+PER_CODE = 10
+Counter = tuple[str, int]
+"""What is counted, and up to how many within the window."""
+
+
+def of_password(name: str, address: str) -> list[Counter]:
+    return [(digest(f"name {address} {name}"), PER_NAME), (digest(f"address {address}"), PER_ADDRESS)]
+
+
+def of_code(name: str) -> list[Counter]:
+    return [(digest(f"code {name}"), PER_CODE)]
 
 
 class Attempts:
-    """Fixed windows: a counter that goes with its window."""
+    """Fixed windows: a counter that goes with its window. A try counts before it is made and is taken off
+    when it was right, so that many at once are no more than the limit either."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
 
-    def wait_seconds(self, name: str, address: str) -> int:
-        """How long this address must wait before it may try this name; 0 where it need not."""
-        waits = [0]
-        for key, most in _counters(name, address):
-            with self._client.translating():
-                count = int(self._redis.get(key) or 0)
-                left = int(self._redis.ttl(key)) if count >= most else 0
-            waits.append(left)
-        return max(waits)
+    def begin(self, counters: list[Counter]) -> int:
+        """Count a try. 0 where it may be made, else how many seconds to wait first."""
+        counts = self._add(counters, 1)
+        over = [counter for counter, count in zip(counters, counts, strict=True) if count > counter[1]]
+        if not over:
+            return 0
+        self._add(counters, -1)
+        with self._client.translating():
+            return max(1, *(int(self._redis.ttl(keys.failures(name))) for name, _ in over))
 
-    def note_failure(self, name: str, address: str) -> None:
-        for key, _ in _counters(name, address):
-            with self._client.translating():
-                pipe = self._redis.pipeline(transaction=True)
-                pipe.set(key, 0, ex=WINDOW_SECONDS, nx=True)
-                pipe.incr(key)
-                pipe.execute()
+    def forgive(self, counters: list[Counter]) -> None:
+        """Take a try off again: it was right."""
+        self._add(counters, -1)
 
-
-def _counters(name: str, address: str) -> list[tuple[str, int]]:
-    return [
-        (keys.failures(digest(f"name {address} {name}")), PER_NAME),
-        (keys.failures(digest(f"address {address}")), PER_ADDRESS),
-    ]
+    def _add(self, counters: list[Counter], amount: int) -> list[int]:
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            for name, _ in counters:
+                pipe.set(keys.failures(name), 0, ex=WINDOW_SECONDS, nx=True)
+                pipe.incr(keys.failures(name), amount)
+            return [int(count) for count in pipe.execute()[1::2]]

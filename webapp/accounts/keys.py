@@ -9,11 +9,40 @@ TOKENS = _BASE + "tokens"  # hash: SHA-256 of a token -> record (JSON)
 TOKENS_USED = _BASE + "tokens-used"  # hash: SHA-256 of a token -> when it was last used, in seconds
 SETUP = _BASE + "setup"  # string: SHA-256 of the set-up token, gone after a day
 LOG = _BASE + "log"  # stream: who changed what
+SIGNED_IN = _BASE + "signed-in"  # hash: name -> when they last signed in, in seconds
+FACTORS = _BASE + "factors"  # hash: name -> the second factor (JSON)
+INVITATIONS = _BASE + "invitations"  # hash: SHA-256 of its token -> an open invitation (JSON)
+SUBJECTS = _BASE + "subjects"  # hash: name -> SHA-256 of who they are at the identity provider
 
 
 def link(digest: str) -> str:
     """String: the person who may set a password by this link, gone after three days."""
     return f"{_BASE}link:{digest}"
+
+
+def invitation(digest: str) -> str:
+    """String: there while this invitation may be used."""
+    return f"{_BASE}invitation:{digest}"
+
+
+def session(digest: str) -> str:
+    """String: when this session was last seen, in seconds; gone when it ends or was left alone."""
+    return f"{_BASE}session:{digest}"
+
+
+def factor_offered(name: str) -> str:
+    """String: the secret of a second factor that the person did not confirm yet, gone after 15 minutes."""
+    return f"{_BASE}factor-offered:{name}"
+
+
+def recovery(name: str) -> str:
+    """Hash: the SHA-256 of each recovery code that was not used -> 1."""
+    return f"{_BASE}recovery:{name}"
+
+
+def code_used(name: str, step: int) -> str:
+    """String: there where the person used the code of this half minute."""
+    return f"{_BASE}code-used:{step}:{name}"
 
 
 def failures(of: str) -> str:

@@ -1,4 +1,7 @@
-"""The managers' log: who changed what about whom."""
+"""The managers' log: who changed what about whom.
+
+``what`` is a code, ``kind.act``: the page has words for it, and filters by its kind.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,84 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from leaseq import Client
+from leaseq import Client, Invalid
 from webapp.accounts import keys
 
-LOG_LENGTH = 10_000
+LOG_LENGTH = 50_000
+MAX_DETAIL = 500
+_LOOK = 500  # entries of one call to the server
+_LOOKS = 10  # calls of one page, whatever the filter leaves out
 
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
+    cursor: str
     at: datetime
     by: str
     what: str
     about: str
     detail: str
 
-
-def write_entry(client: Client, by: str, what: str, about: str, detail: str = "") -> None:
-    entry: dict[Any, Any] = {"by": by, "what": what, "about": about, "detail": detail}
-    with client.translating():
-        client.redis.xadd(keys.LOG, entry, maxlen=LOG_LENGTH, approximate=True)
+    @property
+    def kind(self) -> str:
+        return self.what.partition(".")[0]
 
 
-def latest_entries(client: Client, limit: int) -> list[LogEntry]:
-    """The latest first."""
-    with client.translating():
-        found: Any = client.redis.xrevrange(keys.LOG, count=limit)
-    return [_entry(cursor, fields) for cursor, fields in found]
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    entries: tuple[LogEntry, ...]
+    after: str | None  # where the next page begins; None: there is no more
 
 
-def _entry(cursor: bytes, fields: dict[bytes, bytes]) -> LogEntry:
-    at = datetime.fromtimestamp(int(cursor.partition(b"-")[0]) / 1_000, UTC)
+class Log:
+    """Takes entries and gives them back, the latest first."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def write(self, by: str, what: str, about: str, detail: str = "") -> None:
+        cut = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
+        entry: dict[Any, Any] = {"by": by, "what": what, "about": about, "detail": cut}
+        with self._client.translating():
+            self._client.redis.xadd(keys.LOG, entry, maxlen=LOG_LENGTH, approximate=True)
+
+    def latest(self, limit: int = 50) -> tuple[LogEntry, ...]:
+        return self.page(limit=limit).entries
+
+    def page(
+        self, *, after: str | None = None, limit: int = 50, person: str | None = None, kind: str | None = None
+    ) -> LogPage:
+        """Entries by or about a person, or of a kind. One page looks through a bounded number of entries, so
+        that it may be short, or empty, with more behind it."""
+        found: list[LogEntry] = []
+        cursor = _checked(after)
+        for _ in range(_LOOKS):
+            batch = self._before(cursor)
+            for entry in batch:
+                if kind in (None, entry.kind) and person in (None, entry.by, entry.about):
+                    if len(found) == limit:
+                        return LogPage(tuple(found), found[-1].cursor)
+                    found.append(entry)
+            if len(batch) < _LOOK:
+                return LogPage(tuple(found), None)
+            cursor = batch[-1].cursor
+        return LogPage(tuple(found), cursor)
+
+    def _before(self, cursor: str | None) -> list[LogEntry]:
+        newest = f"({cursor}" if cursor else "+"
+        with self._client.translating():
+            found: Any = self._client.redis.xrevrange(keys.LOG, max=newest, count=_LOOK)
+        return [_entry(name.decode(), fields) for name, fields in found]
+
+
+def _checked(after: str | None) -> str | None:
+    parts = (after or "0-0").split("-")
+    if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts):
+        raise Invalid("after", "the cursor that a page of the log gave")
+    return after
+
+
+def _entry(cursor: str, fields: dict[bytes, bytes]) -> LogEntry:
+    at = datetime.fromtimestamp(int(cursor.partition("-")[0]) / 1_000, UTC)
     text = {name.decode(): value.decode() for name, value in fields.items()}
-    return LogEntry(at, text["by"], text["what"], text["about"], text["detail"])
+    return LogEntry(cursor, at, text["by"], text["what"], text["about"], text["detail"])

@@ -12,7 +12,18 @@ Role: TypeAlias = Literal["worker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 """In order: each may do all that those before it may."""
 
+Scope: TypeAlias = Literal["read", "work", "manage", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+"""What a token is for, within what its person may do: look, work, manage queues too, or all of it."""
+
+REACH: dict[Scope, Role] = {"read": "admin", "work": "worker", "manage": "manager", "admin": "admin"}
+"""The highest role whose calls a scope opens. ``read`` opens those only that change nothing."""
+
+WHOLE: dict[Role, Scope] = {"worker": "work", "manager": "manage", "admin": "admin"}
+"""The scope that holds all that a role may do."""
+
 MAX_TOKEN_NAME = 100
+MAX_TOKEN_DAYS = 3_650
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +46,27 @@ class ApiToken:
     id: str  # the first characters of the hash: enough to name it, useless to act with
     name: str
     person: str
+    scope: Scope
+    queue: str | None  # the only one that it opens; None: all
     created_at: datetime
+    expires_at: datetime | None  # None: it works until it is revoked
     used_at: datetime | None  # to the minute
+
+    def is_over(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """Somebody may join by a link that was shown once."""
+
+    id: str  # the first characters of the link's hash
+    name: str | None  # the one they will have; None: they choose it
+    role: Role
+    skills: tuple[str, ...]
+    by: str
+    created_at: datetime
+    expires_at: datetime
 
 
 def at_least(have: Role, need: Role) -> bool:
@@ -58,6 +88,20 @@ def checked_role(value: object) -> Role:
         if value == role:
             return role
     raise Invalid("role", "one of " + ", ".join(ROLES))
+
+
+def checked_scope(value: object, role: Role) -> Scope:
+    """A scope that a person of this role may give to a token."""
+    for scope in SCOPES:
+        if value == scope:
+            if scope != "read" and not at_least(role, REACH[scope]):
+                raise Invalid("scope", f"at most {WHOLE[role]}: a token can't do more than a {role} may")
+            return scope
+    raise Invalid("scope", "one of " + ", ".join(SCOPES))
+
+
+def checked_days(value: object) -> int | None:
+    return None if value is None else strict.integer(value, "expires", 1, MAX_TOKEN_DAYS)
 
 
 def checked_token_name(value: object) -> str:

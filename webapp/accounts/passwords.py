@@ -1,4 +1,4 @@
-"""Which passwords are taken; and their hashes, argon2id at a cost that a sign-in can bear and a thief can't."""
+"""Which passwords are taken; and their hashes: argon2id, at a cost that a sign-in bears and a thief does not."""
 
 from __future__ import annotations
 

@@ -52,6 +52,10 @@ class NoSuchPerson(Invalid):
         super().__init__("name", "a person who has an account", f"there is nobody named {name!r}")
 
 
+def refuse_taken(name: str) -> Invalid:
+    return Invalid("name", "a name that nobody has yet", f"there is a person named {name!r} already")
+
+
 class People:
     """Reads and writes records."""
 
@@ -80,9 +84,7 @@ class People:
         with self._client.translating():
             added = self._redis.hsetnx(keys.PEOPLE, record.name, record.dumped())
         if not added:
-            raise Invalid(
-                "name", "a name that nobody has yet", f"there is a person named {record.name!r} already"
-            )
+            raise refuse_taken(record.name)
 
     def change(self, name: str, *, end_sessions: bool = False, **changes: Any) -> Record:
         """Some fields anew. Refused where it would leave nobody who can administer."""
@@ -107,10 +109,12 @@ class People:
         *,
         spend: str | None = None,
         check: Callable[[bytes | None], None] | None = None,
+        forget: tuple[str, str] | None = None,
     ) -> Record:
         """Store what ``make`` makes of all people, in one transaction.
 
-        ``spend`` names a one-time key that goes in the same transaction, after ``check`` saw its value.
+        ``spend`` names a one-time key that goes in the same transaction, after ``check`` saw its value, and
+        ``forget`` a hash and the field of it that goes with that.
         """
 
         def transaction(pipe: Any) -> Record:
@@ -122,6 +126,8 @@ class People:
             pipe.hset(keys.PEOPLE, record.name, record.dumped())
             if spend is not None:
                 pipe.delete(spend)
+            if forget is not None:
+                pipe.hdel(*forget)
             return record
 
         watched = [keys.PEOPLE] if spend is None else [keys.PEOPLE, spend]

@@ -8,6 +8,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 
+ID_LENGTH = 12
+"""So many characters of a secret's hash name it in lists: useless to act with."""
+
 
 def new_secret(prefix: str = "") -> str:
     return prefix + secrets.token_urlsafe(32)

@@ -1,56 +1,71 @@
-"""API tokens: a program shows one and acts as its person."""
+"""API tokens: a program shows one and acts as its person, within the token's scope."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Client, Invalid
 from webapp.accounts import keys
-from webapp.accounts.model import ApiToken, checked_token_name
-from webapp.accounts.secret import digest, new_secret
+from webapp.accounts.model import ApiToken, Scope, checked_token_name
+from webapp.accounts.secret import ID_LENGTH, digest, new_secret
 
-ID_LENGTH = 12
 PREFIX = "leaseq_"  # lets a scanner of leaked secrets know one
 _MINUTE = 60
+_DAY = 86_400
 
 
 class Tokens:
     """Makes, finds, lists and revokes them."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, clock: Callable[[], float] = time.time) -> None:
         self._client = client
         self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._clock = clock
 
-    def create(self, person: str, name: str) -> str:
+    def create(self, person: str, name: str, scope: Scope, queue: str | None, days: int | None) -> str:
         """A new token, in the clear: nobody can read it again."""
         token = new_secret(PREFIX)
-        record = {"name": checked_token_name(name), "person": person, "created": time.time()}
+        now = self._clock()
+        record = {
+            "name": checked_token_name(name),
+            "person": person,
+            "scope": scope,
+            "queue": queue,
+            "created": now,
+            "expires": None if days is None else now + days * _DAY,
+        }
         with self._client.translating():
             self._redis.hset(keys.TOKENS, digest(token), json.dumps(record, ensure_ascii=False))
         return token
 
-    def person_of(self, token: str) -> str | None:
-        """Whose token this is; notes that it was used."""
+    def use(self, token: str) -> ApiToken | None:
+        """The token's record while it works; notes that it was used."""
         hashed = digest(token)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)
             pipe.hget(keys.TOKENS, hashed)
             pipe.hget(keys.TOKENS_USED, hashed)
             raw, used = pipe.execute()
-            now = int(time.time())
-            if raw and now - int(used or 0) >= _MINUTE:
-                self._redis.hset(keys.TOKENS_USED, hashed, now)
-        return str(json.loads(raw)["person"]) if raw else None
+            if not raw:
+                return None
+            now = self._clock()
+            found = _token(hashed, json.loads(raw), used)
+            if found.is_over(datetime.fromtimestamp(now, UTC)):
+                return None
+            if now - int(used or 0) >= _MINUTE:
+                self._redis.hset(keys.TOKENS_USED, hashed, int(now))
+        return found
 
     def of(self, person: str | None = None) -> list[ApiToken]:
-        """A person's tokens, or everybody's, the oldest first."""
+        """A person's tokens, or everybody's, the oldest first; those whose time is over included."""
         with self._client.translating():
             found = self._redis.hgetall(keys.TOKENS)
             used = self._redis.hgetall(keys.TOKENS_USED)
-        tokens = [_token(hashed, json.loads(raw), used.get(hashed)) for hashed, raw in found.items()]
+        tokens = [_token(hashed.decode(), json.loads(raw), used.get(hashed)) for hashed, raw in found.items()]
         mine = [token for token in tokens if person in (None, token.person)]
         return sorted(mine, key=lambda token: token.created_at)
 
@@ -67,11 +82,15 @@ class Tokens:
         return found
 
 
-def _token(hashed: bytes, record: dict[str, Any], used: bytes | None) -> ApiToken:
+def _token(hashed: str, record: dict[str, Any], used: bytes | None) -> ApiToken:
+    expires = record["expires"]
     return ApiToken(
-        id=hashed.decode()[:ID_LENGTH],
+        id=hashed[:ID_LENGTH],
         name=record["name"],
         person=record["person"],
+        scope=record["scope"],
+        queue=record["queue"],
         created_at=datetime.fromtimestamp(record["created"], UTC),
+        expires_at=datetime.fromtimestamp(expires, UTC) if expires is not None else None,
         used_at=datetime.fromtimestamp(int(used), UTC) if used else None,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leaseq import Invalid
 from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from webapp.accounts import Accounts
 
 BY = "the command line"
+SCOPES = ("read", "work", "manage", "admin")
 
 
 def accounts_of(client: Client) -> Accounts:
@@ -29,13 +31,39 @@ def token() -> None:
 @token.command(epilog="Example: TOKEN=$(leaseq token create alice)")
 @click.argument("name")
 @click.option("--for", "label", default=BY, show_default=True, metavar="TEXT", help="What it is for.")
+@click.option(
+    "--scope",
+    type=click.Choice(SCOPES),
+    help="What it may do, within what NAME may: only look, work, manage queues too, or all. "
+    "[default: all that the role of NAME allows]",
+)
+@click.option("--queue", metavar="QUEUE", help="The only queue that it opens. [default: all]")
+@click.option(
+    "--expires",
+    default="365",
+    show_default=True,
+    metavar="DAYS",
+    help="After so many days it stops working; `never`: it works until it is revoked.",
+)
 @connected
-def create(client: Client, name: str, label: str) -> None:
+def create(client: Client, name: str, label: str, scope: str | None, queue: str | None, expires: str) -> None:
     """Print a new token that acts as the person NAME. It is shown this once."""
     accounts = accounts_of(client)
     if accounts.find(name) is None:
         raise Failed(f"there is nobody named {name!r}: add them first by `leaseq user add {name}`")
-    click.echo(accounts.create_token(name, label, by=BY))
+    days = _days(expires)
+    try:
+        click.echo(accounts.create_token(name, label, by=BY, scope=scope, queue=queue, days=days))
+    except Invalid as refused:
+        raise Failed(str(refused)) from None
+
+
+def _days(expires: str) -> int | None:
+    if expires == "never":
+        return None
+    if not expires.isascii() or not expires.isdecimal() or len(expires) > 5:
+        raise click.BadParameter("a number of days, or never", param_hint="'--expires'")
+    return int(expires)
 
 
 @token.command("list", epilog="Example: leaseq token list")
@@ -52,12 +80,15 @@ def list_tokens(client: Client, as_json: bool) -> None:
             one.id,
             one.person,
             one.name,
+            one.scope,
+            one.queue or "",
             f"{one.created_at:%Y-%m-%d}",
+            f"{one.expires_at:%Y-%m-%d}" if one.expires_at else "never",
             f"{one.used_at:%Y-%m-%d %H:%M} UTC" if one.used_at else "never",
         )
         for one in tokens
     ]
-    emit_table(("id", "person", "for", "made", "last used"), rows)
+    emit_table(("id", "person", "for", "scope", "queue", "made", "ends", "last used"), rows)
 
 
 @token.command(epilog="Example: leaseq token revoke 3f9a")

@@ -1,0 +1,35 @@
+"""What every room of the accounts builds on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaseq import Client
+from webapp.accounts.attempts import Attempts
+from webapp.accounts.factors import Factors
+from webapp.accounts.invitations import Invitations
+from webapp.accounts.log import Log
+from webapp.accounts.passwords import Passwords
+from webapp.accounts.people import People
+from webapp.accounts.sessions import SESSION_SECONDS, Sessions
+from webapp.accounts.tokens import Tokens
+
+
+class Base:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        passwords: Passwords | None = None,
+        session_seconds: int = SESSION_SECONDS,
+    ) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._people = People(client)
+        self._tokens = Tokens(client)
+        self._passwords = passwords or Passwords()
+        self._invitations = Invitations(client)
+        self.attempts = Attempts(client)
+        self.factors = Factors(client)
+        self.log = Log(client)
+        self.sessions = Sessions(client, session_seconds)

@@ -1,0 +1,43 @@
+"""What people hold, over all queues."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Sequence
+
+import leaseq
+from leaseq import Client, Lease, Queue
+
+_LOOK = 200  # leases of one queue that are counted by looking at them; past that each person is asked for
+
+
+def held_by(client: Client, name: str) -> list[Lease]:
+    """A person's leases, by queue, the oldest first."""
+    return [lease for queue in _queues(client) for lease in queue.mine(name)]
+
+
+def held_counts(client: Client, names: Sequence[str]) -> Counter[str]:
+    """How many leases each of these people holds."""
+    counts: Counter[str] = Counter()
+    for queue in _queues(client):
+        page = queue.page("reserved", limit=_LOOK)
+        if page.after is None:  # of several answers an item has a line each, and each tells all its leases
+            held = {(lease.token, lease.person) for item in page.items for lease in item.leases}
+            counts.update(person for _, person in held)
+        else:
+            counts.update({name: len(queue.mine(name)) for name in names})
+    return counts
+
+
+def take_back(client: Client, name: str, *, by: str) -> int:
+    """Let others have what a person holds; what they typed stays as the drafts. How many leases that were."""
+    held = held_by(client, name)
+    for lease in held:
+        with contextlib.suppress(leaseq.ItemNotFound):  # somebody removed it just now
+            Queue(client, lease.queue).release(lease.id, person=name, by=by)
+    return len(held)
+
+
+def _queues(client: Client) -> list[Queue]:
+    return [Queue(client, name) for name in sorted(leaseq.queues(client))]

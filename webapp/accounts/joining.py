@@ -1,0 +1,213 @@
+"""How somebody gets in: the first admin, an invitation, a link to set a password, an identity provider."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from leaseq import Invalid, strict
+from webapp.accounts import keys
+from webapp.accounts.base import Base
+from webapp.accounts.invitations import DAYS
+from webapp.accounts.model import Invitation, Person, checked_name, checked_role
+from webapp.accounts.people import NoSuchPerson, Record, has_admin, refuse_taken
+from webapp.accounts.secret import digest, new_secret
+
+SETUP_SECONDS = 86_400
+LINK_SECONDS = 3 * 86_400
+
+
+class Joining(Base):
+    # The first admin
+
+    def setup_token(self) -> str | None:
+        """A one-time token to choose the first admin's name and password; None where there is an admin.
+
+        It is good for a day. A new one replaces the one before.
+        """
+        if has_admin(self._people.all()):
+            return None
+        token = new_secret()
+        with self._client.translating():
+            self._redis.set(keys.SETUP, digest(token), ex=SETUP_SECONDS)
+        return token
+
+    def setup_is_open(self, token: str) -> bool:
+        with self._client.translating():
+            kept = self._redis.get(keys.SETUP)
+        return kept is not None and hmac.compare_digest(kept, digest(token).encode())
+
+    def set_up(self, token: str, name: str, password: str) -> Person:
+        """Make the first admin by the one-time token, which is spent by it."""
+        admin = self._new(name, "admin", (), password)
+
+        def check(kept: bytes | None) -> None:
+            if kept is None or not hmac.compare_digest(kept, digest(token).encode()):
+                raise _spent("the link that `leaseq up` printed last")
+
+        def first(people: dict[str, Record]) -> Record:
+            if has_admin(list(people.values())):
+                raise Invalid("token", "a place without an admin", "there is an admin already: sign in")
+            return admin
+
+        record = self._people.write(first, spend=keys.SETUP, check=check)
+        self.log.write(record.name, "person.set-up", record.name)
+        return record.person()
+
+    # Invitations
+
+    def invite(
+        self,
+        *,
+        by: str,
+        role: str = "worker",
+        skills: Iterable[str] = (),
+        name: str | None = None,
+        days: int = DAYS,
+    ) -> str:
+        """A one-time token by which somebody joins. Without a name they choose their own."""
+        checked = checked_name(name) if name else None
+        if checked is not None and self._people.find(checked) is not None:
+            raise refuse_taken(checked)
+        if checked is not None and any(one.name == checked for one in self._invitations.open()):
+            raise Invalid(
+                "name",
+                "a name that nobody is invited by",
+                f"{checked!r} is invited already: take that invitation back first",
+            )
+        token = self._invitations.make(checked, checked_role(role), strict.skills(skills), days, by)
+        self.log.write(by, "invitation.made", checked or "", f"{role}, {days} d")
+        return token
+
+    def invitation(self, token: str) -> Invitation | None:
+        """What this token opens, while it does."""
+        return self._invitations.find(token)
+
+    def invitations(self) -> list[Invitation]:
+        """Those that were not used yet, the latest first."""
+        return self._invitations.open()
+
+    def revoke_invitation(self, id: str, *, by: str) -> Invitation:
+        revoked = self._invitations.revoke(id)
+        self.log.write(by, "invitation.revoked", revoked.name or "", revoked.id)
+        return revoked
+
+    def accept(self, token: str, name: str, password: str) -> Person:
+        """Join by an invitation, which is spent by it. ``name`` counts where it leaves that open."""
+        found = self._invitations.find(token)
+        if found is None:
+            raise _spent("an invitation that was not used yet")
+        record = self._new(found.name or name, found.role, found.skills, password)
+
+        def newcomer(people: dict[str, Record]) -> Record:
+            if record.name in people:
+                raise refuse_taken(record.name)
+            return record
+
+        hashed = digest(token)
+        self._people.write(
+            newcomer,
+            spend=keys.invitation(hashed),
+            check=_still_there("an invitation that was not used yet"),
+            forget=(keys.INVITATIONS, hashed),
+        )
+        self.log.write(record.name, "invitation.used", record.name, f"{found.role}, invited by {found.by}")
+        return record.person()
+
+    # Links to set a password
+
+    def password_link(self, name: str, *, by: str) -> str:
+        """A one-time token by which the person may choose a password, good for three days."""
+        self._people.get(name)
+        token = new_secret()
+        with self._client.translating():
+            self._redis.set(keys.link(digest(token)), name, ex=LINK_SECONDS)
+        self.log.write(by, "sign-in.link-made", name)
+        return token
+
+    def link_is_for(self, token: str) -> str | None:
+        """Whose password this token may set, while it may."""
+        with self._client.translating():
+            found = self._redis.get(keys.link(digest(token)))
+        return found.decode() if found else None
+
+    def use_link(self, token: str, password: str) -> Person:
+        """Set a password by a one-time token, which is spent by it. It ends every session of the person."""
+        name = self.link_is_for(token) or ""
+        hashed = self._passwords.hash(password, name)
+
+        def with_password(people: dict[str, Record]) -> Record:
+            if name not in people:
+                raise NoSuchPerson(name)
+            return replace(people[name], password=hashed, version=people[name].version + 1)
+
+        check = _still_there("a link that was not used yet", name)
+        record = self._people.write(with_password, spend=keys.link(digest(token)), check=check)
+        self.log.write(name, "sign-in.link-used", name)
+        return record.person()
+
+    # An identity provider
+
+    def by_provider(self, name: str, subject: str, *, create: bool) -> Person:
+        """Who the provider says is here. ``subject`` is who they are there, for good; ``name`` may be given
+        to somebody else one day, so that a person's first such sign-in ties the two together."""
+        record = self._people.find(checked_name(name))
+        if record is None and create:
+            record = self._new(name, "worker", (), None)
+            self._people.add(record)
+            self.log.write(record.name, "person.added", record.name, "worker, by the identity provider")
+        if record is None:
+            raise Invalid(
+                "name",
+                "somebody with an account",
+                f"The identity provider says that you are {name!r}, and nobody of that name has an account "
+                "here. Ask an admin to invite you.",
+            )
+        with self._client.translating():
+            tied = self._redis.hsetnx(keys.SUBJECTS, record.name, digest(subject))
+            known = self._redis.hget(keys.SUBJECTS, record.name).decode()
+        if not hmac.compare_digest(known, digest(subject)):
+            raise Invalid(
+                "subject",
+                "who signed in by this name before",
+                f"The name {name!r} belonged to somebody else at the identity provider. Ask an admin.",
+            )
+        if tied:
+            self.log.write(record.name, "sign-in.provider-tied", record.name)
+        if record.disabled:
+            raise Invalid("name", "somebody who may sign in", "Your account is disabled. Ask an admin.")
+        return record.person()
+
+    def is_tied(self, name: str) -> bool:
+        """Whether the person signed in by an identity provider once."""
+        with self._client.translating():
+            return bool(self._redis.hexists(keys.SUBJECTS, name))
+
+    def untie(self, name: str, *, by: str) -> None:
+        """Let whoever the provider gives this name to next be the person."""
+        with self._client.translating():
+            self._redis.hdel(keys.SUBJECTS, name)
+        self.log.write(by, "sign-in.provider-untied", name)
+
+    def _new(self, name: str, role: str, skills: Iterable[str], password: str | None) -> Record:
+        return Record(
+            name=checked_name(name),
+            role=checked_role(role),
+            created=time.time(),
+            skills=strict.skills(skills),
+            password=self._passwords.hash(password, name) if password is not None else None,
+        )
+
+
+def _spent(wanted: str) -> Invalid:
+    return Invalid("token", wanted, "this link was used or is too old")
+
+
+def _still_there(wanted: str, value: str | None = None) -> Callable[[bytes | None], None]:
+    def check(kept: bytes | None) -> None:
+        if kept is None or (value is not None and kept.decode() != value):
+            raise _spent(wanted)
+
+    return check

@@ -1,0 +1,7 @@
+"""Sign in and out, joining, and one's own account."""
+
+from webapp.auth.signing import bp, own_path
+
+__all__ = ["bp", "own_path"]
+
+from webapp.auth import account, factor, joining, login, provider  # noqa: F401  # they add their routes to bp

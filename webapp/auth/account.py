@@ -1,0 +1,100 @@
+"""One's own account: password, sessions, API tokens."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import flash, redirect, render_template, url_for
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+import leaseq
+from leaseq import Invalid
+from webapp.accounts import WHOLE, Person, Scope
+from webapp.auth.signing import (
+    TOKEN_DAYS,
+    bp,
+    check_present_password,
+    end_session,
+    new_password,
+    sign_in,
+    token_fields,
+)
+from webapp.gate import needs
+from webapp.state import accounts, person, state
+
+
+@bp.get("/account")
+@needs("worker")
+def account() -> str:
+    return account_page()
+
+
+def account_page(*, error: str | None = None, token: str | None = None, wrong: str = "") -> str:
+    """``wrong`` is the part of the page that ``error`` is about."""
+    me = person()
+    return render_template(
+        "auth/account.html",
+        factor=accounts().factors.find(me.name),
+        error=error,
+        wrong=wrong,
+        **token_choices(me, token),
+    )
+
+
+def token_choices(whose: Person, token: str | None) -> dict[str, Any]:
+    """What the list of tokens and the form for a new one show."""
+    whole = WHOLE[whose.role]
+    scopes: list[Scope] = ["read", "work", "manage", "admin"]
+    return {
+        "now": datetime.now(UTC),
+        "tokens": accounts().tokens(whose.name),
+        "token": token,
+        "scopes": scopes[: scopes.index(whole) + 1],
+        "token_days": TOKEN_DAYS,
+        "queue_names": sorted(leaseq.queues(state().client)),
+    }
+
+
+@bp.post("/account/password")
+@needs("worker")
+def change_password() -> Response | tuple[str, int]:
+    me = person()
+    try:
+        check_present_password()
+        changed = accounts().set_password(me.name, new_password(), by=me.name)
+    except Invalid as refused:
+        return account_page(error=str(refused), wrong="password"), 400
+    sign_in(changed)
+    flash(_("Your password is changed. You are signed out everywhere else."))
+    return redirect(url_for("auth.account"), 303)
+
+
+@bp.post("/account/sign-out-everywhere")
+@needs("worker")
+def end_sessions() -> Response:
+    me = person().name
+    accounts().end_sessions(me, by=me)
+    end_session()
+    return redirect(url_for("auth.login"), 303)
+
+
+@bp.post("/account/tokens")
+@needs("worker")
+def create_token() -> str | tuple[str, int]:
+    me = person().name
+    try:
+        token = accounts().create_token(me, by=me, **token_fields())
+    except Invalid as refused:
+        return account_page(error=str(refused), wrong="tokens"), 400
+    return account_page(token=token)
+
+
+@bp.post("/account/tokens/<id>/revoke")
+@needs("worker")
+def revoke_token(id: str) -> Response:
+    me = person().name
+    revoked = accounts().revoke_token(id, by=me, person=me)
+    flash(_("The token “%(name)s” does not work any more.", name=revoked.name))
+    return redirect(url_for("auth.account"), 303)

@@ -1,0 +1,76 @@
+"""The second factor: turned on with a QR code and a first code, turned off with the password."""
+
+from __future__ import annotations
+
+import segno
+from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from markupsafe import Markup
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid
+from webapp.accounts.attempts import of_code
+from webapp.accounts.factors import provisioning_uri
+from webapp.auth.account import account_page
+from webapp.auth.signing import begin_try, bp, check_present_password, sign_in
+from webapp.gate import needs
+from webapp.state import accounts, person
+
+
+@bp.post("/account/factor/begin")
+@needs("worker")
+def begin_factor() -> Response | tuple[str, int]:
+    try:
+        check_present_password()
+    except Invalid as refused:
+        return account_page(error=str(refused), wrong="factor"), 400
+    accounts().factors.offer(person().name)
+    return redirect(url_for("auth.factor"), 303)
+
+
+@bp.get("/account/factor")
+@needs("worker")
+def factor() -> str | Response:
+    return _page()
+
+
+def _page(error: str | None = None) -> str | Response:
+    me = person().name
+    secret = accounts().factors.offered(me)
+    if secret is None:
+        return redirect(url_for("auth.account"), 303)
+    code = segno.make(provisioning_uri(me, secret), error="m")
+    picture = Markup(code.svg_inline(omitsize=True, dark="#000", light="#fff", border=3))  # noqa: S704 (our own)
+    return render_template("auth/factor.html", picture=picture, secret=_grouped(secret), error=error)
+
+
+@bp.post("/account/factor")
+@needs("worker")
+def confirm_factor() -> str | Response | tuple[str | Response, int]:
+    me = person().name
+    counters = of_code(me)
+    begin_try(counters)
+    try:
+        changed, codes = accounts().turn_on_factor(me, request.form.get("code", ""))
+    except Invalid as refused:
+        return _page(str(refused)), 400
+    accounts().attempts.forgive(counters)
+    sign_in(changed)
+    return render_template("auth/recovery.html", codes=codes)
+
+
+@bp.post("/account/factor/off")
+@needs("worker")
+def end_factor() -> Response | tuple[str, int]:
+    me = person().name
+    try:
+        check_present_password()
+    except Invalid as refused:
+        return account_page(error=str(refused), wrong="factor"), 400
+    accounts().turn_off_factor(me, by=me)
+    flash(_("You sign in by name and password alone now."))
+    return redirect(url_for("auth.account"), 303)
+
+
+def _grouped(secret: str) -> str:
+    return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))

@@ -1,0 +1,66 @@
+"""The first admin, invitations, and links to set a password."""
+
+from __future__ import annotations
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid
+from webapp.accounts import Invitation
+from webapp.auth.signing import bp, new_password, sign_in
+from webapp.state import accounts
+
+
+@bp.route("/setup", methods=["GET", "POST"])
+def setup() -> str | Response | tuple[str, int]:
+    """The first start: choose the admin's name and password."""
+    token = request.values.get("token", "")
+    if not accounts().setup_is_open(token):
+        return render_template("auth/link_used.html", setup=True), 403
+    if request.method == "GET":
+        return render_template("auth/setup.html", token=token, name="", error=None)
+    name = request.form.get("name", "").strip()
+    try:
+        who = accounts().set_up(token, name, new_password())
+    except Invalid as refused:
+        error = str(refused)
+        return render_template("auth/setup.html", token=token, name=name, error=error), 400
+    sign_in(who)
+    flash(_("You are the admin now. Make a queue to begin with."))
+    return redirect(url_for("manage.overview"), 303)
+
+
+@bp.route("/welcome", methods=["GET", "POST"])
+def welcome() -> str | Response | tuple[str, int]:
+    """A person joins by an invitation, or sets a password by a link that an admin gave them."""
+    token = request.values.get("token", "")
+    invitation = accounts().invitation(token)
+    if invitation is not None:
+        return _join(token, invitation)
+    name = accounts().link_is_for(token)
+    if name is None:
+        return render_template("auth/link_used.html", setup=False), 403
+    if request.method == "GET":
+        return render_template("auth/welcome.html", token=token, name=name, error=None)
+    try:
+        who = accounts().use_link(token, new_password())
+    except Invalid as refused:
+        return render_template("auth/welcome.html", token=token, name=name, error=str(refused)), 400
+    if who.disabled or accounts().factors.find(who.name) is not None:
+        return redirect(url_for("auth.login"), 303)  # a link takes the place of the password, not of the code
+    sign_in(who)
+    return redirect(url_for("work.home"), 303)
+
+
+def _join(token: str, invitation: Invitation) -> str | Response | tuple[str, int]:
+    fields = {"token": token, "invitation": invitation}
+    if request.method == "GET":
+        return render_template("auth/join.html", **fields, name=invitation.name or "", error=None)
+    name = request.form.get("name", "").strip()
+    try:
+        who = accounts().accept(token, name, new_password())
+    except Invalid as refused:
+        return render_template("auth/join.html", **fields, name=name, error=str(refused)), 400
+    sign_in(who)
+    return redirect(url_for("work.home"), 303)

@@ -1,0 +1,140 @@
+"""Sign in by a team's own identity provider: OpenID Connect, the code flow with PKCE, state and nonce."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import current_app, redirect, request, session, url_for
+from flask_babel import gettext as _
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid
+from webapp.auth.login import login_page
+from webapp.auth.signing import bp, own_path, sign_in
+from webapp.errors import Problem
+from webapp.settings import Settings
+from webapp.state import accounts, state
+
+_CLIENT = "leaseq-oidc"
+_NEXT = "oidc-next"
+_PATIENCE_SECONDS = 10
+
+
+def make_client(settings: Settings) -> Any:
+    """authlib's client; imported only where a provider is set."""
+    from authlib.integrations.flask_client import OAuth  # noqa: PLC0415
+
+    issuer = str(settings.oidc_issuer).rstrip("/")
+    secret = settings.oidc_client_secret
+    return OAuth(current_app).register(
+        "oidc",
+        client_id=settings.oidc_client_id,
+        client_secret=secret.get_secret_value() if secret else None,
+        server_metadata_url=f"{issuer}/.well-known/openid-configuration",
+        client_kwargs={
+            "scope": "openid profile email",
+            "code_challenge_method": "S256",
+            "default_timeout": _PATIENCE_SECONDS,
+        },
+    )
+
+
+def _client() -> Any:
+    settings = state().settings
+    if not settings.oidc_issuer:
+        raise NotFound
+    known = current_app.extensions.get(_CLIENT)
+    if known is None:
+        known = current_app.extensions[_CLIENT] = make_client(settings)
+    return known
+
+
+@bp.get("/login/provider")
+def provider() -> Response:
+    """Off to the provider. A link and not a form: the page's policy lets no form lead to another host."""
+    client = _client()
+    with _Talking():
+        answer: Response = client.authorize_redirect(url_for("auth.provider_back", _external=True))
+    session[_NEXT] = request.args.get("next", "")
+    return answer
+
+
+@bp.get("/login/provider/back")
+def provider_back() -> Response | tuple[str, int]:
+    client = _client()
+    target = str(session.get(_NEXT, ""))
+    with _Talking():
+        claims = _claims(client)
+    settings = state().settings
+    try:
+        who = accounts().by_provider(
+            _name_in(claims, settings.oidc_claim),
+            f"{claims['iss']} {claims['sub']}",
+            create=settings.oidc_create,
+        )
+    except Invalid as refused:
+        return login_page(target, error=str(refused)), 403
+    sign_in(who)
+    return redirect(own_path(target), 303)
+
+
+def _claims(client: Any) -> dict[str, Any]:
+    """What the provider says of the person: signed by it, for us, for this very sign-in."""
+    issuer = str(state().settings.oidc_issuer)
+    metadata = client.load_server_metadata()
+    if str(metadata.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
+        raise _failed(_("It calls itself %(name)r.", name=metadata.get("issuer")))
+    answer = client.authorize_access_token(
+        claims_options={
+            "iss": {"essential": True, "value": metadata["issuer"]},
+            "sub": {"essential": True},
+            "exp": {"essential": True},
+        }
+    )
+    claims = answer.get("userinfo")
+    if not claims:
+        raise _failed(_("It sent no ID token."))
+    return dict(claims)
+
+
+def _name_in(claims: dict[str, Any], claim: str) -> str:
+    name = claims.get(claim)
+    if not isinstance(name, str) or not name:
+        raise Invalid(
+            "claim",
+            f"the claim {claim}",
+            _("The identity provider did not say your %(claim)s. Ask an admin.", claim=claim),
+        )
+    if claim == "email" and claims.get("email_verified") is not True:
+        raise Invalid(
+            "claim", "a verified email address", _("The identity provider has not verified your address.")
+        )
+    return name
+
+
+def _failed(why: str) -> Problem:
+    return Problem(
+        502,
+        "provider",
+        _("Signing in by the identity provider did not work. %(why)s Try again, or tell an admin.", why=why),
+    )
+
+
+class _Talking:
+    """Turns what goes wrong between us and the provider into an answer that says so."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        from authlib.common.errors import AuthlibBaseError  # noqa: PLC0415
+        from joserfc.errors import JoseError  # noqa: PLC0415
+        from requests import RequestException  # noqa: PLC0415
+
+        if isinstance(error, RequestException):
+            raise _failed(_("It did not answer as it should.")) from error
+        if isinstance(error, (AuthlibBaseError, JoseError, ValueError, KeyError)):
+            current_app.logger.warning("sign-in by the provider: %s", error)
+            raise _failed(
+                _("It said: %(error)s.", error=str(error).strip() or type(error).__name__)
+            ) from error

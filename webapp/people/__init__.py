@@ -1,0 +1,7 @@
+"""The admins' pages: people, invitations, and the log of who changed what."""
+
+from flask import Blueprint
+
+bp = Blueprint("people", __name__)
+
+from webapp.people import everybody, log, one  # noqa: E402, F401  # they add their routes to bp

@@ -1,0 +1,70 @@
+"""The log: who changed what, in words."""
+
+from __future__ import annotations
+
+from flask import render_template, request
+from flask_babel import lazy_gettext as _
+
+from webapp.accounts import LogEntry
+from webapp.gate import needs
+from webapp.people import bp
+from webapp.state import accounts
+
+PAGE = 50
+
+KINDS = {
+    "person": _("people"),
+    "invitation": _("invitations"),
+    "sign-in": _("signing in"),
+    "token": _("API tokens"),
+    "queue": _("queues"),
+    "item": _("items"),
+}
+
+WORDS = {
+    "person.set-up": _("became the first admin"),
+    "person.added": _("added a person"),
+    "person.changed": _("changed a person"),
+    "person.disabled": _("disabled a person"),
+    "person.enabled": _("enabled a person"),
+    "invitation.made": _("invited somebody"),
+    "invitation.revoked": _("took an invitation back"),
+    "invitation.used": _("joined by an invitation"),
+    "sign-in.link-made": _("made a password link"),
+    "sign-in.link-used": _("chose a password by a link"),
+    "sign-in.password-set": _("set a password"),
+    "sign-in.sessions-ended": _("ended all sessions"),
+    "sign-in.factor-on": _("turned the second step on"),
+    "sign-in.factor-off": _("turned the second step off"),
+    "sign-in.provider-tied": _("signed in by the identity provider for the first time"),
+    "sign-in.provider-untied": _("untied a person from the identity provider"),
+    "token.made": _("made a token"),
+    "token.revoked": _("revoked a token"),
+    "queue.made": _("made a queue"),
+    "queue.set": _("changed the settings"),
+    "queue.paused": _("paused"),
+    "queue.resumed": _("resumed"),
+    "queue.cleared": _("cleared"),
+    "queue.imported": _("imported"),
+    "queue.revived": _("revived items"),
+    "item.revived": _("revived an item"),
+    "item.released": _("took a lease away"),
+    "item.assigned": _("assigned an item"),
+    "item.removed": _("removed an item"),
+    "item.adopted": _("made a late answer the answer"),
+}
+
+
+def in_words(entry: LogEntry) -> str:
+    """What was done. An act that has no words yet is told by its code: nothing is left out."""
+    return str(WORDS.get(entry.what, entry.what.partition(".")[2].replace("_", " ").replace("-", " ")))
+
+
+@bp.get("/people/log")
+@needs("admin")
+def log() -> str:
+    whose, kind = request.args.get("person", "").strip() or None, request.args.get("kind") or None
+    page = accounts().log.page(after=request.args.get("after"), limit=PAGE, person=whose, kind=kind)
+    return render_template(
+        "people/log.html", page=page, whose=whose, kind=kind, kinds=KINDS, in_words=in_words
+    )
