@@ -16,6 +16,7 @@ from wtforms.validators import ValidationError as ValidationFailed
 import leaseq
 from webapp.accounts.people import NoSuchPerson
 from webapp.gate import in_api
+from webapp.logs import REQUEST_ID
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +124,7 @@ def as_json(problem: Problem) -> Response:
         "status": problem.status,
         "code": problem.code,
         "detail": problem.detail,
+        "request_id": request.environ.get(REQUEST_ID),
         **problem.members,
     }
     response = Response(json.dumps(body), problem.status, mimetype="application/problem+json")
@@ -133,7 +135,8 @@ def as_json(problem: Problem) -> Response:
 def as_page(problem: Problem) -> Response:
     title = TITLES.get(problem.code, "That did not work")
     again = _sent() if problem.status == 503 else []
-    page = render_template("error.html", problem=problem, title=title, again=again)
+    asked = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
+    page = render_template("error.html", problem=problem, title=title, again=again, request_id=asked)
     response = Response(page, problem.status)
     response.headers.extend(problem.headers)
     return response
@@ -165,7 +168,7 @@ def init_errors(app: Flask) -> None:
         app.register_error_handler(kind, lambda error: answer(turn(error)))
 
     def unexpected(error: Exception) -> Problem:
-        log.error("%s %s failed", request.method, json.dumps(request.path), exc_info=error)
+        log.error("%s %s failed", request.method, request.path, exc_info=error)
         return Problem(
             500, "internal", "the failure was written to the log; nothing that you sent is known to be lost"
         )

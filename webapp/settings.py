@@ -81,7 +81,6 @@ class Settings(BaseSettings):
         description="Origins, such as https://cdn.example.org, of which pages show images, audio and video; "
         "split by spaces. Others are shown as links.",
     )
-
     metrics_token: SecretStr | None = Field(
         None,
         description=f"A token of at least {MIN_SECRET} random characters with which Prometheus may read "
@@ -90,7 +89,6 @@ class Settings(BaseSettings):
     log: Literal["text", "json"] = Field(
         "text", description="How log lines on standard error look: text for people, json for programs."
     )
-
     oidc_issuer: str | None = Field(
         None,
         description="The address of an OpenID Connect provider by which people sign in, such as "
@@ -138,9 +136,7 @@ class Settings(BaseSettings):
         if secret is not None and len(secret) < MIN_SECRET:
             raise ValueError(f"at least {MIN_SECRET} characters are needed")
         if secret is not None and _is_weak(secret):
-            raise ValueError(
-                f"{MIN_SECRET} characters that nobody can guess are needed: {HOW_TO_MAKE} makes some"
-            )
+            raise ValueError(f"one that nobody can guess is needed: {HOW_TO_MAKE} makes it")
         return value
 
     @field_validator("proxy_addresses", mode="before")
@@ -166,11 +162,7 @@ def _is_weak(secret: str) -> bool:
     """
     plain = secret.casefold()
     repeats = (plain * 2).find(plain, 1) <= len(plain) // 2
-    return (
-        repeats
-        or len(set(secret)) < 9
-        or any(word in plain for word in ("changeme", "change-me", "change me"))
-    )
+    return repeats or len(set(secret)) < 9 or any(word in plain for word in EXAMPLES)
 
 
 def load_settings() -> Settings:

@@ -46,7 +46,10 @@ def _of_the_app() -> list[str]:
         if name == "redis_url":  # a flag of the commands as well
             continue
         unset = field.default is PydanticUndefined or field.default in ((), None)
-        shown = "" if unset else f"`{str(field.default).lower()}`"
+        default = (
+            " ".join(map(str, field.default)) if isinstance(field.default, tuple) else str(field.default)
+        )
+        shown = "" if unset else f"`{default.lower()}`"
         rows.append(f"| `LEASEQ_{name.upper()}` | | {shown} | {field.description} |")
     return rows
 

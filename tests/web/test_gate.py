@@ -38,7 +38,7 @@ def test_a_stranger_gets_nowhere(app: Flask) -> None:
         answer = client.open(path, method=method, buffered=True)
         if endpoint in OPEN_TO_ANYONE:
             assert answer.status_code not in (401, 500), path
-        elif path.startswith("/api/"):
+        elif path.startswith("/api/") or path == "/metrics":
             assert (answer.status_code, answer.json["code"]) == (401, "unauthorized"), path
         else:
             assert answer.status_code == 303, path
@@ -136,8 +136,14 @@ def test_forwarded_headers_are_believed_from_configured_proxies_only(server: Any
 
     from .conftest import CHEAP, SECRET
 
-    for proxies, seen in ((0, "127.0.0.1"), (1, "203.0.113.9")):
-        settings = Settings(redis_url=server.url, secret_key=SECRET, trusted_proxies=proxies)
+    for proxies, networks, seen in (
+        (0, "127.0.0.0/8", "127.0.0.1"),
+        (1, "127.0.0.0/8", "203.0.113.9"),
+        (1, "192.0.2.7", "127.0.0.1"),
+    ):
+        settings = Settings(
+            redis_url=server.url, secret_key=SECRET, trusted_proxies=proxies, proxy_addresses=networks
+        )
         app = create_app(settings, passwords=CHEAP)
         addresses: list[str | None] = []
 

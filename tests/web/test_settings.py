@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 import pytest
 
 from webapp.settings import Settings, SettingsRefused, load_settings
@@ -15,6 +17,14 @@ from .conftest import SECRET
         ("SECRET_KEY", None, "LEASEQ_SECRET_KEY is not set"),
         ("SECRET_KEY", "", "LEASEQ_SECRET_KEY: at least 32"),
         ("SECRET_KEY", "x" * 31, "LEASEQ_SECRET_KEY: at least 32"),
+        ("SECRET_KEY", "x" * 40, "LEASEQ_SECRET_KEY: one that nobody can guess"),
+        ("SECRET_KEY", "abcdefghijkl" * 4, "LEASEQ_SECRET_KEY: one that nobody can guess"),
+        ("SECRET_KEY", "1212121211212121121212112121122", "LEASEQ_SECRET_KEY: at least 32"),
+        ("SECRET_KEY", "12121212112121211212121121211221", "LEASEQ_SECRET_KEY: one that nobody can guess"),
+        ("SECRET_KEY", "please-changeme-before-production", "LEASEQ_SECRET_KEY: one that nobody can guess"),
+        ("METRICS_TOKEN", "secret", "LEASEQ_METRICS_TOKEN: at least 32"),
+        ("PROXY_ADDRESSES", "nginx", "LEASEQ_PROXY_ADDRESSES"),
+        ("LOG", "xml", "LEASEQ_LOG"),
         ("TRUSTED_PROXIES", "-1", "LEASEQ_TRUSTED_PROXIES"),
         ("SESSION_DAYS", "many", "LEASEQ_SESSION_DAYS"),
         ("MAX_BODY_BYTES", "10", "LEASEQ_MAX_BODY_BYTES"),
@@ -35,7 +45,7 @@ def test_a_bad_setting_is_named(
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     if value:
-        assert name != "SECRET_KEY" or value not in str(refused.value)
+        assert name not in ("SECRET_KEY", "METRICS_TOKEN") or value not in str(refused.value)
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,6 +56,12 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     assert found.redis_url == "redis://elsewhere:1"
     assert found.media_origins == ("https://a.example", "https://b.example")
     assert SECRET not in repr(found)
+
+
+def test_random_secrets_of_any_spelling_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    for make in (secrets.token_urlsafe, secrets.token_hex, lambda size: secrets.token_hex(size // 2)):
+        monkeypatch.setenv("LEASEQ_SECRET_KEY", make(32))
+        assert load_settings()
 
 
 def test_each_setting_says_what_it_is() -> None:

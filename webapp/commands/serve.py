@@ -76,20 +76,17 @@ def serve(redis: str | None, data: Path, host: str, port: int, workers: int, thr
 
 
 def gunicorn_argv(host: str, port: int, workers: int, threads: int, *, log_level: str = "info") -> list[str]:
-    """How to run the web app. docs/operator.md says why each is as it is."""
+    """How to run the web app. What no flag changes is in webapp/serving.py."""
     options = {
+        "config": "python:webapp.serving",
         "bind": address(host, port),
-        "worker-class": "gthread",
         "workers": str(workers),
         "threads": str(threads),
-        "keep-alive": "10",
-        "graceful-timeout": "10",
         "log-level": log_level,
         "env": f"{WAITING}={os.environ.get(WAITING, threads // 2)}",
     }
     words = [word for key, value in options.items() for word in (f"--{key}", value)]
-    flags = ["--reuse-port", "--no-control-socket"]
-    return [sys.executable, "-m", "gunicorn", *words, *flags, "webapp.wsgi:app"]
+    return [sys.executable, "-m", "gunicorn", *words, "webapp.wsgi:app"]
 
 
 def address(host: str, port: int) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from leaseq.supervisor import Supervisor
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (named to be told apart, not bound)
+LOG = "LEASEQ_LOG"
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -135,7 +136,9 @@ class _Run:
     def start_web(self, supervisor: Supervisor, workers: int, threads: int) -> None:
         from leaseq.supervisor import SETTING, Child
 
-        argv = gunicorn_argv(self._host, self._port, workers, threads, log_level="warning")
+        # A terminal shows what goes wrong; whoever says how the log shall look wants all of it.
+        log_level = "info" if LOG in os.environ else "warning"
+        argv = gunicorn_argv(self._host, self._port, workers, threads, log_level=log_level)
         settings = {name: value for name, value in os.environ.items() if name.startswith(SETTING)}
         supervisor.start(Child("web", argv, ready=self._answers, settings=settings))
 

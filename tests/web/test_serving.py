@@ -1,0 +1,142 @@
+"""gunicorn as we run it: its processes count together, and a stop drops nobody."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import re
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import leaseq
+from webapp.accounts import Accounts
+
+from .conftest import SECRET
+from .gunicorn_place import PATIENCE, gunicorn
+
+TOKEN = "a token for Prometheus, long enough"
+
+
+@pytest.fixture
+def place(server: Any) -> Iterator[tuple[str, Any]]:
+    settings = {"LEASEQ_METRICS_TOKEN": TOKEN}
+    with gunicorn(server.url, SECRET, workers=2, threads=4, **settings) as (url, process):
+        yield urlsplit(url).netloc, process
+
+
+@pytest.fixture
+def token(accounts: Accounts, new_name: Any) -> str:
+    name = new_name("worker")
+    accounts.add(name, by="test")
+    return accounts.create_token(name, "test", by="test")
+
+
+def ask(address: str, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, bytes]:
+    """One request on a connection of its own."""
+    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+    try:
+        sent = None if body is None else json.dumps(body)
+        kind = {} if body is None else {"Content-Type": "application/json"}
+        connection.request(method, path, sent, {**kind, **headers})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def test_the_processes_count_together(place: tuple[str, Any]) -> None:
+    address, _ = place
+    for _ in range(40):  # some by either process
+        assert ask(address, "/login")[0] == 200
+    wanted = re.compile(
+        r'^leaseq_http_requests_total\{.*route="/login",status="200"\} ([\d.]+)', re.MULTILINE
+    )
+    for _ in range(6):
+        status, text = ask(address, "/metrics", Authorization=f"Bearer {TOKEN}")
+        assert status == 200
+        assert [float(one) for one in wanted.findall(text.decode())] == [40]
+
+
+def test_clients_that_say_nothing_take_no_thread(place: tuple[str, Any]) -> None:
+    host, _, port = place[0].partition(":")
+    with contextlib.ExitStack() as silent:
+        for _ in range(40):
+            silent.enter_context(socket.create_connection((host, int(port))))
+        connection = http.client.HTTPConnection(place[0], timeout=3)  # a thread would be kept for 5 seconds
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().status == 200
+        connection.close()
+
+
+def test_a_stop_drops_no_request(place: tuple[str, Any]) -> None:
+    """Whoever is let in while it stops is answered in full; whoever isn't is refused at once."""
+    address, process = place
+    answered, dropped = [0], []
+    enough = threading.Event()
+
+    def load() -> None:
+        while True:
+            connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+            try:
+                connection.connect()
+            except ConnectionRefusedError:
+                return
+            try:
+                for _ in range(3):  # on one connection, as long as it is kept
+                    connection.request("GET", "/login")
+                    answer = connection.getresponse()
+                    assert answer.status == 200
+                    assert answer.read().rstrip().endswith(b"</html>")
+                    answered[0] += 1
+                    if answered[0] > 100:
+                        enough.set()
+                    if answer.headers.get("Connection", "").lower() == "close":
+                        break
+            except (OSError, http.client.HTTPException, AssertionError) as error:
+                dropped.append(repr(error))
+                return
+            finally:
+                connection.close()
+
+    people = [threading.Thread(target=load) for _ in range(8)]
+    for one in people:
+        one.start()
+    assert enough.wait(PATIENCE), dropped
+    process.send_signal(signal.SIGTERM)
+    for one in people:
+        one.join()
+    assert dropped == []
+    assert process.wait(PATIENCE) == 0
+
+
+def test_who_waits_is_told_that_there_is_nothing(
+    place: tuple[str, Any], token: str, queue: leaseq.Queue
+) -> None:
+    """A stop in the middle of a wait for an item."""
+    address, process = place
+    queue.configure()
+    answers: list[tuple[int, bytes]] = []
+
+    def wait() -> None:
+        path = f"/api/v1/queues/{queue.name}/reserve"
+        answers.append(ask(address, path, "POST", {"wait": 30}, Authorization=f"Bearer {token}"))
+
+    people = [threading.Thread(target=wait) for _ in range(2)]
+    for one in people:
+        one.start()
+    deadline = time.monotonic() + PATIENCE
+    while queue.stats().waiting < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    for one in people:
+        one.join()
+    assert answers == [(204, b""), (204, b"")]
+    assert process.wait(PATIENCE) == 0

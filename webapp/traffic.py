@@ -1,0 +1,49 @@
+"""How many requests there were, and how long they took: what /metrics tells of them.
+
+gunicorn's processes share their counts by prometheus-client's files in one directory (docs/decisions,
+0008-metrics.md).
+"""
+
+from __future__ import annotations
+
+import os
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.multiprocess import MultiProcessCollector
+
+DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's name for it
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
+
+
+class Traffic:
+    """Requests by route. Whatever paths and methods a stranger makes up count as one."""
+
+    def __init__(self) -> None:
+        self._own = CollectorRegistry()
+        self._counts = Counter(
+            "leaseq_http_requests",
+            "Requests that were answered.",
+            ["method", "route", "status"],
+            registry=self._own,
+        )
+        self._seconds = Histogram(
+            "leaseq_http_request_seconds",
+            "From a request's head to the last byte of its answer; with the time that it waits for an item.",
+            ["method", "route"],
+            buckets=BUCKETS,
+            registry=self._own,
+        )
+
+    def count(self, route: str, method: str, status: int, seconds: float) -> None:
+        method = method if method in _METHODS else "other"
+        self._counts.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def everywhere(self) -> CollectorRegistry:
+        """With what the other processes of this place counted, where they share a directory."""
+        if DIRECTORY not in os.environ:
+            return self._own
+        shared = CollectorRegistry()
+        MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+        return shared
