@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import quote
@@ -162,6 +162,12 @@ def item(name: str, known: Sequence[Any]) -> Item:
         assignment=int(number or 1),
         cursor=f"{place}/{float(first.score):.0f}/{number or 1}/{id}",
     )
+
+
+def in_list_by_due(item: Item) -> Item:
+    """With the cursor that leads on behind it in that list."""
+    assert item.due is not None  # noqa: S101 - only such items are in it
+    return replace(item, cursor=f"/{microseconds(item.due)}/1/{item.id}")
 
 
 def cursor(place: bytes, score: bytes, member: bytes) -> str | None:

@@ -18,8 +18,9 @@ from webapp.gate import need_of
 from webapp.requests import JSON
 from webapp.state import accounts, state
 
-SILENT = frozenset({"api.enqueue", "manage.preview"})
-"""What puts items in is told by the queue's journal, item by item; what changes nothing is not told."""
+SILENT = frozenset({"api.enqueue", "manage.preview", "manage.ask_many", "manage.do_many"})
+"""What puts items in is told by the queue's journal, item by item; what changes nothing is not told; what
+goes on for many requests tells when it begins and ends."""
 
 ACTS = {
     "create": "made",
@@ -31,7 +32,6 @@ ACTS = {
     "import_file": "imported",
     "revive": "revived",
     "revive_all": "revived",
-    "revive_chosen": "revived",
     "release": "released",
     "assign": "assigned",
     "remove": "removed",

@@ -35,6 +35,7 @@ _PAGE = 50  # items of one call to the server: about a millisecond of it
 _LOOK = 250  # entries that one call looks at for those that a filter names: the same
 _WALK = 5_000  # entries between two looks at what was found
 _ENTRIES = 1_000  # journal entries of one call
+_ENTRIES_BACK = 200  # backwards: an import has hundreds of moves in an entry, and few of them may be wanted
 
 
 class Looking(Base):
@@ -92,7 +93,8 @@ class Looking(Base):
             asked = min(most - len(found), _PAGE)
             reply = self._moves.items(state, asked, min(look - looked, _LOOK), place, wanted)
             count, row_and_shelf, score, last, *entries = reply.rest
-            found += [records.item(item_id.decode(), known) for item_id, _, known in entries]
+            batch = [records.item(item_id.decode(), known) for item_id, _, known in entries]
+            found += map(records.in_list_by_due, batch) if state == "due" else batch
             looked += int(count)
             cursor = records.cursor(row_and_shelf, score, last)
             if cursor is None or len(found) == most or looked >= look:
@@ -169,7 +171,7 @@ class Looking(Base):
     def latest_events(self, limit: int = 100, before: str | None = None) -> list[Event]:
         """What happened last, the latest first; ``before`` is the cursor of the last event seen."""
         most = strict.integer(limit, "limit", 1, 10_000)
-        asked = min(most + 1, _ENTRIES)
+        asked = min(most + 1, _ENTRIES_BACK)
         found: list[Event] = []
         while True:
             entry, left = arguments.journal_cursor_back(found[-1].cursor if found else before)
@@ -177,8 +179,10 @@ class Looking(Base):
             for name, fields in entries:
                 moves = records.events(name, fields)
                 found += reversed(moves[:left] if moves[0].cursor.rpartition(".")[0] == entry else moves)
-            if len(found) >= most or len(entries) < asked:
-                return found[:most]
+                if len(found) >= most:
+                    return found[:most]
+            if len(entries) < asked:
+                return found
 
     def told(self, id: str, *, look: int = 20_000) -> Told:
         """What the journal tells of an item since it entered, among the ``look`` entries from then on."""

@@ -58,32 +58,33 @@ def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, q
     queue.enqueue({}, id="done", due=now - timedelta(hours=1), priority=1)
     queue.finish(queue.reserve("bob"), {})
     base = f"/manage/{queue.name}"
-    page = boss.get(f"{base}/due").text
-    assert [row[:2] for row in rows(page)[1:]] == [
+    page = boss.get(f"{base}/due", follow_redirects=True).text
+    assert [row[1:3] for row in rows(page)[1:]] == [
         ["yesterday", "T overdue"],
         ["soon", "T"],
         ["tomorrow", "T"],
     ]
-    assert rows(page)[1][4:6] == ["inbound", "needs fr"]
-    assert re.search(rf'{base}/due"[^>]*><b>1</b> overdue', boss.get(base).text)
+    assert rows(page)[1][5:7] == ["inbound", "needs fr"]
+    found = rows(boss.get(f"{base}/items?state=due&overdue=yes").text)[1:]
+    assert [row[1] for row in found] == ["yesterday"]
     heads, *listed = rows(boss.get(f"{base}/items?state=inbound").text)
-    assert heads[2] == "Due"
-    assert sorted(row[2] for row in listed) == ["", "T", "T", "T overdue"]
-    assert rows(boss.get(f"{base}/items?state=finished").text)[1][2] == "T"
+    assert heads[3] == "Due"
+    assert sorted(row[3] for row in listed) == ["", "T", "T", "T overdue"]
+    assert rows(boss.get(f"{base}/items?state=finished").text)[1][3] == "T"
     assert "overdue" in boss.get(f"{base}/items/yesterday").text
 
 
 def test_what_is_due_goes_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
     when = datetime.now(UTC) + timedelta(hours=1)
     queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:03}", due=when) for n in range(70))
-    first = boss.get(f"/manage/{queue.name}/due").text
+    first = boss.get(f"/manage/{queue.name}/items?state=due").text
     more = re.search(r'href="([^"]+)">Next page', first)
     assert more
     second = boss.get(more[1].replace("&amp;", "&")).text
-    seen = [row[0] for row in rows(first)[1:] + rows(second)[1:]]
+    seen = [row[1] for row in rows(first)[1:] + rows(second)[1:]]
     assert seen == [f"item-{n:03}" for n in range(70)]
     assert "From the beginning" in second
-    assert boss.get(f"/manage/{queue.name}/due?after=x").status_code == 400
+    assert boss.get(f"/manage/{queue.name}/due?after=x", follow_redirects=True).status_code == 400
 
 
 def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -> None:
@@ -96,13 +97,13 @@ def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -
     page = boss.get(f"{base}/items/one").text
     assert "2 of 3." in page
     assert [page.count(f"{name} says") for name in ("ann", "bob")] == [1, 1]
-    assert re.search(r"In work now</h2>\s*<ul class=\"plain\">\s*<li>carol, until <time", page)
+    assert re.search(r"carol holds it until <time", page)
     finished = rows(boss.get(f"{base}/items?state=finished").text)[1:]
-    assert [(row[0], row[4]) for row in finished] == [
-        ("one assignment 1", "ann"),
+    assert [(row[1], row[5]) for row in finished] == [
         ("one assignment 2", "bob"),
+        ("one assignment 1", "ann"),
     ]
-    assert rows(boss.get(f"{base}/items?state=reserved").text)[1][:1] == ["one assignment 3"]
+    assert rows(boss.get(f"{base}/items?state=reserved").text)[1][1:2] == ["one assignment 3"]
     table = boss.get(f"{base}/export?format=csv").text
     answers = [(row["person"], row["result.answer"]) for row in csv.DictReader(table.splitlines())]
     assert answers == [("ann", "ann says"), ("bob", "bob says")]

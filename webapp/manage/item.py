@@ -1,0 +1,129 @@
+"""One item: its whole story, its answers, and a manager's moves with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+import leaseq
+from leaseq import Invalid
+from webapp.gate import needs
+from webapp.manage import bp
+from webapp.manage.finding import Search, list_names, search_of
+from webapp.manage.items import LOOKS
+from webapp.manage.story import side_by_side, story_of
+from webapp.show import parts_of
+from webapp.state import accounts, person, queue
+
+
+@bp.get("/manage/<q>/items/<name:id>")
+@needs("manager")
+def item(q: str, id: str) -> str:
+    return _shown(queue(q), id)
+
+
+def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
+    known, policy = found.get(id), found.policy
+    search = search_of(request.args) if "state" in request.args else None
+    waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
+    answers = (*known.answers, *known.late_answers)
+    told = found.told(id)
+    return render_template(
+        "manage/item.html",
+        queue=found,
+        policy=policy,
+        item=known,
+        parts=parts_of(policy.form, known.payload),
+        people=[one.name for one in accounts().people() if not one.disabled] if waits else (),
+        answers=answers,
+        rows=side_by_side(answers),
+        story=story_of(known, told),
+        whole=told.whole,
+        list=search and list_names()[search.state],
+        back=url_for("manage.items", q=found.name, **search.args()) if search else None,
+        along=_along(),
+        neighbours=_neighbours(found, search),
+        error=error,
+    )
+
+
+def _along() -> dict[str, Any]:
+    """The search that the page is in, for the addresses of its moves."""
+    if "state" not in request.args:
+        return {}
+    return {**search_of(request.args).args(), "at": request.args.get("at")}
+
+
+def _neighbours(found: leaseq.Queue, search: Search | None) -> dict[str, str | None]:
+    """The items before and after this one among those that the search finds, as addresses."""
+    at = request.args.get("at")
+    if search is None or not at:
+        return {}
+    links: dict[str, str | None] = {}
+    for way, turned in (("previous", True), ("next", False)):
+        page = search.page(found, limit=1, look=LOOKS, after=at, turned=turned)
+        links[way] = address(found, search, page.items[0]) if page.items else None
+    return links
+
+
+def address(found: leaseq.Queue, search: Search, item: leaseq.Item) -> str:
+    """An item's page within a search."""
+    return url_for("manage.item", q=found.name, id=item.id, **search.args(), at=item.cursor)
+
+
+@bp.post("/manage/<q>/items/<name:id>/assign")
+@needs("manager")
+def assign(q: str, id: str) -> Response | tuple[str, int]:
+    """Let only one person have it."""
+    found = queue(q)
+    try:
+        whom = accounts().who_works(request.form.get("person", "").strip())
+        found.assign(id, whom, by=person().name)
+    except Invalid as refused:
+        return _shown(found, id, error=_("Not assigned: %(why)s.", why=str(refused))), 400
+    flash(_("Only %(whom)s gets it now, until they give it back.", whom=whom))
+    return _item(q, id)
+
+
+@bp.post("/manage/<q>/items/<name:id>/revive")
+@needs("manager")
+def revive(q: str, id: str) -> Response:
+    queue(q).revive(id, by=person().name)
+    flash(_("It waits again, with all its attempts."))
+    return _item(q, id)
+
+
+@bp.post("/manage/<q>/items/<name:id>/release")
+@needs("manager")
+def release(q: str, id: str) -> Response:
+    queue(q).release(id, by=person().name)
+    flash(_("The lease is taken away: the item waits for somebody else."))
+    return redirect(url_for("manage.one_queue", q=q), 303) if request.form.get("back") else _item(q, id)
+
+
+@bp.post("/manage/<q>/items/<name:id>/adopt")
+@needs("manager")
+def adopt(q: str, id: str) -> Response:
+    text = request.form.get("token", "")
+    if not text.isascii() or not text.isdecimal() or len(text) > 16:
+        raise Invalid("token", "the token of a late answer")
+    queue(q).adopt(id, int(text), by=person().name)
+    flash(_("The late answer is the item's answer now. The one that it replaced, if any, is a late answer."))
+    return _item(q, id)
+
+
+@bp.post("/manage/<q>/items/<name:id>/remove")
+@needs("manager")
+def remove(q: str, id: str) -> Response:
+    queue(q).remove(id, by=person().name)
+    flash(_("The item %(id)s is removed.", id=id))
+    if "state" in request.args:
+        return redirect(url_for("manage.items", q=q, **search_of(request.args).args()), 303)
+    return redirect(url_for("manage.one_queue", q=q), 303)
+
+
+def _item(q: str, id: str) -> Response:
+    return redirect(url_for("manage.item", q=q, id=id, **_along()), 303)

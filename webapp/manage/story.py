@@ -1,0 +1,111 @@
+"""An item's story, in words and in order: what its record keeps, and what the journal adds of who did it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from flask_babel import gettext as _
+from flask_babel import ngettext
+
+import leaseq
+from leaseq import Answer, Event, Grant, Json
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened to an item."""
+
+    at: datetime
+    what: str
+    said: str | None = None  # in the words of who did it
+    took: float | None = None  # seconds, from the grant on
+    notes: tuple[str, ...] = ()
+    token: int | None = None  # of the lease that it ended
+
+
+def story_of(item: leaseq.Item, told: leaseq.Told) -> list[Moment]:
+    """What happened, the oldest first."""
+    releases = {event.token: event.person for event in told.events if event.what == "released"}
+    moments = [Moment(item.enqueued_at, _("It entered the queue"))]
+    for grant in item.history:
+        moments += _lease(grant, releases.get(grant.token))
+    moments += _told(told)
+    moments += [
+        Moment(
+            late.finished_at,
+            _("A late answer of %(person)s came, and is kept", person=late.person),
+            token=late.token,
+        )
+        for late in item.late_answers
+        if not any(event.what == "late" and event.token == late.token for event in told.events)
+    ]
+    return sorted(moments, key=lambda one: one.at)
+
+
+def _lease(grant: Grant, released_by: str | None) -> Iterator[Moment]:
+    notes = [_("attempt %(n)s", n=grant.attempt), _("token %(n)s", n=grant.token)]
+    if grant.renewals:
+        notes.append(ngettext("renewed once", "renewed %(num)s times", grant.renewals))
+    yield Moment(grant.reserved_at, _("%(person)s got it", person=grant.person), notes=tuple(notes))
+    if grant.how != "held" and grant.ended_at:
+        took = (grant.ended_at - grant.reserved_at).total_seconds()
+        yield Moment(grant.ended_at, _ended(grant, released_by), grant.reason, took, token=grant.token)
+
+
+def _ended(grant: Grant, released_by: str | None) -> str:
+    who = grant.person
+    by = released_by or _("a program")
+    words: dict[str, str] = {
+        "expired": _("The time of %(person)s ran out", person=who),
+        "abandoned": _("%(person)s gave it back", person=who),
+        "failed": _("%(person)s said that it is broken", person=who),
+        "released": _("%(by)s took it away from %(person)s", by=by, person=who),
+        "finished": _("%(person)s finished it", person=who),
+        "undone": _("%(person)s finished it, and took that back at once", person=who),
+    }
+    return words[grant.how]
+
+
+def _told(told: leaseq.Told) -> Iterator[Moment]:
+    """What only the journal knows."""
+    for event in told.events:
+        what = _words(event)
+        if what:
+            yield Moment(event.at, what)
+
+
+def _words(event: Event) -> str | None:
+    by = event.person or _("a program")
+    words: dict[str, str] = {
+        "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=event.detail),
+        "late": _("A late answer of %(person)s came, and was kept", person=by),
+        "revived": _("%(by)s revived it", by=by),
+        "adopted": _("%(by)s made a late answer the item's", by=by),
+        "died": _("It died"),
+        "due": _("Its time came: it waits"),
+    }
+    return words.get(event.what)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One field of the answers, side by side."""
+
+    name: str
+    values: tuple[Json, ...]  # of each answer
+    there: tuple[bool, ...]  # whether the answer has the field
+    differs: bool
+
+
+def side_by_side(answers: tuple[Answer, ...]) -> list[Row]:
+    """The fields of the answers, those in which they differ marked."""
+    results = [one.result if isinstance(one.result, dict) else {"": one.result} for one in answers]
+    rows = []
+    for name in dict.fromkeys(name for result in results for name in result):
+        there = tuple(name in result for result in results)
+        values = tuple(result.get(name) for result in results)
+        same = all(there) and all(type(one) is type(values[0]) and one == values[0] for one in values)
+        rows.append(Row(name, values, there, differs=not same))
+    return rows

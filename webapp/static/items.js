@@ -1,0 +1,23 @@
+// How many are chosen, and all on the page at once.
+const ticks = [...document.querySelectorAll('input[name="id"][form="chosen"]')];
+const all = document.querySelector("[data-all] input");
+const said = document.querySelector("[data-chosen]");
+
+if (all) {
+  document.querySelector("[data-plain]").hidden = true;
+  all.closest("label").hidden = false;
+  all.addEventListener("change", () => {
+    for (const tick of ticks) tick.checked = all.checked;
+    count();
+  });
+  for (const tick of ticks) tick.addEventListener("change", count);
+  count();
+}
+
+function count() {
+  const chosen = ticks.filter((tick) => tick.checked).length;
+  all.checked = chosen === ticks.length;
+  all.indeterminate = chosen > 0 && chosen < ticks.length;
+  said.textContent = said.dataset.chosen.replace("{n}", chosen.toLocaleString(document.documentElement.lang));
+  if (chosen) said.closest("label").querySelector("input").checked = true;
+}
