@@ -21,6 +21,7 @@ CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "put item": ("manager", "POST", "/queues/{q}/items", {"payload": 1}),
     "reserve": ("worker", "POST", "/queues/{q}/reserve", {}),
     "finish": ("worker", "POST", "/queues/{q}/items/one/finish", {**HELD, "result": {}}),
+    "undo": ("worker", "POST", "/queues/{q}/items/one/undo", HELD),
     "abandon": ("worker", "POST", "/queues/{q}/items/one/abandon", HELD),
     "fail": ("worker", "POST", "/queues/{q}/items/one/fail", {**HELD, "error": "x"}),
     "renew": ("worker", "POST", "/queues/{q}/items/one/renew", HELD),

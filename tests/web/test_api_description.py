@@ -51,6 +51,7 @@ def test_it_says_where_an_idempotency_key_is_read(
     read = answer.status_code == 400 and answer.json["field"] == "Idempotency-Key"
     said = [one for one in described(app, name)["parameters"] if one["in"] == "header"]
     assert [one["name"] for one in said] == ["Idempotency-Key"] * read
+    assert read is (method == "POST")
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -141,17 +141,18 @@ def test_an_idempotency_key_makes_a_post_act_once(
     key = {"Idempotency-Key": "k1"}
     path = f"/queues/{queue.name}/items"
     first = manager("POST", path, json={"payload": 1}, headers=key).json
-    assert manager("POST", path, json={"payload": 1}, headers=key).json == {"id": first["id"], "added": False}
+    assert manager("POST", path, json={"payload": 1}, headers=key).json == first
     many = {"json": [{"payload": n} for n in range(3)], "headers": {"Idempotency-Key": "k2"}}
     assert manager("POST", path, **many).json == {"added": 3, "duplicates": 0}
-    assert manager("POST", path, **many).json == {"added": 0, "duplicates": 3}
+    assert manager("POST", path, **many).json == {"added": 3, "duplicates": 0}
     lines = {
         "data": '{"payload": 1}\n{"payload": 1}\n',
         "content_type": "application/x-ndjson",
         "headers": {"Idempotency-Key": "k3"},
     }
     assert manager("POST", path, **lines).json == {"added": 2, "duplicates": 0}
-    assert manager("POST", path, **lines).json == {"added": 0, "duplicates": 2}
+    assert manager("POST", path, **lines).json == {"added": 2, "duplicates": 0}
+    assert queue.stats().inbound == 6
     reserved = worker("POST", f"/queues/{queue.name}/reserve", headers=key).json
     assert worker("POST", f"/queues/{queue.name}/reserve", headers=key).json["token"] == reserved["token"]
     assert worker("POST", f"/queues/{queue.name}/reserve").json["token"] != reserved["token"]

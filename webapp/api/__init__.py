@@ -47,6 +47,10 @@ bp = APIBlueprint(
     },
 )
 
+from webapp.api.keys import init_keys  # noqa: E402
+
+init_keys(bp)
+
 # They add their routes to bp.
 from webapp.api import events, items, leases, manage, people, queues  # noqa: E402, F401
 from webapp.api.describe import complete  # noqa: E402

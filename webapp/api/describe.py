@@ -9,21 +9,18 @@ from flask_openapi.models.request_body import RequestBody
 
 from webapp.api.keys import HEADER, MAX_KEY
 
-TAKES_KEY = ("items", "reserve", "items/{id}/finish", "items/{id}/renew")
-"""The POSTs that read the key: the others are safe to send again without."""
-
 _KEY = {
     "name": HEADER,
     "in": "header",
-    "description": "Makes it safe to send again: printable characters, another key for each body",
+    "description": "Makes it safe to send again: it acts once with the same answer. Another for each body",
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY},
 }
 
 
 def complete(bp: APIBlueprint) -> None:
     paths: dict[str, PathItem] = bp.paths
-    for path, item in paths.items():
-        if item.post is not None and path.partition("/{q}/")[2] in TAKES_KEY:
+    for item in paths.values():
+        if item.post is not None:
             item.post.parameters = [*(item.post.parameters or ()), Parameter.model_validate(_KEY)]
         for operation in (item.put, item.post):
             if operation is not None and isinstance(operation.requestBody, RequestBody):

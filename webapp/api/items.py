@@ -23,7 +23,7 @@ from webapp.api.bodies import (
     Nothing,
     QueuePath,
 )
-from webapp.api.keys import derived_id, idempotency_key
+from webapp.api.keys import NDJSON, byte_lines, derived_id, idempotency_key
 from webapp.api.replies import ItemModel, ItemsModel
 from webapp.api.shapes import item_shape
 from webapp.errors import Problem
@@ -32,7 +32,6 @@ from webapp.requests import JSON, strict_request
 from webapp.state import accounts, person, queue, state
 
 TAGS: list[Any] = [{"name": "items"}]
-NDJSON = "application/x-ndjson"
 MAX_ARRAY = 100_000
 
 _NEW_ITEM = {
@@ -139,7 +138,7 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
     bad: list[transfer.BadRow] = []
 
     def good() -> Iterator[leaseq.NewItem]:
-        rows = transfer.read(strict_request().byte_lines(), "jsonl", envelope=True)
+        rows = transfer.read(byte_lines(), "jsonl", envelope=True)
         for number, row in enumerate(rows, 1):
             if isinstance(row, transfer.BadRow):
                 bad.append(row)

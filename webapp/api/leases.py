@@ -101,6 +101,21 @@ def finish(path: ItemPath, body: FinishBody) -> dict[str, Any]:
     return finished_shape(finished)
 
 
+@bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": LeaseModel})
+@needs("worker")
+def undo(path: ItemPath, body: Held) -> dict[str, Any]:
+    """Take a finish back, at most 15 seconds after it.
+
+    Who finished the item holds it again, under a new token, with the answer as its draft; also where their
+    hands are full.
+    """
+    again = queue(path.q).undo_finish(
+        id=path.id, token=body.token, person=person().name, request_id=request_id()
+    )
+    state().days.take_off(person().name, path.q, id=path.id, token=body.token)
+    return lease_shape(again)
+
+
 @bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": IdModel})
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonBody) -> dict[str, Any]:
