@@ -13,6 +13,7 @@ const title = document.title;
 
 let waiting = false;
 let asking = false;
+let pausing = false; // between two questions
 let awake = () => {}; // ends a pause before its time
 let lastSign = Date.now();
 let reason = place.dataset.reason;
@@ -33,15 +34,20 @@ function begin() {
   lastSign = Date.now();
   tell("waiting");
   only("stop");
-  if (asking) awake();
-  else ask();
+  awake();
+  if (!asking) ask();
 }
 
 function end(state, ...shown) {
   waiting = false;
-  awake();
   tell(state);
   only(...shown);
+}
+
+// The question that is on its way can't be called back: what it brings is theirs.
+function stop() {
+  end(pausing ? "stopped" : "stopping", "wait");
+  awake();
 }
 
 // A hidden tab does not ask: what it brought would run out unseen. One question may still be on its way.
@@ -72,6 +78,7 @@ async function ask() {
     }
   }
   asking = false;
+  if (how.textContent === place.dataset.stopping) tell("stopped");
 }
 
 async function fetchItem() {
@@ -88,14 +95,13 @@ async function fetchItem() {
 
 const after = (answer) => 1000 * (Number(answer?.headers.get("Retry-After")) || 0);
 
-function pause(milliseconds) {
-  return new Promise((done) => {
-    const timer = setTimeout(done, milliseconds);
-    awake = () => {
-      clearTimeout(timer);
-      done();
-    };
+async function pause(milliseconds) {
+  pausing = true;
+  await new Promise((done) => {
+    setTimeout(done, milliseconds);
+    awake = done;
   });
+  pausing = false;
 }
 
 // Who is in another tab sees it in the title; who is here has it at once, also where they just said stop.
@@ -139,7 +145,7 @@ document.addEventListener("visibilitychange", () => {
   else if (waiting && !asking) ask();
 });
 window.addEventListener("pageshow", (event) => event.persisted && location.reload());
-buttons.stop.addEventListener("click", () => end("stopped", "wait"));
+buttons.stop.addEventListener("click", stop);
 buttons.wait.addEventListener("click", begin);
 
 document.getElementById("look").hidden = true;
