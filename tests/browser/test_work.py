@@ -81,7 +81,7 @@ def test_a_lease_that_runs_out_on_the_page_is_said_and_the_answer_still_counts(
     tab.get_by_role("button", name="Take the next").click()
     tab.get_by_label("refund").check()
     expect(tab.get_by_text("Nobody has taken it yet.")).to_be_visible()
-    tab.get_by_role("button", name="Finish", exact=True).click()
+    tab.get_by_role("button", name="Finish and stop").click()
     expect(tab.get_by_text("Your time had run out, but nobody else had taken it: it counts.")).to_be_visible()
     assert triage.get("m1").answers[0].late
 
@@ -101,7 +101,7 @@ def test_without_javascript_all_of_it_works(
     tab.get_by_label("delivery").check()
     tab.get_by_role("button", name="Finish and next").click()
     expect(tab.get_by_text("message 2")).to_be_visible()
-    tab.get_by_role("button", name="More time").click()
+    tab.get_by_role("button", name="Keep working").click()
     tab.get_by_text("It is broken").click()
     tab.get_by_label("What is wrong with it?").fill("cut off")
     tab.get_by_role("button", name="Report it").click()

@@ -80,7 +80,7 @@ def test_a_late_answer_counts_and_says_so(timed_asking: Any, person: Browser) ->
     lease = take(queue, person)
     expire()
     assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
-    assert "Your time had run out, but nobody else had taken it: it counts." in person.get("/account").text
+    assert "Your time had run out, but nobody else had taken it: it counts." in person.get(path(queue)).text
     assert queue.get(lease.id).answers[0].late
 
 

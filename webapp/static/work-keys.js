@@ -1,40 +1,105 @@
-// One key a choice, one for each way to let the item go; Ctrl+Enter sends what you are at.
-const form = document.getElementById("answer");
+// One key a choice, one for each thing that the page does; Ctrl+Enter sends what you are at.
+import { isWriting } from "./work-fields.js";
+
+const OFF = "leaseq keys off"; // a single key is a nuisance to who speaks to the computer, or slips
+let form;
+let root;
+
+export const areOff = () => localStorage.getItem(OFF) !== null;
+
+export function begin(sheet) {
+  ({ form, root } = sheet);
+  for (const place of document.querySelectorAll("#now [popovertarget=keys]")) place.hidden = false;
+}
 
 document.addEventListener("keydown", (event) => {
-  if (event.repeat) return;
+  if (event.repeat || event.defaultPrevented || document.querySelector("dialog[open]")) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     send(event.target);
-  } else if (!event.ctrlKey && !event.metaKey && !event.altKey && !isWriting(event.target)) {
-    const found = choice(event.key) ?? pageKey(event.key);
-    if (!found) return;
-    event.preventDefault();
-    found.focus();
-    found.click();
-    focusInside(found);
+  } else if (event.key === "Escape") {
+    leave(event.target);
+  } else if (!event.ctrlKey && !event.metaKey && !event.altKey && !areOff() && !isWriting(event.target)) {
+    single(event);
   }
 });
 
-// Within "Not for me" and "It is broken" it is that which is sent, and not the answer.
+function single(event) {
+  const panel = document.querySelector("[popover]:popover-open");
+  const opener = event.key === "?" ? document.querySelector("#now [popovertarget=keys]") : null;
+  const found = opener ?? pageKey(event.key, panel) ?? (panel ? null : choice(event.key));
+  if (!found || root.classList.contains("busy")) return;
+  event.preventDefault();
+  if (!found.hasAttribute("popovertarget")) found.focus();
+  found.click();
+  if (found.matches("details[open] > summary")) found.parentElement.querySelector("textarea").focus();
+  if (found.name && found.name === form.dataset.oneKey) form.requestSubmit(form.querySelector(".bar button"));
+}
+
+// Within one of the ways out it is that which is sent, and not the answer.
 function send(target) {
-  const way = target.closest(".ways-out details");
-  const button = way ? way.querySelector("button") : form.querySelector(".actions button");
-  form.requestSubmit(button);
+  const way = target.closest(".ways-out details[open]");
+  form.requestSubmit((way ?? form.querySelector(".bar")).querySelector("button"));
+}
+
+// Out of a box, to where the single keys work; and a way out is closed again.
+function leave(target) {
+  const way = target.closest(".ways-out details[open]");
+  if (way) {
+    way.open = false;
+    way.querySelector("summary").focus();
+  } else if (isWriting(target) && form.contains(target)) root.querySelector("#item").focus();
 }
 
 function choice(key) {
-  return [...form.querySelectorAll("input[data-key]")].find((input) => input.dataset.key === key);
+  const all = [...form.querySelectorAll("input[data-key]")].filter((input) => !input.closest("[inert]"));
+  return all.find((input) => input.dataset.key === key) ?? all.find((input) => input.dataset.key.toLowerCase() === key.toLowerCase());
 }
 
-function pageKey(key) {
-  return document.querySelector(`[data-page-key="${CSS.escape(key.toLowerCase())}"]`);
+// While a panel lies open, only what opened it goes: it closes it again.
+function pageKey(key, panel) {
+  const all = [...document.querySelectorAll(`[data-page-key="${CSS.escape(key.toLowerCase())}"]`)];
+  return all.find((one) => !one.closest("[hidden], [inert]") && (!panel || one.getAttribute("popovertarget") === panel.id));
 }
 
-function focusInside(found) {
-  if (found.matches("details[open] > summary")) found.parentElement.querySelector("textarea").focus();
+// The list of all keys, made of what is on the page now.
+
+const list = document.getElementById("keys");
+
+list.addEventListener("beforetoggle", (event) => {
+  if (event.newState !== "open") return;
+  const body = list.querySelector("dl");
+  for (const made of body.querySelectorAll(".made")) made.remove();
+  for (const input of form.querySelectorAll("input[data-key]")) {
+    const field = input.closest("fieldset").querySelector("legend").firstChild.textContent.trim();
+    body.append(line(input.dataset.key, `${field}: ${input.closest("label").querySelector("span").textContent}`));
+  }
+  for (const one of document.querySelectorAll("[data-page-key]:not([hidden])")) {
+    const name = [...one.childNodes].find((node) => node.textContent.trim());
+    body.append(line(one.dataset.pageKey, name.textContent.trim()));
+  }
+});
+
+function line(key, what) {
+  const made = document.createElement("div");
+  made.className = "made";
+  made.append(document.createElement("dt"), document.createElement("dd"));
+  made.querySelector("dt").append(document.createElement("kbd"));
+  made.querySelector("kbd").textContent = key.toUpperCase();
+  made.querySelector("dd").textContent = what;
+  return made;
 }
 
-function isWriting(target) {
-  return target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
+const toggle = document.getElementById("single-keys");
+
+function show() {
+  toggle.checked = !areOff();
+  document.documentElement.classList.toggle("keys-off", areOff());
 }
+
+toggle.addEventListener("change", () => {
+  if (toggle.checked) localStorage.removeItem(OFF);
+  else localStorage.setItem(OFF, "yes");
+  show();
+});
+show();

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flask import render_template
+from flask import render_template, request, url_for
 
 import leaseq
 from leaseq import Json
-from webapp.forms import Field, Typed, fields_of
+from webapp.forms import Field, Typed, errors_at, fields_of
 from webapp.show import parts_of
+from webapp.state import person, state
 from webapp.work.receipt import Receipt
 
-PAGE_KEYS = ("k", "l", "n", "b", "t")
-"""Keep working, later, not for me, it is broken, take it back."""
+PAGE_KEYS = ("k", "l", "n", "g", "b", "t", "u", "h")
+"""Keep working, later, not for me, give it back with a note, it is broken, take it back, undo, how to."""
+
+PIECE = "X-Leaseq-Piece"
+"""The page's script asks by this header for the sheet alone."""
+
+
+def wants_piece() -> bool:
+    return PIECE in request.headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +42,20 @@ class Sheet:
     def payload(self) -> Json:
         return self.lease.payload if self.lease else self.item.payload if self.item else None
 
+    @property
+    def url(self) -> str:
+        """Where it is found again: by its id only where they hold several."""
+        several = self.lease is not None and len(self.leases) > 1
+        return url_for("work.page", q=self.queue.name, item=self.id if several else None)
+
 
 def shown(sheet: Sheet) -> str:
     fields = fields_of(sheet.policy.form)
     return render_template(
-        "work/page.html",
+        "work/sheet.html" if wants_piece() else "work/page.html",
+        piece=wants_piece(),
         sheet=sheet,
+        today=state().days.today(person().name, sheet.queue.name),
         queue=sheet.queue,
         id=sheet.id,
         policy=sheet.policy,
@@ -48,9 +64,10 @@ def shown(sheet: Sheet) -> str:
         renewals=_renewals_left(sheet),
         parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
         fields=fields,
-        errors=_by_field(fields, sheet.errors),
+        errors=errors_at(fields, sheet.errors),
         by_name={one.name: one for one in fields},
         keys=free_keys(fields),
+        one_key=answers_by_one_key(fields),
     )
 
 
@@ -69,11 +86,9 @@ def free_keys(fields: Iterable[Field]) -> dict[str, str]:
     return {key: key for key in PAGE_KEYS if key not in taken}
 
 
-def _by_field(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, str]:
-    """Errors at the field that they are in: of ``tags.0``, for instance, that is ``tags``."""
-    names = {one.name for one in fields}
-    found: dict[str, str] = {}
-    for path, text in errors.items():
-        name = path if path in names else path.partition(".")[0]
-        found.setdefault(name if name in names else path, text)
-    return found
+def answers_by_one_key(fields: Iterable[Field]) -> Field | None:
+    """The one thing that must be answered, where it is a choice by keys: its key finishes the item."""
+    needed = [one for one in fields if one.required and all(group.required for group in one.groups)]
+    if len(needed) == 1 and needed[0].kind == "choice" and all(one.key for one in needed[0].choices):
+        return needed[0]
+    return None

@@ -1,0 +1,9 @@
+// Where the hands go: to what is wrong, into the only box to write in, else to the item.
+
+export function begin({ root, form, elsewhere }) {
+  if (elsewhere || document.activeElement?.closest("dialog")) return;
+  const wrong = root.querySelector("[aria-invalid=true]") ?? root.querySelector("#wrong");
+  const box = form.querySelector("input[data-key]") ? null : form.querySelector("[data-name] textarea, [data-name] input");
+  const place = wrong ?? (form.dataset.renew && !form.querySelector("input:checked") ? box : null);
+  (place ?? root.querySelector("#item")).focus({ preventScroll: !wrong });
+}
