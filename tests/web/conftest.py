@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +24,6 @@ from webapp.settings import Settings
 PASSWORD = "correct horse battery"
 SECRET = "a secret for tests that is long enough"
 CHEAP = Passwords(PasswordHasher.from_parameters(CHEAPEST))
-_numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +51,7 @@ class Caller:
 
 @pytest.fixture
 def new_name() -> Callable[[str], str]:
-    return lambda role: f"{role}-{next(_numbers)}"
+    return lambda role: f"{role}-{secrets.token_hex(4)}"
 
 
 @pytest.fixture

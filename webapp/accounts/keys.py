@@ -26,7 +26,7 @@ def invitation(digest: str) -> str:
 
 
 def session(digest: str) -> str:
-    """String: when this session was last seen, in seconds; gone when it ends or was left alone."""
+    """String: "seconds name", when it was last seen and whose it is; gone when it ends or is left alone."""
     return f"{_BASE}session:{digest}"
 
 

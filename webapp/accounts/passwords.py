@@ -1,4 +1,4 @@
-"""Which passwords are taken; and their hashes: argon2id, at a cost that a sign-in bears and a thief does not."""
+"""Which passwords are taken; and their hashes: argon2id, at a cost that a thief can't bear."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Sessions:
         secret, now = new_secret(), int(time.time())
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)
-            pipe.set(keys.session(digest(secret)), now, ex=self._seconds)
+            pipe.set(keys.session(digest(secret)), f"{now} {person.name}", ex=self._seconds)
             pipe.hset(keys.SIGNED_IN, person.name, now)
             pipe.execute()
         return f"{secret}:{person.version}:{person.name}"
@@ -59,15 +59,16 @@ class Sessions:
             pipe = self._redis.pipeline(transaction=False)
             pipe.hget(keys.PEOPLE, named.name)
             pipe.get(key)
-            raw, seen = pipe.execute()
-            if raw is None or seen is None:
+            raw, kept = pipe.execute()
+            seen, _, whose = (kept or b"").decode().partition(" ")
+            if raw is None or whose != named.name:
                 return None
             person = Record.loaded(raw).person()
             if person.disabled or str(person.version) != named.version:
                 return None
             now = int(time.time())
             if now - int(seen) >= _SEEN:
-                self._redis.set(key, now, ex=self._seconds, xx=True)
+                self._redis.set(key, f"{now} {whose}", ex=self._seconds, xx=True)
         return person
 
     def end(self, cookie: str) -> None:

@@ -1,0 +1,204 @@
+"""The second factor: asked for, counted once, limited, and not got round."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pyotp
+import pytest
+from flask import Flask
+
+from leaseq import Invalid
+from tests.web.conftest import PASSWORD, Browser
+from webapp.accounts import Accounts
+from webapp.accounts.attempts import PER_CODE
+from webapp.accounts.factors import Factors
+
+
+class Device:
+    """A person's phone: it gives a code that was not given before."""
+
+    def __init__(self, secret: str) -> None:
+        self.totp = pyotp.TOTP(secret)
+        self.steps = iter((-30, 0, 30))
+
+    def code(self) -> str:
+        return self.totp.at(int(time.time()) + next(self.steps))
+
+
+def turned_on(person: Browser) -> tuple[Device, list[str]]:
+    person.post("/account/factor/begin", {"password": PASSWORD})
+    page = person.get("/account/factor").text
+    assert "<svg " in page
+    device = Device(re.search(r'secret">([A-Z2-7 ]+)<', page)[1].replace(" ", ""))
+    shown = person.post("/account/factor", {"code": device.code()}, page="/account/factor")
+    assert shown.status_code == 200
+    return device, re.findall(r"<code>([a-z2-7-]+)</code>", shown.text)
+
+
+def half_way(app: Flask, name: str, **fields: str) -> Browser:
+    """Who gave name and password, and stands before the code."""
+    browser = Browser(app, name)
+    assert browser.sign_in(**fields).location == "/login/code"
+    return browser
+
+
+def give(browser: Browser, code: str) -> Any:
+    return browser.post("/login/code", {"code": code}, page="/login/code")
+
+
+def test_a_code_is_asked_for_and_leads_on(app: Flask, person: Browser) -> None:
+    device, _ = turned_on(person)
+    assert person.get("/account").status_code == 200, "who turned it on stays signed in"
+    browser = half_way(app, person.name, next="/q/reviews")
+    assert browser.get("/account").status_code == 303, "the password alone opens nothing"
+    assert give(browser, "000 000").status_code == 401
+    assert give(browser, device.code()).location == "/q/reviews"
+    assert browser.get("/account").status_code == 200
+
+
+def test_the_code_is_next_to_nowhere_else(app: Flask, person: Browser) -> None:
+    device, _ = turned_on(person)
+    assert give(half_way(app, person.name, next="https://evil.example/"), device.code()).location == "/"
+
+
+def test_a_code_counts_once(app: Flask, person: Browser) -> None:
+    device, _ = turned_on(person)
+    code = device.code()
+    assert give(half_way(app, person.name), code).status_code == 303
+    assert give(half_way(app, person.name), code).status_code == 401
+    assert give(half_way(app, person.name), device.code()).status_code == 303
+
+
+def test_the_code_that_turned_it_on_does_not_sign_in(server: Any, new_name: Callable[[str], str]) -> None:
+    factors, name = Factors(server.client, clock=lambda: 1_800_000_000.0), new_name("p")
+    code = pyotp.TOTP(factors.offer(name)).at(1_800_000_000)
+    assert len(factors.confirm(name, code)) == 10
+    assert not factors.accepts(name, code)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "taken"), [(-60, False), (-30, True), (0, True), (30, True), (60, False)]
+)
+def test_a_clock_may_be_half_a_minute_wrong(
+    server: Any, new_name: Callable[[str], str], seconds: int, taken: bool
+) -> None:
+    now = [1_800_000_000.0]
+    factors, name = Factors(server.client, clock=lambda: now[0]), new_name("p")
+    totp = pyotp.TOTP(factors.offer(name))
+    factors.confirm(name, totp.at(int(now[0])))
+    now[0] += 600
+    assert factors.accepts(name, totp.at(int(now[0]) + seconds)) is taken
+
+
+def test_a_recovery_code_counts_once_and_is_kept_hashed(server: Any, app: Flask, person: Browser) -> None:
+    _, codes = turned_on(person)
+    assert len(set(codes)) == 10
+    kept = b" ".join(server.redis.hkeys(f"leaseq:{{@accounts}}:recovery:{person.name}"))
+    assert not any(code.replace("-", "").encode() in kept or code.encode() in kept for code in codes)
+    typed = codes[3].upper().replace("-", " ")
+    assert give(half_way(app, person.name), typed).status_code == 303
+    assert give(half_way(app, person.name), codes[3]).status_code == 401
+    browser = half_way(app, person.name)
+    assert give(browser, codes[4]).status_code == 303
+    assert "8 recovery codes left" in browser.get("/account").text
+
+
+def test_tries_are_limited_whatever_the_address(app: Flask, person: Browser) -> None:
+    device, codes = turned_on(person)
+    browser = half_way(app, person.name)
+    token = browser.csrf("/login/code")
+    answers = [
+        browser.client.post(
+            "/login/code",
+            data={"csrf_token": token, "code": "000000"},
+            environ_overrides={"REMOTE_ADDR": f"192.0.2.{n}"},
+        ).status_code
+        for n in range(PER_CODE + 1)
+    ]
+    assert answers == [401] * PER_CODE + [429]
+    for right in (device.code(), codes[0]):
+        assert (
+            browser.client.post("/login/code", data={"csrf_token": token, "code": right}).status_code == 429
+        )
+
+
+def test_only_who_gave_the_password_is_asked(app: Flask, person: Browser) -> None:
+    device, _ = turned_on(person)
+    stranger = Browser(app, person.name)
+    token = stranger.csrf()
+    answer = stranger.client.post("/login/code", data={"csrf_token": token, "code": device.code()})
+    assert answer.location == "/login"
+    assert stranger.get("/account").status_code == 303
+
+
+def test_standing_before_the_code_ends_with_the_password_and_with_time(
+    app: Flask, accounts: Accounts, person: Browser
+) -> None:
+    device, _ = turned_on(person)
+    browser, late = half_way(app, person.name), half_way(app, person.name)
+    with late.client.session_transaction() as session:
+        session["half-way"] = [*session["half-way"][:2], time.time() - 601, ""]
+    assert late.get("/login/code").location == "/login"
+    accounts.set_password(person.name, "another long one", by="test")
+    assert browser.get("/login/code").location == "/login"
+
+
+def test_a_password_link_takes_the_place_of_the_password_only(
+    app: Flask, accounts: Accounts, person: Browser
+) -> None:
+    turned_on(person)
+    token = accounts.password_link(person.name, by="test")
+    browser = Browser(app, person.name)
+    fields = {"token": token, "new_password": "another long one", "again": "another long one"}
+    assert browser.post("/welcome", fields, page=f"/welcome?token={token}").location == "/login"
+    assert browser.get("/account").status_code == 303
+    assert browser.sign_in("another long one").location == "/login/code"
+
+
+@pytest.mark.parametrize("path", ["begin", "off"])
+def test_turning_it_on_or_off_takes_the_present_password(
+    person: Browser, accounts: Accounts, path: str
+) -> None:
+    if path == "off":
+        turned_on(person)
+    before = accounts.factors.find(person.name)
+    answer = person.post(f"/account/factor/{path}", {"password": "not that one"})
+    assert (answer.status_code, "not your present password" in answer.text) == (400, True)
+    assert accounts.factors.find(person.name) == before
+    assert accounts.factors.offered(person.name) is None
+
+
+def test_what_was_not_confirmed_asks_for_nothing(app: Flask, accounts: Accounts, person: Browser) -> None:
+    person.post("/account/factor/begin", {"password": PASSWORD})
+    refused = person.post("/account/factor", {"code": "000000"}, page="/account/factor")
+    assert (refused.status_code, "not the code of now" in refused.text) == (400, True)
+    assert Browser(app, person.name).sign_in().location == "/"
+    with pytest.raises(Invalid, match="15 minutes"):
+        accounts.factors.confirm("nobody at all", "000000")
+
+
+def test_turning_it_on_ends_the_other_sessions(app: Flask, person: Browser) -> None:
+    elsewhere = Browser(app, person.name)
+    elsewhere.sign_in()
+    turned_on(person)
+    assert elsewhere.get("/account").status_code == 303
+
+
+def test_it_is_turned_off_by_oneself_and_by_an_admin_who_is_in_the_log(
+    app: Flask, accounts: Accounts, visitor: Callable[[str], Browser]
+) -> None:
+    one, other, boss = visitor("worker"), visitor("worker"), visitor("admin")
+    turned_on(one)
+    turned_on(other)
+    assert one.post("/account/factor/off", {"password": PASSWORD}).status_code == 303
+    assert boss.post(f"/people/{other.name}/factor").status_code == 303
+    for browser in (one, other):
+        assert Browser(app, browser.name).sign_in().location == "/"
+        assert accounts.factors.find(browser.name) is None
+    assert other.get("/account").status_code == 303, "its sessions ended"
+    latest = accounts.log.page(person=other.name).entries
+    assert (boss.name, "sign-in.factor-off") in {(entry.by, entry.what) for entry in latest}

@@ -1,0 +1,91 @@
+"""A session ends on the server: whoever copied its cookie has nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+
+from tests.web.conftest import PASSWORD, Browser
+from webapp.accounts import Accounts
+
+COOKIE = "leaseq"
+NEW = "another long one"
+
+
+def copied(app: Flask, browser: Browser) -> Browser:
+    """Somebody who got hold of the cookie."""
+    thief = Browser(app, browser.name)
+    found = browser.client.get_cookie(COOKIE)
+    assert found
+    thief.client.set_cookie(COOKIE, found.value)
+    return thief
+
+
+def is_in(browser: Browser) -> bool:
+    return browser.get("/account").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda person, _: person.post("/logout"),
+        lambda person, _: person.post("/account/sign-out-everywhere"),
+        lambda person, _: person.post(
+            "/account/password", {"password": PASSWORD, "new_password": NEW, "again": NEW}
+        ),
+        lambda person, accounts: accounts.change(person.name, by="test", disabled=True),
+        lambda person, accounts: accounts.set_password(person.name, NEW, by="test"),
+        lambda person, accounts: accounts.use_link(accounts.password_link(person.name, by="test"), NEW),
+        lambda person, accounts: accounts.end_sessions(person.name, by="test"),
+    ],
+    ids=["logout", "everywhere", "password", "disabled", "password-by-admin", "link", "by-admin"],
+)
+def test_a_copied_cookie_is_worth_nothing_once_the_session_ended(
+    app: Flask, accounts: Accounts, person: Browser, end: Callable[[Browser, Accounts], object]
+) -> None:
+    thief = copied(app, person)
+    assert is_in(thief)
+    end(person, accounts)
+    assert not is_in(thief)
+
+
+def test_signing_out_here_leaves_who_is_signed_in_elsewhere(app: Flask, person: Browser) -> None:
+    elsewhere = Browser(app, person.name)
+    elsewhere.sign_in()
+    person.post("/logout")
+    assert is_in(elsewhere)
+
+
+def test_signing_in_makes_a_new_session_and_ends_the_one_before(
+    app: Flask, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    before = copied(app, person)
+    with person.client.session_transaction() as session:
+        session["planted"] = "by somebody else"
+        first = session["_user_id"]
+    person.sign_in()
+    with person.client.session_transaction() as session:
+        assert session["_user_id"] != first
+        assert "planted" not in session
+    assert is_in(person)
+    assert not is_in(before)
+
+
+def test_a_session_that_nobody_started_is_none(app: Flask, accounts: Accounts, person: Browser) -> None:
+    for forged in (f"made up:1:{person.name}", f"{person.name}:1", "", "::", f":1:{person.name}"):
+        with person.client.session_transaction() as session:
+            session["_user_id"] = forged
+        assert not is_in(person), forged
+
+
+def test_one_persons_session_does_not_open_anothers(
+    accounts: Accounts, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    """The secret is checked with the name: a session of one's own proves nothing about others."""
+    other = visitor("admin")
+    with person.client.session_transaction() as session:
+        secret, version, _ = session["_user_id"].split(":", 2)
+    assert accounts.sessions.person(f"{secret}:{version}:{person.name}")
+    assert accounts.sessions.person(f"{secret}:{version}:{other.name}") is None
