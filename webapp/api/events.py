@@ -62,7 +62,7 @@ class Moves(Channel):
         for reader in watchers:
             if reader.stats != counted:
                 reader.stats = counted
-                self.hub.send(reader.stream, message("stats", stats))
+                self.live.hub.send(reader.stream, message("stats", stats))
 
     def _tell_moves(self, cursor: str | None, readers: Sequence[Reader]) -> None:
         for _ in range(PAGES):
@@ -74,7 +74,7 @@ class Moves(Channel):
             cursor = events[-1].cursor
             for reader in ready:
                 reader.cursor = cursor
-                self.hub.send(reader.stream, data)
+                self.live.hub.send(reader.stream, data)
             if len(events) < PAGE:
                 return
 
@@ -96,6 +96,6 @@ def events(path: QueuePath, query: EventsQuery) -> Response:
         found.journal(after=after, limit=1)  # refuses what is no cursor
 
     def begin(live: Live, stream: Stream, vouch: Vouch) -> None:
-        live.feed.watch(Moves, found, Reader(stream, vouch, after))
+        live.feed.watch(Moves(found, live), Reader(stream, vouch, after))
 
     return streamed(begin)

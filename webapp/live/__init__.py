@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 from webapp.live.feed import Feed
 from webapp.live.hub import Hub
+from webapp.live.picture import Pictures
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
     hub: Hub
     feed: Feed
+    pictures: Pictures
 
     @classmethod
     def with_places(cls, places: int) -> Live:
         """For at most so many who watch at once."""
         hub = Hub(places)
-        return cls(hub, Feed(hub))
+        return cls(hub, Feed(hub), Pictures())

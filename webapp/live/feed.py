@@ -8,10 +8,13 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import leaseq
 from webapp.live.hub import Hub, Stream
+
+if TYPE_CHECKING:
+    from webapp.live import Live
 
 log = logging.getLogger(__name__)
 
@@ -42,9 +45,9 @@ class Watcher:
 class Channel(ABC):
     """What all who watch a queue in one way are told. Only the feed's thread calls it."""
 
-    def __init__(self, queue: leaseq.Queue, hub: Hub) -> None:
+    def __init__(self, queue: leaseq.Queue, live: Live) -> None:
         self.queue = queue
-        self.hub = hub
+        self.live = live
 
     @abstractmethod
     def serve(self, watchers: Sequence[Any]) -> None:
@@ -61,12 +64,11 @@ class Feed:
         self._anybody = threading.Event()
         self._started = False
 
-    def watch(self, kind: type[Channel], queue: leaseq.Queue, watcher: Watcher) -> None:
+    def watch(self, channel: Channel, watcher: Watcher) -> None:
+        """``channel`` counts where nobody watches such a one yet; else they share what is there."""
         with self._lock:
-            key = (kind, queue.name)
-            if key not in self._watched:
-                self._watched[key] = (kind(queue, self._hub), [])
-            self._watched[key][1].append(watcher)
+            key = (type(channel), channel.queue.name)
+            self._watched.setdefault(key, (channel, []))[1].append(watcher)
             self._anybody.set()
             if not self._started:
                 self._started = True

@@ -27,7 +27,7 @@ class Tally:
     """Takes the moves in the order in which they happened."""
 
     def __init__(self, since: datetime) -> None:
-        self._since = _minute(since.timestamp())  # from the next minute on nothing is missing
+        self._since = _minute(since.timestamp())  # of this one perhaps not all
         self._come: dict[int, int] = {}
         self._done: dict[int, int] = {}
         self._open: dict[int, float] = {}  # token -> when it was given out
@@ -76,7 +76,7 @@ class Tally:
     def _by_minute(self, counts: dict[int, int], now: datetime) -> list[int | None]:
         first = self._first(now)
         return [
-            counts.get(minute, 0) if minute > self._since else None
+            counts.get(minute, 0) if minute >= self._since else None
             for minute in range(first, first + MINUTES)
         ]
 

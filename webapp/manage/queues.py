@@ -1,30 +1,16 @@
-"""All queues, and one: counts, who holds what, pause and resume."""
+"""Make a queue, pause and resume it, clear it."""
 
 from __future__ import annotations
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import flash, redirect, request, url_for
 from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
 from webapp.gate import needs
+from webapp.live.pages import overview_page
 from webapp.manage import bp
 from webapp.state import person, queue, state
-
-HELD_SHOWN = 100
-
-
-@bp.get("/manage")
-@needs("manager")
-def overview() -> str:
-    return _overview()
-
-
-def _overview(error: str | None = None) -> str:
-    client = state().client
-    queues = [leaseq.Queue(client, name) for name in leaseq.queues(client)]
-    lines = [(one.name, one.policy.title or one.name, one.stats()) for one in queues]
-    return render_template("manage/overview.html", lines=lines, error=error, sent=request.form)
 
 
 @bp.post("/manage")
@@ -38,23 +24,9 @@ def create() -> Response | tuple[str, int]:
             raise Invalid("name", "a name that no queue has yet", f"there is a queue {name!r} already")
         found.configure(by=person().name, title=title)
     except Invalid as refused:
-        return _overview(str(refused)), 400
+        return overview_page(str(refused)), 400
     flash(f"The queue {name} is there. Say what it asks, then import a file.")
     return redirect(url_for("manage.settings", q=name), 303)
-
-
-@bp.get("/manage/<q>")
-@needs("manager")
-def one_queue(q: str) -> str:
-    found = queue(q)
-    return render_template(
-        "manage/queue.html",
-        queue=found,
-        policy=found.policy,
-        stats=found.stats(),
-        held=found.page("reserved", limit=HELD_SHOWN),
-        dead=found.page("dead", limit=10),
-    )
 
 
 @bp.post("/manage/<q>/pause")

@@ -1,0 +1,103 @@
+"""The manager's page keeps itself up to date, and stays usable while it does."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import leaseq
+from webapp.accounts import Accounts
+
+from .conftest import PASSWORD, judge, sign_in
+
+WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))
+
+
+@pytest.fixture
+def boss(accounts: Accounts, queue_name: str) -> str:
+    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
+
+
+def figure(tab: Page, name: str) -> Any:
+    return tab.locator(f".live-counts [data-n='{name}']")
+
+
+def test_the_page_changes_by_itself(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.configure(title="Triage", lease_seconds=300)
+    queue.enqueue({"n": 1}, id="one")
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}")
+    expect(figure(tab, "counts.inbound")).to_have_text("1")
+    expect(tab.get_by_text("Nobody holds anything.")).to_be_visible()
+    lease = queue.reserve("ann")
+    assert lease
+    row = tab.locator("tr", has_text="ann")
+    expect(row).to_be_visible()
+    expect(row.get_by_role("link")).to_have_attribute("href", f"/manage/{queue.name}/items/one")
+    release = row.locator("summary")
+    release.focus()
+    release.press("Enter")
+    queue.enqueue_many([{"n": n} for n in range(1_200)])
+    expect(figure(tab, "counts.inbound")).to_have_text("1,200")
+    queue.finish(lease, {"done": True})
+    expect(figure(tab, "counts.finished")).to_have_text("1")
+    expect(row).to_have_class("gone")
+    expect(release).to_be_focused()
+    queue.pause("lunch")
+    expect(tab.get_by_text("lunch")).to_be_visible()
+
+
+def test_a_lease_is_taken_away_from_a_row_that_came_by_itself(
+    tab: Page, boss: str, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({"n": 1}, id="a/b c?d")
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}")
+    expect(tab.get_by_text("Nobody holds anything.")).to_be_visible()
+    queue.reserve("ann")
+    tab.locator("tr", has_text="ann").locator("summary").click()
+    tab.get_by_role("button", name="Release it").click()
+    expect(tab.get_by_text("Nobody holds anything.")).to_be_visible()
+    assert queue.stats().inbound == 1
+
+
+def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.configure(max_attempts=1)
+    queue.enqueue({"n": 1}, id="bad")
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}")
+    expect(tab.get_by_text("There is none.")).to_be_visible()
+    lease = queue.reserve("ann")
+    assert lease
+    queue.fail(lease, "torn page")
+    reason = tab.get_by_role("link", name="said to be broken: torn page")
+    expect(reason).to_be_visible()
+    expect(reason).to_have_attribute(
+        "href", f"/manage/{queue.name}/items?state=dead&did=failed&text=torn+page"
+    )
+    expect(tab.get_by_text("There is none.")).to_be_hidden()
+
+
+def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.configure(title="Support triage", max_attempts=1)
+    queue.enqueue_many([{"n": n} for n in range(30)])
+    for person in ("ann", "bob", "cyd"):
+        lease = queue.reserve(person)
+        assert lease
+        queue.abandon(lease)
+    bad = queue.reserve("dan")
+    assert bad
+    queue.fail(bad, "torn page")
+    queue.reserve("ann")
+    done = queue.reserve("bob")
+    assert done
+    queue.finish(done, {})
+    sign_in(tab, boss)
+    for path in (f"/manage/{queue.name}", "/manage"):
+        tab.goto(path)
+        for width, scheme in WINDOWS:
+            tab.emulate_media(color_scheme=scheme)
+            tab.set_viewport_size({"width": width, "height": 900})
+            judge(tab)

@@ -1,0 +1,19 @@
+"""A sparkline: a bar a minute, as the one path of an SVG of 60 by 20."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+HEIGHT = 20
+_LEAST = 1.0  # what is not nothing can be seen
+
+
+def spark(values: Sequence[int | None]) -> str:
+    """What is not known, and nothing, is no bar."""
+    most = max((one or 0 for one in values), default=0)
+    bars = []
+    for number, value in enumerate(values):
+        if value:
+            height = max(HEIGHT * value / most, _LEAST)
+            bars.append(f"M{number} {HEIGHT}v-{height:.3g}h.8V{HEIGHT}z")
+    return "".join(bars)

@@ -1,0 +1,114 @@
+"""What a manager should look at: the dead and why, what nobody wants, what is overdue, what came late."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+import leaseq
+from leaseq.transfer import rfc3339
+
+SHOWN = 5
+UNWANTED = 3  # people who gave an item back
+_DEAD_LOOKED_AT = 200
+_LOOK = 2_000  # entries of inbound that are searched for what was given back before
+_ASKED = 50  # items that one look asks about
+_AGAIN = 5.0  # seconds between two looks at one list
+
+_OVER = frozenset({"finished", "died", "removed", "forgotten", "adopted"})
+Rows = list[dict[str, Any]]
+
+
+class Trouble:
+    """Looks at a list again only where a move may have changed it."""
+
+    def __init__(self, queue: leaseq.Queue, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._looked: dict[str, tuple[float, Any, Rows]] = {}  # when, at what state of the list, what
+        self._late: deque[leaseq.Event] = deque(maxlen=100)
+        self._asked: dict[str, int] = {}  # item -> how many people gave it back
+        self._to_ask: dict[str, None] | None = None  # None: begin with what waits
+
+    def add(self, event: leaseq.Event) -> None:
+        if event.id is None:
+            return
+        if event.what == "late":
+            self._late.append(event)
+        elif event.what == "abandoned" and self._to_ask is not None:
+            self._to_ask[event.id] = None
+        elif event.what in _OVER:
+            self._asked.pop(event.id, None)
+            if event.what in ("adopted", "removed", "forgotten"):
+                self._late = deque((one for one in self._late if one.id != event.id), maxlen=100)
+
+    def seen(self, stats: leaseq.Stats) -> dict[str, Any]:
+        moved = (stats.dead, stats.counters.get("died"), stats.counters.get("revived"))
+        late = list(self._late)
+        unwanted = self._unwanted()
+        return {
+            "dead": self._look("dead", moved, self._dead) if stats.dead else [],
+            "unwanted": unwanted[:SHOWN],
+            "unwanted_count": len(unwanted),
+            "due": self._look("due", stats.overdue, self._overdue) if stats.overdue else [],
+            "late": [
+                {"key": one.cursor, "id": one.id, "person": one.person, "at": rfc3339(one.at)}
+                for one in late[: -SHOWN - 1 : -1]
+            ],
+            "late_count": len(late),
+        }
+
+    def _look(self, name: str, state: Any, find: Callable[[], Rows]) -> Rows:
+        now = self._clock()
+        known = self._looked.get(name)
+        if known is None or (known[1] != state and now - known[0] >= _AGAIN):
+            known = self._looked[name] = (now, state, find())
+        return known[2]
+
+    def _dead(self) -> Rows:
+        """The latest of them, by reason."""
+        latest = self._queue.find("dead", limit=_DEAD_LOOKED_AT, look=_DEAD_LOOKED_AT, backwards=True).items
+        reasons = Counter(_reason(one) for one in latest)
+        return [
+            {"key": f"{how} {error}", "how": how, "error": error, "count": count}
+            for (how, error), count in reasons.most_common(SHOWN)
+        ]
+
+    def _overdue(self) -> Rows:
+        due = self._queue.by_due(limit=SHOWN).items
+        return [{"key": one.id, "id": one.id, "due": rfc3339(one.due)} for one in due if one.due]
+
+    def _unwanted(self) -> Rows:
+        """Those that so many people gave back: of what waited to begin with, and of what came back since."""
+        if self._to_ask is None:
+            gave_back = leaseq.Filter(did="abandoned")
+            for item in self._queue.find("inbound", gave_back, limit=100, look=_LOOK).items:
+                self._asked[item.id] = _gave_back(item)
+            self._to_ask = {}
+        for id in list(self._to_ask)[:_ASKED]:
+            del self._to_ask[id]
+            try:
+                item = self._queue.get(id)
+            except leaseq.ItemNotFound:
+                continue
+            if item.state not in ("finished", "dead"):
+                self._asked[id] = _gave_back(item)
+        found = [
+            {"key": id, "id": id, "people": people}
+            for id, people in self._asked.items()
+            if people >= UNWANTED
+        ]
+        return found[::-1]
+
+
+def _gave_back(item: leaseq.Item) -> int:
+    return len({grant.person for grant in item.history if grant.how == "abandoned"})
+
+
+def _reason(item: leaseq.Item) -> tuple[str, str | None]:
+    """How its last grant ended, and what was said."""
+    last = item.history[-1] if item.history else None
+    how = last.how if last else "expired"
+    return how, last.reason if last and how == "failed" else None
