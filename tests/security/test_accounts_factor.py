@@ -138,7 +138,7 @@ def test_only_who_gave_the_password_is_asked(app: Flask, person: Browser) -> Non
 def test_standing_before_the_code_ends_with_the_password_and_with_time(
     app: Flask, accounts: Accounts, person: Browser
 ) -> None:
-    device, _ = turned_on(person)
+    turned_on(person)
     browser, late = half_way(app, person.name), half_way(app, person.name)
     with late.client.session_transaction() as session:
         session["half-way"] = [*session["half-way"][:2], time.time() - 601, ""]

@@ -55,6 +55,7 @@ def provider() -> Response:
     """Off to the provider. A link and not a form: the page's policy lets no form lead to another host."""
     client = _client()
     with _Talking():
+        _metadata(client)
         answer: Response = client.authorize_redirect(url_for("auth.provider_back", _external=True))
     session[_NEXT] = request.args.get("next", "")
     return answer
@@ -79,12 +80,18 @@ def provider_back() -> Response | tuple[str, int]:
     return redirect(own_path(target), 303)
 
 
+def _metadata(client: Any) -> dict[str, Any]:
+    """What the provider says of itself, where it is the one that is set."""
+    issuer = str(state().settings.oidc_issuer)
+    found: dict[str, Any] = client.load_server_metadata()
+    if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
+        raise _failed(_("It calls itself %(name)s.", name=found.get("issuer")))
+    return found
+
+
 def _claims(client: Any) -> dict[str, Any]:
     """What the provider says of the person: signed by it, for us, for this very sign-in."""
-    issuer = str(state().settings.oidc_issuer)
-    metadata = client.load_server_metadata()
-    if str(metadata.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
-        raise _failed(_("It calls itself %(name)r.", name=metadata.get("issuer")))
+    metadata = _metadata(client)
     answer = client.authorize_access_token(
         claims_options={
             "iss": {"essential": True, "value": metadata["issuer"]},

@@ -1,0 +1,126 @@
+"""A small OpenID Connect provider on loopback: real HTTP, keys of its own, and faults on demand."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+
+CLIENT, CLIENT_SECRET = "leaseq-here", "the provider's secret"
+
+
+@dataclass
+class Provider:
+    url: str = ""
+    key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, {"kid": "one"}))
+    claims: dict[str, Any] = field(default_factory=dict)  # of who signs in there next
+    faults: dict[str, Any] = field(default_factory=dict)  # claims of the ID token that are to be other ones
+    signs_with: RSAKey | None = None  # another key than the one that it publishes
+    no_id_token: bool = False
+    codes: dict[str, dict[str, str]] = field(default_factory=dict)
+    asked: list[dict[str, str]] = field(default_factory=list)
+
+    def metadata(self) -> dict[str, Any]:
+        return {
+            "issuer": self.url,
+            "authorization_endpoint": f"{self.url}/authorize",
+            "token_endpoint": f"{self.url}/token",
+            "jwks_uri": f"{self.url}/keys",
+            "response_types_supported": ["code"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["RS256"],
+            "token_endpoint_auth_methods_supported": ["client_secret_basic"],
+            "code_challenge_methods_supported": ["S256"],
+        }
+
+    def authorize(self, asked: dict[str, str]) -> str:
+        """The person signs in there: where they are sent back to."""
+        self.asked.append(asked)
+        assert asked["client_id"] == CLIENT
+        assert asked["response_type"] == "code"
+        code = secrets.token_urlsafe(8)
+        self.codes[code] = asked
+        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+
+    def token(self, form: dict[str, str], authorization: str) -> tuple[int, dict[str, Any]]:
+        expected = base64.b64encode(f"{CLIENT}:{CLIENT_SECRET}".encode()).decode()
+        asked = self.codes.pop(form.get("code", ""), None)
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
+        if authorization != f"Basic {expected}":
+            return 401, {"error": "invalid_client"}
+        if asked is None or asked["redirect_uri"] != form.get("redirect_uri"):
+            return 400, {"error": "invalid_grant"}
+        if (
+            asked.get("code_challenge_method") != "S256"
+            or challenge.decode().rstrip("=") != asked["code_challenge"]
+        ):
+            return 400, {"error": "invalid_grant", "error_description": "the verifier is not the one"}
+        now = int(time.time())
+        base = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": asked.get("nonce")}
+        claims = {**base, **self.claims, **self.faults}
+        key = self.signs_with or self.key
+        made = jwt.encode({"alg": "RS256", "kid": "one"}, claims, key)
+        token = {} if self.no_id_token else {"id_token": made}
+        return 200, {
+            "access_token": secrets.token_urlsafe(8),
+            "token_type": "Bearer",
+            "expires_in": 300,
+            **token,
+        }
+
+
+@contextlib.contextmanager
+def provider_running() -> Iterator[Provider]:
+    provider = Provider()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path, query = urlsplit(self.path).path, urlsplit(self.path).query
+            if path == "/.well-known/openid-configuration":
+                self._send(200, provider.metadata())
+            elif path == "/keys":
+                self._send(200, {"keys": [provider.key.as_dict(private=False)]})
+            elif path == "/authorize":
+                self.send_response(302)
+                asked = {name: values[0] for name, values in parse_qs(query).items()}
+                self.send_header("Location", provider.authorize(asked))
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            form = {name: values[0] for name, values in parse_qs(body).items()}
+            self._send(*provider.token(form, self.headers.get("Authorization", "")))
+
+        def _send(self, status: int, value: dict[str, Any]) -> None:
+            body = json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    provider.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield provider
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
