@@ -1,0 +1,288 @@
+"""People: who there is, invitations, who is disabled, and the log of who changed what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq import Invalid
+from webapp.accounts import Accounts
+from webapp.accounts.holding import held_counts
+from webapp.people.log import WORDS
+
+from .conftest import PASSWORD, Browser, Caller
+
+
+def rows(page: str) -> str:
+    """The text of the tables of a page, by lines."""
+    cells = re.sub(r"</(th|td)>", "|", "".join(re.findall(r"<tr>.*?</tr>", page, re.S)))
+    return re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", cells.replace("</tr>", "\0"))).replace("\0", "\n")
+
+
+def joined(app: Flask, link: str, **fields: str) -> Any:
+    token = link.partition("=")[2]
+    page = f"/welcome?token={token}"
+    browser = Browser(app, fields.get("name", ""))
+    form = {"token": token, "new_password": PASSWORD, "again": PASSWORD, **fields}
+    return browser, browser.post("/welcome", form, page=page)
+
+
+def link_in(page: str) -> str:
+    return re.search(r"/welcome\?token=[\w-]+", page)[0]
+
+
+def test_an_invitation_gives_its_role_and_skills_to_who_uses_it_once(
+    app: Flask, accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str]
+) -> None:
+    boss, name = visitor("admin"), new_name("newcomer")
+    page = boss.post("/people", {"role": "manager", "skills": "fr de", "days": "2"}).text
+    link = link_in(page)
+    listed = next(one for one in accounts.invitations() if one.by == boss.name)
+    assert (listed.role, listed.skills, listed.name) == ("manager", ("de", "fr"), None)
+    assert (listed.expires_at - listed.created_at).days == 2
+    assert link not in boss.get("/people").text
+    assert boss.name in boss.get("/people").text
+    for wrong in ({"name": ""}, {"name": boss.name}, {"name": name, "new_password": "x", "again": "x"}):
+        assert joined(app, link, **wrong)[1].status_code == 400, wrong
+    browser, answer = joined(app, link, name=name)
+    assert (answer.status_code, browser.get("/manage").status_code) == (303, 200)
+    assert (accounts.get(name).role, accounts.get(name).skills) == ("manager", ("de", "fr"))
+    assert browser.get(link).status_code == 403
+    assert all(one.by != boss.name for one in accounts.invitations())
+
+
+def test_a_name_that_the_inviter_chose_is_not_changed(
+    app: Flask, accounts: Accounts, new_name: Callable[[str], str]
+) -> None:
+    name = new_name("chosen")
+    token = accounts.invite(by="test", name=name)
+    with pytest.raises(Invalid, match="invited already"):
+        accounts.invite(by="test", name=name)
+    joined(app, f"/welcome?token={token}", name="another name")
+    assert accounts.find("another name") is None
+    assert accounts.get(name).role == "worker"
+    with pytest.raises(Invalid, match="already"):
+        accounts.invite(by="test", name=name)
+
+
+def test_an_invitation_that_was_taken_back_or_is_too_old_opens_nothing(
+    app: Flask,
+    server: Any,
+    accounts: Accounts,
+    visitor: Callable[[str], Browser],
+    new_name: Callable[[str], str],
+) -> None:
+    boss, token = visitor("admin"), accounts.invite(by="test", name=new_name("gone"))
+    (id,) = (one.id for one in accounts.invitations() if one == accounts.invitation(token))
+    assert boss.post(f"/people/invitations/{id}/revoke").status_code == 303
+    assert Browser(app, "").get(f"/welcome?token={token}").status_code == 403
+    assert boss.post(f"/people/invitations/{id}/revoke").status_code == 400
+    old = accounts.invite(by="test", name=new_name("old"))
+    hashed = next(
+        key
+        for key in server.redis.hkeys("leaseq:{@accounts}:invitations")
+        if accounts.invitation(old).id == key.decode()[:12]
+    )
+    server.redis.pexpire(b"leaseq:{@accounts}:invitation:" + hashed, 0)
+    assert accounts.invitation(old) is None
+    with pytest.raises(Invalid, match="used or is too old"):
+        accounts.accept(old, "", PASSWORD)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"role": "boss"}, {"skills": "Not Good"}, {"days": "0"}, {"days": "31"}, {"days": "x"}, {"name": "."}],
+)
+def test_an_invitation_that_can_not_be(visitor: Callable[[str], Browser], fields: dict[str, str]) -> None:
+    answer = visitor("admin").post("/people", {"role": "worker", "name": "somebody", **fields})
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.text
+    assert f'value="{fields.get("name", "somebody")}"' in answer.text, "what was typed is still there"
+
+
+def test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does(
+    accounts: Accounts, asking: leaseq.Queue, visitor: Callable[[str], Browser]
+) -> None:
+    boss, ann, bob = visitor("admin"), visitor("worker"), visitor("worker")
+    asking.configure(answers=2, holds=2)
+    leases = [asking.reserve(ann.name), asking.reserve(ann.name)]
+    for_bob = asking.reserve(bob.name)
+    asking.save_draft(leases[0], {"note": "half done"})
+    page = boss.get(f"/people/{ann.name}").text
+    assert "The 2 items in their hands go to somebody else" in page
+    assert f"/manage/{asking.name}/items/{leases[0].id}" in page
+    assert boss.post(f"/people/{ann.name}/disable").status_code == 303
+    assert "The 2 items that they held wait for others." in boss.get(f"/people/{ann.name}").text
+    assert asking.mine(ann.name) == []
+    assert asking.mine(bob.name) == [for_bob]
+    assert asking.stats().counters["released"] == 2
+    assert boss.post(f"/people/{ann.name}/enable").status_code == 303
+    again = [asking.reserve(ann.name), asking.reserve(ann.name)]
+    assert {"note": "half done"} in [lease.draft for lease in again], "and what they typed is kept"
+
+
+@pytest.mark.parametrize("by", ["rest", "command"])
+def test_disabling_returns_leases_whoever_does_it(
+    server: Any, accounts: Accounts, asking: leaseq.Queue, worker: Caller, admin: Caller, by: str
+) -> None:
+    asking.reserve(worker.name)
+    if by == "rest":
+        assert admin("PUT", f"/people/{worker.name}", json={"disabled": True}).status_code == 200
+    else:
+        from click.testing import CliRunner
+
+        from leaseq.cli import main
+
+        result = CliRunner().invoke(main, ["user", "disable", worker.name, "--redis", server.url])
+        assert result.exit_code == 0
+    assert asking.mine(worker.name) == []
+
+
+def test_held_counts_are_right_past_what_one_look_shows(
+    server: Any, asking: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, new_name: Callable[[str], str]
+) -> None:
+    from webapp.accounts import holding
+
+    asking.configure(answers=2, holds=2)
+    ann, bob = new_name("ann"), new_name("bob")
+    for name in (ann, ann, bob):
+        asking.reserve(name)
+    assert {name: held_counts(server.client, [ann, bob])[name] for name in (ann, bob)} == {ann: 2, bob: 1}
+    monkeypatch.setattr(holding, "_LOOK", 1)
+    assert {name: held_counts(server.client, [ann, bob])[name] for name in (ann, bob)} == {ann: 2, bob: 1}
+
+
+def test_people_are_found_with_what_they_hold_and_did_today(
+    app: Flask, accounts: Accounts, asking: leaseq.Queue, visitor: Callable[[str], Browser]
+) -> None:
+    boss, ann = visitor("admin"), visitor("worker")
+    accounts.change(ann.name, by="test", skills=["rare-skill"])
+    asking.reserve(ann.name)
+    days = app.extensions["leaseq"].days
+    for number in range(3):
+        days.record(ann.name, asking.name, "finished", id=f"i{number}", token=number, active_ms=30_000)
+    days.record(ann.name, asking.name, "gave_back", id="i9", token=9)
+    found = rows(boss.get("/people?q=rare-skill").text)
+    line = next(line for line in found.split("\n") if ann.name in line)
+    assert [cell.strip() for cell in line.split("|")][-5:-1] == ["1", "3", "30 s", "1"]
+    assert boss.name not in found
+    assert ann.name in boss.get(f"/people?role=worker&state=active&q={ann.name.upper()}").text
+    for other in ("role=manager", "state=disabled"):
+        assert "Nobody is like that" in boss.get(f"/people?q={ann.name}&{other}").text
+    own = boss.get(f"/people/{ann.name}").text
+    assert 'class="bar"' in own
+    assert "3 at most" in own
+    assert asking.name in rows(own)
+
+
+def test_people_come_page_by_page(
+    accounts: Accounts,
+    visitor: Callable[[str], Browser],
+    new_name: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from webapp.people import everybody
+
+    monkeypatch.setattr(everybody, "PAGE", 2)
+    boss, group = visitor("admin"), new_name("page")
+    names = [f"{group} {letter}" for letter in "aBc"]
+    for name in names:
+        accounts.add(name, by="test")
+    first = boss.get(f"/people?q={quote(group)}").text
+    assert names[2] not in rows(first)
+    following = re.search(r'href="(/people\?after=[^"]+)"', first)[1].replace("&amp;", "&")
+    assert [name in rows(boss.get(following).text) for name in names] == [False, False, True]
+
+
+def test_the_log_is_found_by_person_and_kind_page_by_page(
+    accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str]
+) -> None:
+    boss, name = visitor("admin"), new_name("logged")
+    accounts.add(name, by="test")
+    for number in range(60):
+        accounts.log.write("somebody", "queue.set", name, f"<b>{number}</b>")
+    first = boss.get(f"/people/log?person={name}").text
+    assert "&lt;b&gt;59&lt;/b&gt;" in first
+    assert "<b>59" not in first
+    older = re.search(r'href="(/people/log\?after=[^"]+)"', first)[1].replace("&amp;", "&")
+    second = rows(boss.get(older).text)
+    assert "&lt;b&gt;0&lt;/b&gt;" in second
+    assert "added a person" in second
+    assert "added a person" in boss.get(f"/people/log?person={name}&kind=person").text
+    assert "Nothing like that" in boss.get(f"/people/log?person={name}&kind=token").text
+    assert boss.get("/people/log?after=x").status_code == 400
+    assert visitor("manager").get("/people/log").status_code == 403
+
+
+def test_a_page_of_the_log_looks_through_a_bounded_number(
+    accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from webapp.accounts import log
+
+    monkeypatch.setattr(log, "_LOOK", 2)
+    monkeypatch.setattr(log, "_LOOKS", 2)
+    name = new_name("rare")
+    accounts.log.write("test", "person.added", name)
+    for _ in range(5):
+        accounts.log.write("test", "person.added", "somebody else")
+    page = accounts.log.page(person=name)
+    assert (page.entries, page.after is None) == ((), False)
+    assert [entry.about for entry in accounts.log.page(person=name, after=page.after, limit=1).entries] == [
+        name
+    ]
+
+
+def told(accounts: Accounts, by: str) -> list[tuple[str, str, str]]:
+    return [
+        (entry.what, entry.about, entry.detail)
+        for entry in accounts.log.page(person=by).entries
+        if entry.by == by
+    ]
+
+
+def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
+    accounts: Accounts, asking: leaseq.Queue, manager: Caller, visitor: Callable[[str], Browser]
+) -> None:
+    base = f"/queues/{asking.name}"
+    manager("PUT", base, json={"lease_seconds": 30, "instructions": "x" * 200})
+    manager("POST", f"{base}/pause", json={"reason": "lunch"})
+    manager("POST", f"{base}/items", json={"payload": 1})
+    manager("GET", f"{base}/stats")
+    manager("POST", f"{base}/items/one/assign", json={"person": manager.name})
+    assert manager("PUT", base, json={"lease_seconds": -1}).status_code == 400
+    entries = told(accounts, manager.name)
+    assert [entry[:2] for entry in entries] == [
+        ("item.assigned", f"{asking.name} / one"),
+        ("queue.paused", asking.name),
+        ("queue.set", asking.name),
+    ]
+    assert "reason: lunch" in entries[1][2]
+    assert "lease_seconds: 60.0 → 30.0" in entries[2][2] or "lease_seconds: 60 → 30" in entries[2][2]
+    assert "instructions:  → xxx" in entries[2][2]
+    assert len(entries[2][2]) < 300
+    boss = visitor("manager")
+    boss.post(f"/manage/{asking.name}/resume", page="/account")
+    assert told(accounts, boss.name)[0][:2] == ("queue.resumed", asking.name)
+
+
+def test_every_act_that_accounts_write_has_words() -> None:
+    from pathlib import Path
+
+    import webapp.accounts
+
+    sources = "".join(path.read_text() for path in Path(webapp.accounts.__file__).parent.glob("*.py"))
+    written = set(re.findall(r'"((?:person|invitation|sign-in|token)\.[a-z-]+)"', sources))
+    assert len(written) > 15
+    assert written == {what for what in WORDS if what.partition(".")[0] not in ("queue", "item")}
+
+
+def test_an_admin_signs_somebody_out(visitor: Callable[[str], Browser]) -> None:
+    boss, ann = visitor("admin"), visitor("worker")
+    assert boss.post(f"/people/{ann.name}/sign-out").status_code == 303
+    assert ann.get("/account").status_code == 303
