@@ -73,6 +73,7 @@ class Finished:
     late: bool  # the lease had run out, and nobody else had been granted the item
     replayed: bool  # this finish was already counted: a retry
     next: Lease | None = None
+    held_seconds: float = field(default=0, compare=False)  # from being given the item to the finish
 
 
 @dataclass(frozen=True, slots=True)

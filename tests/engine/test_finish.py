@@ -190,3 +190,18 @@ def test_names_and_ids_with_marks_of_the_records_in_them(timed: leaseq.Queue) ->
         assert timed.mine(mark) == [lease]
         timed.finish(lease, {"of": mark})
         assert timed.get(mark).answers[0].person == mark
+
+
+def test_a_finish_says_how_long_the_item_was_held(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    lease = take("ann")
+    clock.tick(41.5)
+    assert timed.finish(lease, {}).held_seconds == pytest.approx(41.5)
+    clock.tick(100)
+    again = timed.finish(lease, {})
+    assert (again.replayed, again.held_seconds) == (True, pytest.approx(41.5))
+    late = take("ann")
+    timed.configure(lease_seconds=10)
+    clock.tick(400)
+    finished = timed.finish(late, {}, then_reserve=True)
+    assert (finished.late, finished.held_seconds) == (True, pytest.approx(400))
+    assert finished.next is not None

@@ -97,7 +97,7 @@ def finish(path: ItemPath, body: FinishBody) -> dict[str, Any]:
         skills=me.skills,
         request_id=request_id(),
     )
-    _count(path, "finished", body.token)
+    _count(path, "finished", body.token, finished.held_seconds)
     return finished_shape(finished)
 
 
@@ -137,9 +137,10 @@ def fail(path: ItemPath, body: FailBody) -> dict[str, Any]:
     return {"id": failed.id, "retry_at": retry_at}
 
 
-def _count(path: ItemPath, how: How, token: int) -> None:
+def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> None:
     """Into the figures of the day. Who called is their person, a program's too."""
-    state().days.record(person().name, path.q, how, id=path.id, token=token)
+    held_ms = round(held_seconds * 1_000)
+    state().days.record(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
 
 
 @bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": LeaseModel})

@@ -39,7 +39,7 @@ def finish(q: str, id: str) -> Page:
         return over(found, id, token, lost, refused=True)
     except Invalid as misfit:
         return refused(found, id, token, misfit.errors or {misfit.field: misfit.limit})
-    count(q, "finished", id, token)
+    count(q, "finished", id, token, finished.held_seconds)
     remember(q, id, token, finished.late)
     if finished.next is not None and wants_piece():
         return held(found, finished.next)
