@@ -17,9 +17,9 @@ from webapp.gate import needs
 from webapp.show import span
 from webapp.state import person, state
 from webapp.work import bp
+from webapp.work.saved import SECONDS
 
 SHOWN_DAYS = 14
-SECONDS = 10
 BAR = 100  # the height of the highest, in the chart's own units
 
 
