@@ -13,6 +13,8 @@ import leaseq
 from webapp import api, auth, docs, health, language, manage, metrics, people, work
 from webapp.accounts import Accounts, Passwords
 from webapp.acts import init_acts
+from webapp.api.manners import init_manners
+from webapp.cors import Cors
 from webapp.days import Days
 from webapp.errors import init_errors
 from webapp.gate import init_gate
@@ -65,6 +67,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     )
     init_headers(app)
     init_i18n(app)
+    init_manners(app, api.bp)
     init_gate(app)
     init_acts(app)
     init_errors(app)
@@ -74,6 +77,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.register_api(api.bp)
     init_observing(app, traffic)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses
+    app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]
     app.wsgi_app = Proxies(app.wsgi_app, hops, networks)  # type: ignore[method-assign]
     return app
 

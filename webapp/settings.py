@@ -5,6 +5,7 @@ The table in the docs is made from this class.
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Literal
@@ -81,6 +82,11 @@ class Settings(BaseSettings):
         description="Origins, such as https://cdn.example.org, of which pages show images, audio and video; "
         "split by spaces. Others are shown as links.",
     )
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Origins, such as https://app.example.org, whose pages may call REST with a token; "
+        "split by spaces.",
+    )
     metrics_token: SecretStr | None = Field(
         None,
         description=f"A token of at least {MIN_SECRET} random characters with which Prometheus may read "
@@ -143,6 +149,18 @@ class Settings(BaseSettings):
     @classmethod
     def _networks(cls, value: object) -> object:
         return tuple(value.split()) if isinstance(value, str) else value
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _pages(cls, value: object) -> object:
+        found = tuple(value.split()) if isinstance(value, str) else value
+        if isinstance(found, tuple):
+            for origin in found:
+                if not re.fullmatch(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?", str(origin)):
+                    raise ValueError(
+                        f"{origin!r} is no origin as a browser writes it, like https://app.example.org"
+                    )
+        return found
 
     @field_validator("media_origins", mode="before")
     @classmethod

@@ -48,7 +48,9 @@ bp = APIBlueprint(
 )
 
 from webapp.api.keys import init_keys  # noqa: E402
+from webapp.api.manners import refuse_other_kinds  # noqa: E402
 
+bp.before_request(refuse_other_kinds)
 init_keys(bp)
 
 # They add their routes to bp.

@@ -1,0 +1,71 @@
+"""What HTTP asks of every call: to say which methods a path has, and to give what the caller takes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from flask import Flask, Response, current_app, request
+from flask_openapi.blueprint import APIBlueprint
+from werkzeug.exceptions import HTTPException, NotAcceptable
+from werkzeug.routing import Rule
+
+from webapp.gate import in_api
+
+_PATHS = "leaseq-api-paths"
+PLAIN = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def init_manners(app: Flask, bp: APIBlueprint) -> None:
+    """To be called ahead of the gate: which methods a path has is no secret, and a preflight has no token."""
+    app.extensions[_PATHS] = bp.paths
+    app.before_request(_answer_options)
+    app.after_request(_say_what_is_there)
+
+
+def template(rule: Rule) -> str:
+    """A rule's path as the description has it."""
+    return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
+
+
+def _methods() -> set[str]:
+    """The methods of this path, by its closest rule: an item's id may hold slashes, and fits most."""
+    try:
+        rule, _ = _adapter().match(method="OPTIONS", return_rule=True)
+    except HTTPException:
+        return set()
+    described = current_app.extensions[_PATHS].get(template(rule))
+    if described is None:
+        return set(PLAIN)
+    found = {name.upper() for name in ("get", "put", "post", "delete") if getattr(described, name)}
+    return found | ({"HEAD", "OPTIONS"} if "GET" in found else {"OPTIONS"})
+
+
+def _adapter() -> Any:
+    return current_app.create_url_adapter(request)
+
+
+def _answer_options() -> Response | None:
+    if request.method != "OPTIONS" or not in_api() or request.routing_exception is not None:
+        return None
+    return Response(status=204, headers={"Allow": ", ".join(sorted(_methods()))})
+
+
+def _say_what_is_there(response: Response) -> Response:
+    if response.status_code == 405 and in_api():
+        response.headers["Allow"] = ", ".join(sorted(_methods()))
+    return response
+
+
+def refuse_other_kinds() -> None:
+    """406 where the caller takes nothing of what this call gives, before it does anything."""
+    if not request.accept_mimetypes or request.url_rule is None:
+        return
+    described = current_app.extensions[_PATHS].get(template(request.url_rule))
+    operation = getattr(described, "get" if request.method == "HEAD" else request.method.lower(), None)
+    if operation is None:
+        return
+    done = [answer for status, answer in operation.responses.items() if status < "300"]
+    given = [kind for answer in done for kind in answer.content or ()]
+    if given and not any(request.accept_mimetypes[kind] for kind in given):
+        raise NotAcceptable(f"this gives {' or '.join(given)}; the Accept header takes none of it")

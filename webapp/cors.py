@@ -1,0 +1,61 @@
+"""REST for pages of other origins, such as a team's own single-page app: those that the settings name.
+
+They show a token. The session's cookie is taken out of what they send, so nobody's sign-in here works for
+them, and ``Access-Control-Allow-Credentials`` is never said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.datastructures import Headers
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+METHODS = "GET, HEAD, POST, PUT, DELETE"
+SENDS = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID"
+READS = "Allow, Content-Disposition, Idempotency-Replayed, Retry-After, WWW-Authenticate, X-Leaseq-Reason"
+REMEMBERED_SECONDS = "600"
+
+
+class Cors:
+    """Around the app: answers preflights, and marks what a page of a named origin may read."""
+
+    def __init__(self, app: WSGIApplication, origins: Iterable[str]) -> None:
+        self._app = app
+        self._origins = frozenset(origins)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if not environ.get("PATH_INFO", "").startswith("/api/"):
+            return self._app(environ, start_response)
+        origin = environ.get("HTTP_ORIGIN", "")
+        named = origin if origin in self._origins else None
+        if named is None:
+            return self._app(environ, _with({}, start_response))
+        environ.pop("HTTP_COOKIE", None)
+        allowed = {"Access-Control-Allow-Origin": named}
+        if environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
+            allowed |= {
+                "Access-Control-Allow-Methods": METHODS,
+                "Access-Control-Allow-Headers": SENDS,
+                "Access-Control-Max-Age": REMEMBERED_SECONDS,
+            }
+            _with(allowed, start_response)("204 No Content", [])
+            return []
+        allowed["Access-Control-Expose-Headers"] = READS
+        return self._app(environ, _with(allowed, start_response))
+
+
+def _with(more: dict[str, str], start_response: StartResponse) -> StartResponse:
+    """Also where no page of another origin asks: a cache may keep the answer for one that does."""
+
+    def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
+        found = Headers(headers)
+        varies = [one for one in found.getlist("Vary") if one != "Origin"]
+        found["Vary"] = ", ".join([*varies, "Origin"])
+        found.extend(more)
+        return start_response(status, found.to_wsgi_list(), *error)
+
+    return start
