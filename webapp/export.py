@@ -4,16 +4,55 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 
 from flask import Response, stream_with_context
 
 import leaseq
-from leaseq import transfer
+from leaseq import strict, transfer
 
 
-def streamed_answers(queue: leaseq.Queue, format: transfer.Format, *, with_late: bool = False) -> Response:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which answers an export is to have."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    person: str | None = None
+    late: bool | None = None
+    with_late: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        person: str | None = None,
+        late: bool | None = None,
+        with_late: bool = False,
+    ) -> Wanted:
+        """As an address names them; what is empty names nothing. Invalid with the field's name."""
+        return cls(
+            since=transfer.time_of(since.strip(), "from") if since and since.strip() else None,
+            until=transfer.time_of(until.strip(), "to", last=True) if until and until.strip() else None,
+            person=strict.person_name(person.strip()) if person and person.strip() else None,
+            late=late,
+            with_late=with_late,
+        )
+
+
+def streamed_answers(queue: leaseq.Queue, format: transfer.Format, wanted: Wanted) -> Response:
     """Its first piece is made before the answer begins, so that a server that is away is still an error."""
-    pieces: Iterator[bytes] = iter(transfer.encode(queue.answers(with_late=with_late), format))
+    answers = queue.answers(
+        with_late=wanted.with_late,
+        person=wanted.person,
+        since=wanted.since,
+        until=wanted.until,
+        late=wanted.late,
+    )
+    pieces: Iterator[bytes] = iter(transfer.encode(answers, format))
     first = list(itertools.islice(pieces, 1))
     body = stream_with_context(itertools.chain(first, pieces))
     response = Response(body, content_type=transfer.CONTENT_TYPES[format])

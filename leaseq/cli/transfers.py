@@ -86,22 +86,47 @@ def _import(
 @click.argument("name", metavar="QUEUE")
 @click.argument("file", default="-", metavar="[FILE]", type=click.Path(dir_okay=False, allow_dash=True))
 @format_option
+@click.option("--from", "since", metavar="TIME", help="Only what was finished from this day or time on.")
+@click.option(
+    "--to", "until", metavar="TIME", help="Only what was finished up to this day, or before this time."
+)
+@click.option("--person", metavar="NAME", help="Only this person's answers.")
+@click.option(
+    "--late/--in-time", default=None, help="Only the answers that came late, or those that did not."
+)
 @click.option("--with-late", is_flag=True, help="Add the late answers, which did not become their item's.")
 @connected
-def export_command(client: Client, name: str, file: str, format_name: str | None, with_late: bool) -> None:
+def export_command(
+    client: Client,
+    name: str,
+    file: str,
+    format_name: str | None,
+    since: str | None,
+    until: str | None,
+    person: str | None,
+    late: bool | None,
+    with_late: bool,
+) -> None:
     """Write a queue's answers, in the order they were finished, to FILE or standard output ('-').
 
     FILE gets its name when it is whole. On standard output an answer is a line of JSON, unless --format
-    says otherwise.
+    says otherwise. A TIME is a day of UTC (2026-11-21) or has its zone (2026-11-21T10:05:00Z).
     """
     format = "jsonl" if file == "-" and format_name is None else _format(file, format_name)
     queue = existing_queue(client, name)
+    answers = queue.answers(
+        with_late=with_late,
+        person=person,
+        since=transfer.time_of(since, "from") if since else None,
+        until=transfer.time_of(until, "to", last=True) if until else None,
+        late=late,
+    )
     with _made(file) as stream, writing_bar(file, queue.stats().finished) as show:
         written = 0
 
         def counted() -> Iterator[Answer]:
             nonlocal written
-            for answer in queue.answers(with_late=with_late):
+            for answer in answers:
                 yield answer
                 written += 1
                 if written % 500 == 0:

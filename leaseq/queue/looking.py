@@ -131,11 +131,14 @@ class Looking(Base):
         )
 
     def _walk(self, state: State, chunk: int, where: Filter = EVERYTHING) -> Iterator[Item]:
-        page = self._page(state, chunk, None, where, _WALK)
-        yield from page.items
-        while page.after is not None:
-            page = self._page(state, chunk, page.after, where, _WALK)
+        after = None
+        while True:
+            page = self._page(state, chunk, after, where, _WALK)
             yield from page.items
+            after = page.after
+            if after is None:
+                return
+            del page  # one at a time in memory
 
     def stats(self) -> Stats:
         """Counts of the five states, the age of the oldest in inbound, and what happened so far."""

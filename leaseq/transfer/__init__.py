@@ -11,12 +11,14 @@ Everything streams: memory does not grow with the number of rows.
 """
 
 from leaseq.model import NewItem
+from leaseq.transfer.cells import cell
 from leaseq.transfer.files import whole_file
 from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, format_of
 from leaseq.transfer.importing import ImportResult, import_items
+from leaseq.transfer.picking import Picked
 from leaseq.transfer.reading import read
 from leaseq.transfer.rows import BadRow, from_envelope
-from leaseq.transfer.shapes import answer_shape, rfc3339
+from leaseq.transfer.shapes import answer_shape, rfc3339, time_of
 from leaseq.transfer.writing import encode, write
 
 __all__ = [
@@ -26,13 +28,16 @@ __all__ = [
     "Format",
     "ImportResult",
     "NewItem",
+    "Picked",
     "answer_shape",
+    "cell",
     "encode",
     "format_of",
     "from_envelope",
     "import_items",
     "read",
     "rfc3339",
+    "time_of",
     "whole_file",
     "write",
 ]

@@ -196,8 +196,17 @@ class EventsQuery(BaseModel):
     )
 
 
+_MOMENT = ": a day of UTC (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
+
+
 class AnswersQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["jsonl", "csv"] = "jsonl"
+    format: Literal["jsonl", "json", "csv", "tsv"] = "jsonl"
+    since: str | None = Field(None, alias="from", description="Finished from this on" + _MOMENT)
+    until: str | None = Field(
+        None, alias="to", description="Finished before this; a day counts whole" + _MOMENT
+    )
+    person: str | None = Field(None, description="One person's only", json_schema_extra=PERSON)
+    late: bool | None = Field(None, description="true: only those that came late; false: only those in time")
     with_late: bool = Field(False, description="Add the answers that were refused and kept")

@@ -10,7 +10,7 @@ from webapp.api import bp
 from webapp.api.bodies import AnswersQuery, JournalQuery, Nothing, PauseBody, QueuePath, ReviveBody
 from webapp.api.replies import ClearedModel, EventsModel, PausedModel, RevivedModel
 from webapp.api.shapes import event_shape
-from webapp.export import streamed_answers
+from webapp.export import Wanted, streamed_answers
 from webapp.gate import needs
 from webapp.state import person, queue
 
@@ -19,7 +19,9 @@ _ANSWERS = {
     "description": "An answer a line, in the order in which they were finished; late answers are marked",
     "content": {
         "application/x-ndjson": {"schema": {"type": "string"}},
+        "application/json": {"schema": {"type": "string"}},
         "text/csv": {"schema": {"type": "string"}},
+        "text/tab-separated-values": {"schema": {"type": "string"}},
     },
 }
 
@@ -82,5 +84,11 @@ def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
 @bp.get("/queues/<q>/answers", tags=TAGS, responses={"200": _ANSWERS})
 @needs("manager")
 def answers(path: QueuePath, query: AnswersQuery) -> Response:
-    """Every answer, streamed. `with_late` adds those that were refused and kept, after the others."""
-    return streamed_answers(queue(path.q), query.format, with_late=query.with_late)
+    """Every answer, streamed, or those of a person, a time, late or not.
+
+    `with_late` adds those that were refused and kept.
+    """
+    wanted = Wanted.of(
+        since=query.since, until=query.until, person=query.person, late=query.late, with_late=query.with_late
+    )
+    return streamed_answers(queue(path.q), query.format, wanted)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, get_args
 
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq import Did, Filter, Invalid, Listed
+from leaseq import Did, Filter, Invalid, Listed, transfer
 
 LISTS: tuple[Listed, ...] = get_args(Listed)
 DID: tuple[Did, ...] = get_args(Did)
@@ -68,7 +68,7 @@ def search_of(sent: Mapping[str, Any]) -> Search:
     if typed["order"] not in ("", "newest", "oldest"):
         raise Invalid("order", "newest or oldest")
     now = datetime.now(UTC)
-    until = _time(typed["to"], "to", timedelta(days=1))
+    until = _time(typed["to"], "to", last=True)
     if typed["overdue"]:
         until = min(until, now) if until else now
     where = Filter(
@@ -83,20 +83,8 @@ def search_of(sent: Mapping[str, Any]) -> Search:
     return Search(state, {name: text for name, text in typed.items() if text}, where)
 
 
-def _time(text: str, field: str, more: timedelta = timedelta()) -> datetime | None:
-    """A day of UTC, or a time with its zone; ``more`` on a day, for its end."""
-    if not text:
-        return None
-    try:
-        if len(text) == len("2026-11-21"):
-            day = date.fromisoformat(text)
-            return datetime(day.year, day.month, day.day, tzinfo=UTC) + more
-        time = datetime.fromisoformat(text)
-    except (ValueError, OverflowError):
-        time = None
-    if time is None or time.tzinfo is None:
-        raise Invalid(field, _("a day such as 2026-11-21, or a time with its zone: 2026-11-21T10:05:00Z"))
-    return time
+def _time(text: str, field: str, *, last: bool = False) -> datetime | None:
+    return transfer.time_of(text, field, last=last) if text else None
 
 
 def list_names() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from urllib.parse import urlencode
 
@@ -9,7 +10,7 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid, ItemNotFound
+from leaseq import Invalid, ItemNotFound, Json
 from webapp.gate import needs
 from webapp.manage import bp
 from webapp.manage.finding import did_names, list_names, search_of, since_names
@@ -17,6 +18,7 @@ from webapp.manage.moves import moves_on, name_of
 from webapp.state import accounts, queue
 
 PAGE = 50
+GLIMPSE = 120  # characters of a payload that a line shows
 LOOKS = 10_000  # entries of a list that one page looks through for what is asked for
 
 
@@ -41,6 +43,7 @@ def items(q: str) -> str | tuple[str, int]:
         search=search,
         typed=request.args if wrong else search.typed,
         wrong=wrong,
+        glimpse=glimpse,
         query=urlencode(search.args()),
         exactly=_exactly(found, search.typed.get("begins", "")),
         page=page,
@@ -67,6 +70,21 @@ def dead(q: str) -> Response:
     """Where the list of the dead once was, with its own words for a text and a person."""
     text, whose = request.args.get("error") or None, request.args.get("person") or None
     return redirect(url_for("manage.items", q=q, state="dead", text=text, person=whose))
+
+
+def glimpse(payload: Json) -> str:
+    """The beginning of a payload in one line: its fields without the marks of JSON."""
+    if isinstance(payload, dict):
+        return _cut(" · ".join(f"{name}: {_cut(_line(value))}" for name, value in [*payload.items()][:9]))
+    return _cut(_line(payload))
+
+
+def _line(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= GLIMPSE else f"{text[:GLIMPSE]}…"
 
 
 def _exactly(found: leaseq.Queue, id: str) -> leaseq.Item | None:

@@ -1,0 +1,166 @@
+"""A manager among the items in a real browser: by the keyboard, with many at once, in both schemes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import leaseq
+from webapp.accounts import Accounts
+
+from .conftest import PASSWORD, judge, sign_in
+
+
+@pytest.fixture
+def boss(accounts: Accounts, queue_name: str) -> str:
+    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
+
+
+@pytest.fixture
+def graves(queue: leaseq.Queue) -> leaseq.Queue:
+    """120 dead items of two people; the odd ones with an error of their own."""
+    queue.configure(title="Triage", max_attempts=1)
+    queue.enqueue_many(leaseq.NewItem({"text": f"message {n}"}, id=f"m-{n:03}") for n in range(120))
+    for n in range(120):
+        queue.fail(queue.reserve(("ann", "bob")[n % 2]), "the scan is unreadable" if n % 2 else "page 404")
+    return queue
+
+
+def both_schemes(tab: Page) -> None:
+    """Wide and light, narrow and dark."""
+    judge(tab)
+    tab.set_viewport_size({"width": 320, "height": 900})
+    tab.emulate_media(color_scheme="dark")
+    judge(tab)
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.emulate_media(color_scheme="light")
+
+
+def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, graves: leaseq.Queue) -> None:
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{graves.name}/items?state=dead&order=oldest")
+    tab.get_by_role("textbox", name="They said").focus()
+    tab.keyboard.type("unreadable")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("Looked through")).to_be_visible()
+    both_schemes(tab)
+    tab.get_by_role("checkbox", name="Choose m-001").focus()
+    for _ in range(3):
+        tab.keyboard.press("Space")
+        tab.keyboard.press("Tab")  # the item's link
+        tab.keyboard.press("Tab")
+    expect(tab.get_by_text("The 3 chosen")).to_be_visible()
+    tab.get_by_role("checkbox", name="Choose all on this page").focus()
+    tab.keyboard.press("Space")
+    expect(tab.get_by_text("The 50 chosen")).to_be_visible()
+    tab.keyboard.press("Space")
+    expect(tab.get_by_text("The 0 chosen")).to_be_visible()
+    tab.get_by_role("checkbox", name="Choose m-003").focus()
+    tab.keyboard.press("Space")
+    tab.get_by_role("button", name="Revive").press("Enter")
+    expect(tab.get_by_role("heading", name="Revive: 1 item?")).to_be_visible()
+    both_schemes(tab)
+    tab.get_by_role("button", name="Revive: 1 item").press("Enter")
+    expect(tab.get_by_text("1 waits again.")).to_be_visible()
+    both_schemes(tab)
+    tab.get_by_role("link", name="Back to the list").press("Enter")
+    expect(tab.get_by_role("checkbox", name="Choose m-001")).to_be_visible()
+    expect(tab.get_by_role("checkbox", name="Choose m-003")).to_have_count(0)
+    assert graves.get("m-003").state == "inbound"
+
+
+def test_all_that_a_search_finds_goes_on_by_itself(
+    tab: Page, boss: str, graves: leaseq.Queue, accounts: Accounts
+) -> None:
+    graves.configure(max_attempts=1)
+    graves.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{graves.name}/items?state=inbound&begins=n-")
+    tab.get_by_role("radio", name="All that this search finds").check()
+    tab.get_by_role("button", name="Assign").click()
+    expect(tab.get_by_role("heading", name="Assign: 240 items?")).to_be_visible()
+    tab.get_by_role("combobox", name="To whom").fill(boss)
+    tab.get_by_role("button", name="Assign: 240 items").click()
+    expect(tab.get_by_text("240 are assigned.")).to_be_visible()
+    expect(tab.get_by_text("looked through to its end")).to_be_visible()
+    expect(tab.get_by_role("button", name="Stop here")).to_be_hidden()
+    assert {item.assigned_to for item in graves.items("inbound", limit=300)} == {(boss,)}
+
+
+def test_a_move_with_all_can_be_stopped_and_goes_on(tab: Page, boss: str, graves: leaseq.Queue) -> None:
+    sign_in(tab, boss)
+    steps: list[Any] = []
+
+    def hold(route: Any) -> None:
+        """The first step passes; those that follow wait until the test lets them go."""
+        steps.append(route)
+        if len(steps) == 1:
+            route.continue_()
+
+    tab.route("**/many/do", hold)
+    tab.goto(f"/manage/{graves.name}/items?state=dead")
+    tab.get_by_role("radio", name="All of this list").check()
+    tab.get_by_role("button", name="Remove").click()
+    expect(tab.get_by_text("It can't be taken back.")).to_be_visible()
+    tab.get_by_role("button", name="Remove: 120 items").click()
+    expect(tab.get_by_text("100 are removed.")).to_be_visible()
+    tab.get_by_role("button", name="Stop here").click()
+    judge(tab)
+    steps[1].abort()
+    expect(tab.get_by_text("That step did not work")).to_be_visible()
+    assert graves.stats().dead == 20
+    tab.unroute("**/many/do")
+    tab.get_by_role("button", name="Go on").click()
+    expect(tab.get_by_text("120 are removed.")).to_be_visible()
+    expect(tab.get_by_text("That step did not work")).to_be_hidden()
+    assert graves.stats().dead == 0
+
+
+def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.configure(title="Triage", form={"show": ["text"]})
+    for n in (1, 2, 3):
+        queue.enqueue({"text": f"message {n}", "n": n}, id=f"m{n}")
+    lease = queue.reserve("ann")
+    queue.release("m1", by=boss)
+    queue.finish(queue.reserve("bob"), {"about": "delivery", "note": "as before"})
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(lease, {"about": "refund", "note": "as before"})
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/items?state=inbound")
+    tab.get_by_role("link", name="m2").click()
+    tab.get_by_role("link", name="Next").press("Enter")
+    expect(tab.get_by_role("heading", name="m3")).to_be_visible()
+    tab.get_by_role("link", name="Previous").press("Enter")
+    expect(tab.get_by_role("heading", name="m2")).to_be_visible()
+    tab.goto(f"/manage/{queue.name}/items?state=finished")
+    tab.get_by_role("link", name="m1").click()
+    expect(tab.get_by_text(f"{boss} took it away from ann")).to_be_visible()
+    differing = tab.get_by_role("row").filter(has_text="differs")
+    expect(differing).to_have_count(1)
+    expect(differing).to_contain_text(re.compile("about.*delivery.*refund", re.DOTALL))
+    both_schemes(tab)
+    tab.get_by_text("As JSON").click()
+    judge(tab)
+    tab.get_by_role("button", name="Make it the answer").press("Enter")
+    expect(tab.get_by_text(f"{boss} made a late answer the item's")).to_be_visible()
+    assert [answer.person for answer in queue.get("m1").answers] == ["ann"]
+
+
+def test_without_a_script_many_are_moved_just_the_same(
+    chromium: Any, address: str, boss: str, graves: leaseq.Queue
+) -> None:
+    context = chromium.new_context(base_url=address, java_script_enabled=False)
+    tab = context.new_page()
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{graves.name}/items?state=dead")
+    tab.get_by_role("radio", name="All of this list").check()
+    tab.get_by_role("button", name="Revive").click()
+    tab.get_by_role("button", name="Revive: 120 items").click()
+    expect(tab.get_by_text("100 wait again.")).to_be_visible()
+    tab.get_by_role("button", name="Go on").click()
+    expect(tab.get_by_text("120 wait again.")).to_be_visible()
+    assert graves.stats().inbound == 120
+    context.close()
