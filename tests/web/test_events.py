@@ -176,3 +176,15 @@ def test_a_head_takes_no_place(small: str, asking: leaseq.Queue, manager: Caller
         connection.request("HEAD", f"/api/v1/queues/{asking.name}/events", headers=headers)
         assert connection.getresponse().status == 200
         connection.close()
+
+
+def test_who_takes_nothing_holds_nobody_up(
+    small: str, asking: leaseq.Queue, manager: Caller, watch: Callable[..., Watch]
+) -> None:
+    path = f"/queues/{asking.name}/events"
+    after = asking.latest_events(1)[0].cursor
+    asking.enqueue_many(leaseq.NewItem({}, id=f"{n:05}{'x' * 190}") for n in range(6_000))
+    slow = watch(small, manager.token, f"{path}?after={after}")
+    quick = watch(small, manager.token, f"{path}?after={after}")
+    assert [quick.move()["id"][:5] for _ in range(6_000)] == [f"{n:05}" for n in range(6_000)]
+    assert slow.move()["id"][:5] == "00000"

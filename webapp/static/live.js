@@ -53,7 +53,7 @@ function show(place, data) {
   for (const one of mine("left")) one.dataset.until = get(data, one.dataset.left) ?? "";
   for (const one of mine("time")) time(one, get(data, one.dataset.time));
   for (const one of mine("d")) one.setAttribute("d", get(data, one.dataset.d) ?? "");
-  for (const one of mine("how")) set(one, texts["how" + data.how[0].toUpperCase() + data.how.slice(1)] ?? data.how);
+  for (const one of mine("why")) set(one, data.error || (texts["how" + data.how[0].toUpperCase() + data.how.slice(1)] ?? data.how));
   for (const one of mine("href")) lead(one, data);
   for (const one of mine("some")) hide(one, !some(get(data, one.dataset.some)));
   for (const one of mine("none")) hide(one, some(get(data, one.dataset.none)));
