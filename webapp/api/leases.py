@@ -22,6 +22,7 @@ from webapp.api.bodies import (
     ReserveBody,
 )
 from webapp.api.keys import request_id
+from webapp.api.lists import LeasesQuery, page_of
 from webapp.api.replies import FailedModel, FinishedModel, IdModel, LeaseModel, LeasesModel
 from webapp.api.shapes import finished_shape, lease_shape
 from webapp.days import How
@@ -74,9 +75,11 @@ def _wait(free_at: datetime | None) -> int:
 
 @bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": LeasesModel})
 @needs("worker")
-def mine(path: QueuePath) -> dict[str, Any]:
-    """The leases that I hold."""
-    return {"leases": [lease_shape(lease) for lease in queue(path.q).mine(person().name)], "after": None}
+def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
+    """The leases that I hold, the oldest first, a page at a time."""
+    after = None if query.after is None else int(query.after)
+    leases, more = page_of(queue(path.q).mine(person().name), lambda one: one.token, after, query.limit)
+    return {"leases": [lease_shape(lease) for lease in leases], "after": more}
 
 
 @bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": FinishedModel})

@@ -6,6 +6,7 @@ from typing import Any
 
 from webapp.api import bp
 from webapp.api.bodies import PersonBody, PersonPath
+from webapp.api.lists import PageQuery, page_of
 from webapp.api.replies import PeopleModel, PersonModel
 from webapp.api.shapes import person_shape
 from webapp.gate import needs
@@ -16,9 +17,10 @@ TAGS: list[Any] = [{"name": "people"}]
 
 @bp.get("/people", tags=TAGS, responses={"200": PeopleModel})
 @needs("admin")
-def list_people() -> dict[str, Any]:
-    """Everybody who has an account."""
-    return {"people": [person_shape(one) for one in accounts().people()], "after": None}
+def list_people(query: PageQuery) -> dict[str, Any]:
+    """Everybody who has an account, by name, a page at a time."""
+    people, after = page_of(accounts().people(), lambda one: one.name, query.after, query.limit)
+    return {"people": [person_shape(one) for one in people], "after": after}
 
 
 @bp.put("/people/<name:name>", tags=TAGS, responses={"200": PersonModel})

@@ -7,6 +7,7 @@ from typing import Any
 import leaseq
 from webapp.api import bp
 from webapp.api.bodies import PolicyBody, QueuePath
+from webapp.api.lists import PageQuery, page_of
 from webapp.api.replies import QueueModel, QueuesModel, StatsModel
 from webapp.api.shapes import queue_shape, stats_shape
 from webapp.gate import needs
@@ -17,11 +18,11 @@ TAGS: list[Any] = [{"name": "queues"}]
 
 @bp.get("/queues", tags=TAGS, responses={"200": QueuesModel})
 @needs("worker")
-def list_queues() -> dict[str, Any]:
-    """All queues."""
+def list_queues(query: PageQuery) -> dict[str, Any]:
+    """All queues, by name, a page at a time."""
     client = state().client
-    names = sorted(leaseq.queues(client))
-    return {"queues": [queue_shape(leaseq.Queue(client, name)) for name in names], "after": None}
+    names, after = page_of(leaseq.queues(client), str, query.after, query.limit)
+    return {"queues": [queue_shape(leaseq.Queue(client, name)) for name in names], "after": after}
 
 
 @bp.get("/queues/<q>", tags=TAGS, responses={"200": QueueModel})

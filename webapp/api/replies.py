@@ -39,7 +39,7 @@ class LeaseModel(BaseModel):
 
 class LeasesModel(BaseModel):
     leases: list[LeaseModel]
-    after: None
+    after: str | None
 
 
 class FinishedModel(BaseModel):
@@ -137,7 +137,7 @@ class QueueModel(BaseModel):
 
 class QueuesModel(BaseModel):
     queues: list[QueueModel]
-    after: None
+    after: str | None
 
 
 class ClearedModel(BaseModel):
@@ -182,4 +182,4 @@ class PersonModel(BaseModel):
 
 class PeopleModel(BaseModel):
     people: list[PersonModel]
-    after: None
+    after: str | None
