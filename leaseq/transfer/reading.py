@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from leaseq import strict
 from leaseq.errors import Invalid
-from leaseq.model import NewItem
+from leaseq.model import Json, NewItem
 from leaseq.transfer.arrays import elements
 from leaseq.transfer.formats import checked_format
 from leaseq.transfer.lines import TOO_LONG, lines
+from leaseq.transfer.picking import Picked
 from leaseq.transfer.rows import BadRow, Row, from_envelope, from_row
 from leaseq.transfer.tables import read_table
 
 
 def read(
-    stream: BinaryIO, format: str, *, id_field: str | None = None, envelope: bool = False
+    stream: BinaryIO,
+    format: str,
+    *,
+    id_field: str | None = None,
+    envelope: bool = False,
+    picked: Picked | None = None,
 ) -> Iterator[NewItem | BadRow]:
     """Each row of ``stream`` as a new item, or as a bad row with its line and what is wrong.
 
     A row is a payload: of CSV and TSV a dict of strings, of JSON (one array) and JSONL any value.
     ``id_field`` names the field that gives the item's id. With ``envelope`` a row is a whole new item:
-    ``{payload, id?, priority?, delay?, requires?, due?, max_attempts?}``.
+    ``{payload, id?, priority?, delay?, requires?, due?, max_attempts?}``. ``picked`` says field by field what
+    becomes what.
 
     One row is held at a time, whatever the length of the stream. Nothing in the stream makes this raise;
     Invalid is raised at once where the arguments don't go together.
@@ -34,32 +41,37 @@ def read(
             "json or jsonl",
             f"new items with their fields are read from json or jsonl, not {known}",
         )
+    if picked is not None and (envelope or id_field is not None):
+        raise Invalid("picked", "rows whose fields are picked", "picked says it all: leave out the others")
     if envelope and id_field is not None:
         raise Invalid(
             "id_field", "rows that are payloads", "an envelope has its own id: leave out the id field"
         )
+    needs = picked.needs() if picked else (id_field,) if id_field is not None else ()
     if known == "csv":
-        rows = read_table(stream, ",", needs=id_field)
+        rows = read_table(stream, ",", needs=needs)
     elif known == "tsv":
-        rows = read_table(stream, "\t", needs=id_field)
+        rows = read_table(stream, "\t", needs=needs)
     elif known == "json":
         rows = _from_array(stream)
     else:
         rows = _from_lines(stream)
-    return _new_items(rows, id_field, envelope)
+    if envelope:
+        return _new_items(rows, from_envelope)
+    if picked is not None:
+        return _new_items(rows, picked.item)
+    return _new_items(rows, lambda row: from_row(row, id_field))
 
 
-def _new_items(
-    rows: Iterator[Row | BadRow], id_field: str | None, envelope: bool
-) -> Iterator[NewItem | BadRow]:
+def _new_items(rows: Iterator[Row | BadRow], turn: Callable[[Json], NewItem]) -> Iterator[NewItem | BadRow]:
     for row in rows:
         if isinstance(row, BadRow):
             yield row
             continue
         try:
-            item = from_envelope(row.value) if envelope else from_row(row.value, id_field)
+            item = turn(row.value)
         except Invalid as error:
-            yield BadRow(row.line, str(error))
+            yield BadRow(row.line, str(error), row.value)
         else:
             yield item
 
@@ -81,4 +93,4 @@ def _decoded(line: int, text: bytes) -> Row | BadRow:
     try:
         return Row(line, strict.load_json(text, "row"))
     except Invalid as error:
-        return BadRow(line, str(error))
+        return BadRow(line, str(error), text.decode(errors="replace"))

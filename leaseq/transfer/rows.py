@@ -26,20 +26,26 @@ class BadRow:
 
     line: int
     message: str
+    value: Json = None  # what stood there, as far as it could be read: a row, its cells, or a line's text
 
 
 def from_row(value: Json, id_field: str | None) -> NewItem:
     """The row itself is the payload; its id comes from one of its fields where asked for."""
     if id_field is None:
-        return _checked(NewItem(value))
+        return checked(NewItem(value))
     if not isinstance(value, dict):
         raise Invalid("id", f"an object with a field {id_field!r}")
-    if id_field not in value:
+    return checked(NewItem(value, id=identity(value, id_field)))
+
+
+def identity(row: dict[str, Json], id_field: str) -> str:
+    """The id that a row's field gives; a whole number gives one, too."""
+    if id_field not in row:
         raise Invalid("id", f"a field {id_field!r}, which this row hasn't")
-    found = value[id_field]
+    found = row[id_field]
     if isinstance(found, int) and not isinstance(found, bool):
         found = str(found)
-    return _checked(NewItem(value, id=strict.item_id(found, id_field)))
+    return strict.item_id(found, id_field)
 
 
 def from_envelope(value: Json) -> NewItem:
@@ -56,10 +62,10 @@ def from_envelope(value: Json) -> NewItem:
         given["due"] = due(given["due"])
     if "requires" in given:
         given["requires"] = strict.skills(given["requires"], "requires")
-    return _checked(NewItem(**given))
+    return checked(NewItem(**given))
 
 
-def _checked(item: NewItem) -> NewItem:
+def checked(item: NewItem) -> NewItem:
     """The item, if the queue will take it: one that it refuses would take its whole batch along."""
     arguments.row(item, "made-later" if item.id is None else item.id)
     return item

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from leaseq.transfer.lines import MAX_ROW_BYTES, TOO_LONG, Line, lines
@@ -61,10 +61,10 @@ class _Feed:
                 return
 
 
-def read_table(stream: BinaryIO, delimiter: str, *, needs: str | None = None) -> Iterator[Row | BadRow]:
+def read_table(stream: BinaryIO, delimiter: str, *, needs: Sequence[str] = ()) -> Iterator[Row | BadRow]:
     """Each row as a dict of strings. Where the header is bad, that is the one row reported.
 
-    ``needs`` names a column that must be there.
+    ``needs`` names the columns that must be there.
     """
     records = _records(stream, delimiter)
     header = next(records, None)
@@ -84,20 +84,23 @@ def read_table(stream: BinaryIO, delimiter: str, *, needs: str | None = None) ->
             yield record
         elif len(record.value) != len(names):
             yield BadRow(
-                record.line, f"the header has {len(names)} columns, this row has {len(record.value)}"
+                record.line,
+                f"the header has {len(names)} columns, this row has {len(record.value)}",
+                record.value,
             )
         else:
             yield Row(record.line, dict(zip(names, record.value, strict=True)))
 
 
-def _problem(names: list[str], needs: str | None) -> str | None:
+def _problem(names: list[str], needs: Sequence[str]) -> str | None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
             return f"the header names the column {name!r} twice"
         seen.add(name)
-    if needs is not None and needs not in seen:
-        return f"the header has no column {needs!r}; it has {', '.join(map(repr, names))}"
+    for name in needs:
+        if name not in seen:
+            return f"the header has no column {name!r}; it has {', '.join(map(repr, names))}"
     return None
 
 
@@ -120,9 +123,9 @@ def _records(stream: BinaryIO, delimiter: str) -> Iterator[Row | BadRow]:
             yield BadRow(feed.first, _say(str(error)) + _span(feed))
         else:
             if feed.not_utf8:
-                yield BadRow(feed.not_utf8, "not UTF-8 text")
+                yield BadRow(feed.not_utf8, "not UTF-8 text", cells)
             elif feed.nul:
-                yield BadRow(feed.nul, "a NUL byte; is this file UTF-8 text?")
+                yield BadRow(feed.nul, "a NUL byte; is this file UTF-8 text?", cells)
             elif cells:
                 yield Row(feed.first, cells)
 

@@ -47,8 +47,8 @@ def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Que
     assert (policy.form, policy.lease_seconds, policy.max_attempts) == (FORM, 90, 2)
     assert (policy.share_drafts, policy.renewals, policy.instructions) == (True, None, "Be *kind*")
     file = (io.BytesIO(b"id,text\na,one\nb,two\nb,again\nc\n"), "rows.csv")
-    imported = boss.post(f"{base}/import", {"file": file, "id_field": "id"})
-    assert "2 added, 1 duplicates, 1 rejected" in imported.text
+    imported = boss.post(f"{base}/import", {"file": file, "id": "id"}, follow_redirects=True)
+    assert "2 added, 1 there already, 1 rejected" in imported.text
     assert "Line 5" in imported.text
     lease = queue.reserve("worker one")
     assert lease
@@ -84,7 +84,7 @@ def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
     [
         ({}, "Choose a file first"),
         ({"file": (io.BytesIO(b"x"), "rows.xls")}, "tell its format"),
-        ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "id_field": "id"}, "id"),
+        ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "id": "id"}, "id"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "envelope": "yes"}, "csv"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "format": "xml"}, "xml"),
     ],
@@ -93,7 +93,7 @@ def test_a_file_that_can_not_be_imported(
     boss: Browser, queue: leaseq.Queue, fields: dict[str, Any], said: str
 ) -> None:
     queue.configure()
-    answer = boss.post(f"/manage/{queue.name}/import", fields)
+    answer = boss.post(f"/manage/{queue.name}/import", fields, follow_redirects=True)
     assert said in answer.text
     assert queue.stats().inbound == 0
 
@@ -108,7 +108,10 @@ def test_a_file_larger_than_any_other_body_is_imported(boss: Browser, queue: lea
     ]
     body = "--x\r\n" + "--x\r\n".join(parts) + "--x--\r\n"
     answer = boss.client.post(
-        f"/manage/{queue.name}/import", data=body.encode(), content_type="multipart/form-data; boundary=x"
+        f"/manage/{queue.name}/import",
+        data=body.encode(),
+        content_type="multipart/form-data; boundary=x",
+        follow_redirects=True,
     )
     assert "2,000 added" in answer.text
 

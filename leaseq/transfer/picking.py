@@ -1,0 +1,76 @@
+"""Which column of a file becomes what of an item."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from leaseq import strict
+from leaseq.errors import Invalid
+from leaseq.model import Json, NewItem
+from leaseq.transfer.rows import checked, due, identity
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The columns of a table, or the fields of JSON objects, by what they give an item."""
+
+    payload: Sequence[str] | None = None  # these, in this order; None: all
+    id: str | None = None
+    priority: str | None = None
+    due: str | None = None  # RFC 3339; a date or a time without an offset is in UTC
+    requires: str | None = None  # skills, split by spaces or commas
+
+    def needs(self) -> tuple[str, ...]:
+        """The columns that a file must have."""
+        named = (self.id, self.priority, self.due, self.requires)
+        return tuple(dict.fromkeys([*(name for name in named if name is not None), *(self.payload or ())]))
+
+    def item(self, row: Json) -> NewItem:
+        """The new item that a row is. An empty cell gives nothing, but for the id, which must be there."""
+        if not isinstance(row, dict):
+            raise Invalid("row", "an object, whose fields are picked")
+        given: dict[str, Any] = {}
+        if self.id is not None:
+            given["id"] = identity(row, self.id)
+        if self.priority is not None and _there(row.get(self.priority)):
+            given["priority"] = _priority(row[self.priority], self.priority)
+        if self.due is not None and _there(row.get(self.due)):
+            given["due"] = _due(row[self.due], self.due)
+        if self.requires is not None and _there(row.get(self.requires)):
+            given["requires"] = strict.skills(_words(row[self.requires]), self.requires)
+        payload = row if self.payload is None else {name: row[name] for name in self.payload if name in row}
+        return checked(NewItem(payload, **given))
+
+
+def _there(value: Json) -> bool:
+    return value is not None and not (isinstance(value, str) and not value.strip())
+
+
+def _priority(value: Json, name: str) -> int:
+    found = value
+    if isinstance(value, str):
+        try:
+            found = strict.load_json(value.strip(), name)
+        except Invalid:
+            found = None
+    if isinstance(found, float) and math.isfinite(found) and found.is_integer():
+        found = int(found)
+    return strict.integer(found, name, 0, strict.MAX_PRIORITY)
+
+
+def _due(value: Json, name: str) -> datetime:
+    if not isinstance(value, str):
+        raise Invalid(name, "a time like 2026-11-21T10:05:00Z, or a date")
+    try:
+        found = datetime.fromisoformat(value.strip())
+    except ValueError:
+        raise Invalid(name, "a time like 2026-11-21T10:05:00Z, or a date") from None
+    return due((found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat())
+
+
+def _words(value: Json) -> Json:
+    return value.replace(",", " ").split() if isinstance(value, str) else value

@@ -1,0 +1,90 @@
+"""Columns picked for an item: what each gives, and what is told of a cell that can't give it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from leaseq import transfer
+from leaseq.errors import Invalid
+from leaseq.transfer import BadRow, NewItem, Picked
+from tests.transfer.reads import bad, read
+
+ALL = Picked(("text",), id="nr", priority="how", due="by", requires="for")
+
+
+def test_each_column_gives_what_it_was_picked_for() -> None:
+    table = b"nr,text,how,by,for,rest\n7,hello,20,2026-11-21,fr legal,x\n8,bye,,,,x\n"
+    assert read(table, "csv", picked=ALL) == [
+        NewItem(
+            {"text": "hello"},
+            id="7",
+            priority=20,
+            due=datetime(2026, 11, 21, tzinfo=UTC),
+            requires=("fr", "legal"),
+        ),
+        NewItem({"text": "bye"}, id="8"),
+    ]
+    line = b'{"nr": 7, "text": [1], "how": 20.0, "by": "2026-11-21T10:00:00+02:00", "for": ["fr"], "rest": 1}'
+    assert read(line, "jsonl", picked=ALL) == [
+        NewItem(
+            {"text": [1]}, id="7", priority=20, due=datetime(2026, 11, 21, 8, tzinfo=UTC), requires=("fr",)
+        )
+    ]
+
+
+def test_without_columns_of_its_own_the_payload_is_the_whole_row() -> None:
+    assert read(b"a,b\n1,2\n", "csv", picked=Picked(id="a")) == [NewItem({"a": "1", "b": "2"}, id="1")]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"how": "high"}, "how: a whole number from 0 to 1,000,000"),
+        ({"how": "-1"}, "how: a whole number from 0 to 1,000,000"),
+        ({"how": True}, "how: a whole number from 0 to 1,000,000"),
+        ({"by": "soon"}, "by: a time like 2026-11-21T10:05:00Z, or a date"),
+        ({"by": 3}, "by: a time like 2026-11-21T10:05:00Z, or a date"),
+        ({"for": "No Good!"}, "for: at most 16 skills, each 1 to 64 characters of a-z 0-9 . _ -"),
+        ({"nr": ""}, "nr: 1 to 200 printable characters"),
+    ],
+)
+def test_a_cell_that_gives_nothing_of_its_kind_is_told_with_its_row(
+    row: dict[str, object], told: str
+) -> None:
+    import json
+
+    whole = {"nr": "1", "text": "x", **row}
+    assert read(json.dumps(whole).encode(), "jsonl", picked=ALL) == [BadRow(1, told, whole)]
+
+
+def test_a_column_that_is_not_there_is_told_once() -> None:
+    assert bad(read(b"nr,text\n1,x\n2,y\n", "csv", picked=Picked(priority="how"))) == [
+        (1, "the header has no column 'how'; it has 'nr', 'text'")
+    ]
+
+
+def test_rows_that_have_no_fields_are_told() -> None:
+    assert bad(read(b"1\n", "jsonl", picked=Picked(id="a"))) == [
+        (1, "row: an object, whose fields are picked")
+    ]
+
+
+def test_picked_says_it_all() -> None:
+    with pytest.raises(Invalid, match="picked"):
+        transfer.read(None, "csv", id_field="a", picked=Picked())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("data", "format", "value"),
+    [
+        (b"a,b\n1\n", "csv", ["1"]),
+        (b"a,b\n1,\xff\n", "csv", ["1", "\ufffd"]),
+        (b"{\n", "jsonl", "{\n"),
+    ],
+)
+def test_a_bad_row_has_what_stood_there(data: bytes, format: str, value: object) -> None:
+    (found,) = read(data, format)
+    assert isinstance(found, BadRow)
+    assert found.value == value

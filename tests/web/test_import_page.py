@@ -1,0 +1,215 @@
+"""Import by the page: a look at the file, the choice of columns, the file itself, and what became of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from werkzeug.exceptions import ClientDisconnected
+
+import leaseq
+from webapp.manage import runs as runs_module
+from webapp.manage.runs import Runs
+
+from .conftest import Browser
+from .page_forms import sent_by
+
+TABLE = b"id,text,priority,due,requires\na,one,10,2026-12-01,fr\nb,two,,,\nc,three,high,,\n"
+PIECE = {"X-Leaseq-Piece": "state"}
+
+
+@pytest.fixture
+def boss(visitor: Callable[[str], Browser]) -> Browser:
+    return visitor("manager")
+
+
+@pytest.fixture
+def base(queue: leaseq.Queue) -> str:
+    queue.configure()
+    return f"/manage/{queue.name}/import"
+
+
+def look(boss: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:
+    piece = (io.BytesIO(data), "piece")
+    sent = {"name": name, "whole": "yes", "piece": piece, **fields}
+    return boss.post(f"{base}/look", sent, page=base)
+
+
+def chosen(answer: Any) -> dict[str, Any]:
+    """What the look's fields would send."""
+    page = f'<form id="x">{answer.text}</form>'
+    found: dict[str, Any] = sent_by(page, "x")
+    found["column"] = re.findall(r'name="column"[^>]* value="([^"]*)" checked', answer.text)
+    return found
+
+
+def send(boss: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:
+    to = boss.post(f"{base}/plan", {"name": name, **fields}, page=base).json["to"]
+    return to, stream(boss, base, to, data)
+
+
+def stream(boss: Browser, base: str, to: str, data: bytes) -> Any:
+    headers = {"X-CSRFToken": boss.csrf(base), **PIECE}
+    return boss.client.post(to, data=data, content_type="application/octet-stream", headers=headers)
+
+
+def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    answer = look(boss, base, TABLE)
+    fields = chosen(answer)
+    assert {role: fields[role] for role in ("id", "priority", "due", "requires")} == {
+        "id": "id",
+        "priority": "priority",
+        "due": "due",
+        "requires": "requires",
+    }
+    assert fields["column"] == ["id", "text", "priority", "due", "requires"]
+    assert "three" in answer.text
+    assert "Line 4: priority: a whole number" in answer.text
+    again = look(boss, base, TABLE, **{**fields, "priority": ""})
+    assert "Line 4" not in again.text
+    assert chosen(again)["priority"] == ""
+    assert queue.stats().inbound == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "said"),
+    [
+        (b"a,b\n1,\xe4\n", "rows.csv", "Line 2: not UTF-8 text Save the file as UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "rows.csv", "Save the file as UTF-8"),
+        (b"a;b\n1;2\n", "rows.csv", "split by semicolons"),
+        (b"a,b\n1\n", "rows.csv", "Line 2: the header has 2 columns, this row has 1"),
+        (b"", "rows.csv", "the file is empty"),
+        (b"[]", "rows.json", "There is no row in it"),
+        (b"{", "rows.jsonl", "Line 1"),
+    ],
+)
+def test_a_look_tells_what_is_wrong_with_a_file(
+    boss: Browser, base: str, data: bytes, name: str, said: str
+) -> None:
+    assert said in look(boss, base, data, name).text
+
+
+def test_a_look_at_the_beginning_of_a_long_file_finds_no_fault_with_its_cut(boss: Browser, base: str) -> None:
+    for data, name in (
+        (b'a,b\n1,2\n3,"4\n', "rows.csv"),
+        (b'{"a": 1}\n{"a": ', "rows.jsonl"),
+        (b'[{"a": 1}, {"a"', "rows.json"),
+    ):
+        answer = look(boss, base, data, name, whole="no")
+        assert 'class="error"' not in answer.text
+        assert ">a</th>" in answer.text
+
+
+def test_a_look_sees_whole_items(boss: Browser, base: str) -> None:
+    assert chosen(look(boss, base, b'{"payload": 1, "id": "x"}\n', "rows.jsonl"))["envelope"] == "yes"
+
+
+def test_a_file_whose_name_tells_nothing_is_refused_until_its_format_is_said(
+    boss: Browser, base: str
+) -> None:
+    assert look(boss, base, b"a\n1\n", "rows.xls").status_code == 400
+    assert look(boss, base, b"a\n1\n", "rows.xls", format="csv").status_code == 200
+
+
+def test_the_file_enters_as_chosen_and_again_adds_nothing_twice(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    choice = {"id": "id", "priority": "priority", "due": "due", "requires": "requires"}
+    to, answer = send(boss, base, TABLE, chosen="yes", column=["text"], **choice)
+    assert "2 added, 0 there already, 1 rejected" in answer.text
+    item = queue.get("a")
+    assert (item.payload, item.priority, item.requires) == ({"text": "one"}, 10, ("fr",))
+    assert item.due == datetime(2026, 12, 1, tzinfo=UTC)
+    page = boss.get(to).text
+    assert "2 added, 0 there already, 1 rejected" in page
+    assert "Line 4: priority" in page
+    assert to in boss.get(base).text
+    assert "0 added, 2 there already, 1 rejected" in send(boss, base, TABLE, **choice)[1].text
+    assert queue.stats().inbound == 2
+
+
+def test_a_file_is_taken_in_once_for_each_plan(boss: Browser, base: str, queue: leaseq.Queue) -> None:
+    to, _ = send(boss, base, b"a\n1\n")
+    assert stream(boss, base, to, b"a\n1\n").status_code == 400
+    assert queue.stats().inbound == 1
+
+
+def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: str) -> None:
+    table = b"id,text\n,no id\nb\nc,=1+1\n\xff,bad\n,=2+2\n"
+    to, _ = send(boss, base, table, id="id")
+    answer = boss.get(f"{to}/rejected")
+    rows = list(csv.reader(io.StringIO(answer.text)))
+    assert rows[0] == ["line", "reason", "id", "text"]
+    assert [(row[0], row[2:]) for row in rows[1:]] == [
+        ("2", ["", "no id"]),
+        ("3", ["b"]),
+        ("5", ["\ufffd", "bad"]),
+        ("6", ["", "'=2+2"]),
+    ]
+    assert all(row[1] for row in rows)
+    to, _ = send(boss, base, b'{"a": 1}\n{\n', "rows.jsonl", id="id")
+    lines = [json.loads(line) for line in boss.get(f"{to}/rejected").text.splitlines()]
+    assert [(line["line"], line["row"]) for line in lines] == [(1, {"a": 1}), (2, "{\n")]
+
+
+class Cut(io.BytesIO):
+    """A body whose sender goes away."""
+
+    def readline(self, *_: Any) -> bytes:
+        found = super().readline()
+        if not found:
+            raise ClientDisconnected
+        return found
+
+
+def test_what_a_broken_connection_left_is_told(
+    boss: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from webapp.requests import StrictRequest
+
+    monkeypatch.setattr(
+        StrictRequest, "byte_lines", lambda _: Cut(b"id\n" + b"".join(b"%d\n" % n for n in range(1500)))
+    )
+    to, answer = send(boss, base, b"", id="id")
+    assert answer.status_code == 400
+    page = boss.get(to).text
+    assert "It stopped: the connection ended before the file did." in page
+    assert "1,000 added" in page
+    assert "not added twice" in page
+    assert queue.stats().inbound == 1000
+
+
+def test_an_import_that_fell_silent_is_told(
+    boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from webapp.manage.plans import Plan
+
+    runs = Runs(server.client)
+    id = runs.plan(queue.name, "ann", Plan("rows.csv", "csv"))
+    assert runs.begin(id)
+    assert "Under way" in boss.get(f"{base}/{id}").text
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime.now(tz) + timedelta(minutes=2)
+
+    monkeypatch.setattr(runs_module, "datetime", Later)
+    assert "nothing was heard of it" in boss.get(f"{base}/{id}").text
+
+
+def test_an_import_of_another_queue_is_none(boss: Browser, base: str, asking: leaseq.Queue) -> None:
+    to, _ = send(boss, base, b"a\n1\n")
+    id = to.rsplit("/", 1)[1]
+    other = f"/manage/{asking.name}.x"
+    leaseq.Queue(asking._client, f"{asking.name}.x").configure()
+    for path in (f"{other}/import/{id}", f"{other}/import/{id}/rejected", f"{base}/nothing"):
+        assert boss.get(path).status_code == 404
