@@ -166,10 +166,11 @@ def test_who_went_away_is_not_given_what_would_only_run_out(here: Page, letters:
 
 
 def test_a_session_that_ended_is_said(here: Page, letters: leaseq.Queue) -> None:
-    here.route(
-        "**/reserve",
-        lambda route: (here.context.clear_cookies(), route.continue_()),
-    )
+    def reply(route: Route) -> None:
+        here.context.clear_cookies()
+        route.continue_()
+
+    here.route("**/reserve", reply)
     here.goto(f"/q/{letters.name}")
     expect(here.get_by_text("You are signed out.")).to_be_visible()
     link = here.get_by_role("link", name="Sign in")

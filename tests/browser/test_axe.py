@@ -1,0 +1,199 @@
+"""Every page, in both schemes, narrow and wide: axe finds nothing, and nothing is wider than the window.
+
+A new page is one line in PAGES. What answers a GET and is no page is named in NO_PAGES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+import leaseq
+from webapp import create_app
+from webapp.accounts import Accounts
+from webapp.days import Days
+from webapp.settings import Settings
+
+from .conftest import PASSWORD, SECRET, sign_in
+
+STRANGER, WORKER, ADMIN = "nobody", "axe ann", "axe root"
+
+PAGES = [
+    ("auth.login", STRANGER, "/login"),
+    ("auth.setup", STRANGER, "/setup?token=used"),
+    ("auth.welcome", STRANGER, "/welcome?token=used"),
+    ("auth.welcome", STRANGER, "/welcome?token={link}"),
+    ("work.home", WORKER, "/"),
+    ("work.page", WORKER, "/q/axe"),
+    ("work.page", WORKER, "/q/axe-some"),
+    ("work.page", WORKER, "/q/axe-none"),
+    ("work.page", WORKER, "/q/axe-paused"),
+    ("work.day", WORKER, "/day"),
+    ("auth.account", WORKER, "/account"),
+    ("auth.factor", WORKER, "/account/factor"),
+    ("not found", WORKER, "/nowhere"),
+    ("not allowed", WORKER, "/manage"),
+    ("manage.overview", ADMIN, "/manage"),
+    ("manage.one_queue", ADMIN, "/manage/axe"),
+    ("manage.one_queue", ADMIN, "/manage/axe-paused"),
+    ("manage.settings", ADMIN, "/manage/axe/settings"),
+    ("manage.import_page", ADMIN, "/manage/axe/import"),
+    ("manage.items", ADMIN, "/manage/axe/items?state=inbound"),
+    ("manage.items", ADMIN, "/manage/axe/items?state=reserved"),
+    ("manage.items", ADMIN, "/manage/axe/items?state=finished"),
+    ("manage.dead", ADMIN, "/manage/axe/dead"),
+    ("manage.due", ADMIN, "/manage/axe/due"),
+    ("manage.item", ADMIN, "/manage/axe/items/held"),
+    ("manage.item", ADMIN, "/manage/axe/items/done"),
+    ("people.everybody", ADMIN, "/people"),
+    ("people.one", ADMIN, "/people/axe ann"),
+    ("people.log", ADMIN, "/people/log"),
+]
+
+NO_PAGES = {
+    "static": "files",
+    "auth.code": "needs a sign-in that waits for its code: tests/browser/test_people.py",
+    "auth.provider": "leads to the identity provider",
+    "auth.provider_back": "leads on",
+    "work.queues_menu": "a piece of a page",
+    "work.why": "a piece of a page",
+    "work.receipt": "a piece of a page",
+    "work.session_now": "JSON",
+    "manage.live": "JSON",
+    "manage.import_run": "needs an import that runs",
+    "manage.rejected_rows": "a file",
+    "manage.export": "a file",
+    "health.healthz": "JSON",
+    "health.readyz": "JSON",
+    "metrics.metrics": "for Prometheus",
+}
+
+LOOKS = (("light", 1280), ("dark", 320))
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+FORM = {
+    "show": [
+        "text",
+        {"field": "table", "kind": "table", "label": "Order"},
+        {"field": "json", "kind": "json"},
+    ],
+    "ask": {
+        "type": "object",
+        "required": ["about"],
+        "properties": {
+            "about": {"title": "What is it about?", "enum": ["delivery", "refund"]},
+            "urgent": {"title": "Is it urgent?", "type": "boolean"},
+            "tags": {"type": "array", "items": {"enum": ["angry", "polite"]}},
+            "count": {"type": "integer", "minimum": 0, "description": "How many parcels."},
+            "when": {"type": "string", "format": "date"},
+            "note": {"title": "Note", "type": "string", "maxLength": 500},
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def place(server: Any, accounts: Accounts) -> dict[str, str]:
+    """Something of everything. What stands in the paths in braces."""
+    client = server.client
+    for name, role in ((WORKER, "worker"), (ADMIN, "admin")):
+        accounts.add(name, by="test", role=role, skills=["de"], password=PASSWORD)
+    accounts.create_token(WORKER, "a program", by=WORKER)
+    queue = leaseq.Queue(client, "axe")
+    queue.configure(title="Support triage", form=FORM, instructions="Read **all** of it.", max_attempts=1)
+    long = {
+        "text": "My parcel is not here. " * 20,
+        "table": {"order": 12, "by": "post"},
+        "json": {"a": [1, {"b": 2}]},
+    }
+    for id in ("done", "dead", "held"):
+        queue.enqueue(long, id=id)
+    queue.finish(queue.reserve("bob"), {"about": "refund", "urgent": True, "note": "as asked"})
+    queue.fail(queue.reserve("bob"), "unreadable scan")
+    assert queue.reserve(WORKER) is not None
+    queue.enqueue(long, id="later", due=datetime(2020, 1, 1, tzinfo=UTC), requires=["fr"])
+    queue.enqueue(long, id="some-very-long-identifier-that-nobody-could-break-anywhere-0123456789")
+    leaseq.Queue(client, "axe-some").enqueue(long)
+    leaseq.Queue(client, "axe-none").configure(title="Nothing here", instructions="- one\n- two")
+    leaseq.Queue(client, "axe-paused").configure(title="A queue that rests for a while, and has a long title")
+    leaseq.Queue(client, "axe-paused").pause("lunch")
+    days = Days(client)
+    days.record(WORKER, "axe", "finished", id="x", token=1, active_ms=41_000, held_ms=60_000)
+    days.record(WORKER, "axe-none", "gave_back", id="x", token=1)
+    accounts.add("axe new", by="test")
+    return {"link": accounts.password_link("axe new", by="test")}
+
+
+@pytest.fixture(scope="module")
+def tabs(chromium: Browser, address: str, place: dict[str, str]) -> Iterator[dict[str, Page]]:
+    """An open tab for each of them, who is signed in."""
+    open_tabs = {
+        name: chromium.new_context(base_url=address).new_page() for name in (STRANGER, WORKER, ADMIN)
+    }
+    for name in (WORKER, ADMIN):
+        sign_in(open_tabs[name], name)
+    yield open_tabs
+    for tab in open_tabs.values():
+        tab.context.close()
+
+
+def look(tab: Page, scheme: str, width: int) -> None:
+    tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    tab.set_viewport_size({"width": width, "height": 800})
+
+
+def found_by_axe(tab: Page) -> list[str]:
+    """Each rule that is broken, with the places."""
+    if not tab.evaluate("'axe' in window"):
+        tab.evaluate(Axe().axe_script)
+    found = tab.evaluate("tags => axe.run({ runOnly: tags, resultTypes: ['violations'] })", TAGS)[
+        "violations"
+    ]
+    return [f"{one['help']}: {[place['html'] for place in one['nodes']]}" for one in found]
+
+
+def too_wide(tab: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    root = "document.documentElement"
+    return int(tab.evaluate(f"{root}.scrollWidth - {root}.clientWidth"))
+
+
+@pytest.mark.parametrize(("endpoint", "who", "path"), PAGES, ids=[path for _, _, path in PAGES])
+def test_axe_finds_nothing(
+    tabs: dict[str, Page], place: dict[str, str], endpoint: str, who: str, path: str
+) -> None:
+    tab = tabs[who]
+    tab.goto(path.format(**place))
+    for scheme, width in LOOKS:
+        look(tab, scheme, width)
+        assert found_by_axe(tab) == [], f"{scheme}, {width} px"
+        assert too_wide(tab) <= 0, f"at {width} px"
+
+
+def test_the_menus_too(tabs: dict[str, Page]) -> None:
+    tab = tabs[ADMIN]
+    tab.goto("/q/axe-none")
+    for scheme, width in LOOKS:
+        look(tab, scheme, width)
+        for menu in tab.locator("header .menu > summary").all():
+            menu.press("Enter")
+            tab.locator(".menu[open] a").last.wait_for()
+            assert found_by_axe(tab) == []
+            assert too_wide(tab) <= 0
+            tab.keyboard.press("Escape")
+            assert menu.evaluate("one => one === document.activeElement && !one.parentElement.open")
+
+
+def test_every_page_is_in_the_list() -> None:
+    app = create_app(Settings(redis_url="redis://127.0.0.1:1/0", secret_key=SECRET))  # type: ignore[arg-type, call-arg]
+    gets = {
+        rule.endpoint
+        for rule in app.url_map.iter_rules()
+        if "GET" in (rule.methods or ()) and not rule.rule.startswith("/api/")
+    }
+    assert gets - {endpoint for endpoint, _, _ in PAGES} == set(NO_PAGES)

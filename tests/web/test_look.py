@@ -1,0 +1,51 @@
+"""The colours that all pages share can be told apart, in both schemes (WCAG 2.2 AA)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import webapp
+
+CSS = Path(webapp.__file__).parent.joinpath("static", "style.css").read_text()
+PAIRS = dict(re.findall(r"--([a-z-]+): light-dark\(([^)]+)\)", CSS))
+SURFACES = ("paper", "sheet", "wash")
+TEXT = ("ink", "soft", "accent", "wrong", "soon")
+
+
+def colour(name: str, scheme: str) -> tuple[float, ...]:
+    light, dark = (one.strip().removeprefix("#") for one in PAIRS[name].split(","))
+    digits = light if scheme == "light" else dark
+    pairs = [digit * 2 for digit in digits] if len(digits) == 3 else re.findall("..", digits)
+    return tuple(int(pair, 16) / 255 for pair in pairs)
+
+
+def luminance(rgb: tuple[float, ...]) -> float:
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in rgb)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str, scheme: str) -> float:
+    dim, bright = sorted(luminance(colour(name, scheme)) for name in (one, other))
+    return (bright + 0.05) / (dim + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("surface", SURFACES)
+def test_text_is_read_and_controls_are_seen(surface: str, scheme: str) -> None:
+    for text in TEXT:
+        assert contrast(text, surface, scheme) >= 4.5, text
+    assert contrast("edge", surface, scheme) >= 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_main_button_is_read(scheme: str) -> None:
+    assert contrast("on-accent", "accent", scheme) >= 4.5
+
+
+def test_nothing_is_smaller_than_sixteen_pixels() -> None:
+    sheets = Path(webapp.__file__).parent.joinpath("static").glob("*.css")
+    sizes = re.findall(r"font(?:-size)?: ?(\.\d+)rem", "".join(sheet.read_text() for sheet in sheets))
+    assert all(float(size) * 17 >= 16 for size in sizes), sizes
