@@ -58,7 +58,7 @@ async function untilThere(sheet, url, body, isAnswer) {
       drop(sheet.what);
       sheet.done?.();
     }
-    if (answer.kind === "go") location.assign(answer.url);
+    if (answer.kind === "go") location.replace(answer.url);
     else swap(answer.html);
     return;
   }

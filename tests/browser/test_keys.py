@@ -1,0 +1,104 @@
+"""All of the work by the keyboard."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+import leaseq
+
+from .conftest import judge
+from .working import TRIAGE, YES_NO, begin, filled, result_of, shows
+
+
+def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    filled(queue, YES_NO)
+    begin(tab, person, queue)
+    length = tab.evaluate("window.same = true, history.length")
+    tab.keyboard.press("2")
+    shows(tab, "message 2")
+    assert result_of(queue, "m1") == {"ok": False}
+    expect(tab.locator("#live")).to_contain_text("Saved.")
+    expect(tab.get_by_role("region", name="The item")).to_be_focused()
+    expect(tab.get_by_text("1 today")).to_be_visible()
+    tab.get_by_label("Note").fill("1 of 2")  # a key in a box is a letter
+    assert queue.get("m2").state == "reserved"
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("1")
+    shows(tab, "message 3")
+    assert result_of(queue, "m2") == {"ok": True, "note": "1 of 2"}
+    assert tab.evaluate("window.same")
+    tab.keyboard.press("1")
+    expect(tab.get_by_text("All done.")).to_be_visible()
+    expect(tab.get_by_role("button", name="Undo")).to_be_visible()
+    assert tab.evaluate("history.length") == length, "back leads to where they came from"
+
+
+def test_a_row_of_keys_for_each_field_and_what_is_missing_is_shown(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    filled(queue, TRIAGE)
+    begin(tab, person, queue)
+    tab.keyboard.press("3")
+    expect(tab.get_by_role("radio", name="other")).to_be_checked()
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_role("alert").filter(has_text="Please answer this.")).to_be_visible()
+    expect(tab.get_by_role("radio", name="other")).to_be_checked()
+    judge(tab)
+    tab.keyboard.press("W")
+    expect(tab.get_by_role("radio", name="later")).to_be_checked()
+    tab.get_by_label("Note").fill("kind words")
+    tab.keyboard.press("Control+Enter")
+    shows(tab, "message 2")
+    assert result_of(queue, "m1") == {"about": "other", "urgent": "later", "note": "kind words"}
+
+
+def test_all_keys_in_a_list_and_a_switch_that_turns_single_ones_off(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    filled(queue, TRIAGE, instructions="Read **all** of it.")
+    begin(tab, person, queue)
+    tab.keyboard.press("h")
+    expect(tab.get_by_role("dialog", name="How to")).to_contain_text("Read all of it.")
+    judge(tab)
+    tab.keyboard.press("h")
+    tab.keyboard.press("?")
+    keys = tab.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("About: refund")
+    expect(keys).to_contain_text("Later")
+    judge(tab)
+    tab.keyboard.press("1")
+    expect(tab.get_by_role("radio", name="delivery")).not_to_be_checked()
+    keys.get_by_label("Single keys work").uncheck()
+    tab.keyboard.press("Escape")
+    tab.reload()
+    shows(tab, "message 1")
+    tab.keyboard.press("1")
+    tab.keyboard.press("l")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_role("alert").filter(has_text="Please answer this.")).to_be_visible()
+    expect(tab.get_by_role("radio", name="delivery")).not_to_be_checked()
+    tab.get_by_role("button", name="Keys").click()
+    keys.get_by_label("Single keys work").check()
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("1")
+    expect(tab.get_by_role("radio", name="delivery")).to_be_checked()
+
+
+def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    filled(queue, TRIAGE)
+    begin(tab, person, queue)
+    tab.keyboard.press("b")
+    expect(tab.get_by_label("What is wrong with it?")).to_be_focused()
+    tab.keyboard.press("Escape")
+    expect(tab.get_by_label("What is wrong with it?")).to_be_hidden()
+    tab.keyboard.press("g")
+    expect(tab.get_by_label("What should be known about it?")).to_be_focused()
+    judge(tab)
+    tab.keyboard.type("needs a lawyer")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text("You see it again when nothing else waits for you.")).to_be_visible()
+    assert queue.get("m1").history[-1].reason == "needs a lawyer"

@@ -1,0 +1,114 @@
+"""A network that is cut, a server that is away: nothing that was typed is lost, and nothing counts twice."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, Route, expect
+
+import leaseq
+
+from .conftest import judge
+from .working import TRIAGE, YES_NO, begin, filled, result_of, shows
+
+WAITS = "No connection to the server."
+
+
+def test_the_answer_waits_for_the_network_and_says_so(tab: Page, person: str, queue: leaseq.Queue) -> None:
+    filled(queue, TRIAGE)
+    begin(tab, person, queue)
+    tab.keyboard.press("1")
+    tab.keyboard.press("q")
+    tab.context.set_offline(True)
+    tab.get_by_label("Note").fill("said offline")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text(WAITS)).to_be_visible()
+    expect(tab.get_by_label("Note")).to_have_value("said offline")
+    judge(tab)
+    tab.get_by_role("button", name="Change something first").click()
+    tab.get_by_label("Note").fill("said better")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text(WAITS)).to_be_visible()
+    tab.context.set_offline(False)
+    shows(tab, "message 2")
+    assert result_of(queue, "m1")["note"] == "said better"
+
+
+def test_a_lost_reply_does_not_finish_twice(tab: Page, person: str, queue: leaseq.Queue) -> None:
+    filled(queue, YES_NO, holds=3)
+    begin(tab, person, queue)
+    cut: list[str] = []
+
+    def lose_the_reply(route: Route) -> None:
+        if cut:
+            route.continue_()
+        else:
+            cut.append(str(route.fetch().status))
+            route.abort()
+
+    tab.route("**/finish", lose_the_reply)
+    tab.keyboard.press("1")
+    shows(tab, "message 2")
+    assert cut == ["200"]
+    assert result_of(queue, "m1") == {"ok": True}
+    assert queue.stats().counters["finished"] == 1
+    assert [lease.id for lease in queue.mine(person)] == ["m2"]
+
+
+def test_what_was_typed_offline_is_back_after_the_tab_was_closed(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    filled(queue, TRIAGE)
+    begin(tab, person, queue)
+    tab.context.set_offline(True)
+    tab.keyboard.press("2")
+    tab.get_by_label("Note").fill("typed offline")
+    expect(tab.get_by_text("Kept in this browser: no connection")).to_be_visible()
+    other = tab.context.new_page()
+    tab.close()
+    tab.context.set_offline(False)
+    other.goto(f"/q/{queue.name}")
+    expect(other.get_by_text("What you typed in this browser at")).to_be_visible()
+    expect(other.get_by_label("Note")).to_have_value("typed offline")
+    expect(other.get_by_role("radio", name="refund")).to_be_checked()
+    judge(other)
+    expect(other.get_by_text("Draft saved")).to_be_visible()
+    assert queue.mine(person)[0].draft == {"about": "refund", "note": "typed offline"}
+
+
+def test_what_was_typed_elsewhere_since_is_not_written_over(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    filled(queue, TRIAGE)
+    begin(tab, person, queue)
+    tab.context.set_offline(True)
+    tab.get_by_label("Note").fill("typed here")
+    expect(tab.get_by_text("Kept in this browser: no connection")).to_be_visible()
+    (lease,) = queue.mine(person)
+    queue.save_draft(lease, {"note": "typed on the phone"})
+    other = tab.context.new_page()
+    tab.close()
+    tab.context.set_offline(False)
+    other.goto(f"/q/{queue.name}")
+    expect(other.get_by_label("Note")).to_have_value("typed on the phone")
+    other.get_by_role("button", name="Put it in").click()
+    expect(other.get_by_label("Note")).to_have_value("typed here")
+
+
+def test_an_answer_that_was_never_sent_goes_out_when_the_person_is_back(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    filled(queue, YES_NO)
+    begin(tab, person, queue)
+    tab.context.set_offline(True)
+    tab.keyboard.press("1")
+    expect(tab.get_by_text(WAITS)).to_be_visible()
+    queue.release("m1")
+    assert queue.reserve("somebody else")
+    other = tab.context.new_page()
+    tab.close()
+    tab.context.set_offline(False)
+    assert queue.reserve(person)
+    other.goto(f"/q/{queue.name}")
+    shows(other, "message 2")
+    expect(other.get_by_text("An answer that was waiting for the connection is sent now.")).to_be_visible()
+    (kept,) = queue.get("m1").late_answers or queue.get("m1").answers
+    assert kept.result == {"ok": True}

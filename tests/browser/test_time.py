@@ -1,0 +1,56 @@
+"""The time that is left, and the time that somebody was at work."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs
+
+from playwright.sync_api import Page, expect
+
+import leaseq
+from webapp.days import Days
+
+from .conftest import judge
+from .working import YES_NO, begin, filled, shows
+
+LEASE = 600
+
+
+def test_a_warning_in_good_time_and_one_key_to_go_on(tab: Page, person: str, queue: leaseq.Queue) -> None:
+    filled(queue, YES_NO)
+    tab.clock.install()
+    begin(tab, person, queue)
+    warning = tab.get_by_role("alert").filter(has_text="Your time ends soon.")
+    tab.clock.fast_forward(LEASE * 790)
+    expect(tab.locator("#left")).to_have_text("2:06")
+    expect(warning).to_be_hidden()
+    tab.clock.fast_forward(LEASE * 20)
+    expect(warning).to_be_visible()
+    expect(tab.locator(".time")).to_have_class("time soon")
+    judge(tab)
+    with tab.expect_response("**/renew"):
+        tab.keyboard.press("k")
+    expect(warning).to_be_hidden()
+    expect(tab.locator(".time")).to_have_class("time")
+
+
+def test_active_time_is_that_in_which_there_was_a_sign_of_the_person(
+    tab: Page, person: str, queue: leaseq.Queue, server: Any
+) -> None:
+    filled(queue, YES_NO)
+    tab.clock.install()
+    begin(tab, person, queue)
+    tab.get_by_label("Note").press_sequentially("a")
+    tab.clock.fast_forward(20_000)
+    tab.get_by_label("Note").press_sequentially("b")
+    tab.clock.fast_forward(200_000)  # away
+    tab.keyboard.press("Escape")
+    tab.clock.fast_forward(5_000)
+    with tab.expect_request("**/finish") as asked:
+        tab.keyboard.press("1")
+    shows(tab, "message 2")
+    (sent,) = parse_qs(asked.value.post_data)["active_ms"]
+    assert 55_000 <= int(sent) <= 80_000, "20 s, at most 30 s of those away, and 5 s"
+    figures = Days(server.client).today(person, queue.name)
+    assert figures.finished == 1
+    assert 0 < figures.active_ms <= figures.held_ms, "the page's clock is bounded by the lease's own"

@@ -1,0 +1,57 @@
+"""Somebody at the work page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+import leaseq
+
+from .conftest import sign_in
+
+YES_NO = {
+    "show": ["text"],
+    "ask": {
+        "type": "object",
+        "required": ["ok"],
+        "properties": {"ok": {"title": "Is it fine?", "type": "boolean"}, "note": {"type": "string"}},
+    },
+}
+TRIAGE = {
+    "show": ["text"],
+    "ask": {
+        "type": "object",
+        "required": ["about", "urgent"],
+        "properties": {
+            "about": {"title": "About", "enum": ["delivery", "refund", "other"]},
+            "urgent": {"title": "How urgent", "enum": ["today", "later"]},
+            "note": {"title": "Note", "type": "string", "maxLength": 100},
+        },
+    },
+}
+
+
+def filled(queue: leaseq.Queue, form: dict[str, Any], items: int = 3, **policy: Any) -> leaseq.Queue:
+    queue.configure(title="Triage", form=form, lease_seconds=600, **policy)
+    for number in range(1, items + 1):
+        queue.enqueue({"text": f"message {number}"}, id=f"m{number}")
+    return queue
+
+
+def begin(tab: Page, person: str, queue: leaseq.Queue, item: str = "message 1") -> None:
+    sign_in(tab, person)
+    tab.goto(f"/q/{queue.name}")
+    tab.get_by_role("button", name="Take the next").click()
+    shows(tab, item)
+
+
+def shows(tab: Page, item: str) -> None:
+    """The item is there, and the page's script has taken it up."""
+    expect(tab.locator("#item")).to_contain_text(item)
+    expect(tab.get_by_role("button", name="Keys")).to_be_visible()
+
+
+def result_of(queue: leaseq.Queue, id: str) -> Any:
+    (answer,) = queue.get(id).answers
+    return answer.result
