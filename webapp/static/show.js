@@ -5,6 +5,8 @@ document.documentElement.classList.add("scripted");
 const STEP = 5; // seconds that an arrow key goes
 const ZOOM = 1.25;
 
+// Who switched the single keys off on the work page has none here either.
+const keysAreOff = () => localStorage.getItem("leaseq keys off") !== null;
 const isWriting = (target) => target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
 const isPressable = (target) => target.closest("button, a[href], summary, audio, video, [role=button]") !== null;
 
@@ -75,7 +77,7 @@ function openLarge(link) {
 // Keys
 
 document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.metaKey || event.altKey) return;
+  if (event.defaultPrevented || event.metaKey || event.altKey || (keysAreOff() && !event.ctrlKey)) return;
   const writing = isWriting(event.target);
   if (playKey(event, writing)) event.preventDefault();
   else if (event.key.toLowerCase() === "o" && !writing && !event.ctrlKey) {

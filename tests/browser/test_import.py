@@ -1,0 +1,67 @@
+"""Import in a browser: choose, look, choose columns, send, and load the page again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import leaseq
+from webapp.accounts import Accounts
+
+from .conftest import PASSWORD, judge, sign_in
+
+ROWS = 3_000
+
+
+@pytest.fixture
+def at_import(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
+    queue.configure(title="Triage")
+    boss = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/import")
+    return tab
+
+
+def test_a_file_is_looked_at_sent_and_told_of_again(
+    at_import: Page, queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    tab, file = at_import, tmp_path / "rows.csv"
+    lines = [f"r{number},text {number},{number % 100}" for number in range(ROWS)]
+    file.write_text("\n".join(["nr,text,urgency", *lines, "bad,text,high"]))
+    tab.get_by_label("File").set_input_files(file)
+    expect(tab.get_by_role("region", name="The first rows")).to_contain_text("text 3")
+    assert queue.stats().inbound == 0
+    tab.get_by_label("Id", exact=True).select_option("nr")
+    tab.get_by_label("Priority").select_option("urgency")
+    tab.get_by_role("group", name="What people see").get_by_label("urgency").uncheck()
+    expect(tab.get_by_label("Priority")).to_have_value("urgency")
+    judge(tab)
+    tab.get_by_role("button", name="Import").click()
+    told = f"{ROWS:,} added, 0 there already, 1 rejected."
+    expect(tab.get_by_text(told)).to_be_visible(timeout=20_000)
+    expect(tab).to_have_url(re.compile(r"/import/[\w-]{16}$"))
+    tab.reload()
+    expect(tab.get_by_text(told)).to_be_visible()
+    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
+    judge(tab)
+    with tab.expect_download() as download:
+        tab.get_by_role("link", name="Download them").click()
+    assert "bad,text,high" in Path(download.value.path()).read_text()
+    item = queue.get("r7")
+    assert (item.payload, item.priority) == ({"nr": "r7", "text": "text 7"}, 7)
+
+
+def test_a_dropped_file_that_is_no_utf8_is_told(at_import: Page, queue: leaseq.Queue) -> None:
+    tab = at_import
+    tab.locator("#drop").evaluate(
+        """(place) => {
+          const data = new DataTransfer();
+          data.items.add(new File([new Uint8Array([97, 10, 0xe4, 10])], "rows.csv"));
+          place.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(tab.get_by_text("Line 2: not UTF-8 text")).to_be_visible()
+    expect(tab.get_by_label("File")).to_have_value(re.compile("rows.csv"))

@@ -1,0 +1,63 @@
+"""A queue's settings in a browser: the preview follows, errors lead to their line, nothing typed is lost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import leaseq
+from webapp.accounts import Accounts
+
+from .conftest import PASSWORD, judge, sign_in
+
+
+@pytest.fixture
+def at_settings(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
+    queue.configure(title="Triage")
+    queue.enqueue({"text": "the item that waits"})
+    boss = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/settings")
+    return tab
+
+
+def test_the_preview_follows_what_is_typed(at_settings: Page, queue: leaseq.Queue) -> None:
+    tab, seen = at_settings, at_settings.get_by_role("region", name="Preview")
+    expect(seen).to_contain_text("the item that waits")
+    form = {"show": ["text"], "ask": {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}}}}
+    text = json.dumps(form, indent=2)
+    tab.get_by_label("Form", exact=True).fill(text)
+    expect(seen.get_by_label("sad")).to_be_visible()
+    tab.get_by_label("Form", exact=True).fill(text.replace('"enum": [', '"enum": [,'))
+    wrong = seen.get_by_role("button", name="Line")
+    expect(wrong).to_be_visible()
+    expect(seen.get_by_label("sad")).to_be_visible()  # what was good last stays
+    wrong.click()
+    expect(tab.get_by_label("Form", exact=True)).to_be_focused()
+    tab.get_by_label("Form", exact=True).fill(text)
+    expect(wrong).to_have_count(0)
+    tab.get_by_role("button", name="Save").click()
+    expect(tab.get_by_text("Saved.")).to_be_visible()
+    assert queue.policy.form == form
+
+
+def test_each_form_to_start_from_can_be_seen(at_settings: Page, queue: leaseq.Queue) -> None:
+    tab = at_settings
+    tab.get_by_label("Title").fill("My own title")
+    for name, seen in (
+        ("Yes or no", "Is this message fine?"),
+        ("Transcribe", "What does it say?"),
+        ("Check a record", "City"),
+    ):
+        if not tab.get_by_role("button", name=name).is_visible():
+            tab.get_by_text("Start from a form that is there").click()
+        tab.once("dialog", lambda dialog: dialog.accept())
+        tab.get_by_role("button", name=name).click()
+        expect(tab.locator("#preview").get_by_text(seen, exact=True).first).to_be_visible()
+        expect(tab.get_by_label("Title")).to_have_value("My own title")
+    judge(tab)
+    tab.set_viewport_size({"width": 320, "height": 800})
+    judge(tab)
+    assert queue.policy.form is None
