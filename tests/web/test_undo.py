@@ -1,0 +1,78 @@
+"""A finish undone by the page, without JavaScript, and how the page's script is answered."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import Any
+
+import leaseq
+
+from .conftest import Browser
+from .work_pages import path, send, take
+
+ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks"}
+PIECE = {"X-Leaseq-Piece": "yes"}
+
+
+def undo(queue: leaseq.Queue, person: Browser, lease: leaseq.Lease, **options: Any) -> Any:
+    return person.post(path(queue, "items", lease.id, "undo"), {"token": str(lease.token)}, **options)
+
+
+def test_the_answer_is_back_in_its_form(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    send(asking, person, lease, "finish", **{**ANSWER, "then": "next"})
+    assert f'action="{path(asking, "items", lease.id, "undo")}"' in person.get(path(asking)).text
+    gone = undo(asking, person, lease)
+    assert gone.location == path(asking) + "?item=one"
+    page = person.get(gone.location).text
+    assert 'value="thanks"' in page
+    assert "Your answer is taken back. Here it is again." in page
+    assert "Undo" not in page
+    assert asking.get("one").answers == ()
+    assert {held.id for held in asking.mine(person.name)} == {"one", "two"}
+
+
+def test_what_cannot_be_undone_stands_and_says_so(
+    asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    lease = take(asking, person)
+    send(asking, person, lease, "finish", **ANSWER)
+    undo(asking, visitor("worker"), lease)
+    assert len(asking.get("one").answers) == 1, "it was somebody else's"
+    asking.remove("one")
+    assert undo(asking, person, lease).location == path(asking)
+    assert "can't be undone any more" in html.unescape(person.get(path(asking)).text)
+    told = undo(asking, person, lease, headers=PIECE)
+    assert told.status_code == 409
+
+
+def test_the_script_gets_the_next_item_alone_in_one_answer(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    done = send(asking, person, lease, "finish", **ANSWER)
+    assert done.status_code == 303
+    lease = take(asking, person)
+    fields = {"csrf_token": person.csrf("/account"), "token": str(lease.token), "then": "next", **ANSWER}
+    asking.enqueue({"text": "The third"}, id="three")
+    piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+    assert piece.status_code == 200
+    assert "The third" in piece.text
+    assert 'id="now"' in piece.text
+    assert "<html" not in piece.text
+    (third,) = asking.mine(person.name)
+    fields = {**fields, "token": str(third.token)}
+    end = person.client.post(path(asking, "items", "three", "finish"), data=fields, headers=PIECE)
+    assert (end.status_code, end.headers["X-Leaseq-Go"]) == (204, path(asking))
+
+
+def test_the_draft_of_the_page_is_kept_as_it_was_typed(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    sent = send(asking, person, lease, "draft", **{"answer.note": "so far", "answer.count": "4x"})
+    assert sent.status_code == 204
+    assert asking.mine(person.name)[0].draft == {"note": "so far", "count": "4x"}
+
+
+def test_who_is_signed_in_and_their_token(person: Browser) -> None:
+    known = person.get("/work/session").get_json()
+    assert known["person"] == person.name
+    assert known["csrf"]
