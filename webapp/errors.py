@@ -10,7 +10,7 @@ from typing import Any
 from flask import Flask, Response, render_template, request
 from flask_wtf.csrf import CSRFError, validate_csrf
 from pydantic import ValidationError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 from wtforms.validators import ValidationError as ValidationFailed
 
 import leaseq
@@ -80,6 +80,8 @@ def problem_of_http(error: HTTPException) -> Problem:
     if status == 429:
         problem.headers.setdefault("Retry-After", "60")
         problem.detail = "that was too often: wait a little and try again"
+    if status == 404 and error.description == NotFound.description:
+        problem.detail = "nothing has this address: it may be mistyped, or what was there is gone"
     if status == 400:
         problem.members = {"field": "request", "limit": problem.detail}
     return problem
@@ -138,10 +140,9 @@ def as_json(problem: Problem) -> Response:
 
 
 def as_page(problem: Problem) -> Response:
-    title = TITLES.get(problem.code, "That did not work")
     again = _sent() if problem.status == 503 else []
     asked = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
-    page = render_template("error.html", problem=problem, title=title, again=again, request_id=asked)
+    page = render_template("error.html", problem=problem, again=again, request_id=asked)
     response = Response(page, problem.status)
     response.headers.extend(problem.headers)
     return response

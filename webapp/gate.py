@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 import flask_login
 from flask import Flask, Response, current_app, g, redirect, request, url_for
@@ -16,6 +17,7 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
+from leaseq import LeaseqError
 from webapp.accounts import ApiToken, Person, Role, at_least
 from webapp.scopes import refusal
 from webapp.state import accounts
@@ -99,7 +101,15 @@ def init_gate(app: Flask) -> None:
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
     csrf.init_app(app)
     app.before_request(_guard)
-    app.context_processor(lambda: {"person": g.get("person"), "at_least": at_least})
+    app.context_processor(lambda: {"person": _whose_page(), "at_least": at_least})
+
+
+def _whose_page() -> Person | None:
+    """Who is signed in, for the top of the page; also where there is no such page, and so no guard."""
+    if "person" not in g and request.endpoint is None:
+        with suppress(LeaseqError):
+            _identify()
+    return cast("Person | None", g.get("person"))
 
 
 def _guard() -> BaseResponse | None:

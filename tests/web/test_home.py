@@ -82,3 +82,13 @@ def test_the_menu_of_queues_leads_to_each(empty_place: Any) -> None:
     assert '<a href="/q/reviews">Reviews &lt;of&gt; papers</a>' in menu
     assert '<a href="/q/scans">scans</a>' in menu
     assert '<a href="/manage/scans">' in person.get("/queues?manage=yes").text
+
+
+def test_an_address_that_leads_nowhere_has_the_way_home(person: Browser, app: Any) -> None:
+    answer = person.get("/nowhere")
+    assert answer.status_code == 404
+    assert "Nothing has this address: it may be mistyped, or what was there is gone." in answer.text
+    assert person.name in answer.text, "who is signed in still is"
+    stranger = app.test_client().get("/nowhere")
+    assert stranger.status_code == 404
+    assert "Sign out" not in stranger.text
