@@ -6,6 +6,7 @@ from typing import Any
 
 from flask_openapi.blueprint import APIBlueprint
 
+from webapp.api.describe import PROBLEM, complete
 from webapp.api.replies import ProblemModel
 
 __all__ = ["ABOUT", "SECURITY", "VERSION", "ProblemModel", "bp"]
@@ -26,7 +27,7 @@ SECURITY: dict[str, Any] = {
 
 def _problem(text: str) -> dict[str, Any]:
     schema = {"$ref": "#/components/schemas/ProblemModel"}
-    return {"description": text, "content": {"application/problem+json": {"schema": schema}}}
+    return {"description": text, "content": {PROBLEM: {"schema": schema}}}
 
 
 bp = APIBlueprint(
@@ -39,11 +40,18 @@ bp = APIBlueprint(
         "401": _problem("`unauthorized`: no token or session, or one that ended"),
         "403": _problem("`forbidden`: it takes another role, or the CSRF token is missing"),
         "404": _problem("`not-found`"),
-        "409": _problem("`lease-lost`: the lease is not yours any more"),
+        "406": _problem("`not-acceptable`: the Accept header takes nothing of what this gives"),
+        "409": _problem(
+            "`lease-lost`: the lease is not yours any more; or, with an Idempotency-Key, `in-progress` or "
+            "`answer-not-kept`"
+        ),
         "413": _problem("`too-large`"),
         "415": _problem("`unsupported-media-type`"),
-        "422": _problem("`form`: the result does not fit the queue's form; the lease stays"),
-        "503": _problem("`server-unavailable`: try again after `Retry-After` seconds"),
+        "422": _problem(
+            "`form`: the result does not fit the queue's form, and the lease stays; or `key-reused`"
+        ),
+        "500": _problem("`internal`: the failure was written to the log"),
+        "503": _problem("`server-unavailable` or `server-refused`: try again after `Retry-After` seconds"),
     },
 )
 
@@ -55,6 +63,5 @@ init_keys(bp)
 
 # They add their routes to bp.
 from webapp.api import events, items, leases, manage, people, queues  # noqa: E402, F401
-from webapp.api.describe import complete  # noqa: E402
 
 complete(bp)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from leaseq import strict
+from leaseq import form, strict
 from webapp.accounts import Role
 from webapp.waits import LONGEST
 
@@ -21,7 +21,52 @@ BANDS: dict[str, Any] = {"items": {"type": "integer", **PRIORITY}, "minItems": 2
 TEXT: dict[str, Any] = {"maxLength": strict.MAX_TEXT}
 ID: dict[str, Any] = {"minLength": 1, "maxLength": strict.MAX_ID}
 PERSON: dict[str, Any] = {"minLength": 1, "maxLength": strict.MAX_PERSON}
-CURSOR: dict[str, Any] = {"minLength": 1}
+_SHELF = "[^/:]*:(high|normal|low)(:[0-9]{1,3})?(:returned)?"
+PLACE: dict[str, Any] = {"pattern": f"^({_SHELF})?/[0-9]{{1,17}}/[0-9]{{1,3}}/.{{1,200}}$"}
+DUE_PLACE: dict[str, Any] = {"pattern": "^/[0-9]{1,17}/[0-9]{1,3}/.{1,200}$"}
+EVENT: dict[str, Any] = {"pattern": r"^[0-9]{1,16}\.[0-9]{1,9}$"}
+DAY = "^(19[7-9][0-9]|[2-8][0-9]{3})-"  # what the library takes of all the days that a format has
+MOMENT: dict[str, Any] = {
+    "anyOf": [{"type": "string", "pattern": DAY, "format": one} for one in ("date", "date-time")]
+}
+SHOWN: dict[str, Any] = {
+    "type": "object",
+    "required": ["field"],
+    "additionalProperties": False,
+    "properties": {
+        "field": {"type": "string"},
+        "kind": {"enum": list(form.KINDS)},
+        "label": {"type": "string"},
+        "beside": {"type": "boolean"},
+    },
+}
+ASKED = {
+    "type": "object",
+    "required": ["type"],
+    "description": "JSON Schema, draft 2020-12; a reference may not leave it",
+    "properties": {
+        "type": {"const": "object"},
+        "required": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+        "properties": {
+            "type": "object",
+            "additionalProperties": {"anyOf": [{"type": "object"}, {"type": "boolean"}]},
+        },
+    },
+}
+FORM: dict[str, Any] = {
+    "anyOf": [
+        {"type": "null"},
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "show": {"type": "array", "items": {"anyOf": [{"type": "string"}, SHOWN]}},
+                "ask": ASKED,
+                "keys": {"type": "object", "propertyNames": {"minLength": 1, "maxLength": 1}},
+            },
+        },
+    ]
+}
 
 
 def _within(least: float, most: float) -> dict[str, Any]:
@@ -151,7 +196,11 @@ class PolicyBody(Body):
     durable: Literal["server", "fsync", "replica"] = Field(
         "server", description="What an acknowledgement waits for: the server, its disk, or a replica"
     )
-    form: Any = Field(None, description="How to show a payload and what to ask: {show, ask, keys}")
+    form: Any = Field(
+        None,
+        description="How to show a payload and what to ask: {show, ask, keys}; null: one text box",
+        json_schema_extra=FORM,
+    )
     title: str = Field("", description="What pages call the queue", json_schema_extra={"maxLength": 200})
     instructions: str = Field("", description="Markdown", json_schema_extra={"maxLength": 65_536})
 
@@ -167,7 +216,7 @@ class ItemsQuery(BaseModel):
 
     state: State = Field(description="Which of the five states")
     after: str | None = Field(
-        None, description="The cursor that the page before gave", json_schema_extra=CURSOR
+        None, description="The cursor that the page before gave", json_schema_extra=PLACE
     )
     limit: int = Field(100, ge=1, le=1_000)
 
@@ -176,7 +225,7 @@ class DueQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     after: str | None = Field(
-        None, description="The cursor that the page before gave", json_schema_extra=CURSOR
+        None, description="The cursor that the page before gave", json_schema_extra=DUE_PLACE
     )
     limit: int = Field(100, ge=1, le=1_000)
 
@@ -184,7 +233,7 @@ class DueQuery(BaseModel):
 class JournalQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    after: str | None = Field(None, description="The cursor of the last event seen", json_schema_extra=CURSOR)
+    after: str | None = Field(None, description="The cursor of the last event seen", json_schema_extra=EVENT)
     limit: int = Field(100, ge=1, le=1_000)
 
 
@@ -192,7 +241,7 @@ class EventsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     after: str | None = Field(
-        None, description="As the header `Last-Event-ID`, which counts first", json_schema_extra=CURSOR
+        None, description="As the header `Last-Event-ID`, which counts first", json_schema_extra=EVENT
     )
 
 
@@ -203,9 +252,14 @@ class AnswersQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     format: Literal["jsonl", "json", "csv", "tsv"] = "jsonl"
-    since: str | None = Field(None, alias="from", description="Finished from this on" + _MOMENT)
+    since: str | None = Field(
+        None, alias="from", description="Finished from this on" + _MOMENT, json_schema_extra=MOMENT
+    )
     until: str | None = Field(
-        None, alias="to", description="Finished before this; a day counts whole" + _MOMENT
+        None,
+        alias="to",
+        description="Finished before this; a day counts whole" + _MOMENT,
+        json_schema_extra=MOMENT,
     )
     person: str | None = Field(None, description="One person's only", json_schema_extra=PERSON)
     late: bool | None = Field(None, description="true: only those that came late; false: only those in time")

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from flask_openapi.blueprint import APIBlueprint
+from flask_openapi.models.example import Example
+from flask_openapi.models.media_type import MediaType
+from flask_openapi.models.operation import Operation
 from flask_openapi.models.parameter import Parameter
 from flask_openapi.models.path_item import PathItem
 from flask_openapi.models.request_body import RequestBody
+from flask_openapi.models.response import Response
 
+from webapp.api import examples
 from webapp.api.keys import HEADER, MAX_KEY
+from webapp.requests import JSON
+
+PROBLEM = "application/problem+json"
+OF_CHANGES = ("409", "413", "415", "422")
+"""What only a call that changes something answers."""
 
 _KEY = {
     "name": HEADER,
@@ -18,13 +31,29 @@ _KEY = {
 
 
 def complete(bp: APIBlueprint) -> None:
-    paths: dict[str, PathItem] = bp.paths
-    for item in paths.values():
-        if item.post is not None:
-            item.post.parameters = [*(item.post.parameters or ()), Parameter.model_validate(_KEY)]
-        for operation in (item.put, item.post):
-            if operation is not None and isinstance(operation.requestBody, RequestBody):
+    for path, method, operation in _operations(bp.paths):
+        call = f"{method.upper()} {path.removeprefix(str(bp.url_prefix))}"
+        if method == "post":
+            operation.parameters = [*(operation.parameters or ()), Parameter.model_validate(_KEY)]
+        answers = operation.responses or {}
+        if method == "get":
+            operation.responses = answers = {
+                status: one for status, one in answers.items() if status not in OF_CHANGES
+            }
+        if isinstance(operation.requestBody, RequestBody):
+            if method in ("put", "post"):
                 operation.requestBody.required = _asks_for_something(bp, operation.requestBody)
+            _show_requests(call, operation.requestBody)
+        _show_paths(operation)
+        _show_answers(call, answers)
+
+
+def _operations(paths: dict[str, PathItem]) -> Iterator[tuple[str, str, Operation]]:
+    for path, item in paths.items():
+        for method in ("get", "put", "post", "delete"):
+            operation = getattr(item, method)
+            if operation is not None:
+                yield path, method, operation
 
 
 def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
@@ -34,3 +63,30 @@ def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
         if ref is not None and not bp.components_schemas[ref.rpartition("/")[2]].required:
             return False
     return True
+
+
+def _show_requests(call: str, body: RequestBody) -> None:
+    _show(body.content[JSON], examples.REQUESTS[call])
+
+
+def _show_paths(operation: Operation) -> None:
+    for one in operation.parameters or ():
+        if one.name in examples.PATHS and one.required:
+            one.example = examples.PATHS[one.name]
+
+
+def _show_answers(call: str, answers: dict[str, Response]) -> None:
+    for status, answer in answers.items():
+        for kind, media in (answer.content or {}).items():
+            if kind == PROBLEM:
+                media.examples = {
+                    code: Example.model_validate(one) for code, one in examples.problems(status).items()
+                }
+            elif call in examples.STREAMS:
+                _show(media, {"answer": examples.STREAMS[call][kind]})
+            else:
+                _show(media, {"answer": examples.ANSWERS[call]})
+
+
+def _show(media: MediaType, values: dict[str, Any]) -> None:
+    media.examples = {name: Example(value=value) for name, value in values.items()}

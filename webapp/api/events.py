@@ -23,7 +23,7 @@ RESUME = "Last-Event-ID"
 _STREAM = {
     "description": "For as long as it is open: `stats` when a count changed, `journal` for each move. "
     "A comment every 15 seconds shows that it lives",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    "content": {"text/event-stream": {"schema": {"description": "Events, each with its name and JSON"}}},
 }
 _BUSY = {
     "description": "`busy`: as many as a web process takes are watching; `server-unavailable`",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,8 @@ import leaseq
 from leaseq import transfer
 from webapp.api import bp
 from webapp.api.bodies import (
+    DAY,
+    PLACE,
     PRIORITY,
     SKILLS,
     AssignBody,
@@ -55,20 +58,36 @@ _NEW_ITEM = {
             "description": "Seconds before it may be reserved",
         },
         "requires": {**SKILLS, "type": "array", "description": "Skills that a person needs to get it"},
-        "due": {"type": "string", "format": "date-time", "description": "From 1970 to 9000"},
+        "due": {"type": "string", "format": "date-time", "pattern": DAY, "description": "From 1970 to 9000"},
         "max_attempts": {"type": "integer", "minimum": 1, "maximum": 1_000},
     },
 }
+LINES = '{"payload": {"text": "Great, but late"}, "id": "r-1"}\n{"payload": {"text": "Never again"}}\n'
 _BODY: dict[str, Any] = {
     "required": True,
     "content": {
         JSON: {"schema": {"oneOf": [_NEW_ITEM, {"type": "array", "items": _NEW_ITEM}]}},
-        NDJSON: {"schema": {"type": "string", "description": "A new item a line, any number of lines"}},
+        NDJSON: {
+            "schema": {"type": "string", "description": "A new item a line, any number of lines: " + LINES}
+        },
     },
 }
 _ADDED = {
     "description": "One item: `{id, added}`. Several: `{added, duplicates}`",
-    "content": {JSON: {"schema": {"type": "object"}}},
+    "content": {
+        JSON: {
+            "schema": {
+                "type": "object",
+                "required": ["added"],
+                "properties": {
+                    "id": {"type": "string"},
+                    "added": {"anyOf": [{"type": "boolean"}, {"type": "integer"}]},
+                    "duplicates": {"type": "integer"},
+                },
+                "additionalProperties": False,
+            }
+        }
+    },
 }
 
 
@@ -165,7 +184,7 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
 @needs("manager")
 def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     """The items in one state, in order, a page at a time."""
-    page = queue(path.q).page(query.state, limit=query.limit, after=query.after)
+    page = _page(lambda: queue(path.q).page(query.state, limit=query.limit, after=query.after))
     return {"items": [item_shape(item) for item in page.items], "after": page.after}
 
 
@@ -173,8 +192,18 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
 @needs("manager")
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """The items with a due date that are neither finished nor dead, what is due first first."""
-    page = queue(path.q).by_due(limit=query.limit, after=query.after)
+    page = _page(lambda: queue(path.q).by_due(limit=query.limit, after=query.after))
     return {"items": [item_shape(item) for item in page.items], "after": page.after}
+
+
+def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
+    """What only looks like a cursor is a field that is wrong; one of another list leads nowhere in this."""
+    try:
+        return look()
+    except leaseq.Invalid as refused:
+        if refused.field == "after" and re.match(PLACE["pattern"], request.args["after"]):
+            raise Problem(404, "not-found", f"{refused}: begin again without it") from None
+        raise
 
 
 @bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": ItemModel})

@@ -19,7 +19,9 @@ _ANSWERS = {
     "description": "An answer a line, in the order in which they were finished; late answers are marked",
     "content": {
         "application/x-ndjson": {"schema": {"type": "string"}},
-        "application/json": {"schema": {"type": "string"}},
+        "application/json": {
+            "schema": {"type": "array", "items": {"$ref": "#/components/schemas/AnswerModel"}}
+        },
         "text/csv": {"schema": {"type": "string"}},
         "text/tab-separated-values": {"schema": {"type": "string"}},
     },

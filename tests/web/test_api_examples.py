@@ -1,0 +1,60 @@
+"""The description of REST fits the standard, and each of its examples fits what it says itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from schemathesis.specs.openapi.definitions import OPENAPI_31
+
+from webapp.api.items import LINES
+
+
+@pytest.fixture(scope="module")
+def described(app: Any) -> dict[str, Any]:
+    found: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json
+    return found
+
+
+def media(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every body that is described: where it stands, and its kind's schema and examples."""
+    for path, item in described["paths"].items():
+        for method, operation in item.items():
+            bodies = {"request": operation.get("requestBody", {}), **operation["responses"]}
+            for name, body in bodies.items():
+                for kind, found in (body.get("content") or {}).items():
+                    yield f"{method} {path} {name} {kind}", found
+
+
+def test_the_description_fits_the_standard(described: dict[str, Any]) -> None:
+    schema = jsonschema_rs.Draft202012Validator(OPENAPI_31)
+    assert [error.message for error in schema.iter_errors(described)] == []
+
+
+def test_every_request_and_answer_has_an_example_that_fits(described: dict[str, Any]) -> None:
+    seen = 0
+    for where, found in media(described):
+        schema = {**found["schema"], "components": described["components"]}
+        validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
+        if where.endswith("request application/x-ndjson"):
+            assert found["schema"]["description"].endswith(LINES), "clients of one JSON body take the other"
+            continue
+        assert found.get("examples"), where
+        for name, example in found["examples"].items():
+            errors = [error.message for error in validator.iter_errors(example["value"])]
+            assert errors == [], f"{where} {name}"
+            seen += 1
+    assert seen > 400
+
+
+def test_an_example_shows_every_field(described: dict[str, Any]) -> None:
+    """What is absent is null, not left out: an example that misses a field misleads."""
+    for where, found in media(described):
+        ref = found["schema"].get("$ref")
+        if ref is None or " request " in where or "problem" in ref.lower():
+            continue
+        fields = described["components"]["schemas"][ref.rpartition("/")[2]]["properties"]
+        for example in found["examples"].values():
+            assert set(example["value"]) == set(fields), where

@@ -1,0 +1,275 @@
+"""One example of each request and answer: a queue of reviews, on a morning in November."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_AT, _UNTIL, _LATER = "2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00.123Z", "2026-11-21T10:03:12.480Z"
+_PAYLOAD = {"text": "Great, but late", "order": "40-1182"}
+_RESULT = {"stars": 4}
+_FORM = {
+    "show": [{"field": "text", "kind": "markdown"}],
+    "ask": {
+        "type": "object",
+        "required": ["stars"],
+        "properties": {"stars": {"type": "integer", "minimum": 1, "maximum": 5, "title": "How many stars?"}},
+    },
+    "keys": {},
+}
+_POLICY = {
+    "lease_seconds": 300.0,
+    "max_attempts": 3,
+    "retry_seconds": 2.0,
+    "retry_max_seconds": 3600.0,
+    "holds": 1,
+    "bands": [50, 150],
+    "renewals": None,
+    "share_drafts": False,
+    "answers": 1,
+    "max_abandons": None,
+    "dedupe_seconds": 0.0,
+    "keep_finished_seconds": None,
+    "durable": "server",
+    "form": _FORM,
+    "title": "Reviews",
+    "instructions": "Four stars and more only where the parcel came.",
+}
+_COUNTS = {"inbound": 8214, "reserved": 37, "scheduled": 12, "finished": 41003, "dead": 6}
+_QUEUE = {
+    "name": "reviews",
+    "title": "Reviews",
+    "paused": None,
+    "policy": _POLICY,
+    "form": _FORM,
+    "counts": _COUNTS,
+}
+_LEASE = {
+    "queue": "reviews",
+    "id": "r-1",
+    "token": 17,
+    "payload": _PAYLOAD,
+    "attempt": 1,
+    "reserved_at": _AT,
+    "expires_at": _UNTIL,
+    "lease_seconds": 300.0,
+    "draft": None,
+    "person": "alice",
+}
+_NEXT = {**_LEASE, "id": "r-2", "token": 18, "payload": {"text": "Never again", "order": "40-1190"}}
+_GRANT = {
+    "token": 17,
+    "person": "alice",
+    "attempt": 1,
+    "reserved_at": _AT,
+    "how": "held",
+    "ended_at": None,
+    "expires_at": _UNTIL,
+    "renewals": 0,
+    "reason": None,
+}
+_ANSWER = {
+    "id": "r-1",
+    "payload": _PAYLOAD,
+    "result": _RESULT,
+    "person": "alice",
+    "token": 17,
+    "attempt": 1,
+    "finished_at": _LATER,
+    "late": False,
+}
+_ITEM = {
+    "id": "r-1",
+    "state": "reserved",
+    "payload": _PAYLOAD,
+    "priority": 100,
+    "requires": [],
+    "assignment": 1,
+    "assigned_to": [],
+    "due": None,
+    "attempts": 1,
+    "failures": 0,
+    "last_error": None,
+    "enqueued_at": "2026-11-21T09:12:40.002Z",
+    "leases": [_GRANT],
+    "answers": [],
+    "late_answers": [],
+    "history": [_GRANT],
+}
+_GONE = {**_GRANT, "how": "released", "ended_at": _LATER}
+_WAITS = {**_ITEM, "state": "inbound", "leases": [], "history": [_GONE]}
+_ENDED = {**_GRANT, "how": "finished", "ended_at": _LATER}
+_ADOPTED = {
+    **_ITEM,
+    "state": "finished",
+    "leases": [],
+    "history": [_ENDED],
+    "answers": [{**_ANSWER, "late": True}],
+}
+_STATS = {
+    **_COUNTS,
+    "oldest_inbound_seconds": 15120.5,
+    "overdue": 0,
+    "waiting": 0,
+    "paused": None,
+    "counters": {"enqueued": 49272, "reserved": 42210, "finished": 41003, "late": 3, "died": 6},
+}
+_EVENT = {
+    "cursor": "1795255200123.0",
+    "at": _AT,
+    "what": "reserved",
+    "id": "r-1",
+    "person": "alice",
+    "token": 17,
+    "detail": None,
+}
+_PERSON = {"name": "alice", "role": "worker", "skills": ["fr"], "disabled": False, "created_at": _AT}
+_LINE = (
+    '{"id":"r-1","payload":{"text":"Great, but late"},"result":{"stars":4},"person":"alice","token":17,'
+    '"attempt":1,"finished_at":"2026-11-21T10:03:12.480Z","late":false}\n'
+)
+_TABLE = (
+    "id,person,token,attempt,finished_at,late,payload.text,result.stars\n"
+    'r-1,alice,17,1,2026-11-21T10:03:12.480Z,false,"Great, but late",4\n'
+)
+_NEW = {"payload": _PAYLOAD, "id": "r-1", "priority": 50, "requires": ["fr"], "due": "2026-11-24T17:00:00Z"}
+_HELD = {"token": 17}
+
+_Q, _I = "/queues/{q}", "/queues/{q}/items/{id}"
+
+PATHS: dict[str, str] = {"q": "reviews", "id": "r-1", "name": "alice"}
+"""What stands for the names in a path."""
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    f"PUT {_Q}": {"a form": {"title": "Reviews", "lease_seconds": 300, "form": _FORM}},
+    f"POST {_Q}/items": {"one": _NEW, "several": [_NEW, {"payload": {"text": "Never again"}}]},
+    f"POST {_Q}/reserve": {"now": {}, "wait": {"wait": 20}},
+    f"POST {_I}/finish": {"and next": {**_HELD, "result": _RESULT, "then_reserve": True}},
+    f"POST {_I}/undo": {"undo": _HELD},
+    f"POST {_I}/abandon": {"never again": {**_HELD, "reason": "I know the author", "again": False}},
+    f"POST {_I}/fail": {"broken": {**_HELD, "error": "The text is cut off"}},
+    f"POST {_I}/renew": {"renew": _HELD},
+    f"PUT {_I}/draft": {"so far": {**_HELD, "draft": {"stars": 3}}},
+    f"POST {_I}/adopt": {"adopt": _HELD},
+    f"POST {_I}/revive": {"revive": {}},
+    f"POST {_I}/release": {"release": {}},
+    f"POST {_I}/assign": {"to one": {"person": "alice"}},
+    f"POST {_Q}/revive": {"all": {}, "some": {"error": "cut off"}},
+    f"POST {_Q}/clear": {"clear": {}},
+    f"POST {_Q}/pause": {"lunch": {"reason": "Lunch until two"}},
+    f"POST {_Q}/resume": {"resume": {}},
+    "PUT /people/{name}": {"a worker": {"role": "worker", "skills": ["fr"]}},
+}
+ANSWERS: dict[str, dict[str, Any]] = {
+    "GET /queues": {"queues": [_QUEUE], "after": None},
+    f"GET {_Q}": _QUEUE,
+    f"PUT {_Q}": _QUEUE,
+    f"GET {_Q}/stats": _STATS,
+    f"GET {_Q}/items": {"items": [_ITEM], "after": "/1795255500123000/1/r-1"},
+    f"POST {_Q}/items": {"id": "r-1", "added": True},
+    f"GET {_Q}/due": {"items": [{**_ITEM, "due": "2026-11-24T17:00:00.000Z"}], "after": None},
+    f"GET {_I}": _ITEM,
+    f"POST {_Q}/reserve": _LEASE,
+    f"GET {_Q}/mine": {"leases": [_LEASE], "after": None},
+    f"POST {_I}/finish": {"id": "r-1", "late": False, "replayed": False, "next": _NEXT},
+    f"POST {_I}/undo": {**_LEASE, "token": 19, "draft": _RESULT},
+    f"POST {_I}/abandon": {"id": "r-1"},
+    f"POST {_I}/fail": {"id": "r-1", "retry_at": "2026-11-21T10:03:14.480Z"},
+    f"POST {_I}/renew": {**_LEASE, "expires_at": "2026-11-21T10:08:12.480Z"},
+    f"POST {_I}/adopt": _ADOPTED,
+    f"POST {_I}/revive": _WAITS,
+    f"POST {_I}/release": _WAITS,
+    f"POST {_I}/assign": {**_WAITS, "assigned_to": ["alice"]},
+    f"POST {_Q}/revive": {"revived": 12, "more": False},
+    f"POST {_Q}/clear": {"returned": 3, "released": 1, "died": 0, "forgotten": 0, "more": False},
+    f"POST {_Q}/pause": {"paused": "Lunch until two"},
+    f"POST {_Q}/resume": {"paused": None},
+    f"GET {_Q}/journal": {"events": [_EVENT], "after": _EVENT["cursor"]},
+    "GET /people": {"people": [_PERSON], "after": None},
+    "PUT /people/{name}": _PERSON,
+}
+
+STREAMS: dict[str, dict[str, Any]] = {
+    f"GET {_Q}/answers": {
+        "application/x-ndjson": _LINE,
+        "application/json": [_ANSWER],
+        "text/csv": _TABLE,
+        "text/tab-separated-values": _TABLE.replace('"', "").replace("t, b", "t; b").replace(",", "\t"),
+    },
+    f"GET {_Q}/events": {
+        "text/event-stream": 'event: journal\nid: 1795255200123.0\ndata: {"what": "reserved"}\n\n'
+    },
+}
+"""Answers that are no single JSON object, by kind."""
+
+_PROBLEMS: tuple[tuple[int, str, str, str, dict[str, Any]], ...] = (
+    (
+        400,
+        "invalid",
+        "That was not accepted",
+        "wait: a number from 0 to 30",
+        {"field": "wait", "limit": "0 to 30"},
+    ),
+    (401, "unauthorized", "Sign in first", "send a token by `Authorization: Bearer ...`, or sign in", {}),
+    (403, "forbidden", "You may not do this", "this takes the role manager; yours is worker", {}),
+    (404, "not-found", "There is nothing here", "there is no queue 'reviews'", {}),
+    (406, "not-acceptable", "There is no such kind of answer", "this gives application/json", {}),
+    (
+        409,
+        "lease-lost",
+        "The lease is not yours any more",
+        "this lease of item 'r-1' is over: somebody else is on it now",
+        {"id": "r-1", "state": "reserved", "answer_kept": True},
+    ),
+    (
+        409,
+        "in-progress",
+        "The first of these is not answered yet",
+        "the first request is not answered yet",
+        {},
+    ),
+    (409, "answer-not-kept", "That was done", "its answer was too long to be kept", {}),
+    (413, "too-large", "That is too large", "The data value transmitted exceeds the capacity limit.", {}),
+    (415, "unsupported-media-type", "That kind of content is not taken here", "send application/json", {}),
+    (
+        422,
+        "form",
+        "The result does not fit the form",
+        "the result does not fit the queue's form: stars: 9 is greater than the maximum of 5",
+        {"errors": {"stars": "9 is greater than the maximum of 5"}},
+    ),
+    (
+        422,
+        "key-reused",
+        "This key belongs to another request",
+        "Idempotency-Key: this key was used for another body",
+        {"field": "Idempotency-Key", "limit": "another key for each body"},
+    ),
+    (500, "internal", "Something went wrong", "the failure was written to the log", {}),
+    (
+        503,
+        "server-unavailable",
+        "The queue server can't be reached",
+        "no answer from redis://server:6379",
+        {},
+    ),
+    (503, "server-refused", "The queue server refused", "the server refused: out of memory", {}),
+)
+
+
+def problems(status: str) -> dict[str, Any]:
+    """The examples of one status, by code."""
+    return {
+        code: {
+            "value": {
+                "type": "about:blank",
+                "title": title,
+                "status": number,
+                "code": code,
+                "detail": detail,
+                "request_id": "0f3a9c51",
+                **members,
+            }
+        }
+        for number, code, title, detail, members in _PROBLEMS
+        if str(number) == status
+    }
