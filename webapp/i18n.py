@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask, request
 from flask_babel import Babel, get_locale
 
-LANGUAGES = {"en": "English"}
+LANGUAGES = {"en": "English", "de": "Deutsch"}
 """By code, each in its own words."""
 
 COOKIE = "leaseq-language"
