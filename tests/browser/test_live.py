@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from webapp.accounts import Accounts
@@ -80,6 +80,28 @@ def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Qu
     expect(tab.get_by_text("There is none.")).to_be_hidden()
 
 
+def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.configure(title="Triage")
+    sign_in(tab, boss)
+    refused = {"status": 503, "headers": {"Retry-After": "10"}, "body": ""}
+
+    def answer(route: Route) -> None:
+        stream = "event-stream" in route.request.headers["accept"]
+        route.fulfill(**refused) if stream else route.continue_()
+
+    tab.route("**/live", answer)
+    tab.clock.install()
+    tab.goto(f"/manage/{queue.name}")
+    expect(tab.get_by_text("No connection")).to_be_visible()
+    queue.enqueue({"n": 1})
+    for _ in range(100):  # the server itself looks once a second
+        tab.clock.run_for(7_000)
+        if figure(tab, "counts.inbound").text_content() == "1":
+            break
+    expect(figure(tab, "counts.inbound")).to_have_text("1")
+    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
+
+
 def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Support triage", max_attempts=1)
     queue.enqueue_many([{"n": n} for n in range(30)])
@@ -101,3 +123,8 @@ def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
             tab.emulate_media(color_scheme=scheme)
             tab.set_viewport_size({"width": width, "height": 900})
             judge(tab)
+        tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.goto(f"/manage/{queue.name}")
+    for one in tab.locator("main details > summary").all():
+        one.click()
+    judge(tab)

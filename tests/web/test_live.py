@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from time import sleep
 from typing import Any
@@ -15,6 +15,7 @@ from tests.conftest import Clock
 from webapp.accounts import Accounts
 from webapp.gate import still_lets
 from webapp.live import handover
+from webapp.live.feed import ASK_AGAIN, Channel, Feed, Watcher
 from webapp.live.hub import BACKLOG, HEARTBEAT, STALLED, VOUCHED, Hub, Stream
 from webapp.live.picture import Picture
 from webapp.live.spark import spark
@@ -151,6 +152,20 @@ def test_a_revoked_token_a_lost_role_and_an_ended_session_watch_no_longer(
     assert still_lets(app, environ)
     accounts.end_sessions(boss.name, by="test")
     assert not still_lets(app, environ)
+
+
+def test_a_stream_ends_when_the_gate_says_no(hub: Hub, client: tuple[Stream, socket.socket]) -> None:
+    class Silent(Channel):
+        def serve(self, watchers: Sequence[Any]) -> None:
+            pass
+
+    stream, theirs = client
+    feed, answers = Feed(hub), iter([True, False])
+    watcher = Watcher(stream, lambda: next(answers))
+    for _ in range(2):
+        watcher.asked -= ASK_AGAIN
+        feed.look_at(Silent(Any, Any), [watcher])
+    assert ended(theirs)
 
 
 def environ_of(app: Any, request: dict[str, Any]) -> Any:

@@ -84,13 +84,16 @@ class Feed:
     def look(self) -> None:
         for channel, watchers in self._present().values():
             try:
-                for watcher in watchers:
-                    self._ask(watcher)
-                channel.serve(watchers)
-            except leaseq.LeaseqError as error:  # a stream that can't be vouched for ends
+                self.look_at(channel, watchers)
+            except leaseq.LeaseqError as error:  # the server is away: their streams stay, silent
                 log.debug("nothing new of %s: %s", channel.queue.name, error)
             except Exception:  # one queue's fault is not the others'
                 log.exception("what is new of %s can't be told", channel.queue.name)
+
+    def look_at(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
+        for watcher in watchers:
+            self._ask(watcher)
+        channel.serve(watchers)
 
     def _present(self) -> Mapping[Any, tuple[Channel, list[Watcher]]]:
         """Those whose stream is open; the others are forgotten."""
@@ -109,7 +112,11 @@ class Feed:
         now = time.monotonic()
         if now - watcher.asked < ASK_AGAIN:
             return
-        if watcher.vouch():
+        try:
+            may = watcher.vouch()
+        except leaseq.LeaseqError:
+            return  # the hub ends it, where nobody can be asked for a minute
+        if may:
             watcher.asked = now
             self._hub.vouch(watcher.stream)
         else:

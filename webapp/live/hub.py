@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import selectors
 import socket
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+
+log = logging.getLogger(__name__)
 
 HEARTBEAT = 15.0  # seconds; proxies close what is silent for 60
 VOUCHED = 60.0  # a stream that nobody vouched for in so many seconds ends
@@ -106,7 +109,10 @@ class Hub:
                 else:
                     self._look(key.data, mask)
             while self._asked:
-                self._asked.popleft()()
+                try:
+                    self._asked.popleft()()
+                except Exception:  # one stream's fault is not the others'
+                    log.exception("something asked of the hub failed")
             self.mind(self._clock())
 
     def mind(self, now: float) -> None:

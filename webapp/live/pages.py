@@ -34,11 +34,11 @@ class Figures(Channel):
 
     def serve(self, watchers: Sequence[Onlooker]) -> None:
         figures = self.live.pictures.of(self.queue).seen()
-        data = message("figures", _timed(figures))
-        for one in watchers:
-            if one.shown is not figures:
-                one.shown = figures
-                self.live.hub.send(one.stream, data)
+        behind = [one for one in watchers if one.shown is not figures]
+        data = message("figures", _timed(figures)) if behind else b""
+        for one in behind:
+            one.shown = figures
+            self.live.hub.send(one.stream, data)
 
 
 @bp.get("/manage")

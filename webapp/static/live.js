@@ -9,7 +9,7 @@ const whole = new Intl.NumberFormat(language);
 const POLL = 5000; // ms, where there is no stream
 const TRY_STREAM = 30000; // ms between two tries for one
 let ahead = 0; // ms that the server's clock is ahead of this one
-let heard = null; // when the last figures came
+let heard = new Date(); // when the last figures came
 let figures = null;
 
 const get = (data, path) => path.split(".").reduce((part, name) => part?.[name], data);
@@ -139,7 +139,7 @@ function take(data) {
 
 function connected(yes) {
   const state = root.querySelector("[data-state]");
-  if (state) set(state, yes ? texts.on : heard ? texts.off.replace("%(time)s", local(heard)) : "");
+  if (state) set(state, yes ? texts.on : texts.off.replace("%(time)s", local(heard)));
 }
 
 async function ask() {
@@ -159,7 +159,7 @@ async function poll() {
       connected(false);
     }
   }
-  wait();
+  if (source?.readyState !== EventSource.OPEN) wait();
 }
 function wait() {
   polling ??= setTimeout(poll, POLL * (0.8 + 0.4 * Math.random()));
