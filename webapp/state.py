@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from flask import current_app, g
 
@@ -42,9 +42,30 @@ def person() -> Person:
     return cast("Person", g.person)
 
 
+class QueueOfRequest(leaseq.Queue):
+    """A queue as one request sees it: its policy is read once, however often the request asks."""
+
+    _read: leaseq.Policy | None = None
+
+    @property
+    def policy(self) -> leaseq.Policy:
+        if self._read is None:
+            self._read = super().policy
+        return self._read
+
+    def find_policy(self) -> leaseq.Policy | None:
+        self._read = super().find_policy()
+        return self._read
+
+    def configure(self, **changes: Any) -> leaseq.Policy:
+        self._read = None
+        self._read = super().configure(**changes)
+        return self._read
+
+
 def queue(name: str) -> leaseq.Queue:
     """The queue of this name, or QueueNotFound: over HTTP only PUT and the page for it make one."""
-    found = leaseq.Queue(state().client, name)
-    if not found.exists():
+    found = QueueOfRequest(state().client, name)
+    if found.find_policy() is None:
         raise leaseq.QueueNotFound(name)
     return found

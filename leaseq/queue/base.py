@@ -33,9 +33,13 @@ class Base:
     @property
     def policy(self) -> Policy:
         """The policy in force; the defaults for a queue that isn't there yet."""
+        return self.find_policy() or Policy()
+
+    def find_policy(self) -> Policy | None:
+        """The policy in force, or None where the queue isn't there: `exists` and `policy` in one call."""
         reply = self._moves.policy(TEXTS)
         if reply.code == b"no-queue":
-            return Policy()
+            return None
         policy, version = from_server(reply.rest[0], reply.rest[1], reply.rest[2:])
         self._form = (version, policy.form)
         self._moves.learn(policy.durable)

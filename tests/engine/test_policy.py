@@ -126,3 +126,12 @@ def test_queues_are_listed_by_name_and_only_those_that_are_there(queue: leaseq.Q
 def test_a_lease_is_kept_to_the_microsecond(timed: leaseq.Queue) -> None:
     assert timed.configure(lease_seconds=1.00000049).lease_seconds == 1
     assert timed.policy.lease_seconds == 1
+
+
+def test_find_policy_tells_a_queue_that_is_not_there_from_one_with_the_defaults(queue: leaseq.Queue) -> None:
+    assert queue.find_policy() is None
+    queue.configure(lease_seconds=7)
+    found = queue.find_policy()
+    assert found
+    assert found == queue.policy
+    assert found.lease_seconds == 7

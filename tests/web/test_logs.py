@@ -49,7 +49,8 @@ def json_log() -> Iterator[Log]:
 
 def _listening(log: Log) -> Iterator[Log]:
     root = logging.getLogger()
-    level, root.level = root.level, logging.INFO
+    level = root.level
+    root.setLevel(logging.INFO)
     root.addHandler(log.handler)
     yield log
     root.removeHandler(log.handler)

@@ -1,0 +1,181 @@
+"""`./dev bench load`: a thousand made-up people at the work page of a real gunicorn, and how long they wait.
+
+The people live in this process, the pages in gunicorn's, the items in a server of its own with an fsync for
+each change, as `leaseq up` runs it. All of it is on this machine, and on loopback only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import ceil
+from pathlib import Path
+
+import click
+
+import leaseq
+from leaseq.embedded import EmbeddedServer
+from webapp.accounts import Accounts
+from webapp.commands.load_people import Browser, Person, Tally, Wrong
+from webapp.commands.serve import gunicorn_argv
+
+HOST = "127.0.0.1"
+QUEUE = "load"
+SIGN_INS = 8  # at once; each costs a password hash
+P95, P99 = 50, 150  # milliseconds
+FORM = {
+    "show": [{"field": "text", "kind": "text"}],
+    "ask": {
+        "type": "object",
+        "required": ["about"],
+        "properties": {
+            "about": {"title": "What is it about?", "enum": ["delivery", "refund", "other"]},
+            "note": {"type": "string", "title": "Note", "maxLength": 200},
+        },
+    },
+}
+
+
+@click.command()
+@click.option("--people", default=1_000, show_default=True, type=click.IntRange(1, 2_000))
+@click.option("--think", default=5.0, show_default=True, help="Seconds that a person thinks, in the mean.")
+@click.option(
+    "--seconds", default=60, show_default=True, type=click.IntRange(5, 600), help="What is measured."
+)
+@click.option("--workers", default=2, show_default=True, help="Web processes.")
+@click.option("--threads", default=16, show_default=True, help="Threads of each.")
+def load(people: int, think: float, seconds: int, workers: int, threads: int) -> None:
+    """Let made-up people work through a real gunicorn, and print what they waited.
+
+    Each signs in, takes an item, thinks, answers it and gets the next; some save drafts, put items off or
+    load the page again. Exits with 1 where a request failed, or the 95th or 99th of a hundred took too long.
+    """
+    with tempfile.TemporaryDirectory(prefix="leaseq-load-") as folder, EmbeddedServer(folder) as server:
+        names, password = _fill(server.url, people, items=int(people * (seconds / think + 6)) + 1_000)
+        with _gunicorn(server.url, workers, threads, Path(folder)) as port:
+            tally = asyncio.run(_crowd(port, names, password, think, seconds))
+    _print(tally, seconds)
+    if tally.errors or not _fast_enough(tally):
+        sys.exit(1)
+
+
+def _fill(url: str, people: int, items: int) -> tuple[list[str], str]:
+    client = leaseq.connect(url)
+    queue = leaseq.Queue(client, QUEUE)
+    queue.configure(title="Load", lease_seconds=600, form=FORM)
+    queue.enqueue_many({"text": f"Message {n}: my parcel is not here. " * 3} for n in range(items))
+    accounts, password = Accounts(client), secrets.token_urlsafe(12)
+    names = [f"person {n}" for n in range(people)]
+    click.echo(f".. {people:,} people join, {items:,} items wait", err=True)
+    for name in names:
+        accounts.add(name, by="load", password=password)
+    client.close()
+    return names, password
+
+
+@contextmanager
+def _gunicorn(url: str, workers: int, threads: int, folder: Path) -> Iterator[int]:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port = int(probe.getsockname()[1])
+    environment = {**os.environ, "LEASEQ_REDIS_URL": url, "LEASEQ_SECRET_KEY": secrets.token_urlsafe(48)}
+    argv = gunicorn_argv(HOST, port, workers, threads, log_level="info")
+    with (folder / "web.log").open("wb") as log:  # the access log is part of what a request costs
+        process = subprocess.Popen(argv, env=environment, stderr=log)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection((HOST, port), timeout=1).close()
+                break
+            except OSError:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise click.ClickException((folder / "web.log").read_text()[-2_000:]) from None
+                time.sleep(0.1)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+async def _crowd(port: int, names: list[str], password: str, think: float, seconds: int) -> Tally:
+    """Everybody signs in, a few at a time; then all work. The first moments are not counted."""
+    _allow_files(2 * len(names) + 100)
+    tally = Tally()
+    browsers = [Browser(HOST, port, tally) for _ in names]
+    people = [
+        Person(name, password, QUEUE, browser, tally) for name, browser in zip(names, browsers, strict=True)
+    ]
+    began = time.monotonic()
+    gate = asyncio.Semaphore(SIGN_INS)
+
+    async def in_turn(person: Person) -> None:
+        async with gate:
+            await person.sign_in()
+
+    await asyncio.gather(*map(in_turn, people))
+    click.echo(f".. all signed in within {time.monotonic() - began:.0f} s; now they work", err=True)
+    warm = 2 * think
+    until = time.monotonic() + warm + seconds
+
+    async def working(person: Person) -> None:
+        try:
+            await person.work(think, until)
+        except (Wrong, OSError, asyncio.IncompleteReadError) as error:
+            tally.errors.append(f"{error!r}")
+
+    async def count() -> None:
+        await asyncio.sleep(warm)
+        tally.counting = True
+        used = time.process_time()
+        await asyncio.sleep(seconds)
+        tally.counting = False
+        click.echo(f".. this process used {(time.process_time() - used) / seconds:.0%} of a core", err=True)
+
+    await asyncio.gather(count(), *map(working, people))
+    for browser in browsers:
+        browser.close()
+    return tally
+
+
+def _allow_files(wanted: int) -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, most), most))
+
+
+def _of(times: list[float], share: float) -> float:
+    return sorted(times)[min(ceil(len(times) * share), len(times)) - 1]
+
+
+def _all(tally: Tally) -> list[float]:
+    return [one for times in tally.times.values() for one in times]
+
+
+def _fast_enough(tally: Tally) -> bool:
+    times = _all(tally)
+    return bool(times) and _of(times, 0.95) <= P95 and _of(times, 0.99) <= P99
+
+
+def _print(tally: Tally, seconds: int) -> None:
+    rows: list[tuple[str, ...]] = [("what", "a second", "p50 ms", "p95 ms", "p99 ms", "longest")]
+    for what, times in [*sorted(tally.times.items()), ("all", _all(tally))]:
+        figures = [_of(times, share) for share in (0.5, 0.95, 0.99, 1)] if times else []
+        rows.append((what, f"{len(times) / seconds:.1f}", *(f"{one:.1f}" for one in figures)))
+    for row in rows:
+        click.echo("".join(f"{cell:>10}" if n else f"{cell:<18}" for n, cell in enumerate(row)))
+    click.echo(f"{tally.answered / seconds:.1f} answers a second; {len(tally.errors)} errors")
+    for error in tally.errors[:5]:
+        click.echo(f"  {error}")
+
+
+if __name__ == "__main__":
+    load()
