@@ -1,0 +1,158 @@
+"""What an item shows, by the keyboard: a picture opens large, sound plays, widgets help."""
+
+from __future__ import annotations
+
+import io
+import wave
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+import leaseq
+from tests.web.gunicorn_place import serving
+from webapp.forms.starts import picture
+
+from .conftest import SECRET, judge, sign_in
+
+MEDIA = "https://media.example"
+FORM = {
+    "show": [
+        {"field": "image", "kind": "image", "label": "Page"},
+        {"field": "sound", "kind": "audio", "label": "Sound"},
+        {"field": "rows", "kind": "table"},
+        {"field": "data", "kind": "json"},
+    ],
+    "ask": {
+        "type": "object",
+        "required": ["text"],
+        "properties": {
+            "text": {"title": "Text", "type": "string", "maxLength": 200},
+            "count": {"title": "Count", "type": "number", "minimum": 0, "maximum": 2, "multipleOf": 0.5},
+            "land": {"title": "Land", "enum": [f"Land {n}" for n in range(30)]},
+            "who": {
+                "title": "Who",
+                "type": "object",
+                "properties": {"name": {"title": "Name", "type": "string", "maxLength": 50}},
+            },
+            "at": {"title": "At", "type": "string", "format": "time"},
+        },
+    },
+}
+
+
+def tone() -> bytes:
+    made = io.BytesIO()
+    with wave.open(made, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(1)
+        sound.setframerate(8_000)
+        sound.writeframes(b"\x80" * 8_000 * 30)
+    return made.getvalue()
+
+
+def in_ranges(route: Route) -> None:
+    """As a host of sound answers: without ranges no browser can go back and on in it."""
+    whole = tone()
+    begin = int(route.request.headers.get("range", "bytes=0-")[6:].partition("-")[0])
+    headers = {
+        "Accept-Ranges": "bytes",
+        "Content-Type": "audio/wav",
+        "Content-Range": f"bytes {begin}-{len(whole) - 1}/{len(whole)}",
+    }
+    route.fulfill(status=206, body=whole[begin:], headers=headers)
+
+
+@pytest.fixture(scope="module")
+def place_with_media(server: Any) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEASEQ_MEDIA_ORIGINS", MEDIA)
+        with serving(server.url, SECRET) as address:
+            yield address
+
+
+@pytest.fixture
+def at_item(chromium: Browser, place_with_media: str, person: str, queue: leaseq.Queue) -> Iterator[Page]:
+    """At the work page, with an item of many kinds."""
+    queue.configure(title="Kinds", form=FORM)
+    rows = [{"a": 1, "b": "two"}, {"a": 3}]
+    data = {"deep": {"er": [1, 2]}}
+    queue.enqueue({"image": picture(), "sound": f"{MEDIA}/a.wav", "rows": rows, "data": data}, id="one")
+    context = chromium.new_context(base_url=place_with_media)
+    context.set_default_timeout(10_000)
+    context.route(f"{MEDIA}/**", in_ranges)
+    tab = context.new_page()
+    sign_in(tab, person)
+    tab.goto(f"/q/{queue.name}")
+    tab.get_by_role("button", name="Take the next").click()
+    expect(tab.get_by_role("cell", name="two")).to_be_visible()
+    expect(tab.get_by_role("button", name="Keys")).to_be_visible()
+    yield tab
+    context.close()
+
+
+def test_a_picture_opens_large(at_item: Page) -> None:
+    tab = at_item
+    judge(tab)
+    tab.keyboard.press("Escape")  # out of the box that the page begins in
+    tab.keyboard.press("o")
+    large = tab.get_by_role("dialog", name="Page").get_by_role("img")
+    expect(large).to_be_visible()
+    before = large.bounding_box()
+    tab.keyboard.press("+")
+    after = large.bounding_box()
+    assert before
+    assert after
+    assert after["width"] > before["width"]
+    judge(tab)
+    tab.keyboard.press("Escape")
+    expect(tab.get_by_role("dialog", name="Page")).to_have_count(0)
+
+
+def test_sound_plays_by_keys_also_while_typing(at_item: Page) -> None:
+    tab = at_item
+
+    def sound(expression: str) -> Any:
+        return tab.evaluate(f"document.querySelector('audio').{expression}")
+
+    tab.wait_for_function("document.querySelector('audio').readyState > 0")
+    tab.locator("#item").focus()
+    tab.keyboard.press("Space")
+    tab.wait_for_function("!document.querySelector('audio').paused")
+    tab.get_by_label("Text").focus()
+    tab.keyboard.type("a b")  # a space while typing is a space
+    assert sound("paused") is False
+    tab.keyboard.press("Control+Space")
+    assert sound("paused") is True
+    assert tab.get_by_label("Text").input_value() == "a b"
+    was = sound("currentTime")
+    tab.keyboard.press("Control+ArrowRight")
+    assert sound("currentTime") >= was + 4
+
+
+def test_widgets_help_and_throw_nothing_away(at_item: Page, queue: leaseq.Queue) -> None:
+    tab, text, count = at_item, at_item.get_by_label("Text"), at_item.get_by_label("Count")
+    text.press_sequentially("a b")
+    expect(tab.get_by_text("197 characters left.")).to_be_visible()
+    text.fill("x" * 203)
+    expect(tab.get_by_text("3 characters too many.")).to_be_visible()
+    expect(text).to_have_value("x" * 203)
+    text.fill("done")
+    count.focus()
+    for _press in range(3):
+        tab.keyboard.press("ArrowUp")
+    expect(count).to_have_value("1.0")
+    tab.get_by_label("Land").fill("land 7")
+    tab.get_by_role("group", name="Who").get_by_label("Name").fill("Ann")
+    tab.get_by_label("At optional").fill("10:05")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.locator("#item")).to_have_count(0)
+    (answer,) = queue.get("one").answers
+    assert answer.result == {
+        "text": "done",
+        "count": 1,
+        "land": "Land 7",
+        "who": {"name": "Ann"},
+        "at": "10:05:00Z",
+    }
