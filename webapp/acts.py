@@ -6,11 +6,13 @@ form and the policy before and after, so that a new route is in the log without 
 
 from __future__ import annotations
 
+import logging
 from dataclasses import fields
 from typing import Any
 
 from flask import Flask, Response, current_app, g, request
 from flask_babel import gettext as _
+from werkzeug.exceptions import HTTPException
 
 import leaseq
 from leaseq import LeaseqError, Policy
@@ -18,9 +20,19 @@ from webapp.gate import need_of
 from webapp.requests import JSON
 from webapp.state import accounts, state
 
-SILENT = frozenset({"api.enqueue", "manage.preview", "manage.ask_many", "manage.do_many"})
-"""What puts items in is told by the queue's journal, item by item; what changes nothing is not told; what
-goes on for many requests tells when it begins and ends."""
+SILENT = frozenset(
+    {
+        "api.enqueue",
+        "manage.ask_many",
+        "manage.do_many",
+        "manage.look_at_file",
+        "manage.plan_import",
+        "manage.preview_settings",
+        "manage.start_settings",
+    }
+)
+"""What puts items in by REST is told by the queue's journal, item by item; what changes nothing is not told;
+what goes on for many requests tells when it begins and ends."""
 
 ACTS = {
     "create": "made",
@@ -30,6 +42,7 @@ ACTS = {
     "resume": "resumed",
     "clear": "cleared",
     "import_file": "imported",
+    "take_in": "imported",
     "revive": "revived",
     "revive_all": "revived",
     "release": "released",
@@ -39,6 +52,7 @@ ACTS = {
 }
 _TOLD = ("reason", "person", "error", "state", "token")
 _LONG = 60
+log = logging.getLogger(__name__)
 
 
 def note(what: str, about: str, detail: str = "") -> None:
@@ -56,17 +70,26 @@ def _before() -> None:
     if not _is_act():
         return
     queue = (request.view_args or {}).get("q")
-    g.policy_before = _policy(queue) if queue and "id" not in (request.view_args or {}) else None
+    g.policy_before = _policy(queue) if queue and not _is_about_item() else None
 
 
 def _after(response: Response) -> Response:
     if response.status_code < 400 and _is_act() and not g.get("act_noted"):
         names = request.view_args or {}
         act = (request.endpoint or "").partition(".")[2]
-        kind = "item" if "id" in names else "queue"
-        about = " / ".join(str(names[name]) for name in ("q", "id") if name in names)
-        note(f"{kind}.{ACTS.get(act, act)}", about or _sent().get("name", ""), _detail())
+        kind = "item" if _is_about_item() else "queue"
+        about = (
+            f"{names['q']} / {names['id']}" if kind == "item" else names.get("q") or _sent().get("name", "")
+        )
+        try:
+            note(f"{kind}.{ACTS.get(act, act)}", str(about), _detail())
+        except LeaseqError:  # the act is done, and who did it is told so
+            log.warning("the log misses %s of %s", act, g.person.name, exc_info=True)
     return response
+
+
+def _is_about_item() -> bool:
+    return request.url_rule is not None and "/items/<" in request.url_rule.rule
 
 
 def _is_act() -> bool:
@@ -88,10 +111,10 @@ def _detail() -> str:
 
 def _sent() -> dict[str, Any]:
     """The fields of the form, or of the JSON."""
-    if request.mimetype == JSON:
-        value = request.get_json()
-        return value if isinstance(value, dict) else {}
-    return dict(request.form)
+    try:
+        return dict(request.get_json() if request.mimetype == JSON else request.form)
+    except (LeaseqError, HTTPException):
+        return {}  # a file, or what else was streamed
 
 
 def _changes() -> list[str]:

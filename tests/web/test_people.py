@@ -271,6 +271,19 @@ def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
     assert told(accounts, boss.name)[0][:2] == ("queue.resumed", asking.name)
 
 
+def test_an_act_stands_where_the_log_can_not_be_written(
+    accounts: Accounts, asking: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is done by then: an error would make the caller do it again."""
+
+    def away(*_: object) -> None:
+        raise leaseq.ServerUnavailable("away")
+
+    monkeypatch.setattr(type(accounts.log), "write", away)
+    assert manager("POST", f"/queues/{asking.name}/pause", json={}).status_code == 200
+    assert asking.stats().paused is not None
+
+
 def test_every_act_that_accounts_write_has_words() -> None:
     from pathlib import Path
 
