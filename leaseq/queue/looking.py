@@ -33,6 +33,7 @@ EVERYTHING = Filter()
 MOST_LOOKS = 1_000_000
 _PAGE = 50  # items of one call to the server: about a millisecond of it
 _LOOK = 250  # entries that one call looks at for those that a filter names: the same
+_AT_ONCE = 5  # journal entries among which one of a known time is
 _WALK = 5_000  # entries between two looks at what was found
 _ENTRIES = 1_000  # journal entries of one call
 _ENTRIES_BACK = 200  # backwards: an import has hundreds of moves in an entry, and few of them may be wanted
@@ -187,18 +188,28 @@ class Looking(Base):
             if len(entries) < asked:
                 return found
 
-    def told(self, id: str, *, look: int = 20_000) -> Told:
-        """What the journal tells of an item since it entered, among the ``look`` entries from then on."""
+    def told(self, id: str, *, look: int = 10_000) -> Told:
+        """What the journal tells of an item since it entered, among the ``look`` entries from then on; and
+        who took leases of it away, however much later."""
         item = self.get(id)
         left = strict.integer(look, "look", 1, MOST_LOOKS)
-        start, found = str(records.microseconds(item.enqueued_at)), []
+        start, found = str(records.microseconds(item.enqueued_at)), list[Event]()
         while start and left > 0:
-            asked = min(left, _ENTRIES)
-            start, *entries = self._moves.story(start, asked, item.id).rest
-            start = start.decode()
-            found += [move for entry in entries for move in records.events(*entry) if move.id == item.id]
-            left -= asked
+            looked, start, events = self._told(item.id, start, min(left, _ENTRIES_BACK))
+            found += events
+            left -= looked
+        known = {event.token for event in found if event.what == "released"}
+        for grant in item.history if start else ():
+            if grant.how == "released" and grant.ended_at and grant.token not in known:
+                events = self._told(item.id, str(records.microseconds(grant.ended_at)), _AT_ONCE)[2]
+                found += [one for one in events if one.what == "released" and one.token == grant.token]
         return Told(tuple(found), whole=not start)
+
+    def _told(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
+        """How many entries were looked at, with which to go on, and what they tell of the item."""
+        looked, following, *entries = self._moves.story(start, look, id).rest
+        moves = [move for entry in entries for move in records.events(*entry)]
+        return int(looked), following.decode(), [move for move in moves if move.id == id]
 
 
 def _given(answer: Answer, person: str | None, since: datetime | None, until: datetime | None) -> bool:

@@ -62,10 +62,10 @@ def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, graves: leaseq.Q
     tab.keyboard.press("Space")
     tab.get_by_role("button", name="Revive").press("Enter")
     expect(tab.get_by_role("heading", name="Revive: 1 item?")).to_be_visible()
-    both_schemes(tab)
+    judge(tab)
     tab.get_by_role("button", name="Revive: 1 item").press("Enter")
     expect(tab.get_by_text("1 waits again.")).to_be_visible()
-    both_schemes(tab)
+    judge(tab)
     tab.get_by_role("link", name="Back to the list").press("Enter")
     expect(tab.get_by_role("checkbox", name="Choose m-001")).to_be_visible()
     expect(tab.get_by_role("checkbox", name="Choose m-003")).to_have_count(0)
@@ -147,6 +147,29 @@ def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: 
     tab.get_by_role("button", name="Make it the answer").press("Enter")
     expect(tab.get_by_text(f"{boss} made a late answer the item's")).to_be_visible()
     assert [answer.person for answer in queue.get("m1").answers] == ["ann"]
+
+
+def test_answers_are_downloaded_as_asked(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.configure(title="Triage")
+    for person in ("ann", "bob"):
+        queue.enqueue({"of": person})
+        queue.finish(queue.reserve(person), {"answer": person})
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/export")
+    tab.get_by_role("combobox", name="By").fill("ann")
+    tab.get_by_role("textbox", name="Finished from").fill("yesterday")
+    tab.get_by_role("button", name="Download").press("Enter")
+    expect(tab.get_by_text("from: a day such as")).to_be_visible()
+    expect(tab.get_by_role("combobox", name="By")).to_have_value("ann")
+    both_schemes(tab)
+    tab.get_by_role("textbox", name="Finished from").fill("2020-01-01")
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Download").press("Enter")
+    assert download.value.suggested_filename == f"{queue.name}.csv"
+    assert [line.split(",")[3] for line in download.value.path().read_text().splitlines()] == [
+        "person",
+        "ann",
+    ]
 
 
 def test_without_a_script_many_are_moved_just_the_same(

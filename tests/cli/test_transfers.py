@@ -124,6 +124,25 @@ def test_answers_are_exported_in_the_order_they_were_finished(
     assert [row["finished_at"] for row in rows] == [line["finished_at"] for line in lines]
 
 
+def test_what_is_exported_may_be_of_a_person_a_time_late_or_not(call: Call, made: leaseq.Queue) -> None:
+    made.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(2)])
+    for person in ("ann", "bob"):
+        made.finish(made.reserve(person), {})
+
+    def exported(*asked: str) -> list[str]:
+        result = call("export", made.name, *asked)
+        assert result.exit_code == 0, result.stderr
+        return [json.loads(line)["id"] for line in result.stdout.splitlines()]
+
+    assert exported("--person", "bob") == ["i1"]
+    assert exported("--from", "2020-01-01", "--in-time") == ["i0", "i1"]
+    assert exported("--late") == []
+    assert exported("--to", "2020-01-01T00:00:00Z") == []
+    refused = call("export", made.name, "--from", "yesterday")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "from: a day such as 2026-11-21" in refused.stderr
+
+
 def test_nothing_is_exported_from_a_queue_without_answers(call: Call, made: leaseq.Queue) -> None:
     assert call("export", made.name).stdout == ""
     assert call("export", made.name, "--format", "json").stdout == "[]\n"

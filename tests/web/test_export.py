@@ -60,6 +60,8 @@ def answered(server: Server, queue_name: str) -> leaseq.Queue:
         ({"late": "yes"}, [3]),
         ({"late": "no", "person": "bob"}, [1, 4]),
         ({"with_late": "yes", "from": "2027-01-18"}, [3, 4, 4]),
+        ({"with_late": "yes", "to": "2027-01-17"}, [0, 1, 2]),
+        ({"with_late": "yes", "person": "ann"}, [0, 2, 4]),
         ({"person": "nobody"}, []),
     ],
 )
