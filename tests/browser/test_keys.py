@@ -22,7 +22,7 @@ def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
     expect(tab.locator("#live")).to_contain_text("Saved.")
     expect(tab.get_by_role("region", name="The item")).to_be_focused()
     expect(tab.get_by_text("1 today")).to_be_visible()
-    tab.get_by_label("Note").fill("1 of 2")  # a key in a box is a letter
+    tab.get_by_label("Note").press_sequentially("1 of 2")  # a key in a box is a letter
     assert queue.get("m2").state == "reserved"
     tab.keyboard.press("Escape")
     tab.keyboard.press("1")
@@ -65,7 +65,7 @@ def test_all_keys_in_a_list_and_a_switch_that_turns_single_ones_off(
     tab.keyboard.press("h")
     tab.keyboard.press("?")
     keys = tab.get_by_role("dialog", name="Keys")
-    expect(keys).to_contain_text("About: refund")
+    expect(keys).to_contain_text("About · refund")
     expect(keys).to_contain_text("Later")
     judge(tab)
     tab.keyboard.press("1")

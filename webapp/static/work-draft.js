@@ -100,13 +100,14 @@ function restore(sheet, base) {
   };
   const text = (words) => (note.querySelector("span").textContent = words.replace("{time}", local(kept.at)));
   const button = note.querySelector("button");
+  if (JSON.stringify(kept.pairs.filter(([, value]) => value !== "")) === base) {
+    sheet.filled(kept.pairs); // nothing to tell: it stands there, and the server has it soon
+    return;
+  }
   if (kept.base === base) {
     back();
     text(note.dataset.back);
     button.hidden = true;
-  } else if (JSON.stringify(kept.pairs.filter(([, value]) => value !== "")) === base) {
-    drop(sheet.what);
-    return;
   } else {
     text(note.dataset.other);
     button.addEventListener("click", () => {

@@ -2,8 +2,14 @@
 
 export function begin({ root, form, elsewhere }) {
   if (elsewhere || document.activeElement?.closest("dialog")) return;
-  const wrong = root.querySelector("[aria-invalid=true]") ?? root.querySelector("#wrong");
+  const wrong = root.querySelector("[aria-invalid=true]") ?? atFault(root.querySelector("#wrong"));
   const box = form.querySelector("input[data-key]") ? null : form.querySelector("[data-name] textarea, [data-name] input");
   const place = wrong ?? (form.dataset.renew && !form.querySelector("input:checked") ? box : null);
   (place ?? root.querySelector("#item")).focus({ preventScroll: !wrong });
+}
+
+// What the first line of the errors is about: a choice has no mark of its own.
+function atFault(errors) {
+  const place = errors?.querySelector("a") && document.getElementById(errors.querySelector("a").hash.slice(1));
+  return place?.querySelector("input") ?? place ?? errors;
 }

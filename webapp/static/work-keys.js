@@ -72,7 +72,7 @@ list.addEventListener("beforetoggle", (event) => {
   for (const made of body.querySelectorAll(".made")) made.remove();
   for (const input of form.querySelectorAll("input[data-key]")) {
     const field = input.closest("fieldset").querySelector("legend").firstChild.textContent.trim();
-    body.append(line(input.dataset.key, `${field}: ${input.closest("label").querySelector("span").textContent}`));
+    body.append(line(input.dataset.key, `${field} · ${input.closest("label").querySelector("span").textContent}`));
   }
   for (const one of document.querySelectorAll("[data-page-key]:not([hidden])")) {
     const name = [...one.childNodes].find((node) => node.textContent.trim());

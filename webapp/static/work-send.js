@@ -2,9 +2,10 @@
 // token makes that safe.
 import { swap } from "./work-sheet.js";
 import { session, signIn } from "./work-session.js";
-import { drop, unsent } from "./work-store.js";
+import { drop, isSent, unsent } from "./work-store.js";
 
 const PATIENCE = 20_000; // ms for an answer
+const LASTING = /\/(finish|abandon|fail)$/; // what is still meant when the page was closed meanwhile
 const PAUSES = [1000, 2000, 5000, 10_000, 15_000]; // ms before the next try
 
 let busy = false;
@@ -26,14 +27,18 @@ async function send(sheet, url, body, isAnswer) {
   if (busy || sheet.elsewhere) return;
   busy = true;
   sheet.root.classList.add("busy");
+  const hands = document.activeElement;
+  sheet.form.inert = true; // what would be typed now belongs to no item any more
   tell(sheet, "");
-  if (isAnswer) sheet.keepToSend(url, body);
+  if (isAnswer && LASTING.test(url)) sheet.keepToSend(url, body);
   else sheet.flush();
   try {
     await untilThere(sheet, url, body, isAnswer);
   } finally {
     busy = false;
     sheet.root.classList.remove("busy");
+    sheet.form.inert = false;
+    if (hands.isConnected && document.activeElement === document.body) hands.focus();
   }
 }
 
@@ -53,11 +58,14 @@ async function untilThere(sheet, url, body, isAnswer) {
       body.set("csrf_token", csrf);
       continue;
     }
-    if (answer.kind === "told") return refused(sheet, answer, isAnswer);
+    if (answer.kind === "told") {
+      isSent(sheet.what);
+      return refused(sheet, answer, isAnswer);
+    }
     if (isAnswer && answer.status < 400) {
       drop(sheet.what);
       sheet.done?.();
-    }
+    } else isSent(sheet.what);
     if (answer.kind === "go") location.replace(answer.url);
     else swap(answer.html);
     return;
@@ -85,6 +93,7 @@ async function post(url, body) {
 function waited(sheet, pause) {
   const note = sheet.root.querySelector("#offline");
   note.hidden = false;
+  note.scrollIntoView({ block: "nearest" });
   return new Promise((resolve) => {
     const waiting = new AbortController();
     const { signal } = waiting;
@@ -126,10 +135,12 @@ async function sendLeftOver(sheet) {
     body.set("then", "stop");
     body.set("csrf_token", sheet.form.elements.csrf_token.value);
     const answer = await post(left.url, body);
-    if (answer.kind === "go" || answer.kind === "piece") {
-      drop(what);
-      const note = sheet.root.querySelector("#left-over");
-      note.hidden = false;
+    if (!["go", "piece"].includes(answer.kind)) continue;
+    if (answer.status === 422) {
+      isSent(what);
+      continue;
     }
+    drop(what);
+    sheet.root.querySelector("#left-over").hidden = false;
   }
 }

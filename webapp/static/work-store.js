@@ -26,6 +26,12 @@ export function drop(what) {
   }
 }
 
+// The server has seen it, and said no: it is not sent again by itself, but the words stay.
+export function isSent(what) {
+  const kept = get(what);
+  if (kept) put(what, { pairs: kept.pairs, base: kept.base });
+}
+
 // Answers of this person that never reached the server: [what, what was kept].
 export function unsent(person) {
   return all().filter(([what, kept]) => kept?.send && JSON.parse(what)[0] === person);
