@@ -84,6 +84,11 @@ def integer(value: object, field: str, least: int, most: int) -> int:
     return value
 
 
+def whole(value: object) -> object:
+    """JSON knows one kind of number, and 5.0 is 5 there: the int where it is one, else the value itself."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def number(value: object, field: str, least: float, most: float) -> float:
     if (
         not isinstance(value, int | float)

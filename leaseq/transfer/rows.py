@@ -62,6 +62,8 @@ def from_envelope(value: Json) -> NewItem:
         given["due"] = due(given["due"])
     if "requires" in given:
         given["requires"] = strict.skills(given["requires"], "requires")
+    for name in {"priority", "max_attempts"} & set(given):
+        given[name] = strict.whole(given[name])
     return checked(NewItem(**given))
 
 

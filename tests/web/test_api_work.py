@@ -9,6 +9,8 @@ import leaseq
 from .api_calls import ANSWER, TIME, reserve
 from .conftest import Caller
 
+JSON = {"content_type": "application/json"}
+
 
 def test_a_lease_has_its_shape(asking: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(asking, worker)
@@ -156,3 +158,17 @@ def test_an_idempotency_key_makes_a_post_act_once(
     reserved = worker("POST", f"/queues/{queue.name}/reserve", headers=key).json
     assert worker("POST", f"/queues/{queue.name}/reserve", headers=key).json["token"] == reserved["token"]
     assert worker("POST", f"/queues/{queue.name}/reserve").json["token"] != reserved["token"]
+
+
+def test_a_whole_number_may_be_written_with_a_point(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    """JSON knows one kind of number: there are languages that write 5 as 5.0."""
+    assert manager("PUT", f"/queues/{asking.name}", data='{"holds": 2.0, "bands": [40.0, 150]}', **JSON).json
+    assert (asking.policy.holds, asking.policy.bands) == (2, (40, 150))
+    new = '{"payload": 1, "id": "three", "priority": 7.0, "max_attempts": 5e0}'
+    assert manager("POST", f"/queues/{asking.name}/items", data=new, **JSON).status_code == 201
+    assert asking.get("three").priority == 7
+    lease = reserve(asking, worker)
+    body = f'{{"token": {lease["token"]}.0}}'
+    assert worker("POST", f"/queues/{asking.name}/items/{lease['id']}/renew", data=body, **JSON).json

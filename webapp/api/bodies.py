@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from leaseq import form, strict
 from webapp.accounts import Role
@@ -19,8 +19,9 @@ SKILLS: dict[str, Any] = {"items": SKILL, "maxItems": strict.MAX_SKILLS}
 PRIORITY: dict[str, Any] = {"minimum": 0, "maximum": strict.MAX_PRIORITY}
 BANDS: dict[str, Any] = {"items": {"type": "integer", **PRIORITY}, "minItems": 2, "maxItems": 2}
 TEXT: dict[str, Any] = {"maxLength": strict.MAX_TEXT}
+PRINTABLE = "^[^\\u0000-\\u001f\\u007f-\\u00a0]+$"  # and of what lies above what Unicode calls so
 ID: dict[str, Any] = {"minLength": 1, "maxLength": strict.MAX_ID}
-PERSON: dict[str, Any] = {"minLength": 1, "maxLength": strict.MAX_PERSON}
+PERSON: dict[str, Any] = {"minLength": 1, "maxLength": strict.MAX_PERSON, "pattern": PRINTABLE}
 _SHELF = "[^/:]*:(high|normal|low)(:[0-9]{1,3})?(:returned)?"
 PLACE: dict[str, Any] = {"pattern": f"^({_SHELF})?/[0-9]{{1,17}}/[0-9]{{1,3}}/.{{1,200}}$"}
 DUE_PLACE: dict[str, Any] = {"pattern": "^/[0-9]{1,17}/[0-9]{1,3}/.{1,200}$"}
@@ -73,6 +74,9 @@ def _within(least: float, most: float) -> dict[str, Any]:
     return {"minimum": least, "maximum": most}
 
 
+Whole = Annotated[int, BeforeValidator(strict.whole)]
+
+
 class Body(BaseModel):
     """A request's body: exact types, and no field that isn't known."""
 
@@ -86,14 +90,14 @@ class QueuePath(BaseModel):
 class ItemPath(QueuePath):
     id: str = Field(
         description="The item's id: printable, not . or ..",
-        json_schema_extra={"minLength": 1, "maxLength": 200},
+        json_schema_extra={"minLength": 1, "maxLength": 200, "pattern": PRINTABLE},
     )
 
 
 class PersonPath(BaseModel):
     name: str = Field(
         description="The person's name: printable, not . or ..",
-        json_schema_extra={"minLength": 1, "maxLength": 64},
+        json_schema_extra={"minLength": 1, "maxLength": 64, "pattern": PRINTABLE},
     )
 
 
@@ -110,7 +114,7 @@ class ReserveBody(Body):
 
 
 class Held(Body):
-    token: int = Field(ge=1, le=MAX_TOKEN, description="The lease's token")
+    token: Whole = Field(ge=1, le=MAX_TOKEN, description="The lease's token")
 
 
 class FinishBody(Held):
@@ -158,7 +162,7 @@ class PolicyBody(Body):
     lease_seconds: float = Field(
         300, description="How long a person may hold an item", json_schema_extra=_within(0.1, 604_800)
     )
-    max_attempts: int = Field(
+    max_attempts: Whole = Field(
         3, description="Expiries and fails until an item is dead", json_schema_extra=_within(1, 1_000)
     )
     retry_seconds: float = Field(
@@ -169,22 +173,22 @@ class PolicyBody(Body):
     retry_max_seconds: float = Field(
         3600, description="The longest such wait", json_schema_extra=_within(0, 604_800)
     )
-    holds: int = Field(
+    holds: Whole = Field(
         1, description="Leases that one person may have at once", json_schema_extra=_within(1, 100)
     )
-    bands: list[int] = Field(
+    bands: list[Whole] = Field(
         [50, 150],
         description="Priorities up to the first are high, past the second low",
         json_schema_extra=BANDS,
     )
-    renewals: int | None = Field(
+    renewals: Whole | None = Field(
         None,
         description="How often one lease may be renewed; null: no limit",
         json_schema_extra=_within(0, 1_000_000),
     )
     share_drafts: bool = Field(False, description="Show a draft to the next person")
-    answers: int = Field(1, description="How many people are to answer each item, 1 to 100")
-    max_abandons: int | None = Field(
+    answers: Whole = Field(1, description="How many people are to answer each item, 1 to 100")
+    max_abandons: Whole | None = Field(
         None, description="When that many people gave an item back, it is dead; null: no limit"
     )
     dedupe_seconds: float = Field(

@@ -15,6 +15,7 @@ from flask_openapi.models.request_body import RequestBody
 from flask_openapi.models.response import Response
 
 from webapp.api import examples
+from webapp.api.bodies import PRINTABLE
 from webapp.api.keys import HEADER, MAX_KEY
 from webapp.requests import JSON
 
@@ -26,7 +27,7 @@ _KEY = {
     "name": HEADER,
     "in": "header",
     "description": "Makes it safe to send again: it acts once with the same answer. Another for each body",
-    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY},
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": PRINTABLE},
 }
 
 

@@ -16,6 +16,7 @@ from webapp.api import bp
 from webapp.api.bodies import (
     DAY,
     PLACE,
+    PRINTABLE,
     PRIORITY,
     SKILLS,
     AssignBody,
@@ -47,6 +48,7 @@ _NEW_ITEM = {
             "type": "string",
             "minLength": 1,
             "maxLength": 200,
+            "pattern": PRINTABLE,
             "description": "Printable, not . or ..; made when absent; sent again it adds nothing",
         },
         "priority": {"type": "integer", "default": 100, "description": "The smaller, the sooner", **PRIORITY},
