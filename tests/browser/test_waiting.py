@@ -118,7 +118,7 @@ def test_stop_and_wait_again_by_the_keyboard(here: Page, letters: leaseq.Queue) 
     with here.expect_response("**/reserve"):
         wait(here, letters)
     here.get_by_role("button", name="Stop waiting").press("Enter")
-    expect(here.get_by_text("You stopped waiting.")).to_be_visible()
+    expect(here.get_by_text("You stopped waiting.", exact=True)).to_be_visible()
     again = here.get_by_role("button", name="Wait for the next one")
     expect(again).to_be_focused()
     here.unroute_all()

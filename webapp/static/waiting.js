@@ -96,6 +96,7 @@ async function fetchItem() {
 const after = (answer) => 1000 * (Number(answer?.headers.get("Retry-After")) || 0);
 
 async function pause(milliseconds) {
+  if (!waiting) return;
   pausing = true;
   await new Promise((done) => {
     setTimeout(done, milliseconds);
