@@ -19,7 +19,7 @@ GOOD = "correct horse battery"
         ("x" * 9, "10 to 128"),
         ("x" * 129, "10 to 128"),
         ("password123", "many people"),
-        ("PassWord123", "many people"),
+        ("PaSsWoRd1234", "many people"),
         ("1234567890", "many people"),
         ("qwertyuiop", "many people"),
         ("iloveyou123", "many people"),
