@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flask import flash, redirect, request, url_for
+from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 import leaseq
@@ -21,11 +22,12 @@ def create() -> Response | tuple[str, int]:
     try:
         found = leaseq.Queue(state().client, name)
         if found.exists():
-            raise Invalid("name", "a name that no queue has yet", f"there is a queue {name!r} already")
+            there = _("There is a queue %(name)s already.", name=name)
+            raise Invalid("name", "a name that no queue has yet", there)
         found.configure(by=person().name, title=title)
     except Invalid as refused:
         return overview_page(str(refused)), 400
-    flash(f"The queue {name} is there. Say what it asks, then import a file.")
+    flash(_("The queue %(name)s is there. Say what it asks, then import a file.", name=name))
     return redirect(url_for("manage.settings", q=name), 303)
 
 
@@ -33,7 +35,7 @@ def create() -> Response | tuple[str, int]:
 @needs("manager")
 def pause(q: str) -> Response:
     queue(q).pause(request.form.get("reason", "").strip() or None, by=person().name)
-    flash("Paused. Nobody gets a new item; what people hold they may finish.")
+    flash(_("Paused. Nobody gets a new item; what people hold they may finish."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
 
@@ -41,7 +43,7 @@ def pause(q: str) -> Response:
 @needs("manager")
 def resume(q: str) -> Response:
     queue(q).resume(by=person().name)
-    flash("Items are handed out again.")
+    flash(_("Items are handed out again."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
 
@@ -50,6 +52,12 @@ def resume(q: str) -> Response:
 def clear(q: str) -> Response:
     """Return what ran out, release what is due: now, and not when the clear job comes by."""
     cleared = queue(q).clear()
-    forgotten = f", {cleared.forgotten:,} forgotten" if cleared.forgotten else ""
-    flash(f"{cleared.returned:,} returned, {cleared.released:,} released, {cleared.died:,} died{forgotten}.")
+    counts = {name: f"{getattr(cleared, name):,}" for name in ("returned", "released", "died", "forgotten")}
+    if cleared.forgotten:
+        text = _(
+            "%(returned)s returned, %(released)s released, %(died)s died, %(forgotten)s forgotten.", **counts
+        )
+    else:
+        text = _("%(returned)s returned, %(released)s released, %(died)s died.", **counts)
+    flash(text)
     return redirect(url_for("manage.one_queue", q=q), 303)

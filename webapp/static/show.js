@@ -118,6 +118,7 @@ function count(target) {
   if (!place) return;
   const left = Number(place.dataset.most) - [...target.value].length;
   place.textContent = (left < 0 ? place.dataset.over : place.dataset.left).replace("{n}", Math.abs(left).toLocaleString());
+  place.classList.toggle("near", left < place.dataset.most / 3);
   place.classList.toggle("over", left < 0);
 }
 
