@@ -1,0 +1,136 @@
+"""The examples of docs/deploy.md name what there is, and nginx before a real leaseq does what they promise."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from leaseq.cli import main
+from tests.web.gunicorn_place import free_port, gunicorn
+from webapp.commands.serve import serve
+from webapp.settings import Settings
+
+DOCS = Path(__file__).parents[2] / "docs"
+FILES = sorted(
+    path
+    for folder in ("nginx", "systemd", "container")
+    for path in (DOCS / folder).iterdir()
+    if path.is_file()
+)
+SECRET = "a secret for tests that is long enough"
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+OPENSSL = shutil.which("openssl")
+
+
+def known_settings() -> set[str]:
+    fields = {f"LEASEQ_{name.upper()}" for name in Settings.model_fields}
+    return fields | {str(option.envvar) for option in serve.params if isinstance(option, click.Option)}
+
+
+@pytest.mark.parametrize("path", [*FILES, DOCS / "deploy.md"], ids=lambda path: path.name)
+def test_settings_and_options_are_real(path: Path) -> None:
+    text = path.read_text()
+    assert set(re.findall(r"\bLEASEQ_[A-Z_]+\b", text)) <= known_settings()
+    context = click.Context(main)
+    for line in re.findall(r"(?:^|[ /=\"'])leaseq ((?:serve|up|clear)\b[^\n`\"']*)", text):
+        name, *words = line.split()
+        command = main.get_command(context, name)
+        assert command is not None
+        options = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
+        assert {word for word in words if word.startswith("--")} <= options, line
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="platform: there is no systemd")
+@pytest.mark.parametrize("unit", sorted((DOCS / "systemd").iterdir()), ids=lambda path: path.name)
+def test_units_are_what_systemd_understands(unit: Path, tmp_path: Path) -> None:
+    for one in (DOCS / "systemd").iterdir():
+        text = one.read_text().replace("/opt/leaseq/bin/leaseq", "/bin/true")
+        (tmp_path / one.name).write_text(text)
+    command = ["systemd-analyze", "verify", "--recursive-errors=no", str(tmp_path / unit.name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert [line for line in done.stderr.splitlines() if unit.name in line] == []
+
+
+@pytest.fixture
+def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
+    """nginx by the example's file, with other ports and a certificate made here; the port for TLS."""
+    settings = {"LEASEQ_SECURE_COOKIES": "true", "LEASEQ_TRUSTED_PROXIES": "1"}
+    with gunicorn(server.url, SECRET, workers=1, threads=4, **settings) as (url, _):
+        plain, tls = free_port(), free_port()
+        _certificate(tmp_path)
+        site = (DOCS / "nginx" / "leaseq.conf").read_text()
+        site = re.sub(r"    listen \[::\].*\n", "", site)
+        for old, new in (
+            ("127.0.0.1:8000", url.removeprefix("http://")),
+            ("listen 80;", f"listen 127.0.0.1:{plain};"),
+            ("listen 443 ", f"listen 127.0.0.1:{tls} "),
+            ("/etc/ssl/leaseq", str(tmp_path)),
+        ):
+            assert old in site
+            site = site.replace(old, new)
+        temporary = "".join(
+            f"{kind}_temp_path {tmp_path};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        (tmp_path / "nginx.conf").write_text(
+            f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error.log; events {{}}\n"
+            f"http {{ access_log off; {temporary}\n{site}\n}}\n"
+        )
+        command = [str(NGINX), "-c", str(tmp_path / "nginx.conf"), "-e", str(tmp_path / "error.log")]
+        tested = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
+        assert tested.returncode == 0, tested.stderr
+        process = subprocess.Popen(command)
+        try:
+            _wait_for(tls)
+            yield tls
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _certificate(folder: Path) -> None:
+    command = f"{OPENSSL} req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout privkey.pem"
+    subprocess.run([*command.split(), "-out", "fullchain.pem"], cwd=folder, check=True, capture_output=True)
+
+
+def _wait_for(port: int) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise TimeoutError
+
+
+@pytest.mark.skipif(not (NGINX and OPENSSL), reason="platform: there is no nginx, or no openssl")
+def test_behind_nginx_with_tls(nginx: int) -> None:
+    def ask(path: str, **headers: str) -> http.client.HTTPResponse:
+        trust = ssl._create_unverified_context()  # a certificate that was made a moment ago
+        connection = http.client.HTTPSConnection("127.0.0.1", nginx, context=trust, timeout=30)
+        connection.request("GET", path, headers={"Host": "leaseq.example.org", **headers})
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        return answer
+
+    answer = ask("/login")
+    assert answer.status == 200
+    cookie = str(answer.headers["Set-Cookie"])
+    assert cookie.startswith("__Host-leaseq=")
+    assert {"Secure", "HttpOnly", "Path=/"} <= set(cookie.split("; "))
+    assert "max-age" in answer.headers["Strict-Transport-Security"]
+    forged = ask("/healthz", **{"X-Request-Id": "forged-by-the-client", "X-Forwarded-For": "203.0.113.9"})
+    assert re.fullmatch(r"[0-9a-f]{32}", forged.headers["X-Request-Id"]), "nginx's own id came through"
+    assert ask("/metrics").status == 404
+    assert ask("/readyz").status == 200

@@ -1,0 +1,63 @@
+"""``python -m tests.security.remove_guards [WORD]``: does a test notice when a guard is gone?
+
+In a copy of the tree under the folder for temporary files, each guard is taken out by itself, its tests are
+run, and it is put back. It exits with 1 where a guard went and nobody noticed. WORD chooses rows or files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.security.guards import GUARDS, Guard
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 240  # seconds for the tests of one guard
+
+
+def main(word: str = "") -> int:
+    chosen = [guard for guard in GUARDS if word in guard.row or word in guard.file]
+    unnoticed: list[Guard] = []
+    with tempfile.TemporaryDirectory(prefix="leaseq-guards-") as folder:
+        tree = Path(folder) / "tree"
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "leaseq-data"))
+        for guard in chosen:
+            said = without(tree, guard)
+            print(f"{'noticed' if said else 'NOT NOTICED'}  {guard.row}: {guard.file}: {said}", flush=True)
+            if not said:
+                unnoticed.append(guard)
+    print(f"{len(chosen) - len(unnoticed)} of {len(chosen)} guards were missed by a test when they were gone")
+    return 1 if unnoticed else 0
+
+
+def without(tree: Path, guard: Guard) -> str:
+    """How many tests failed without the guard, as pytest says it; '' where none did."""
+    path = tree / guard.file
+    whole = path.read_text()
+    path.write_text(whole.replace(guard.piece, guard.instead))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", *guard.test.split()],
+            cwd=tree,
+            env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    finally:
+        path.write_text(whole)
+    if done.returncode not in (0, 1):  # no test ran: that is nobody noticing
+        print(done.stdout[-1_500:], file=sys.stderr)
+        return ""
+    failed = re.search(r"(\d+) failed", done.stdout)
+    return failed[0] if failed else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

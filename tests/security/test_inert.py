@@ -1,0 +1,111 @@
+"""What somebody puts into a payload, instructions or an answer only stands there, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+import leaseq
+from tests.browser.conftest import PASSWORD, address, chromium, sign_in  # noqa: F401
+from webapp.accounts import Accounts
+
+from .conftest import accounts, app  # noqa: F401
+
+NASTY = (
+    "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"
+    "<svg onload='window.ran = 1'><script>window.ran = 1</script></svg>"
+    "<iframe srcdoc='<script>parent.ran = 1</script>'></iframe>"
+    "<a href='javascript:window.ran = 1'>press</a> [press](javascript:window.ran=1) "
+    "![x](x' onerror='window.ran=1) <style>*{display:none}</style> </textarea></script>{{ 7*7 }}"
+)
+LINK = "javascript:window.ran=1"
+KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
+FORM = {
+    "show": [
+        *({"field": name, "kind": kind} for kind in KINDS for name in ("nasty", "link")),
+        *({"field": "svg", "kind": kind} for kind in ("image", "markdown", "link")),
+    ],
+    "ask": {
+        "type": "object",
+        "properties": {"note": {"type": "string", "title": NASTY, "description": NASTY, "default": NASTY}},
+    },
+}
+
+
+@pytest.fixture
+def page(chromium: Any, address: str) -> Iterator[Page]:  # noqa: F811
+    context = chromium.new_context(base_url=address)
+    context.set_default_timeout(10_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def nasty(server: Any, queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Nasty", instructions=NASTY, form=FORM)
+    picture = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='parent.ran=1'/>"
+    queue.enqueue({"nasty": NASTY, "link": LINK, "svg": picture, NASTY: NASTY}, id="<b onclick=x>")
+    return queue
+
+
+def nothing_ran(page: Page) -> None:
+    """No script of theirs ran, and no element of theirs is there to run one, or to lead to one."""
+    page.wait_for_load_state("load")
+    assert page.evaluate("window.ran === undefined")
+    found = page.evaluate(
+        """() => [...document.querySelectorAll("main *")].filter(
+             (one) => ["SCRIPT", "IFRAME", "STYLE", "OBJECT", "EMBED"].includes(one.nodeName)
+               || [...one.attributes].some((at) => at.name.startsWith("on"))
+               || [...one.attributes].some((at) => /^\\s*javascript:/i.test(at.value))
+               || (one.nodeName === "IMG" && !one.src.startsWith(location.origin)))
+           .map((one) => one.outerHTML.slice(0, 200))"""
+    )
+    assert found == []
+
+
+def test_on_the_work_page_and_the_managers_pages(
+    page: Page,
+    nasty: leaseq.Queue,
+    accounts: Accounts,  # noqa: F811
+) -> None:
+    name = f"boss of {nasty.name}"
+    accounts.add(name, by="test", role="manager", password=PASSWORD)
+    lease = nasty.reserve(name)
+    assert lease
+    nasty.save_draft(lease, {"note": NASTY})
+    sign_in(page, name)
+    paths = [
+        f"/q/{nasty.name}",
+        f"/manage/{nasty.name}",
+        f"/manage/{nasty.name}/items/%3Cb%20onclick%3Dx%3E",
+        f"/manage/{nasty.name}/settings",
+    ]
+    for path in paths:
+        page.goto(path)
+        nothing_ran(page)
+    page.goto(paths[0])
+    for link in page.locator("main a", has_text="press").all():
+        assert not (link.get_attribute("href") or "").strip().lower().startswith("javascript")
+    nasty.finish(lease, {"note": NASTY})
+    page.goto(paths[2])
+    nothing_ran(page)
+
+
+def test_a_script_that_got_into_a_page_would_not_run(page: Page) -> None:
+    """The second wall: the page's policy stops what has no nonce."""
+    page.goto("/login")
+    page.evaluate(
+        """() => {
+          const script = document.createElement("script");
+          script.textContent = "window.ran = 1";
+          const picture = document.createElement("div");
+          picture.innerHTML = "<img src=x onerror='window.ran = 1'><a href='javascript:window.ran=1'>x</a>";
+          document.body.append(script, picture);
+          picture.querySelector("a").click();
+        }"""
+    )
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.ran === undefined")
