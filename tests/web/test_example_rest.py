@@ -21,8 +21,10 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "rest.py"
 
 @pytest.fixture(scope="module")
 def place(server: Any) -> Iterator[str]:
-    with gunicorn(server.url, SECRET, workers=1, threads=4, LEASEQ_WAITING="0") as (url, _):
-        yield f"{url}/api/v1"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEASEQ_WAITING", "0")  # the queue is empty at the end, and all is said at once
+        with gunicorn(server.url, SECRET, workers=1, threads=4) as (url, _):
+            yield f"{url}/api/v1"
 
 
 def run(place: str, token: str, *words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
