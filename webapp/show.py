@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import nh3
 from flask import Flask
+from flask_babel import format_decimal
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -166,6 +167,6 @@ def init_show(app: Flask) -> None:
     app.jinja_env.tests["is_plain_value"] = is_plain
     app.jinja_env.tests["overdue"] = overdue
     app.jinja_env.filters["capital"] = lambda text: text[:1].upper() + text[1:]
-    app.jinja_env.filters["number"] = lambda value: f"{value:,}"
+    app.jinja_env.filters["number"] = format_decimal  # 1,204 or 1.204, by the language
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from babel.dates import format_skeleton
 from flask import render_template
-from flask_babel import format_date, get_locale
+from flask_babel import format_date, format_decimal, get_locale
 from flask_babel import gettext as _
 
 import leaseq
@@ -58,13 +58,13 @@ def did(figures: DayFigures) -> str:
     """The figures in a few words: *37 finished, 41 s each, 2 given back*."""
     parts = []
     if figures.finished or not figures:
-        parts.append(_("%(n)s finished", n=f"{figures.finished:,}"))
+        parts.append(_("%(n)s finished", n=format_decimal(figures.finished)))
     if figures.seconds_each:
         parts.append(_("%(time)s each", time=span(figures.seconds_each)))
     if figures.gave_back:
-        parts.append(_("%(n)s given back", n=f"{figures.gave_back:,}"))
+        parts.append(_("%(n)s given back", n=format_decimal(figures.gave_back)))
     if figures.broken:
-        parts.append(_("%(n)s broken", n=f"{figures.broken:,}"))
+        parts.append(_("%(n)s broken", n=format_decimal(figures.broken)))
     return ", ".join(parts)
 
 
