@@ -102,3 +102,19 @@ def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text("You see it again when nothing else waits for you.")).to_be_visible()
     assert queue.get("m1").history[-1].reason == "needs a lawyer"
+
+
+def test_on_a_small_window_the_next_item_begins_at_its_top(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({"text": "a long story " * 150}, id="m0")
+    queue.enqueue({"text": "the next " * 150}, id="m1")
+    filled(queue, YES_NO, items=0)
+    tab.set_viewport_size({"width": 320, "height": 600})
+    begin(tab, person, queue, "a long story")
+    tab.mouse.wheel(0, 1_000)
+    tab.keyboard.press("1")
+    shows(tab, "the next")
+    expect(tab.locator("#item .text")).to_be_in_viewport()
+    assert tab.evaluate("scrollY") == 0
+    judge(tab)

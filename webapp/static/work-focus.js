@@ -4,6 +4,7 @@ export function begin({ root, form, elsewhere }) {
   if (elsewhere || document.activeElement?.closest("dialog")) return;
   const wrong = root.querySelector("[aria-invalid=true]") ?? atFault(root.querySelector("#wrong"));
   const box = form.querySelector("input[data-key]") ? null : form.querySelector("[data-name] textarea, [data-name] input");
+  if (!wrong) window.scrollTo(0, 0); // on a small window the item before was scrolled away
   const place = wrong ?? (form.dataset.renew && !form.querySelector("input:checked") ? box : null);
   (place ?? root.querySelector("#item")).focus({ preventScroll: !wrong });
 }
