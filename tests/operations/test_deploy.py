@@ -1,4 +1,4 @@
-"""The examples of docs/deploy.md name what there is, and nginx before a real leaseq does what they promise."""
+"""The examples of docs/deploy.md name what there is, and nginx before a real leaseq does what they say."""
 
 from __future__ import annotations
 

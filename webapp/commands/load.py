@@ -141,7 +141,11 @@ async def _crowd(port: int, names: list[str], password: str, think: float, secon
         tally.counting = False
         click.echo(f".. this process used {(time.process_time() - used) / seconds:.0%} of a core", err=True)
 
-    await asyncio.gather(count(), *map(working, people))
+    at_work = [asyncio.create_task(working(person)) for person in people]
+    await count()
+    for one in at_work:  # whoever still thinks goes home
+        one.cancel()
+    await asyncio.gather(*at_work, return_exceptions=True)
     for browser in browsers:
         browser.close()
     return tally

@@ -139,11 +139,12 @@ class Person:
 
     async def _opened(self) -> str:
         """The work page with an item on it."""
-        path = f"/q/{self._queue}"
-        page = (await self._browser.ask("work page", path)).text
+        return await self._taken((await self._browser.ask("work page", f"/q/{self._queue}")).text)
+
+    async def _taken(self, page: str) -> str:
+        """An item, from the page that shows none."""
         fields = {"csrf_token": _value(page, "csrf_token")}
-        answer = await self._browser.ask("take the first", f"{path}/reserve", fields)
-        return await self._followed(answer)
+        return await self._followed(await self._browser.ask("take one", f"/q/{self._queue}/reserve", fields))
 
     async def _next(self, page: str) -> str:
         """What the person does with the item that they see; the next one's page."""
@@ -158,7 +159,8 @@ class Person:
             answer = await self._browser.ask(
                 "later", action.replace("/finish", "/abandon"), {**fields, "again": "yes"}, PIECE
             )
-            return await self._followed(answer)
+            page = (await self._browser.ask("work page", answer.headers["x-leaseq-go"])).text
+            return await self._taken(page)
         if dice < LATER + RELOADS:
             page = (await self._browser.ask("work page", f"/q/{self._queue}")).text
         if self._random.random() < DRAFTS:
