@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from babel import negotiate_locale
 from flask import Flask, g, request
 from flask_babel import Babel, get_locale, get_translations
 from jinja2 import pass_context
@@ -49,4 +50,6 @@ def _wanted() -> str:
     chosen = request.cookies.get(COOKIE)
     if chosen in LANGUAGES:
         return chosen
-    return request.accept_languages.best_match(LANGUAGES) or "en"
+    # by the order of their wishes: de-AT before en is German
+    wishes = [tag for tag, _ in request.accept_languages]
+    return negotiate_locale(wishes, LANGUAGES, sep="-") or "en"

@@ -89,10 +89,10 @@ def _time(text: str, field: str, *, last: bool = False) -> datetime | None:
 
 def list_names() -> dict[str, str]:
     return {
-        "inbound": _("Inbound"),
-        "reserved": _("Reserved"),
-        "scheduled": _("Scheduled"),
-        "finished": _("Finished"),
+        "inbound": _("Waiting"),
+        "reserved": _("In work"),
+        "scheduled": _("Later"),
+        "finished": _("Done"),
         "dead": _("Dead"),
         "due": _("By due date"),
     }
