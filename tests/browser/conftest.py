@@ -29,7 +29,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="session")
 def address(server: Any) -> Iterator[str]:
-    with serving(server.url, SECRET) as url:
+    with serving(server.url, SECRET, threads=32) as url:  # closed tabs leave waits behind, each takes a place
         yield url
 
 

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 import leaseq
+from webapp.accounts import Accounts
 
 from .conftest import judge, sign_in
 
@@ -165,9 +166,11 @@ def test_who_went_away_is_not_given_what_would_only_run_out(here: Page, letters:
         here.get_by_role("button", name="Wait for the next one").click()
 
 
-def test_a_session_that_ended_is_said(here: Page, letters: leaseq.Queue) -> None:
+def test_a_session_that_ended_is_said(
+    here: Page, letters: leaseq.Queue, accounts: Accounts, person: str
+) -> None:
     def reply(route: Route) -> None:
-        here.context.clear_cookies()
+        accounts.end_sessions(person, by="test")
         route.continue_()
 
     here.route("**/reserve", reply)

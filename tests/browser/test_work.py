@@ -47,7 +47,7 @@ def test_sign_in_finish_give_back_and_see_it_again(
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Take the next").click()
     expect(tab.get_by_text("message 1")).to_be_visible()
-    tab.wait_for_load_state("domcontentloaded")  # the page's module has run by then
+    expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()  # the page's module has run
     tab.keyboard.press("2")
     expect(tab.get_by_label("refund")).to_be_checked()
     tab.keyboard.press("Control+Enter")
@@ -61,7 +61,7 @@ def test_sign_in_finish_give_back_and_see_it_again(
     triage.remove("m3")  # which would come first, now that they put the other off
     tab.get_by_role("button", name="Take the next").click()
     expect(tab.get_by_text("message 2")).to_be_visible()
-    tab.wait_for_load_state("domcontentloaded")
+    expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()
     tab.get_by_label("Note").fill("half a thought")
     expect(tab.get_by_text("Draft saved")).to_be_visible()
     let_leases_run_out(triage, server)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -192,13 +193,16 @@ def test_serve_refuses_a_missing_or_weak_key(key: str, port: int) -> None:
     assert "LEASEQ_SECRET_KEY" in refused.stderr
 
 
+GOOD_KEY = secrets.token_urlsafe(32)
+
+
 def test_serve_serves_until_it_is_stopped(own_server: EmbeddedServer, port: int) -> None:
     arguments = ["serve", "--redis", own_server.url, "--port", str(port)]
-    env = environment(LEASEQ_SECRET_KEY="k3y-" * 10)
+    env = environment(LEASEQ_SECRET_KEY=GOOD_KEY)
     process = subprocess.Popen([str(LEASEQ), *arguments], env=env, stderr=subprocess.DEVNULL)
     try:
         eventually(is_ready(port), "it serves")
-        taken = leaseq_command(*arguments, LEASEQ_SECRET_KEY="k3y-" * 10)
+        taken = leaseq_command(*arguments, LEASEQ_SECRET_KEY=GOOD_KEY)
         assert f"port {port} on 127.0.0.1 is taken" in taken.stderr
     finally:
         process.terminate()

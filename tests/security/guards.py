@@ -11,7 +11,7 @@ from dataclasses import dataclass
 GATE, SHOW, STRICT = "webapp/gate.py", "webapp/show.py", "leaseq/strict.py"
 HEADERS, APP, SIGNING = "webapp/headers.py", "webapp/app.py", "webapp/auth/signing.py"
 T_GATE, T_SIGN_IN = "tests/web/test_gate.py", "tests/web/test_sign_in.py"
-T_SHOWN, T_INERT = "tests/web/test_shown.py", "tests/security/test_inert.py"
+T_SHOWN, T_INERT = "tests/web/test_shown.py", "tests/browser/test_inert.py"
 T_LOGS, T_SETTINGS = "tests/web/test_logs.py", "tests/web/test_settings.py"
 T_SESSIONS = "tests/security/test_accounts_sessions.py"
 T_PASSWORDS = "tests/security/test_accounts_passwords.py"

@@ -22,9 +22,9 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def serving(redis_url: str, secret: str) -> Iterator[str]:
+def serving(redis_url: str, secret: str, *, threads: int = 4) -> Iterator[str]:
     """The address of a running gunicorn with two workers."""
-    with gunicorn(redis_url, secret, workers=2, threads=4) as (url, _):
+    with gunicorn(redis_url, secret, workers=2, threads=threads) as (url, _):
         yield url
 
 

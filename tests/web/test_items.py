@@ -201,10 +201,10 @@ def test_many_are_assigned_to_somebody_with_an_account(
     boss: Browser, mixed: leaseq.Queue, person: Browser
 ) -> None:
     question = ask(boss, mixed, "assign", "state=inbound", id=["wait-1", "wait-2", "held-1"]).text
-    refused = do(boss, mixed, question, person="nobody at all")
+    refused = do(boss, mixed, question, person="nobody of that name")
     assert refused.status_code == 400
     assert "has no account" in refused.text
-    assert 'value="nobody at all"' in refused.text
+    assert 'value="nobody of that name"' in refused.text
     page = text_of(do(boss, mixed, refused.text, person=person.name).text)
     assert "2 are assigned. 1 is as it was." in page
     assert "held-1 : id: an item that waits" in page

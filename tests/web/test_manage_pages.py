@@ -211,5 +211,5 @@ def test_an_admin_changes_people(
     boss.post(f"{base}/tokens/{accounts.tokens(name)[0].id}/revoke")
     assert accounts.tokens(name) == []
     assert "role: worker → manager" in boss.get(f"/people/log?person={quote(name)}").text
-    assert boss.get("/people/nobody at all").status_code == 404
-    assert boss.post("/people/nobody at all/disable").status_code == 404
+    assert boss.get("/people/nobody of that name").status_code == 404
+    assert boss.post("/people/nobody of that name/disable").status_code == 404

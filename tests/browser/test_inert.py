@@ -9,10 +9,8 @@ import pytest
 from playwright.sync_api import Page
 
 import leaseq
-from tests.browser.conftest import PASSWORD, address, chromium, sign_in  # noqa: F401
+from tests.browser.conftest import PASSWORD, sign_in
 from webapp.accounts import Accounts
-
-from .conftest import accounts, app  # noqa: F401
 
 NASTY = (
     "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"
@@ -36,7 +34,7 @@ FORM = {
 
 
 @pytest.fixture
-def page(chromium: Any, address: str) -> Iterator[Page]:  # noqa: F811
+def page(chromium: Any, address: str) -> Iterator[Page]:
     context = chromium.new_context(base_url=address)
     context.set_default_timeout(10_000)
     yield context.new_page()
@@ -69,7 +67,7 @@ def nothing_ran(page: Page) -> None:
 def test_on_the_work_page_and_the_managers_pages(
     page: Page,
     nasty: leaseq.Queue,
-    accounts: Accounts,  # noqa: F811
+    accounts: Accounts,
 ) -> None:
     name = f"boss of {nasty.name}"
     accounts.add(name, by="test", role="manager", password=PASSWORD)
