@@ -16,7 +16,7 @@ from webapp.accounts import SCOPES, Accounts
 from webapp.accounts.tokens import Tokens
 from webapp.gate import need_of
 
-VALUES = {"q": "nowhere", "id": "x", "name": "nobody at all"}
+VALUES = {"q": "walked", "id": "x", "name": "somebody walked"}
 OPENS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}
 
 

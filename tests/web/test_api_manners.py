@@ -53,7 +53,8 @@ def test_head_is_get_without_a_body(asking: leaseq.Queue, call: Callable[..., An
         url = f"/queues/{asking.name}{path}"
         got, head = call("manager", "GET", url), call("manager", "HEAD", url)
         assert (head.status_code, head.data) == (200, b"")
-        assert (head.mimetype, head.content_length) == (got.mimetype, got.content_length)
+        assert head.mimetype == got.mimetype
+        assert abs((head.content_length or 0) - len(got.data)) < 4, "an age in it may grow by a digit"
     assert call("manager", "HEAD", f"/queues/{asking.name}/items/none").status_code == 404
 
 

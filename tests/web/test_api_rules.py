@@ -71,7 +71,7 @@ def test_an_item_is_assigned_to_somebody_with_an_account(
     asking: leaseq.Queue, worker: Caller, manager: Caller, accounts: Accounts
 ) -> None:
     path = f"/queues/{asking.name}/items/two/assign"
-    for name in ("nobody at all", "", "x" * 65):
+    for name in ("nobody of that name", "", "x" * 65):
         answer = manager("POST", path, json={"person": name})
         assert problem(answer, 400, "invalid")["field"] == "person"
     accounts.change(worker.name, by="test", disabled=True)

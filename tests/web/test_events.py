@@ -141,7 +141,7 @@ def test_what_is_no_cursor_is_refused(
 ) -> None:
     path = f"/queues/{asking.name}/events"
     assert watch(small, manager.token, path, **{"Last-Event-ID": "yesterday"}).answer.status == 400
-    assert watch(small, manager.token, "/queues/nowhere/events").answer.status == 404
+    assert watch(small, manager.token, "/queues/none-of-this-name/events").answer.status == 404
     assert watch(small, worker.token, path).answer.status == 403
 
 
