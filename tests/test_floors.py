@@ -14,7 +14,18 @@ from leaseq import transfer
 ROOT = Path(__file__).parents[1]
 
 GROUND = {"errors", "model", "strict", "policy", "keys", "ids", "form", "digest"}
-ENGINE = {"arguments", "connection", "durable", "moves", "scripts", "records", "waiting", "queue"}
+ENGINE = {
+    "arguments",
+    "connection",
+    "durable",
+    "links",
+    "moves",
+    "scripts",
+    "records",
+    "urls",
+    "waiting",
+    "queue",
+}
 AROUND = {
     "worker",
     "renewing",
