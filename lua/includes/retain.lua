@@ -1,8 +1,8 @@
 -- keep_finished_seconds: forgets items that were finished longer ago, at most `limit` of them and of MEMBERS
--- assignments and people who gave one back for later. The ledger's `forget` is the time before which none is old enough, and up to where FINISHED
--- was looked through. Each entry is looked at once: an item with several answers goes when the last one
--- is old, and is met then. Nothing goes that a consumer group of the journal has not read, be it a late
--- answer. Needs: forgets, limit. Sets: forgotten, more.
+-- assignments and people who gave one back for later. The ledger's `forget` is the time before which none is
+-- old enough, and up to where FINISHED was looked through. Each entry is looked at once: an item with several
+-- answers goes when the last one is old, and is met then. Nothing goes that a consumer group of the journal has
+-- not read, be it a late answer. Needs: forgets, limit. Sets: forgotten, more.
 local MEMBERS = 60
 local keep = keep_finished_seconds * 1000000
 local read, from = read_by_all(), string.match(forgets, '%d+$')
@@ -33,9 +33,10 @@ for i = 1, #entries, 2 do
   local id = item_of(entries[i])
   local members = assignments(id)
   held_back = unread(id)
-  if held_back or forgotten == limit or looked >= MEMBERS then break end
+  if held_back or looked >= MEMBERS then break end
   looked = looked + #members
   if all_go(members) then
+    if forgotten == limit then break end
     looked = looked + select(2, string.gsub(call('HGET', BARS, id) or '', '\t~', ''))
     forget(id)
     note('forgotten', id .. '\t\t')

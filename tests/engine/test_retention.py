@@ -136,6 +136,15 @@ def test_an_item_with_several_answers_goes_when_the_last_is_old(
     assert [daily.get("b").state, *sets()["finished"]] == ["inbound", "b"]
 
 
+def test_what_may_not_go_yet_is_no_more_to_do(daily: leaseq.Queue, clock: Clock) -> None:
+    daily.configure(answers=3)
+    daily.enqueue({})
+    daily.finish(daily.reserve("ann"), {})
+    daily.reserve("bob")
+    clock.tick(DAY + 1)
+    assert daily.clear(limit=1) == leaseq.Cleared(1, 0, 0, more=False, forgotten=0)
+
+
 def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
     daily.configure(answers=2)
     daily.enqueue({}, id="a")
