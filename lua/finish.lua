@@ -62,7 +62,7 @@ if not replayed then
   call('ZREM', source, id)
 end
 local ended = replayed and string.match(grant, '\nfinished (%d+)') or at
-local lasted = string.format('%.0f', ended - string.match(grant, '^%d+\t[^\t]*\t(%d+)'))
+local lasted = ended - string.match(grant, '^%d+', #claim + 1)
 if request then
   local waiter, woken -- nobody: a finish does not wait
   --- @include row_keys
