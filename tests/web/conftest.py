@@ -139,6 +139,33 @@ def visitor(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> C
 
 
 @pytest.fixture
+def boss(visitor: Callable[[str], Browser]) -> Browser:
+    return visitor("manager")
+
+
+@pytest.fixture
+def mixed(queue: leaseq.Queue) -> leaseq.Queue:
+    """Two dead, two held, two waiting, one finished."""
+    queue.configure(title="Mixed", max_attempts=1, holds=9)
+    for id, person, how in (
+        ("dead-1", "ann", "no <text>"),
+        ("dead-2", "bob", "page 404"),
+        ("held-1", "ann", ""),
+        ("held-2", "bob", ""),
+        ("done-1", "ann", "done"),
+    ):
+        queue.enqueue({"of": person}, id=id)
+        lease = queue.reserve(person)
+        if how == "done":
+            queue.finish(lease, {"ok": True})
+        elif how:
+            queue.fail(lease, how)
+    queue.enqueue({}, id="wait-1", requires=["fr"])
+    queue.enqueue({}, id="wait-2")
+    return queue
+
+
+@pytest.fixture
 def person(visitor: Callable[[str], Browser]) -> Browser:
     return visitor("worker")
 

@@ -6,7 +6,6 @@ import csv
 import html
 import json
 import tracemalloc
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,11 +19,6 @@ from .conftest import Browser, Caller
 
 DAY = 86_400_000_000
 START = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
-
-
-@pytest.fixture
-def boss(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("manager")
 
 
 @pytest.fixture

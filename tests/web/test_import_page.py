@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,11 +21,6 @@ from .page_forms import sent_by
 
 TABLE = b"id,text,priority,due,requires\na,one,10,2026-12-01,fr\nb,two,,,\nc,three,high,,\n"
 PIECE = {"X-Leaseq-Piece": "state"}
-
-
-@pytest.fixture
-def boss(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("manager")
 
 
 @pytest.fixture

@@ -15,11 +15,6 @@ from webapp.accounts import Accounts
 from .conftest import FORM, Browser
 
 
-@pytest.fixture
-def boss(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("manager")
-
-
 def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Queue) -> None:
     base = f"/manage/{queue.name}"
     made = boss.post("/manage", {"name": queue.name, "title": "Triage"})

@@ -7,17 +7,10 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 import leaseq
 from webapp.accounts import Accounts
 
 from .conftest import Browser
-
-
-@pytest.fixture
-def boss(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("manager")
 
 
 def rows(page: str) -> list[list[str]]:

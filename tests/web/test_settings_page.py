@@ -22,11 +22,6 @@ NAMES = [
 PIECE = {"X-Leaseq-Piece": "preview"}
 
 
-@pytest.fixture
-def boss(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("manager")
-
-
 def base(queue: leaseq.Queue) -> str:
     return f"/manage/{queue.name}/settings"
 
