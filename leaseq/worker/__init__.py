@@ -9,7 +9,8 @@ worker.run()
 
 from __future__ import annotations
 
-from leaseq.worker.running import Worked, Worker
+from leaseq.worker.ending import Worked
+from leaseq.worker.running import Worker
 from leaseq.worker.source import Handler
 
 __all__ = ["Handler", "Worked", "Worker"]

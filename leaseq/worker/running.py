@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import random
 import signal
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,28 +15,17 @@ from typing import Literal
 
 from leaseq import strict
 from leaseq.connection import Client
-from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, ServerRefused, ServerUnavailable
+from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.model import Json, Lease
 from leaseq.queue import Queue
+from leaseq.worker.ending import Endings, Worked
 from leaseq.worker.link import Link
 from leaseq.worker.renewing import Renewer
 from leaseq.worker.source import Handler, Source
-from leaseq.worker.telling import told
 
-_log = logging.getLogger("leaseq.worker")
 _WAIT = 2.0  # seconds in a queue's line, shared out where there are several; a stop waits that long
 _LOOK = 1.0  # seconds at most between two looks at what the thread of run() is told
 _MAX_CONCURRENCY = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Worked:
-    """What a worker did so far."""
-
-    finished: int = 0
-    failed: int = 0
-    lost: int = 0  # results that came too late, or for an item that was removed
-    given_back: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -85,11 +72,11 @@ class Worker:
         ]
         self._lock = threading.Lock()
         self._jobs: set[_Job] = set()
-        self._done: Counter[str] = Counter()
         self._renewer = Renewer()
         self._link = Link()
         self._stop = threading.Event()  # takes no more
         self._over = threading.Event()  # what is not sent by now is not sent again
+        self._endings = Endings(self._link, self._over)
         # What the thread of run() is told. A signal may come while that thread is in any call of its own,
         # and this queue's put is one that may.
         self._told: SimpleQueue[Literal["stop", "signal", "ended"]] = SimpleQueue()
@@ -98,8 +85,7 @@ class Worker:
 
     @property
     def worked(self) -> Worked:
-        with self._lock:
-            return Worked(**self._done)
+        return self._endings.worked
 
     def stop(self) -> None:
         """Take no more, finish what is in work, and give back what isn't done within ``grace`` seconds.
@@ -188,15 +174,7 @@ class Worker:
 
     def _return(self, queue: Queue, lease: Lease) -> None:
         self._renewer.drop(lease)
-        try:
-            queue.abandon(lease, "the worker stopped")
-        except LeaseqError as error:
-            _log.warning(
-                "%s: %s could not be given back, its lease runs out: %s", queue.name, lease.id, error
-            )
-        else:
-            self._count("given_back")
-            _log.info("%s: %s given back", queue.name, lease.id)
+        self._endings.give_back(queue, lease)
 
     def _slot(self, number: int) -> None:
         """One thread's work: an item after the other."""
@@ -277,43 +255,13 @@ class Worker:
             if not given_back:
                 job.stage = "sending"
         if not given_back:
-            self._send(job, result, raised)
+            if raised is not None:
+                self._endings.fail(source.queue, lease, raised)
+            else:
+                self._endings.finish(source.queue, lease, result)
         source.leave(lease)
         with self._lock:
             self._jobs.discard(job)
-
-    def _send(self, job: _Job, result: Json, raised: BaseException | None) -> None:
-        queue, lease = job.queue, job.lease
-        try:
-            if raised is not None:
-                _log.warning("%s: %s failed", queue.name, lease.id, exc_info=raised)
-                self._fail(job, told(raised))
-                return
-            try:
-                done = self._link.patiently(lambda: queue.finish(lease, result), self._over)
-            except Invalid as misfit:
-                _log.warning("%s: %s failed: %s", queue.name, lease.id, told(misfit))
-                self._fail(job, told(misfit))
-                return
-            self._count("finished")
-            if done.late:
-                _log.info("%s: %s was finished after its lease ran out", queue.name, lease.id)
-        except (LeaseLost, ItemNotFound) as error:
-            self._count("lost")
-            _log.warning("%s: %s: %s", queue.name, lease.id, error)
-        except (ServerUnavailable, ServerRefused) as error:
-            self._count("lost")
-            _log.error("%s: %s: the result was not taken; the item returns: %s", queue.name, lease.id, error)
-
-    def _fail(self, job: _Job, text: str) -> None:
-        failed = self._link.patiently(lambda: job.queue.fail(job.lease, text), self._over)
-        self._count("failed")
-        if failed.retry_at is None:
-            _log.warning("%s: %s is dead", job.queue.name, job.lease.id)
-
-    def _count(self, what: str) -> None:
-        with self._lock:
-            self._done[what] += 1
 
 
 def _checked(handlers: object) -> Mapping[str, Handler]:
