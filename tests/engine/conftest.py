@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
 import leaseq
 from tests.conftest import Clock, Server
 from tests.engine import looking
+from tests.engine.waiters import LONG, Start, in_line, until
 
 Sets = Callable[[], dict[str, list[str]]]
 
@@ -35,3 +37,18 @@ def take(timed: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
 def same_queue(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
     """The queue of ``timed`` as another program sees it."""
     return leaseq.Queue(leaseq.connect(server.url), queue_name, clock=clock)
+
+
+@pytest.fixture
+def start(server: Server, queue: leaseq.Queue) -> Iterator[Start]:
+    """Let somebody wait in a thread, and return when they stand in line."""
+    pool = ThreadPoolExecutor(20)
+
+    def wait(person: str, on: leaseq.Queue | None = None, **more: object) -> Future[leaseq.Lease | None]:
+        before = in_line(server, queue)
+        future = pool.submit((on or queue).reserve, person, **{"wait": LONG, **more})  # type: ignore[arg-type]
+        until(lambda: in_line(server, queue) > before)
+        return future
+
+    yield wait
+    pool.shutdown(wait=False, cancel_futures=True)

@@ -4,54 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 import leaseq
 from leaseq.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine.proxy import SilentProxy
-
-LONG = 30  # seconds: far more than any of this takes; a test that needs them has failed
-Start = Callable[..., Future[leaseq.Lease | None]]
-
-
-@pytest.fixture
-def start(server: Server, queue: leaseq.Queue) -> Iterator[Start]:
-    """Let somebody wait in a thread, and return when they stand in line."""
-    pool = ThreadPoolExecutor(20)
-
-    def wait(person: str, on: leaseq.Queue | None = None, **more: object) -> Future[leaseq.Lease | None]:
-        before = in_line(server, queue)
-        future = pool.submit((on or queue).reserve, person, **{"wait": LONG, **more})  # type: ignore[arg-type]
-        until(lambda: in_line(server, queue) > before)
-        return future
-
-    yield wait
-    pool.shutdown(wait=False, cancel_futures=True)
-
-
-def in_line(server: Server, queue: leaseq.Queue) -> int:
-    return int(server.redis.zcard(Keys(queue.name).line))
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + LONG
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
-def got(*futures: Future[leaseq.Lease | None]) -> list[str]:
-    leases = [future.result(LONG) for future in futures]
-    assert all(leases)
-    return [lease.id for lease in leases if lease]
+from tests.engine.waiters import LONG, Start, got, in_line, until
 
 
 def test_who_began_first_gets_the_first_across_clients(
@@ -143,75 +104,6 @@ def test_who_died_in_line_holds_up_nobody(server: Server, queue: leaseq.Queue, s
     assert got(ann) == ["a"]
 
 
-def test_a_broken_link_of_the_listener_costs_nobody_their_item(
-    server: Server, queue: leaseq.Queue, start: Start
-) -> None:
-    queue.configure()
-    ann = start("ann")
-    server.redis.client_kill_filter(_type="pubsub")
-    queue.enqueue({}, id="a")
-    assert got(ann) == ["a"]
-
-
-def test_a_silent_link_of_the_listener_is_replaced(
-    server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its other end may be gone without a word: a machine that was switched off, a table of a router."""
-    monkeypatch.setattr("leaseq.waiting._SILENCE", 0.1)
-    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (LONG, LONG))
-    queue.configure()
-    with (
-        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
-        SilentProxy(server.url, Path(folder)) as proxy,
-    ):
-        client = leaseq.connect(proxy.url)
-        ann = start("ann", on=leaseq.Queue(client, queue.name))
-        until(lambda: len(proxy.listening) == 1)
-        proxy.fall_silent()
-        until(lambda: len(proxy.listening) == 1)
-        pongs = proxy.pongs
-        until(lambda: proxy.pongs > pongs + 2)
-        assert len(proxy.listening) == 1, "a link that answers stays"
-        queue.enqueue({}, id="a")
-        assert got(ann) == ["a"]
-        client.close()
-
-
-def test_only_what_somebody_waits_on_is_heard(
-    server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("leaseq.waiting._LINGER", 0.0)
-    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (LONG, LONG))
-    other = leaseq.Queue(server.client, f"{queue.name}.other")
-    queue.configure()
-    other.configure()
-
-    def heard() -> list[str]:
-        channels = (Keys(one.name).wake for one in (queue, other))
-        return [channel for channel in channels if server.redis.pubsub_numsub(channel)[0][1]]
-
-    ann = start("ann")
-    assert heard() == [Keys(queue.name).wake]
-    later = threading.Thread(target=lambda: other.reserve("bob", wait=LONG))
-    later.start()
-    until(lambda: len(heard()) == 2)
-    other.enqueue({})
-    later.join(LONG)
-    until(lambda: heard() == [Keys(queue.name).wake])
-    assert server.redis.pubsub_numpat() == 0
-    queue.enqueue({}, id="a")
-    assert got(ann) == ["a"]
-
-
-def test_the_listener_goes_when_nobody_waits(
-    server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("leaseq.waiting._LINGER", 0.0)
-    client = leaseq.connect(server.url)
-    leaseq.Queue(client, queue.name).reserve("ann", wait=0.01)
-    until(lambda: "leaseq-waiting" not in {thread.name for thread in threading.enumerate()})
-
-
 @pytest.mark.parametrize("wait", [-1, 3_601, float("nan"), "1", True, None])
 def test_how_long(queue: leaseq.Queue, wait: object) -> None:
     with pytest.raises(leaseq.Invalid) as refused:
@@ -252,19 +144,6 @@ def test_who_was_killed_after_being_woken_is_forgotten(
     server.redis.delete(keys.line_until)  # as its time does
     timed.enqueue({}, id="b")
     assert server.redis.hget(keys.ledger, "line") is None
-
-
-def test_closing_a_client_ends_its_waits_and_nobody_elses(
-    server: Server, queue: leaseq.Queue, start: Start
-) -> None:
-    queue.configure()
-    client = leaseq.connect(server.url)
-    ann, bob = start("ann", on=leaseq.Queue(client, queue.name), wait=600), start("bob")
-    client.close()
-    assert ann.result(LONG) is None
-    assert in_line(server, queue) == 1
-    queue.enqueue({}, id="a")
-    assert got(bob) == ["a"]
 
 
 @pytest.fixture

@@ -1,0 +1,31 @@
+"""People who wait for an item, each in a thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+
+import leaseq
+from leaseq.keys import Keys
+from tests.conftest import Server
+
+LONG = 30  # seconds: far more than any of this takes; a test that needs them has failed
+Start = Callable[..., Future[leaseq.Lease | None]]
+
+
+def in_line(server: Server, queue: leaseq.Queue) -> int:
+    return int(server.redis.zcard(Keys(queue.name).line))
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONG
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def got(*futures: Future[leaseq.Lease | None]) -> list[str]:
+    leases = [future.result(LONG) for future in futures]
+    assert all(leases)
+    return [lease.id for lease in leases if lease]
