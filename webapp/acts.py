@@ -61,6 +61,11 @@ def note(what: str, about: str, detail: str = "") -> None:
     accounts().log.write(g.person.name, what, about, detail)
 
 
+def noted_before() -> None:
+    """This request is one that came again: what it asked for was done, and told, the first time."""
+    g.act_noted = True
+
+
 def init_acts(app: Flask) -> None:
     app.before_request(_before)
     app.after_request(_after)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from webapp.accounts import Accounts
 from webapp.sent import Kept, Sent, _base
 
 from .api_calls import ANSWER, CALLS, everything, problem, reserve
@@ -137,6 +138,16 @@ def test_a_process_that_died_before_it_answered_leaves_nothing_to_be_done_twice(
     assert everything(asking) == once
     said = {"added": False} if name == "put item" else {"replayed": True} if name == "finish" else {}
     assert again.json == {**first.json, **said}
+
+
+def test_what_came_again_is_in_the_managers_log_once(
+    asking: leaseq.Queue, accounts: Accounts, manager: Caller
+) -> None:
+    path, body = f"/queues/{asking.name}/pause", {"reason": "lunch"}
+    for _ in range(2):
+        assert manager("POST", path, json=body, headers=KEY).status_code == 200
+    told = [(one.what, one.detail) for one in accounts.log.page(person=manager.name).entries]
+    assert told.count(("queue.paused", "reason: lunch")) == 1
 
 
 def test_nothing_now_stays_the_answer_of_its_key(

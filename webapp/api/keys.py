@@ -15,6 +15,7 @@ from flask import Response, current_app, g, request
 from flask.blueprints import Blueprint
 
 from leaseq import Invalid
+from webapp.acts import noted_before
 from webapp.errors import Problem
 from webapp.requests import strict_request
 from webapp.sent import Kept, Running, Sent
@@ -148,6 +149,7 @@ def _the_same(kept: Kept) -> Response:
             f"{HEADER}: this was done, with status {kept.status}. Its answer was too long to be kept: "
             "look at what is there now",
         )
+    noted_before()
     response = Response(kept.body, kept.status)
     response.headers.pop("Content-Type", None)
     response.headers.update(kept.headers)
