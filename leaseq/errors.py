@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from leaseq.model import Item
+    from leaseq.policy import Policy
 
 
 class LeaseqError(Exception):
@@ -57,6 +58,17 @@ class QueueNotFound(LeaseqError):
     def __init__(self, queue: str) -> None:
         super().__init__(f"there is no queue {queue!r}")
         self.queue = queue
+
+
+class PolicyChanged(LeaseqError):
+    """The queue's policy is not the one that was expected, and nothing changed; ``policy`` is in force."""
+
+    def __init__(self, queue: str, policy: Policy) -> None:
+        super().__init__(
+            f"the policy of queue {queue!r} was changed meanwhile: look at what is in force, then save again"
+        )
+        self.queue = queue
+        self.policy = policy
 
 
 class ServerUnavailable(LeaseqError):

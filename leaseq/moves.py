@@ -165,9 +165,9 @@ class Moves:
     def resume(self, by: str) -> Reply:
         return self._run("resume", by)
 
-    def configure(self, by: str, only_create: bool, fields: Sequence[str]) -> Reply:
-        """``fields``: what `policy_fields` gives."""
-        return self._run("configure", by, "create" if only_create else "", *fields)
+    def configure(self, by: str, only: str, fields: Sequence[str]) -> Reply:
+        """``only``: 'create', a policy's version, or ''. ``fields``: what `policy.to_server` gives."""
+        return self._run("configure", by, only, *fields)
 
     def policy(self, names: Sequence[str]) -> Reply:
         return self._run("policy", *names)

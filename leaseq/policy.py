@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from hashlib import sha1
 from typing import Any, Literal
 
 from leaseq import strict
@@ -67,6 +68,15 @@ class Policy:
         if unknown:
             raise Invalid(unknown[0], "a policy field: " + ", ".join(sorted(FIELDS)))
         return replace(self, **changes)
+
+    @property
+    def version(self) -> str:
+        """A short name for exactly these settings, which ``configure(expected=…)`` compares."""
+        words = to_server(self, FIELDS, "")
+        kept = dict(zip(words[::2], words[1::2], strict=True))
+        rules = " ".join(kept[str(place)] for place in range(1, len(_PLACES) + 3))
+        texts = "\n".join([kept["lease_seconds"], rules, *(kept[name] for name in TEXTS)])
+        return sha1(texts.encode(), usedforsecurity=False).hexdigest()
 
 
 FIELDS = frozenset(f.name for f in fields(Policy))

@@ -4,19 +4,26 @@ Where nothing is new, nothing is written.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 'create': only where there is no queue
-       yet, else ''   then a field, its value, …: a number is the place among the words of `rules`
+       yet; a policy's version (see leaseq/policy.py): only where it is in force; else ''
+       then a field, its value, …: a number is the place among the words of `rules`
        (see includes/rules.lua), lease_seconds and form_version are words of the status, any other
        name is a field of the ledger of its own, with its JSON
-REPLY  {'ok', made 0|1} ]]
+REPLY  {'ok', made 0|1}   {'changed'}: another policy is in force, and nothing was written   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, JOURNAL = KEYS[1], KEYS[2]
 local status = call('HGET', LEDGER, 'status')
 local made = not status
-if not made and ARGV[3] == 'create' then return { 'ok', 0 } end
+local create, expected = ARGV[3] == 'create', string.match(ARGV[3], '^%x+$')
+if not made and create then return { 'ok', 0 } end
+if made and expected then return { 'no-queue' } end
 if made then status = '0 0 0 0 9007199254740991 open - -' end
 --- @include status
 --- @include now
 --- @include save
+if expected then
+  local kept = call('HMGET', LEDGER, 'rules', 'form', 'title', 'instructions', 'durable')
+  if redis.sha1hex(lease_seconds .. '\n' .. table.concat(kept, '\n')) ~= expected then return { 'changed' } end
+end
 local ANSWERS, KEPT, mix, kept = 9, 12, false, nil -- places among the rules
 local words, before = {}, lease_seconds .. ' ' .. form_version
 for word in string.gmatch(call('HGET', LEDGER, 'rules') or '', '%S+') do words[#words + 1] = word end

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 METHODS = "GET, HEAD, POST, PUT, DELETE"
-SENDS = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID"
-READS = "Allow, Content-Disposition, Idempotency-Replayed, Retry-After, WWW-Authenticate, X-Leaseq-Reason"
+SENDS = "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID"
+READS = (
+    "Allow, Content-Disposition, ETag, Idempotency-Replayed, Retry-After, WWW-Authenticate, X-Leaseq-Reason"
+)
 REMEMBERED_SECONDS = "600"
 
 

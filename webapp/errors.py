@@ -55,6 +55,8 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         return Problem(409, "lease-lost", str(error), **now)
     if isinstance(error, (leaseq.ItemNotFound, leaseq.QueueNotFound, NoSuchPerson)):
         return Problem(404, "not-found", str(error))
+    if isinstance(error, leaseq.PolicyChanged):
+        return Problem(412, "policy-changed", str(error))
     if isinstance(error, leaseq.Invalid) and error.errors:
         return Problem(422, "form", str(error), errors=error.errors)
     if isinstance(error, leaseq.Invalid):
@@ -114,6 +116,7 @@ TITLES: dict[str, str] = {
     "in-progress": "The first of these is not answered yet",
     "answer-not-kept": "That was done",
     "key-reused": "This key belongs to another request",
+    "policy-changed": "Somebody else changed it meanwhile",
     "too-large": "That is too large",
     "unsupported-media-type": "That kind of content is not taken here",
     "form": "The result does not fit the form",

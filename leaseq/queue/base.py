@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from leaseq import arguments, form, records, strict
 from leaseq.connection import Client, Reply
 from leaseq.durable import check
-from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, QueueNotFound
+from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, PolicyChanged, QueueNotFound
 from leaseq.keys import QUEUES, Keys
 from leaseq.model import Item, Json
 from leaseq.moves import Clock, Moves
@@ -45,33 +46,46 @@ class Base:
         self._moves.learn(policy.durable)
         return policy
 
-    def configure(self, *, by: str | None = None, **changes: Any) -> Policy:
+    def configure(
+        self, *, by: str | None = None, expected: Policy | str | None = None, **changes: Any
+    ) -> Policy:
         """Change some fields of the policy and return the whole. Makes the queue where there is none.
 
-        Raises Invalid with the field's name; nothing has changed then.
+        ``expected``, a policy or its ``version``: only where that is in force still, else PolicyChanged; and
+        QueueNotFound where there is no queue. Raises Invalid with the field's name. Nothing has changed then.
         """
+        only = _expected(expected)
         before = self.policy
         policy = before.updated(changes)
         form.check_form(policy.form)
         if policy.durable != before.durable:
             check(policy.durable, lambda *words: self._client.ask(self._keys.ledger, *words))
         who = arguments.by(by)
-        new = self._moves.policy(()).code == b"no-queue"
+        new = not only and self._moves.policy(()).code == b"no-queue"
         self._moves.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
         try:
             made = new and self._make(policy, who)
-            if changes and not made:
-                self._moves.configure(who, False, _stored(policy, sorted(changes)))
+            if (changes or only) and not made:
+                reply = self._moves.configure(who, only, _stored(policy, sorted(changes)))
+                self._changed(reply, policy)
         except LeaseqError:
             self._moves.learn(None)
             raise
         return policy
 
+    def _changed(self, reply: Reply, wanted: Policy) -> None:
+        """Raise what a reply to `configure` means."""
+        self._queue(reply)
+        if reply.code == b"changed":
+            now = self.policy
+            if not reply.resent or now != wanted:  # sent twice, it finds what it wrote itself
+                raise PolicyChanged(self.name, now)
+
     def _make(self, policy: Policy, by: str = "") -> bool:
         """Make the queue; False where somebody else was faster."""
         with self._client.translating():
             self._client.redis.sadd(QUEUES, self.name)
-        return bool(self._moves.configure(by, True, _stored(policy, sorted(FIELDS))).rest[0])
+        return bool(self._moves.configure(by, "create", _stored(policy, sorted(FIELDS))).rest[0])
 
     def _check(self, reply: Reply, id: str) -> None:
         """Raise what a reply to the holder of a lease means; return where the move was made."""
@@ -97,6 +111,16 @@ class Base:
     def _queue(self, reply: Reply) -> None:
         if reply.code == b"no-queue":
             raise QueueNotFound(self.name)
+
+
+def _expected(given: Policy | str | None) -> str:
+    """The version that is meant; '' where any will do."""
+    if given is None:
+        return ""
+    version = given.version if isinstance(given, Policy) else strict.text(given, "expected", 40)
+    if not re.fullmatch("[0-9a-f]{40}", version):
+        raise Invalid("expected", "a policy, or the version of one")
+    return version
 
 
 def _stored(policy: Policy, names: Iterable[str]) -> list[str]:

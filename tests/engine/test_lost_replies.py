@@ -251,6 +251,12 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("pause", nothing, "pause", lambda q, _: q.pause("lunch")),
     ("resume", lambda q: q.pause("lunch"), "resume", lambda q, _: q.resume()),
     ("configure", nothing, "configure", lambda q, _: q.configure(holds=9, title="new", form={"show": []})),
+    (
+        "configure what is expected",
+        nothing,
+        "configure",
+        lambda q, _: q.configure(expected=q.policy, holds=9, by="meg"),
+    ),
 ]
 
 

@@ -135,3 +135,53 @@ def test_find_policy_tells_a_queue_that_is_not_there_from_one_with_the_defaults(
     assert found
     assert found == queue.policy
     assert found.lease_seconds == 7
+
+
+def test_who_expects_a_policy_that_was_changed_meanwhile_changes_nothing(
+    queue: leaseq.Queue, server: Server
+) -> None:
+    """Two who looked at the same settings: the second is told what is in force, and may then save over it."""
+    queue.configure(title="one", form={"show": ["ä"]}, retry_seconds=0.5, instructions="a\nb")
+    seen = queue.policy
+    assert leaseq.Queue(server.client, queue.name).configure(expected=seen, holds=2).holds == 2
+    events = len(queue.journal())
+    with pytest.raises(leaseq.PolicyChanged, match="changed meanwhile") as refused:
+        queue.configure(expected=seen, max_attempts=9)
+    assert refused.value.policy == queue.policy == seen.updated({"holds": 2})
+    assert len(queue.journal()) == events
+    assert queue.configure(expected=refused.value.policy.version, max_attempts=9).holds == 2
+    assert (queue.policy.holds, queue.policy.max_attempts) == (2, 9)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lease_seconds": 0.1},
+        {"retry_max_seconds": 7.5},
+        {"bands": (0, 1_000_000)},
+        {"keep_finished_seconds": 60},
+        {"form": {"ask": {"type": "object"}}},
+        {"title": "new"},
+        {"instructions": "new"},
+    ],
+)
+def test_any_field_that_changed_is_noticed_and_what_is_the_same_again_is_not(
+    queue: leaseq.Queue, change: dict[str, object]
+) -> None:
+    before = queue.configure(holds=2)
+    changed = queue.configure(**change)
+    assert changed.version != before.version
+    with pytest.raises(leaseq.PolicyChanged):
+        queue.configure(expected=before)
+    back = {name: getattr(before, name) for name in change}
+    assert queue.configure(expected=changed, **back).version == before.version
+    queue.configure(expected=before)
+
+
+def test_who_expects_a_policy_makes_no_queue_and_names_a_version(queue: leaseq.Queue) -> None:
+    with pytest.raises(leaseq.QueueNotFound):
+        queue.configure(expected=Policy(), holds=2)
+    assert not queue.exists()
+    for wrong in ("", "create", "x" * 40, 7):
+        with pytest.raises(leaseq.Invalid, match="expected"):
+            queue.configure(expected=wrong, holds=2)  # type: ignore[arg-type]

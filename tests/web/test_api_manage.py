@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import leaseq
 
-from .api_calls import ANSWER, TIME, reserve
+from .api_calls import ANSWER, TIME, problem, reserve
 from .conftest import FORM, Caller
 
 
@@ -45,6 +45,26 @@ def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, que
     assert (changed.json["policy"]["lease_seconds"], changed.json["title"]) == (5, "Triage")
     assert worker("GET", f"/queues/{queue_name}").json == changed.json
     assert changed.json in worker("GET", f"/queues?after={queue_name[:-1]}").json["queues"]
+
+
+def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
+    manager: Caller, queue: leaseq.Queue
+) -> None:
+    path = f"/queues/{queue.name}"
+    for tag in ("*", '"0123"'):
+        problem(manager("PUT", path, json={}, headers={"If-Match": tag}), 412, "policy-changed")
+    assert not queue.exists()
+    tag = manager("PUT", path, json={"title": "One"}).headers["ETag"]
+    assert manager("GET", path).headers["ETag"] == tag
+    queue.enqueue({})
+    assert manager("GET", path).headers["ETag"] == tag  # of the policy, and not of the counts
+    changed = manager("PUT", path, json={"holds": 2}, headers={"If-Match": tag})
+    assert changed.status_code == 200
+    problem(manager("PUT", path, json={"holds": 3}, headers={"If-Match": tag}), 412, "policy-changed")
+    assert queue.policy.holds == 2
+    packed = f'"other", W/{changed.headers["ETag"]}'  # as behind a proxy that packs
+    assert manager("PUT", path, json={"holds": 3}, headers={"If-Match": packed}).status_code == 200
+    assert manager("PUT", path, json={"holds": 4}, headers={"If-Match": "*"}).json["policy"]["holds"] == 4
 
 
 def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, manager: Caller) -> None:

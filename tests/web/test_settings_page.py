@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -127,16 +128,48 @@ def test_what_two_people_change_is_merged_or_told(
     other = visitor("manager")
     mine, theirs = standing(boss, asking), standing(other, asking)
     save(other, asking, theirs, title="Theirs", holds="2")
-    save(boss, asking, mine, answers="3")
+    saved = save(boss, asking, mine, answers="3")
     assert (asking.policy.title, asking.policy.holds, asking.policy.answers) == ("Theirs", 2, 3)
+    assert "it stays as they saved it: Title, Items at once." in boss.get(saved.location).text
     told = save(boss, asking, mine, title="Mine", max_attempts="9")
     assert told.status_code == 409
-    assert "Theirs" in told.text
+    both = re.findall(r"<dt>(?:<a[^>]*>)?([^<]+)(?:</a>)?, (theirs|yours)</dt><dd><pre>([^<]*)<", told.text)
+    assert both == [
+        ("Title", "theirs", "Theirs"),
+        ("Title", "yours", "Mine"),
+        ("Items at once", "theirs", "2"),
+        ("Answers", "theirs", "3"),
+    ]
     assert (asking.policy.title, asking.policy.max_attempts) == ("Theirs", 3)
     again = sent_by(told.text, "settings")
     assert (again["title"], again["max_attempts"]) == ("Mine", "9")
     assert save(boss, asking, again).status_code == 303
     assert (asking.policy.title, asking.policy.max_attempts, asking.policy.holds) == ("Mine", 9, 2)
+
+
+@pytest.mark.parametrize(("theirs", "status"), [({"title": "Theirs"}, 409), ({"holds": 2}, 303)])
+def test_who_saves_in_the_same_moment_overwrites_nothing(
+    boss: Browser,
+    asking: leaseq.Queue,
+    monkeypatch: pytest.MonkeyPatch,
+    theirs: dict[str, Any],
+    status: int,
+) -> None:
+    """The other one's change comes between the look at the policy and the saving of mine."""
+    mine, save_it = standing(boss, asking), leaseq.Queue.configure
+
+    def meanwhile(self: leaseq.Queue, **changes: Any) -> leaseq.Policy:
+        monkeypatch.undo()
+        save_it(asking, **theirs)
+        return save_it(self, **changes)
+
+    monkeypatch.setattr(leaseq.Queue, "configure", meanwhile)
+    told = save(boss, asking, mine, title="Mine")
+    assert told.status_code == status
+    assert {name: getattr(asking.policy, name) for name in theirs} == theirs
+    assert (asking.policy.title == "Mine") is (status == 303)
+    if status == 409:
+        assert sent_by(told.text, "settings")["title"] == "Mine"
 
 
 def test_the_preview_shows_what_is_typed_and_saves_nothing(boss: Browser, asking: leaseq.Queue) -> None:

@@ -9,7 +9,7 @@ from flask_openapi.blueprint import APIBlueprint
 from webapp.api.describe import PROBLEM, complete
 from webapp.api.replies import ProblemModel
 
-__all__ = ["ABOUT", "SECURITY", "VERSION", "ProblemModel", "bp"]
+__all__ = ["ABOUT", "SECURITY", "VERSION", "ProblemModel", "bp", "problem_reply"]
 
 VERSION = "1"
 ABOUT = """A work queue for people. Each item is handed out under a lease: finish in time, give it back, or it
@@ -25,7 +25,8 @@ SECURITY: dict[str, Any] = {
 }
 
 
-def _problem(text: str) -> dict[str, Any]:
+def problem_reply(text: str) -> dict[str, Any]:
+    """An error as the description has it."""
     schema = {"$ref": "#/components/schemas/ProblemModel"}
     return {"description": text, "content": {PROBLEM: {"schema": schema}}}
 
@@ -36,22 +37,22 @@ bp = APIBlueprint(
     url_prefix="/api/v1",
     abp_security=[{"token": []}, {"session": []}],
     abp_responses={
-        "400": _problem("`invalid`: a field was refused, and nothing changed"),
-        "401": _problem("`unauthorized`: no token or session, or one that ended"),
-        "403": _problem("`forbidden`: it takes another role, or the CSRF token is missing"),
-        "404": _problem("`not-found`"),
-        "406": _problem("`not-acceptable`: the Accept header takes nothing of what this gives"),
-        "409": _problem(
+        "400": problem_reply("`invalid`: a field was refused, and nothing changed"),
+        "401": problem_reply("`unauthorized`: no token or session, or one that ended"),
+        "403": problem_reply("`forbidden`: it takes another role, or the CSRF token is missing"),
+        "404": problem_reply("`not-found`"),
+        "406": problem_reply("`not-acceptable`: the Accept header takes nothing of what this gives"),
+        "409": problem_reply(
             "`lease-lost`: the lease is not yours any more; or, with an Idempotency-Key, `in-progress` or "
             "`answer-not-kept`"
         ),
-        "413": _problem("`too-large`"),
-        "415": _problem("`unsupported-media-type`"),
-        "422": _problem(
+        "413": problem_reply("`too-large`"),
+        "415": problem_reply("`unsupported-media-type`"),
+        "422": problem_reply(
             "`form`: the result does not fit the queue's form, and the lease stays; or `key-reused`"
         ),
-        "500": _problem("`internal`: the failure was written to the log"),
-        "503": _problem("`server-unavailable` or `server-refused`: try again after `Retry-After` seconds"),
+        "500": problem_reply("`internal`: the failure was written to the log"),
+        "503": problem_reply("`server-unavailable`, `server-refused`: try again after `Retry-After` seconds"),
     },
 )
 

@@ -228,6 +228,13 @@ _PROBLEMS: tuple[tuple[int, str, str, str, dict[str, Any]], ...] = (
         {},
     ),
     (409, "answer-not-kept", "That was done", "its answer was too long to be kept", {}),
+    (
+        412,
+        "policy-changed",
+        "Somebody else changed it meanwhile",
+        "the policy of queue 'reviews' was changed meanwhile: look at what is in force, then save again",
+        {},
+    ),
     (413, "too-large", "That is too large", "The data value transmitted exceeds the capacity limit.", {}),
     (415, "unsupported-media-type", "That kind of content is not taken here", "send application/json", {}),
     (

@@ -85,8 +85,8 @@ def counts_shape(stats: leaseq.Stats) -> dict[str, int]:
     return {state: getattr(stats, state) for state in leaseq.STATES}
 
 
-def queue_shape(queue: leaseq.Queue) -> dict[str, Any]:
-    policy, stats = queue.policy, queue.stats()
+def queue_shape(queue: leaseq.Queue, policy: leaseq.Policy) -> dict[str, Any]:
+    stats = queue.stats()
     return {
         "name": queue.name,
         "title": policy.title,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,26 +37,40 @@ def settings(q: str) -> str:
 @bp.post("/manage/<q>/settings")
 @needs("manager")
 def save_settings(q: str) -> Response | tuple[str, int]:
-    """Save what this person changed; nothing where somebody else changed the same meanwhile, and say so."""
+    """Save what this person changed; nothing where somebody else changed the same meanwhile, and say so.
+
+    What they changed of the rest stays theirs, and is told. The policy that is compared here is the one that
+    is changed, or all is compared again.
+    """
     found = queue(q)
-    typed, before, now = _typed(), _before(), written(found.policy)
-    before = {**now, **before}
+    while True:
+        with contextlib.suppress(leaseq.PolicyChanged):
+            return _save(found, found.policy)
+
+
+def _save(found: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, int]:
+    typed, now = _typed(), written(policy)
+    before = {**now, **_before()}
     changed = {name: text for name, text in typed.items() if text != before.get(name) and name in now}
-    theirs = {name: now[name] for name in changed if now[name] not in (before[name], changed[name])}
-    if theirs:
-        return _page(found, {**now, **changed, "sample": typed["sample"]}, now, theirs=theirs), 409
+    others = [name for name in now if now[name] != before[name] and now[name] != changed.get(name)]
+    if any(name in changed for name in others):
+        both = {name: (now[name], changed.get(name)) for name in others}
+        return _page(found, {**now, **changed, "sample": typed["sample"]}, now, theirs=both), 409
     values, errors = read_all(changed)
     if "form" in errors or ("form" in values and not check_text(typed["form"]).good):
         errors["form"] = _first_wrong(typed["form"])
     if not errors and values:
         try:
-            found.configure(by=person().name, **values)
+            found.configure(by=person().name, expected=policy, **values)
         except Invalid as refused:
             errors[refused.field] = refused.limit
     if errors:
         return _page(found, {**now, **typed}, before, errors=errors), 400
     flash(_("Saved.") if values else _("Nothing was different."))
-    return redirect(url_for("manage.one_queue", q=q), 303)
+    if others:
+        names = ", ".join(str(one.label) for one in SETTINGS if one.name in others)
+        flash(_("Changed by somebody else meanwhile, it stays as they saved it: %(names)s.", names=names))
+    return redirect(url_for("manage.one_queue", q=found.name), 303)
 
 
 @bp.post("/manage/<q>/settings/preview")
@@ -113,7 +128,7 @@ def _page(
     before: Texts,
     *,
     errors: Texts | None = None,
-    theirs: Texts | None = None,
+    theirs: Mapping[str, tuple[str, str | None]] | None = None,  # by name: theirs, and yours
     started: str = "",
 ) -> str:
     wrong: dict[str, str] = dict(errors or {})
