@@ -19,7 +19,7 @@ from webapp.days import Days
 from webapp.errors import init_errors
 from webapp.gate import init_gate
 from webapp.headers import init_headers
-from webapp.i18n import init_i18n
+from webapp.i18n import Templates, init_i18n
 from webapp.live import Live
 from webapp.observing import init_observing
 from webapp.proxies import Proxies
@@ -51,6 +51,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     )
     app.openapi_version = "3.1.0"
     app.request_class = StrictRequest
+    app.jinja_environment = Templates
     app.url_map.converters["name"] = Name
     app.json.sort_keys = False  # type: ignore[attr-defined]
     _configure(app, settings)

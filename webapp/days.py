@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
@@ -26,6 +26,7 @@ KEPT_DAYS = 400
 RECENT = 200
 """So many items of a person are known by name, for a day: what may be undone, and what is a retry."""
 _DAY_SECONDS = 86_400
+_KEPT_SECONDS = KEPT_DAYS * _DAY_SECONDS
 _LONGEST_MS = 7 * _DAY_SECONDS * 1_000  # the longest lease
 
 
@@ -88,10 +89,7 @@ class Days:
 
     def today(self, person: str, queue: str) -> DayFigures:
         with self._client.translating():
-            found = self._redis.hmget(
-                keys.day_of(self._today().isoformat(), person), [_field(queue, name) for name in _COUNTERS]
-            )
-        return DayFigures(*(int(value or 0) for value in found))
+            return _figures(self._redis.hmget(keys.day_of(self._today().isoformat(), person), _fields(queue)))
 
     def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
         """The last days, today first, those without work included: what they did, by queue."""
@@ -109,19 +107,27 @@ class Days:
 
     def recent(self, person: str, limit: int = 10) -> list[Done]:
         """What they let go within a day, the latest first."""
+        since = self._clock() - _DAY_SECONDS
         with self._client.translating():
-            found = self._redis.zrevrange(keys.recent(person), 0, limit - 1, withscores=True)
+            found = self._redis.zrevrangebyscore(
+                keys.recent(person), "+inf", since, start=0, num=limit, withscores=True
+            )
         return [_done(member.decode(), score) for member, score in found]
 
     def record(
         self, person: str, queue: str, how: How, *, id: str, token: int, active_ms: int = 0, held_ms: int = 0
-    ) -> None:
+    ) -> DayFigures | None:
         """Count what they did just now with one item; the same lease counts once, however often it is told.
+        Gives their figures of today in this queue.
 
-        Never raises because of the server: what is counted is done already, and the person is told so.
+        Never raises because of the server, and gives None then: what is counted is done already, and the
+        person is told so.
         """
+        counts = {how: 1, **_times(how, active_ms, held_ms)}
+        today: DayFigures | None = None
         with self._at_best():
-            self._count(person, queue, how, _member(how, queue, token, id), _times(how, active_ms, held_ms))
+            today = self._count(person, queue, _member(how, queue, token, id), counts)
+        return today
 
     def take_off(self, person: str, queue: str, *, id: str, token: int) -> None:
         """The finish of this lease was undone. The time stays: it was spent."""
@@ -134,22 +140,30 @@ class Days:
             if removed:
                 self._add(keys.day_of(_date(at).isoformat(), person), queue, {"finished": -1})
 
-    def _count(self, person: str, queue: str, how: How, member: str, times: Mapping[str, int]) -> None:
+    def _count(self, person: str, queue: str, member: str, counts: Mapping[str, int]) -> DayFigures:
         today, recent = self._today().isoformat(), keys.recent(person)
         key, who = keys.day_of(today, person), keys.who_worked(today)
-        counted = {how: 1, **times}
         pipe = self._redis.pipeline(transaction=True)
         pipe.zadd(recent, {member: self._clock()}, nx=True)
         pipe.zremrangebyrank(recent, 0, -RECENT - 1)
-        for name, count in counted.items():
+        for name, count in counts.items():
             pipe.hincrby(key, _field(queue, name), count)
         pipe.sadd(who, person)
-        pipe.expire(recent, _DAY_SECONDS)
-        pipe.expire(key, KEPT_DAYS * _DAY_SECONDS)
-        pipe.expire(who, KEPT_DAYS * _DAY_SECONDS)
-        is_new = pipe.execute()[0]
+        pipe.hmget(key, _fields(queue))
+        is_new, *_, is_first, found = pipe.execute()
+        if is_first:
+            self._let_go({recent: 2 * _DAY_SECONDS, key: _KEPT_SECONDS, who: _KEPT_SECONDS})
         if not is_new:  # a retry: known only now, to save everybody else a round trip
-            self._add(key, queue, {name: -count for name, count in counted.items()})
+            self._add(key, queue, {name: -count for name, count in counts.items()})
+            return self.today(person, queue)
+        return _figures(found)
+
+    def _let_go(self, after: Mapping[str, int]) -> None:
+        """Have keys go after so many seconds. Said once a day, by what is done first on it."""
+        pipe = self._redis.pipeline(transaction=False)
+        for key, seconds in after.items():
+            pipe.expire(key, seconds)
+        pipe.execute()
 
     def _add(self, key: str, queue: str, counts: Mapping[str, int]) -> None:
         pipe = self._redis.pipeline(transaction=True)
@@ -191,6 +205,15 @@ def _times(how: How, active_ms: int, held_ms: int) -> dict[str, int]:
 
 def _field(queue: str, counter: str) -> str:
     return f"{queue} {counter}"
+
+
+def _fields(queue: str) -> list[str]:
+    return [_field(queue, name) for name in _COUNTERS]
+
+
+def _figures(found: Iterable[bytes | None]) -> DayFigures:
+    """From the values of ``_fields``."""
+    return DayFigures(*(int(value or 0) for value in found))
 
 
 def _by_queue(found: Mapping[bytes, bytes]) -> ByQueue:

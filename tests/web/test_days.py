@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp.days import KEPT_DAYS, Days, How
+from webapp.days import KEPT_DAYS, DayFigures, Days, How
 
 from .conftest import Browser, Caller
 
@@ -104,6 +104,23 @@ def test_what_was_let_go_comes_latest_first(days: Days, time: Time, queue_name: 
     assert latest[0].at == NOON + timedelta(seconds=2)
 
 
+def test_what_was_let_go_is_told_for_a_day(days: Days, time: Time, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    for id in "ab":
+        days.record(ann, "reviews", "finished", id=id, token=ord(id))
+        time.now += timedelta(hours=20)
+    assert [done.id for done in days.recent(ann)] == ["b"]
+
+
+def test_counting_gives_the_figures_of_the_day(days: Days, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    days.record(ann, "reviews", "gave_back", id="a", token=1)
+    days.record(ann, "letters", "finished", id="a", token=1)
+    for _ in range(2):
+        today = days.record(ann, "reviews", "finished", id="b", token=2, held_ms=2_000)
+        assert today == days.today(ann, "reviews") == DayFigures(finished=1, gave_back=1, held_ms=2_000)
+
+
 def test_of_everybody_knows_who_worked(days: Days, time: Time, queue_name: str) -> None:
     time.now = NOON + timedelta(days=sum(map(ord, queue_name)))  # a day of this test's own
     ann, bob = f"ann {queue_name}", f"bob {queue_name}"
@@ -133,7 +150,7 @@ def test_days_go_when_they_are_old(server: Any, days: Days, queue_name: str) -> 
 
 def test_a_server_that_is_away_costs_a_figure_and_no_answer() -> None:
     away = Days(leaseq.connect("redis://127.0.0.1:1/0"))
-    away.record("ann", "reviews", "finished", id="a", token=1)
+    assert away.record("ann", "reviews", "finished", id="a", token=1) is None
     with pytest.raises(leaseq.ServerUnavailable):
         away.today("ann", "reviews")
 

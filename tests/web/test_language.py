@@ -40,3 +40,12 @@ def test_a_choice_leads_to_own_pages_only(person: Browser) -> None:
 
 def test_a_language_that_is_not_there_is_refused(person: Browser) -> None:
     assert person.post("/language", {"language": "tlh"}).status_code == 400
+
+
+def test_each_reads_their_own_language_of_the_same_page(app: Any, person: Browser) -> None:
+    def read(wish: str) -> str:
+        return str(person.get("/account", headers={"Accept-Language": wish}).text)
+
+    for _ in range(2):
+        assert ">Sign out<" in read("en")
+        assert ">Abmelden<" in read("de-AT, en;q=0.5")

@@ -16,7 +16,7 @@ SUBJECTS = _BASE + "subjects"  # hash: name -> SHA-256 of who they are at the id
 
 
 def link(digest: str) -> str:
-    """String: the person who may set a password by this link, gone after three days."""
+    """String: who may set a password by this link (JSON), gone after three days."""
     return f"{_BASE}link:{digest}"
 
 
@@ -61,5 +61,6 @@ def who_worked(date: str) -> str:
 
 
 def recent(person: str) -> str:
-    """Sorted set: "how queue token id" of what they let go, by when; gone a day after the last."""
+    """Sorted set: "how queue token id" of what they let go, by when; gone within two days of the
+    last."""
     return f"{_BASE}recent:{person}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from leaseq import Json
@@ -104,6 +105,13 @@ Layout: TypeAlias = tuple[Field | Fieldset, ...]
 
 def fields_of(form: Json) -> tuple[Field, ...]:
     """The fields that a queue's form asks for; one text box where it asks for nothing in particular."""
+    return _fields_of(json.dumps(form))
+
+
+@lru_cache(maxsize=256)
+def _fields_of(text: str) -> tuple[Field, ...]:
+    """Kept by the form's text: a page asks for them at each request."""
+    form = json.loads(text)
     ask = form.get("ask") if isinstance(form, dict) else None
     schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA
     bound = Keys(form.get("keys") if isinstance(form, dict) else None)

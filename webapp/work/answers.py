@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
+from webapp.days import DayFigures
 from webapp.forms import draft_of, fields_of, typed_in, typed_of
 from webapp.state import person
 from webapp.work.receipt import GONE, receipt_of
@@ -44,14 +45,14 @@ def keep(found: leaseq.Queue, id: str, token: int) -> None:
         found.save_draft(id=id, token=token, person=person().name, draft=draft)
 
 
-def held(found: leaseq.Queue, lease: leaseq.Lease) -> Page:
+def held(found: leaseq.Queue, lease: leaseq.Lease, today: DayFigures | None = None) -> Page:
     """A lease that the person was just given."""
     if not wants_piece():
         return redirect(url_for("work.page", q=found.name, item=lease.id), 303)
     policy = found.policy
     typed = typed_of(fields_of(policy.form), lease.draft)
     leases = found.mine(person().name)
-    return shown(Sheet(found, policy, lease.id, lease.token, typed, lease=lease, leases=leases))
+    return shown(Sheet(found, policy, lease.id, lease.token, typed, lease=lease, leases=leases, today=today))
 
 
 def refused(found: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:

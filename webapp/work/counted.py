@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from flask import request
 
-from webapp.days import How
+from webapp.days import DayFigures, How
 from webapp.state import person, state
 
 
-def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) -> None:
-    """Count one item, with the active time that the page measured (the form's field ``active_ms``)."""
-    state().days.record(
+def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) -> DayFigures | None:
+    """Count one item, with the active time that the page measured (the form's field ``active_ms``). Gives the
+    person's figures of today, where they are to be had."""
+    return state().days.record(
         person().name,
         queue,
         how,

@@ -39,10 +39,10 @@ def finish(q: str, id: str) -> Page:
         return over(found, id, token, lost, refused=True)
     except Invalid as misfit:
         return refused(found, id, token, misfit.errors or {misfit.field: misfit.limit})
-    count(q, "finished", id, token, finished.held_seconds)
+    today = count(q, "finished", id, token, finished.held_seconds)
     remember(q, id, token, finished.late)
     if finished.next is not None and wants_piece():
-        return held(found, finished.next)
+        return held(found, finished.next, today)
     return back(q) if then_reserve else go(url_for("work.home"))
 
 

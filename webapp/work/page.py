@@ -13,9 +13,10 @@ from webapp.gate import needs
 from webapp.state import person, queue
 from webapp.work import bp
 from webapp.work.answers import Page, back, held, keep, over, refused, token_sent
+from webapp.work.asked import asked_by
 from webapp.work.nothing import nothing_held
 from webapp.work.receipt import receipt_of
-from webapp.work.sheet import Sheet, free_keys, shown
+from webapp.work.sheet import Sheet, shown, urls_of
 
 
 @bp.get("/q/<q>")
@@ -81,5 +82,5 @@ def receipt(q: str, id: str) -> str:
     known = receipt_of(found.get(id), token_sent(), me, found.mine(me))
     if known is None:
         raise ItemNotFound(q, id)
-    keys = free_keys(fields_of(found.policy.form))
-    return render_template("work/receipt.html", queue=found, id=id, receipt=known, keys=keys)
+    keys = asked_by(found.policy.form).keys
+    return render_template("work/receipt.html", queue=found, to=urls_of(q, id), receipt=known, keys=keys)

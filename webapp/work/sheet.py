@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flask import render_template, request, url_for
 
 import leaseq
 from leaseq import Json
-from webapp.forms import Field, Typed, errors_at, fields_of
+from webapp.days import DayFigures
+from webapp.forms import Typed, errors_at
 from webapp.show import parts_of
 from webapp.state import person, state
+from webapp.work.asked import asked_by
 from webapp.work.receipt import Receipt
 
-PAGE_KEYS = ("k", "l", "n", "g", "b", "t", "u", "h")
-"""Keep working, later, not for me, give it back with a note, it is broken, take it back, undo, how to."""
+VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt")
 
 PIECE = "X-Leaseq-Piece"
 """The page's script asks by this header for the sheet alone."""
@@ -37,6 +38,7 @@ class Sheet:
     item: leaseq.Item | None = None  # where there is no lease to show it from
     receipt: Receipt | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
+    today: DayFigures | None = None  # of the person in this queue, where they are known already
 
     @property
     def payload(self) -> Json:
@@ -50,25 +52,33 @@ class Sheet:
 
 
 def shown(sheet: Sheet) -> str:
-    fields = fields_of(sheet.policy.form)
+    asked = asked_by(sheet.policy.form)
+    errors = errors_at(asked.fields, sheet.errors)
     return render_template(
         "work/sheet.html" if wants_piece() else "work/page.html",
         piece=wants_piece(),
         sheet=sheet,
-        today=state().days.today(person().name, sheet.queue.name),
+        today=sheet.today or state().days.today(person().name, sheet.queue.name),
         queue=sheet.queue,
         id=sheet.id,
+        to=urls_of(sheet.queue.name, sheet.id),
         policy=sheet.policy,
         lease=sheet.lease,
         receipt=sheet.receipt,
         renewals=_renewals_left(sheet),
         parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
-        fields=fields,
-        errors=errors_at(fields, sheet.errors),
-        by_name={one.name: one for one in fields},
-        keys=free_keys(fields),
-        one_key=answers_by_one_key(fields),
+        inputs=asked.inputs(sheet.typed, errors),
+        errors=errors,
+        by_name=asked.by_name,
+        keys=asked.keys,
+        one_key=asked.one_key,
     )
+
+
+def urls_of(queue: str, id: str) -> dict[str, str]:
+    """Where the page sends what is done with an item. A URL takes Flask as long as all of these."""
+    base = url_for("work.finish", q=queue, id=id).removesuffix("finish")
+    return {verb: base + verb for verb in VERBS}
 
 
 def _renewals_left(sheet: Sheet) -> int | None:
@@ -78,17 +88,3 @@ def _renewals_left(sheet: Sheet) -> int | None:
         return None
     held = (one for one in sheet.queue.get(sheet.id).leases if one.token == sheet.token)
     return max(most - next((one.renewals for one in held), 0), 0)
-
-
-def free_keys(fields: Iterable[Field]) -> dict[str, str]:
-    """The page's own keys that no choice of the form has."""
-    taken = {choice.key.lower() for one in fields for choice in one.choices if choice.key}
-    return {key: key for key in PAGE_KEYS if key not in taken}
-
-
-def answers_by_one_key(fields: Iterable[Field]) -> Field | None:
-    """The one thing that must be answered, where it is a choice by keys: its key finishes the item."""
-    needed = [one for one in fields if one.required and all(group.required for group in one.groups)]
-    if len(needed) == 1 and needed[0].kind == "choice" and all(one.key for one in needed[0].choices):
-        return needed[0]
-    return None

@@ -1,0 +1,68 @@
+"""What the work page makes of a queue's form: the same for everybody, and so worked out once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from flask import current_app
+from markupsafe import Markup
+
+from leaseq import Json
+from webapp.forms import Field, Typed, fields_of, typed_of
+from webapp.i18n import language
+
+PAGE_KEYS = ("k", "l", "n", "g", "b", "t", "u", "h")
+"""Keep working, later, not for me, give it back with a note, it is broken, take it back, undo, how to."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A form on the page."""
+
+    fields: tuple[Field, ...]
+    by_name: Mapping[str, Field]
+    keys: Mapping[str, str]  # the page's own that no choice of the form has
+    one_key: Field | None  # the one thing that must be answered, where its key finishes the item
+    unfilled: Typed
+    _unfilled_html: dict[str, Markup] = field(default_factory=dict)  # by language
+
+    def inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
+        """The form's inputs. Nearly every item comes with none filled in: that is made once a language."""
+        if errors or typed != self.unfilled:
+            return self._inputs(typed, errors)
+        spoken = language()
+        if spoken not in self._unfilled_html:
+            self._unfilled_html[spoken] = self._inputs(typed, errors)
+        return self._unfilled_html[spoken]
+
+    def _inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
+        macros: Any = current_app.jinja_env.get_or_select_template("work/fields.html").module
+        made: Markup = macros.all_fields(self.fields, typed, errors, self.one_key)
+        return made
+
+
+def asked_by(form: Json) -> Asked:
+    return _asked_by(json.dumps(form))
+
+
+@lru_cache(maxsize=256)
+def _asked_by(text: str) -> Asked:
+    fields = fields_of(json.loads(text))
+    by_name = {one.name: one for one in fields}
+    return Asked(fields, by_name, _free_keys(fields), _by_one_key(fields), typed_of(fields, None))
+
+
+def _free_keys(fields: Iterable[Field]) -> dict[str, str]:
+    taken = {choice.key.lower() for one in fields for choice in one.choices if choice.key}
+    return {key: key for key in PAGE_KEYS if key not in taken}
+
+
+def _by_one_key(fields: Iterable[Field]) -> Field | None:
+    needed = [one for one in fields if one.required and all(group.required for group in one.groups)]
+    if len(needed) == 1 and needed[0].kind == "choice" and all(one.key for one in needed[0].choices):
+        return needed[0]
+    return None
