@@ -71,3 +71,20 @@ def test_known_unknown_and_disabled_people_cost_one_hash_each(
         hashed.clear()
         assert accounts.verify(name, "not this one, surely") is None
         assert hashed == ["not this one, surely"], name
+
+
+def test_a_hash_that_is_renewed_does_not_undo_a_password_set_meanwhile(
+    server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts = Accounts(server.client, passwords=CHEAP)
+    accounts.add(queue_name, by="test", password=GOOD)
+
+    def renewed(password: str, kept: str) -> str:
+        accounts.set_password(queue_name, "the thief does not know it", by="test")
+        return CHEAP.hash(password, queue_name)
+
+    monkeypatch.setattr(CHEAP, "renewed", renewed)
+    accounts.verify(queue_name, GOOD)
+    monkeypatch.undo()
+    assert accounts.verify(queue_name, GOOD) is None
+    assert accounts.verify(queue_name, "the thief does not know it")

@@ -78,6 +78,18 @@ def test_a_skill_of_the_account_counts_while_it_waits(
     assert waiting.result().json["id"] == "one"
 
 
+def test_who_is_disabled_while_they_wait_gets_nothing(
+    queue: leaseq.Queue, worker: Caller, accounts: Accounts
+) -> None:
+    queue.configure()
+    waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    until(lambda: queue.stats().waiting == 1)
+    accounts.change(worker.name, by="test", disabled=True)
+    queue.enqueue({"n": 1}, id="one")
+    problem(waiting.result(), 401, "unauthorized")
+    assert queue.get("one").state == "inbound"
+
+
 def test_sent_again_it_gives_what_it_gave(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure(holds=3)
     queue.enqueue_many([1, 2])

@@ -9,7 +9,7 @@ import pytest
 import leaseq
 from webapp import create_app
 from webapp.settings import Settings
-from webapp.show import markdown
+from webapp.show import markdown, picture_link
 
 from .conftest import CHEAP, PASSWORD, SECRET, Browser
 from .work_pages import path, take
@@ -53,8 +53,21 @@ def test_markdown_is_harmless(text: str, wanted: str, unwanted: str) -> None:
     assert not unwanted or unwanted not in shown
 
 
-def test_media_come_from_named_origins_only(server: Any, queue: leaseq.Queue) -> None:
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("data:image/png;base64,iVBORw0KGgo=", True),
+        ("data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+", False),
+        ("data:text/html;base64,PHNjcmlwdD4=", False),
+        ('data:image/png;base64,iVBOR" onerror="alert(1)', False),
+    ],
+)
+def test_a_picture_in_the_payload_is_of_a_kind_that_runs_nothing(app: Any, value: str, shown: bool) -> None:
+    with app.test_request_context():
+        assert picture_link(value) == (value if shown else None)
 
+
+def test_media_come_from_named_origins_only(server: Any, queue: leaseq.Queue) -> None:
     settings = Settings(redis_url=server.url, secret_key=SECRET, media_origins=("https://ok.example",))
     app = create_app(settings, passwords=CHEAP)
     accounts = app.extensions["leaseq"].accounts

@@ -121,7 +121,7 @@ class Accounts(Joining):
             return None
         renewed = self._passwords.renewed(password, record.password)
         if renewed is not None:
-            self._people.change(name, password=renewed)
+            self._people.rehash(name, record.password, renewed)
         return record.person()
 
     def set_password(self, name: str, password: str, *, by: str) -> Person:

@@ -7,6 +7,7 @@ second factor are counted by name alone: who tries them has the password.
 
 from __future__ import annotations
 
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from leaseq import Client
@@ -22,11 +23,21 @@ Counter = tuple[str, int]
 
 
 def of_password(name: str, address: str) -> list[Counter]:
-    return [(digest(f"name {address} {name}"), PER_NAME), (digest(f"address {address}"), PER_ADDRESS)]
+    place = _place(address)
+    return [(digest(f"name {place} {name}"), PER_NAME), (digest(f"address {place}"), PER_ADDRESS)]
 
 
 def of_code(name: str) -> list[Counter]:
     return [(digest(f"code {name}"), PER_CODE)]
+
+
+def _place(address: str) -> str:
+    """Whoever has one IPv6 address has all of its network of 64 bits, and could take another for each try."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return str(ip_network((found, 64), strict=False)) if isinstance(found, IPv6Address) else address
 
 
 class Attempts:

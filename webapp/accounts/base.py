@@ -8,6 +8,7 @@ from leaseq import Client
 from webapp.accounts.attempts import Attempts
 from webapp.accounts.factors import Factors
 from webapp.accounts.invitations import Invitations
+from webapp.accounts.links import Links
 from webapp.accounts.log import Log
 from webapp.accounts.passwords import Passwords
 from webapp.accounts.people import People
@@ -29,6 +30,7 @@ class Base:
         self._tokens = Tokens(client)
         self._passwords = passwords or Passwords()
         self._invitations = Invitations(client)
+        self._links = Links(client)
         self.attempts = Attempts(client)
         self.factors = Factors(client)
         self.log = Log(client)

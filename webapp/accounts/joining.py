@@ -11,12 +11,14 @@ from leaseq import Invalid, strict
 from webapp.accounts import keys
 from webapp.accounts.base import Base
 from webapp.accounts.invitations import DAYS
+from webapp.accounts.links import Link
 from webapp.accounts.model import Invitation, Person, checked_name, checked_role
-from webapp.accounts.people import NoSuchPerson, Record, has_admin, refuse_taken
+from webapp.accounts.people import Record, has_admin, may_let_in, refuse_taken
 from webapp.accounts.secret import digest, new_secret
 
 SETUP_SECONDS = 86_400
-LINK_SECONDS = 3 * 86_400
+_INVITATION = "an invitation that was not used yet"
+_LINK = "a link that was not used yet"
 
 
 class Joining(Base):
@@ -71,7 +73,7 @@ class Joining(Base):
         checked = checked_name(name) if name else None
         if checked is not None and self._people.find(checked) is not None:
             raise refuse_taken(checked)
-        if checked is not None and any(one.name == checked for one in self._invitations.open()):
+        if checked is not None and any(one.name == checked for one in self.invitations()):
             raise Invalid(
                 "name",
                 "a name that nobody is invited by",
@@ -83,11 +85,13 @@ class Joining(Base):
 
     def invitation(self, token: str) -> Invitation | None:
         """What this token opens, while it does."""
-        return self._invitations.find(token)
+        found = self._invitations.find(token)
+        return found if found and may_let_in(found.by, self._people.by_name()) else None
 
     def invitations(self) -> list[Invitation]:
-        """Those that were not used yet, the latest first."""
-        return self._invitations.open()
+        """Those that may be used, the latest first."""
+        people = self._people.by_name()
+        return [one for one in self._invitations.open() if may_let_in(one.by, people)]
 
     def revoke_invitation(self, id: str, *, by: str) -> Invitation:
         revoked = self._invitations.revoke(id)
@@ -98,10 +102,12 @@ class Joining(Base):
         """Join by an invitation, which is spent by it. ``name`` counts where it leaves that open."""
         found = self._invitations.find(token)
         if found is None:
-            raise _spent("an invitation that was not used yet")
+            raise _spent(_INVITATION)
         record = self._new(found.name or name, found.role, found.skills, password)
 
         def newcomer(people: dict[str, Record]) -> Record:
+            if not may_let_in(found.by, people):
+                raise _spent(_INVITATION)
             if record.name in people:
                 raise refuse_taken(record.name)
             return record
@@ -110,7 +116,7 @@ class Joining(Base):
         self._people.write(
             newcomer,
             spend=keys.invitation(hashed),
-            check=_still_there("an invitation that was not used yet"),
+            check=_still_there(_INVITATION),
             forget=(keys.INVITATIONS, hashed),
         )
         self.log.write(record.name, "invitation.used", record.name, f"{found.role}, invited by {found.by}")
@@ -120,32 +126,30 @@ class Joining(Base):
 
     def password_link(self, name: str, *, by: str) -> str:
         """A one-time token by which the person may choose a password, good for three days."""
-        self._people.get(name)
-        token = new_secret()
-        with self._client.translating():
-            self._redis.set(keys.link(digest(token)), name, ex=LINK_SECONDS)
+        record = self._people.get(name)
+        token = self._links.make(Link(name, record.version, by))
         self.log.write(by, "sign-in.link-made", name)
         return token
 
     def link_is_for(self, token: str) -> str | None:
         """Whose password this token may set, while it may."""
-        with self._client.translating():
-            found = self._redis.get(keys.link(digest(token)))
-        return found.decode() if found else None
+        found = self._links.find(token)
+        return found.name if found and found.opens(self._people.by_name()) else None
 
     def use_link(self, token: str, password: str) -> Person:
         """Set a password by a one-time token, which is spent by it. It ends every session of the person."""
-        name = self.link_is_for(token) or ""
-        hashed = self._passwords.hash(password, name)
+        link = self._links.find(token)
+        if link is None:
+            raise _spent(_LINK)
+        hashed = self._passwords.hash(password, link.name)
 
         def with_password(people: dict[str, Record]) -> Record:
-            if name not in people:
-                raise NoSuchPerson(name)
-            return replace(people[name], password=hashed, version=people[name].version + 1)
+            if not link.opens(people):
+                raise _spent(_LINK)
+            return replace(people[link.name], password=hashed, version=link.version + 1)
 
-        check = _still_there("a link that was not used yet", name)
-        record = self._people.write(with_password, spend=keys.link(digest(token)), check=check)
-        self.log.write(name, "sign-in.link-used", name)
+        record = self._people.write(with_password, spend=keys.link(digest(token)), check=_still_there(_LINK))
+        self.log.write(link.name, "sign-in.link-used", link.name)
         return record.person()
 
     # An identity provider
@@ -205,9 +209,9 @@ def _spent(wanted: str) -> Invalid:
     return Invalid("token", wanted, "this link was used or is too old")
 
 
-def _still_there(wanted: str, value: str | None = None) -> Callable[[bytes | None], None]:
+def _still_there(wanted: str) -> Callable[[bytes | None], None]:
     def check(kept: bytes | None) -> None:
-        if kept is None or (value is not None and kept.decode() != value):
+        if kept is None:
             raise _spent(wanted)
 
     return check

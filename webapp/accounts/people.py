@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -79,6 +79,9 @@ class People:
             found = self._redis.hvals(keys.PEOPLE)
         return sorted(map(Record.loaded, found), key=lambda record: record.name.casefold())
 
+    def by_name(self) -> dict[str, Record]:
+        return {record.name: record for record in self.all()}
+
     def add(self, record: Record) -> None:
         """A new record, or Invalid where somebody has the name already."""
         with self._client.translating():
@@ -102,6 +105,15 @@ class People:
             return after
 
         return self.write(changed)
+
+    def rehash(self, name: str, known: str, renewed: str) -> None:
+        """Keep the same password at another cost, unless there is a new one meanwhile."""
+
+        def rehashed(people: dict[str, Record]) -> Record:
+            now = people[name]
+            return replace(now, password=renewed) if now.password == known else now
+
+        self.write(rehashed)
 
     def write(
         self,
@@ -138,6 +150,13 @@ class People:
 
 def _administers(record: Record) -> bool:
     return record.role == "admin" and not record.disabled and record.password is not None
+
+
+def may_let_in(by: str, people: Mapping[str, Record]) -> bool:
+    """Whether the links of ``by`` still let somebody in: not those of an admin who was disabled or is none
+    any more. Who has no account made them on the command line."""
+    maker = people.get(by)
+    return maker is None or (maker.role == "admin" and not maker.disabled)
 
 
 def has_admin(records: list[Record]) -> bool:

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flask import Response
+from werkzeug.exceptions import Unauthorized
 
-from leaseq import strict
+from leaseq import Lease, strict
 from leaseq.transfer import rfc3339
 from webapp.api import bp
 from webapp.api.bodies import (
@@ -27,7 +28,7 @@ from webapp.api.replies import FailedModel, FinishedModel, IdModel, LeaseModel, 
 from webapp.api.shapes import finished_shape, lease_shape
 from webapp.days import How
 from webapp.gate import needs
-from webapp.state import person, queue, state
+from webapp.state import accounts, person, queue, state
 from webapp.waits import LONGEST
 
 TAGS: list[Any] = [{"name": "work"}]
@@ -56,6 +57,8 @@ def reserve(path: QueuePath, body: ReserveBody) -> dict[str, Any] | Response:
     found, me = queue(path.q), person()
     with state().waits.seconds(wanted) as wait:
         lease = found.reserve(me.name, skills=me.skills, wait=wait, request_id=request_id())
+    if lease is not None and wait:
+        _still_works(lease)
     if lease is not None:
         return lease_shape(lease)
     why = found.why_nothing(me.name, me.skills)
@@ -63,6 +66,14 @@ def reserve(path: QueuePath, body: ReserveBody) -> dict[str, Any] | Response:
     response.headers["Retry-After"] = "0" if wait else str(_wait(why.free_at))
     response.headers["X-Leaseq-Reason"] = why.reason or "held"
     return response
+
+
+def _still_works(lease: Lease) -> None:
+    """Whoever was disabled while they waited gives the item back at once."""
+    now = accounts().find(lease.person)
+    if now is None or now.disabled:
+        queue(lease.queue).release(lease.id, person=lease.person, by=lease.person)
+        raise Unauthorized("your account was disabled while this waited for an item")
 
 
 def _wait(free_at: datetime | None) -> int:

@@ -1,0 +1,51 @@
+"""What is read has limits, and means the same to every program."""
+
+from tests.security.guards.guard import Guard, guards
+
+STRICT, APP, FORM = "leaseq/strict.py", "webapp/app.py", "leaseq/form.py"
+T_BODIES, T_JSON = "tests/web/test_api_bad_input.py", "tests/ground/test_json.py"
+T_REFUSED = "tests/engine/test_bad_input.py::test_it_is_refused_by_name_and_nothing_changes"
+
+LIMITS = "body, JSON depth and number limits"
+
+GUARDS: tuple[Guard, ...] = (
+    *guards(
+        LIMITS,
+        APP,
+        f"{T_BODIES}::test_a_body_that_is_too_large",
+        ("MAX_CONTENT_LENGTH=settings.max_body_bytes,", "MAX_CONTENT_LENGTH=None,"),
+    ),
+    *guards(
+        LIMITS,
+        STRICT,
+        f"{T_BODIES}::test_a_body_that_is_no_good",
+        ("    check_depth(value, field)\n    return value", "    return value"),
+        ("parse_constant=_refuse_constant, ", ""),
+        ("    if len(found) != len(pairs):", "    if False:"),
+    ),
+    *guards(
+        LIMITS,
+        STRICT,
+        f"{T_JSON}::test_whole_numbers_have_one_limit_both_ways",
+        ('if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:', "if False:"),
+    ),
+    *guards(
+        LIMITS,
+        STRICT,
+        T_REFUSED,
+        ("if size > MAX_JSON_BYTES:", "if False:"),
+        ("or not 1 <= len(value) <= MAX_ID or", "or"),
+    ),
+    *guards(
+        "remote $ref refused",
+        FORM,
+        T_REFUSED,
+        ('    raise ValueError(f"a reference may not leave the schema ({uri})")', "    return True"),
+    ),
+    *guards(
+        "patterns take no longer than their text",
+        FORM,
+        "tests/security/test_patterns.py",
+        ("        pattern_options=jsonschema_rs.RegexOptions(),\n", ""),
+    ),
+)

@@ -1,0 +1,196 @@
+"""How people come in: invitations and links, the second factor, an identity provider."""
+
+from tests.security.guards.guard import Guard, guards
+
+JOINING, PEOPLE, FACTORS = (
+    "webapp/accounts/joining.py",
+    "webapp/accounts/people.py",
+    "webapp/accounts/factors.py",
+)
+INVITATIONS, LINKS = "webapp/accounts/invitations.py", "webapp/accounts/links.py"
+LOGIN, PROVIDER, SIGNING = "webapp/auth/login.py", "webapp/auth/provider.py", "webapp/auth/signing.py"
+T_PEOPLE, T_LINKS = "tests/web/test_people.py", "tests/security/test_accounts_links.py"
+T_FACTOR, T_OIDC = "tests/security/test_accounts_factor.py", "tests/security/test_accounts_oidc.py"
+
+INVITED = "invitations and links: one-time, and no longer than they should"
+TOTP = "optional TOTP second factor"
+OIDC = "OIDC sign-in"
+
+_ONCE = f"{T_PEOPLE}::test_an_invitation_gives_its_role_and_skills_to_who_uses_it_once"
+_TOLD = f"{T_OIDC}::test_an_id_token_that_is_not_for_this_sign_in_is_refused"
+
+GUARDS: tuple[Guard, ...] = (
+    *guards(
+        INVITED,
+        PEOPLE,
+        f"{_ONCE} tests/web/test_sign_in.py::test_a_link_sets_a_password_once",
+        ("pipe.delete(spend)", "pass"),
+    ),
+    *guards(
+        INVITED,
+        PEOPLE,
+        "tests/web/test_accounts.py::test_of_two_who_use_the_link_at_once_one_gets_in",
+        ("                check(pipe.get(spend))", "                pass"),
+    ),
+    *guards(INVITED, JOINING, _ONCE, ("if record.name in people:", "if False:")),
+    *guards(
+        INVITED,
+        JOINING,
+        f"{T_PEOPLE}::test_a_name_that_the_inviter_chose_is_not_changed",
+        ("self._new(found.name or name,", "self._new(name or found.name,"),
+    ),
+    *guards(
+        INVITED,
+        INVITATIONS,
+        f"{T_PEOPLE}::test_an_invitation_that_was_taken_back_or_is_too_old_opens_nothing",
+        (
+            "return _invitation(hashed, raw) if raw and there else None",
+            "return _invitation(hashed, raw) if raw else None",
+        ),
+    ),
+    *guards(
+        INVITED,
+        PEOPLE,
+        f"{T_LINKS}::test_what_an_admin_handed_out_ends_with_their_right_to",
+        ('return maker is None or (maker.role == "admin" and not maker.disabled)', "return True"),
+    ),
+    *guards(
+        INVITED,
+        JOINING,
+        f"{T_LINKS}::test_what_an_admin_handed_out_ends_with_their_right_to",
+        ("if not may_let_in(found.by, people):", "if False:"),
+    ),
+    *guards(
+        INVITED,
+        LINKS,
+        f"{T_LINKS}::test_an_old_link_sets_no_password",
+        ("found.version == self.version", "True"),
+    ),
+    *guards(
+        TOTP,
+        LOGIN,
+        f"{T_FACTOR}::test_a_code_is_asked_for_and_leads_on",
+        ("if accounts().factors.find(who.name) is not None:", "if False:"),
+    ),
+    *guards(
+        TOTP,
+        "webapp/auth/joining.py",
+        f"{T_FACTOR}::test_a_password_link_takes_the_place_of_the_password_only",
+        ("if who.disabled or accounts().factors.find(who.name) is not None:", "if who.disabled:"),
+    ),
+    *guards(
+        TOTP,
+        FACTORS,
+        f"{T_FACTOR}::test_a_code_counts_once",
+        ("1, ex=_USED_SECONDS, nx=True", "1, ex=_USED_SECONDS"),
+    ),
+    *guards(
+        TOTP,
+        FACTORS,
+        f"{T_FACTOR}::test_a_clock_may_be_half_a_minute_wrong",
+        ("_DRIFT = 1", "_DRIFT = 2"),
+    ),
+    *guards(
+        TOTP,
+        FACTORS,
+        f"{T_FACTOR}::test_a_recovery_code_counts_once_and_is_kept_hashed",
+        (
+            "self._redis.hdel(keys.recovery(name), _hashed(code))",
+            "self._redis.hexists(keys.recovery(name), _hashed(code))",
+        ),
+        (
+            'return digest("".join(one for one in code.lower() if one.isalnum()))',
+            'return "".join(one for one in code.lower() if one.isalnum())',
+        ),
+    ),
+    *guards(
+        TOTP,
+        FACTORS,
+        f"{T_FACTOR}::test_what_was_not_confirmed_asks_for_nothing",
+        ("if not self._is_code(name, secret, code):", "if False:"),
+    ),
+    *guards(
+        TOTP,
+        LOGIN,
+        f"{T_FACTOR}::test_tries_are_limited_whatever_the_address",
+        ("    begin_try(counters)\n    before", "    before"),
+    ),
+    *guards(
+        TOTP,
+        LOGIN,
+        f"{T_FACTOR}::test_standing_before_the_code_ends_with_the_password_and_with_time",
+        (" or who.version != waiting.version:", ":"),
+    ),
+    *guards(
+        TOTP,
+        SIGNING,
+        f"{T_FACTOR}::test_standing_before_the_code_ends_with_the_password_and_with_time",
+        ("return found if time.time() - found.at < HALF_WAY_SECONDS else None", "return found"),
+    ),
+    *guards(
+        TOTP,
+        "webapp/auth/factor.py",
+        f"{T_FACTOR}::test_turning_it_on_or_off_takes_the_present_password",
+        ("        check_present_password()\n", "        pass\n"),
+    ),
+    *guards(
+        TOTP,
+        "webapp/accounts/accounts.py",
+        f"{T_FACTOR}::test_turning_it_on_ends_the_other_sessions",
+        (
+            "self._people.change(name, end_sessions=True).person()\n        self.log.write(name,",
+            "self._people.get(name).person()\n        self.log.write(name,",
+        ),
+    ),
+    *guards(
+        OIDC,
+        PROVIDER,
+        _TOLD,
+        ('"iss": {"essential": True, "value": metadata["issuer"]},', ""),
+        ('"sub": {"essential": True},', ""),
+        ('"exp": {"essential": True},', ""),
+    ),
+    *guards(
+        OIDC,
+        PROVIDER,
+        f"{T_OIDC}::test_the_code_is_worth_nothing_without_the_verifier",
+        ('"code_challenge_method": "S256",', ""),
+    ),
+    *guards(
+        OIDC,
+        PROVIDER,
+        f"{T_OIDC}::test_an_id_token_of_another_key_or_none_is_refused",
+        ("    if not claims:\n", "    if False:\n"),
+    ),
+    *guards(
+        OIDC,
+        PROVIDER,
+        f"{T_OIDC}::test_a_provider_that_is_away_or_calls_itself_otherwise",
+        ('if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):', "if False:"),
+    ),
+    *guards(
+        OIDC,
+        PROVIDER,
+        f"{T_OIDC}::test_an_address_counts_once_the_provider_verified_it",
+        ('if claim == "email" and claims.get("email_verified") is not True:', "if False:"),
+        ("if not isinstance(name, str) or not name:", "if not name:"),
+    ),
+    *guards(
+        OIDC,
+        PROVIDER,
+        f"{T_OIDC}::test_who_is_unknown_comes_in_as_a_worker_only_where_that_is_set",
+        ("create=settings.oidc_create,", "create=True,"),
+    ),
+    *guards(
+        OIDC,
+        JOINING,
+        f"{T_OIDC}::test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough",
+        ("if not hmac.compare_digest(known, digest(subject)):", "if False:"),
+    ),
+    *guards(
+        OIDC,
+        JOINING,
+        f"{T_OIDC}::test_who_is_disabled_stays_out",
+        ("        if record.disabled:\n", "        if False:\n"),
+    ),
+)

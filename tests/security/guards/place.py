@@ -1,0 +1,53 @@
+"""How a place is run: its proxies, its log, its secret."""
+
+from tests.security.guards.guard import Guard, guards
+
+T_GATE, T_LOGS, T_SETTINGS = "tests/web/test_gate.py", "tests/web/test_logs.py", "tests/web/test_settings.py"
+
+FORWARDED = "X-Forwarded-* only from configured proxies"
+SECRET = "weak or missing LEASEQ_SECRET_KEY refused outside up"
+
+GUARDS: tuple[Guard, ...] = (
+    *guards(
+        FORWARDED,
+        "webapp/proxies.py",
+        f"{T_GATE}::test_forwarded_headers_are_believed_from_configured_proxies_only",
+        ("return any(found in network for network in self._networks)", "return True"),
+        ("self._networks = networks if hops else ()", "self._networks = networks"),
+    ),
+    *guards(
+        FORWARDED,
+        "webapp/observing.py",
+        f"{T_LOGS}::test_an_id_is_taken_from_a_configured_proxy_only",
+        ("if came_by_proxy(environ) and _ID.fullmatch(given):", "if _ID.fullmatch(given):"),
+    ),
+    *guards(
+        FORWARDED,
+        "webapp/serving.py",
+        "tests/security/test_forwarded.py",
+        ('forwarded_allow_ips = ""', 'forwarded_allow_ips = "*"'),
+    ),
+    *guards(
+        "log lines escaped",
+        "webapp/logs.py",
+        f"{T_LOGS}::test_nothing_forges_a_line",
+        ("escaped(record.getMessage())", "record.getMessage()"),
+    ),
+    *guards(
+        SECRET,
+        "webapp/settings.py",
+        f"{T_SETTINGS}::test_a_bad_setting_is_named",
+        ("if secret is not None and len(secret) < MIN_SECRET:", "if False:"),
+        ("if secret is not None and _is_weak(secret):", "if False:"),
+        (
+            "    secret_key: SecretStr = Field(\n",
+            '    secret_key: SecretStr = Field(\n        default="made up, for want of another one",\n',
+        ),
+    ),
+    *guards(
+        "/metrics for managers or a token of its own",
+        "webapp/metrics.py",
+        "tests/web/test_metrics.py::test_it_is_for_managers_and_whoever_has_the_token",
+        ("return hmac.compare_digest(", "return True or hmac.compare_digest("),
+    ),
+)

@@ -1,0 +1,130 @@
+"""Names and passwords: how often they are tried, what strangers learn, which passwords are taken."""
+
+from tests.security.guards.guard import Guard, guards
+
+ATTEMPTS, PASSWORDS = "webapp/accounts/attempts.py", "webapp/accounts/passwords.py"
+ACCOUNTS, JOINING = "webapp/accounts/accounts.py", "webapp/accounts/joining.py"
+T_SIGN_IN, T_ACCOUNTS = "tests/web/test_sign_in.py", "tests/web/test_accounts.py"
+T_ATTEMPTS, T_PASSWORDS = (
+    "tests/security/test_accounts_attempts.py",
+    "tests/security/test_accounts_passwords.py",
+)
+T_DEFAULT = "tests/security/test_no_default.py"
+
+LIMITED = "login limited by person and address"
+SAME = "same answer and time for unknown people"
+PASSWORD = "argon2id, length 10–128, a list of common passwords"
+NO_DEFAULT = "no default password"
+_COUNTED = 'return [(digest(f"name {place} {name}"), PER_NAME), (digest(f"address {place}"), PER_ADDRESS)]'
+
+GUARDS: tuple[Guard, ...] = (
+    *guards(
+        LIMITED,
+        ATTEMPTS,
+        f"{T_SIGN_IN}::test_failed_sign_ins_are_limited_by_name_and_address",
+        (_COUNTED, 'return [(digest(f"address {place}"), PER_ADDRESS)]'),
+    ),
+    *guards(
+        LIMITED,
+        ATTEMPTS,
+        f"{T_SIGN_IN}::test_failed_sign_ins_are_limited_by_address",
+        (_COUNTED, 'return [(digest(f"name {place} {name}"), PER_NAME)]'),
+    ),
+    *guards(
+        LIMITED,
+        ATTEMPTS,
+        f"{T_ATTEMPTS}::test_a_network_of_ipv6_is_one_place",
+        ("place = _place(address)", "place = address"),
+    ),
+    *guards(
+        LIMITED,
+        "webapp/auth/login.py",
+        f"{T_SIGN_IN}::test_failed_sign_ins_are_limited_by_name_and_address",
+        ("    begin_try(counters)\n    who = accounts().verify", "    who = accounts().verify"),
+    ),
+    *guards(
+        LIMITED,
+        "webapp/auth/signing.py",
+        f"{T_ATTEMPTS}::test_the_present_password_is_not_guessed_by_who_sits_at_the_desk",
+        ("    begin_try(counters)\n    if accounts().verify", "    if accounts().verify"),
+    ),
+    *guards(
+        SAME,
+        PASSWORDS,
+        f"{T_SIGN_IN}::test_an_unknown_name_costs_a_hash_as_well",
+        ("self._hasher.verify(kept or self._nobody, password", "kept and self._hasher.verify(kept, password"),
+    ),
+    *guards(
+        SAME,
+        ACCOUNTS,
+        f"{T_PASSWORDS}::test_known_unknown_and_disabled_people_cost_one_hash_each",
+        (
+            "if not self._passwords.matches(",
+            "if (record and record.disabled) or not self._passwords.matches(",
+        ),
+    ),
+    *guards(
+        SAME,
+        "webapp/auth/login.py",
+        f"{T_SIGN_IN}::test_a_wrong_password_and_an_unknown_name_get_the_same_answer",
+        (
+            '_("The name or the password is wrong.")',
+            '_("The password is wrong.") if accounts().find(name) else _("There is nobody of that name.")',
+        ),
+    ),
+    *guards(
+        PASSWORD,
+        PASSWORDS,
+        f"{T_ACCOUNTS}::test_passwords_are_argon2id_at_the_cost_that_owasp_asks",
+        (
+            "PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)",
+            "PasswordHasher(time_cost=1, memory_cost=1_024, parallelism=1)",
+        ),
+    ),
+    *guards(
+        PASSWORD,
+        PASSWORDS,
+        f"{T_SIGN_IN}::test_a_refused_password_changes_nothing",
+        ("not MIN_PASSWORD <= len(password) <= MAX_PASSWORD", "not password"),
+    ),
+    *guards(
+        PASSWORD,
+        PASSWORDS,
+        T_PASSWORDS,
+        (
+            "if is_bad_password(password) or (len(plain) >= MIN_PASSWORD and is_bad_password(plain)):",
+            "if False:",
+        ),
+        ("if len(name) >= SHORTEST_NAME and name.casefold() in plain:", "if False:"),
+    ),
+    *guards(
+        PASSWORD,
+        ACCOUNTS,
+        f"{T_PASSWORDS}::test_a_hash_that_is_renewed_does_not_undo_a_password_set_meanwhile",
+        (
+            "self._people.rehash(name, record.password, renewed)",
+            "self._people.change(name, password=renewed)",
+        ),
+    ),
+    *guards(
+        NO_DEFAULT,
+        PASSWORDS,
+        T_DEFAULT,
+        ("return kept is not None", "return True"),
+    ),
+    *guards(
+        NO_DEFAULT,
+        JOINING,
+        T_DEFAULT,
+        (
+            "return kept is not None and hmac.compare_digest(kept, digest(token).encode())",
+            "return kept is not None",
+        ),
+    ),
+    *guards(
+        NO_DEFAULT,
+        JOINING,
+        f"{T_ACCOUNTS}::test_the_first_admin_is_made_once",
+        ("if has_admin(self._people.all()):", "if False:"),
+    ),
+)

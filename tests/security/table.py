@@ -1,0 +1,33 @@
+"""The table of docs/security.md, made from the guards: ``python -m tests.security.table`` prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tests.security.guards import GUARDS
+
+HEAD = "| what | where | tests that notice |\n|---|---|---|\n"
+
+
+def table() -> str:
+    return HEAD + "".join(map(_line, dict.fromkeys(guard.row for guard in GUARDS)))
+
+
+def _line(row: str) -> str:
+    found = [guard for guard in GUARDS if guard.row == row]
+    tests = (test for guard in found for test in guard.test.split())
+    return f"| {row} | {_listed(guard.file for guard in found)} | {_listed(map(_short, tests))} |\n"
+
+
+def _short(test: str) -> str:
+    """``tests/web/test_gate.py::test_a_stranger_gets_nowhere`` in the words of its name."""
+    file, _, name = test.removeprefix("tests/").partition("::")
+    return f"{file}: {name.removeprefix('test_').replace('_', ' ')}" if name else file
+
+
+def _listed(words: Iterable[str]) -> str:
+    return "; ".join(f"`{word}`" for word in dict.fromkeys(words))
+
+
+if __name__ == "__main__":
+    print(table(), end="")

@@ -1,0 +1,46 @@
+"""Tries at a password are counted: by whom, from where, on which page, and many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.web.conftest import PASSWORD, Browser
+from webapp.accounts import Accounts
+from webapp.accounts.attempts import PER_NAME, of_password
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8:1:2::7", "2001:db8:1:2:aaaa:bbbb:cccc:dddd", True),
+        ("2001:db8:1:2::7", "2001:db8:1:3::7", False),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("", "", True),
+    ],
+)
+def test_a_network_of_ipv6_is_one_place(one: str, other: str, same: bool) -> None:
+    assert (of_password("ann", one) == of_password("ann", other)) is same
+
+
+def test_many_at_once_are_no_more_than_the_limit(accounts: Accounts, new_name: Callable[[str], str]) -> None:
+    counters = of_password(new_name("tried"), "192.0.2.77")[:1]
+    with ThreadPoolExecutor(8) as pool:
+        waits = list(pool.map(lambda _: accounts.attempts.begin(counters), range(40)))
+    assert 1 <= waits.count(0) <= PER_NAME
+    assert all(0 <= wait <= 300 for wait in waits)
+
+
+@pytest.mark.parametrize("path", ["/account/password", "/account/factor/begin", "/account/factor/off"])
+def test_the_present_password_is_not_guessed_by_who_sits_at_the_desk(
+    person: Browser, accounts: Accounts, path: str
+) -> None:
+    here: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.78"}}
+    answers = [
+        person.post(path, {"password": "not that one"}, **here).status_code for _ in range(PER_NAME + 1)
+    ]
+    assert answers == [400] * PER_NAME + [429]
+    assert person.post(path, {"password": PASSWORD}, **here).status_code == 429

@@ -1,0 +1,64 @@
+"""Links that let somebody in: once, while who made them may, and not past what ends a sign-in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+
+from leaseq import Invalid
+from tests.web.conftest import PASSWORD, Browser
+from webapp.accounts import Accounts
+
+NEW = "another long one"
+
+
+@pytest.mark.parametrize("change", [{"disabled": True}, {"role": "manager"}], ids=["disabled", "no-admin"])
+def test_what_an_admin_handed_out_ends_with_their_right_to(
+    app: Flask,
+    accounts: Accounts,
+    visitor: Callable[[str], Browser],
+    person: Browser,
+    change: dict[str, object],
+) -> None:
+    boss = visitor("admin")
+    accounts.add(f"another {boss.name}", by="test", role="admin", password=PASSWORD)
+    invitation = accounts.invite(by=boss.name, role="admin")
+    link = accounts.password_link(person.name, by=boss.name)
+    assert accounts.invitation(invitation)
+    assert accounts.link_is_for(link) == person.name
+    accounts.change(boss.name, by="test", **change)  # type: ignore[arg-type]
+    for token in (invitation, link):
+        assert Browser(app, "").get(f"/welcome?token={token}").status_code == 403
+    assert all(one.by != boss.name for one in accounts.invitations())
+    with pytest.raises(Invalid, match="used or is too old"):
+        accounts.accept(invitation, f"back as {boss.name}", NEW)
+    with pytest.raises(Invalid, match="used or is too old"):
+        accounts.use_link(link, NEW)
+    assert accounts.verify(person.name, PASSWORD)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda accounts, name: accounts.set_password(name, NEW, by="test"),
+        lambda accounts, name: accounts.use_link(accounts.password_link(name, by="test"), NEW),
+        lambda accounts, name: accounts.change(name, by="test", disabled=True),
+        lambda accounts, name: accounts.end_sessions(name, by="test"),
+    ],
+    ids=["password", "another-link", "disabled", "signed-out-everywhere"],
+)
+def test_an_old_link_sets_no_password(
+    accounts: Accounts, person: Browser, end: Callable[[Accounts, str], object]
+) -> None:
+    link = accounts.password_link(person.name, by="test")
+    end(accounts, person.name)
+    assert accounts.link_is_for(link) is None
+    with pytest.raises(Invalid, match="used or is too old"):
+        accounts.use_link(link, "a third long one")
+
+
+def test_a_link_made_on_the_command_line_needs_no_account(accounts: Accounts, person: Browser) -> None:
+    link = accounts.password_link(person.name, by="the command line")
+    assert accounts.use_link(link, NEW).name == person.name

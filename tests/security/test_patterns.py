@@ -1,0 +1,28 @@
+"""A form's pattern is run by an engine that takes time in line with the text: no answer keeps a thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leaseq import Invalid
+from leaseq.form import check_form, check_result
+
+
+def form(pattern: str) -> dict[str, Any]:
+    return {"ask": {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}}
+
+
+@pytest.mark.parametrize("pattern", ["(?=a)a", "(a)\\1", "(?<!a)b"])
+def test_what_such_an_engine_has_not_is_refused_when_the_form_is_set(pattern: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        check_form(form(pattern))
+    assert refused.value.field == "form"
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|aa)+$", "^([a-z]+)*b$"])
+def test_a_pattern_that_tries_all_ways_elsewhere_is_done_at_once(pattern: str) -> None:
+    check_form(form(pattern))
+    with pytest.raises(Invalid):
+        check_result(form(pattern), {"a": "a" * 50_000 + "!"})
