@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import nh3
 from flask import Flask
-from flask_babel import format_decimal
+from flask_babel import format_decimal, gettext
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -133,12 +133,14 @@ def span(seconds: float | None) -> str:
     if seconds is None:
         return "–"
     left = max(int(seconds), 0)
-    parts: list[str] = []
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+    parts: list[tuple[int, str]] = []
+    units = gettext("d"), gettext("h"), gettext("min"), gettext("s")
+    for size, unit in zip((86_400, 3_600, 60, 1), units, strict=True):
         count, left = divmod(left, size)
-        if count or parts or unit == "s":
-            parts.append(f"{count} {unit}")
-    return " ".join(part for part in parts[:2] if not part.startswith("0 ") or len(parts) == 1)
+        if count or parts or size == 1:
+            parts.append((count, unit))
+    shown = [part for part in parts[:2] if part[0] or len(parts) == 1]
+    return " ".join(f"{format_decimal(count)} {unit}" for count, unit in shown)
 
 
 def time_left(until: datetime) -> float:

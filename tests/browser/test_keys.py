@@ -15,6 +15,8 @@ def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
 ) -> None:
     filled(queue, YES_NO)
     begin(tab, person, queue)
+    about = tab.get_by_role("group", name="Is it fine?")
+    expect(about).to_have_accessible_description("Its key finishes the item.")
     length = tab.evaluate("window.same = true, history.length")
     tab.keyboard.press("2")
     shows(tab, "message 2")
@@ -82,6 +84,25 @@ def test_all_keys_in_a_list_and_a_switch_that_turns_single_ones_off(
     tab.get_by_role("button", name="Keys").click()
     keys.get_by_label("Single keys work").check()
     tab.keyboard.press("Escape")
+    tab.keyboard.press("1")
+    expect(tab.get_by_role("radio", name="delivery")).to_be_checked()
+
+
+def test_the_account_has_the_switch_of_the_single_keys_too(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    filled(queue, TRIAGE)
+    begin(tab, person, queue)
+    tab.goto("/account")
+    tab.get_by_label("Single keys work").uncheck()
+    tab.goto(f"/q/{queue.name}")
+    shows(tab, "message 1")
+    tab.keyboard.press("1")
+    expect(tab.get_by_role("radio", name="delivery")).not_to_be_checked()
+    tab.goto("/account")
+    tab.get_by_label("Single keys work").check()
+    tab.goto(f"/q/{queue.name}")
+    shows(tab, "message 1")
     tab.keyboard.press("1")
     expect(tab.get_by_role("radio", name="delivery")).to_be_checked()
 

@@ -27,7 +27,7 @@ function span(seconds) {
     left -= count * size;
     if (count || parts.length || index === units.length - 1) parts.push([count, unit]);
   });
-  return parts.slice(0, 2).filter(([count], _, shown) => count || shown.length === 1).map((part) => part.join(" ")).join(" ");
+  return parts.slice(0, 2).filter(([count], _, shown) => count || shown.length === 1).map(([count, unit]) => `${whole.format(count)} ${unit}`).join(" ");
 }
 
 function time(element, at) {

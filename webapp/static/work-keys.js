@@ -1,11 +1,9 @@
 // One key a choice, one for each thing that the page does; Ctrl+Enter sends what you are at.
+import { areOff } from "./keys-switch.js";
 import { isWriting } from "./work-fields.js";
 
-const OFF = "leaseq keys off"; // a single key is a nuisance to who speaks to the computer, or slips
 let form;
 let root;
-
-export const areOff = () => localStorage.getItem(OFF) !== null;
 
 export function begin(sheet) {
   ({ form, root } = sheet);
@@ -89,17 +87,3 @@ function line(key, what) {
   made.querySelector("dd").textContent = what;
   return made;
 }
-
-const toggle = document.getElementById("single-keys");
-
-function show() {
-  toggle.checked = !areOff();
-  document.documentElement.classList.toggle("keys-off", areOff());
-}
-
-toggle.addEventListener("change", () => {
-  if (toggle.checked) localStorage.removeItem(OFF);
-  else localStorage.setItem(OFF, "yes");
-  show();
-});
-show();
