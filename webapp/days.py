@@ -40,6 +40,7 @@ class DayFigures:
     active_ms: int = 0  # at work, as their page measured it
     held_ms: int = 0  # from being given an item to letting it go
     finishing_ms: int = 0  # of the active time, that on items which they finished
+    untimed: int = 0  # of the finished, those that no page measured: what was done by REST
 
     @property
     def active_seconds(self) -> float:
@@ -51,10 +52,9 @@ class DayFigures:
 
     @property
     def seconds_each(self) -> float | None:
-        """The active time that a finished item took; None where no page measured it."""
-        if self.finished < 1 or not self.finishing_ms:
-            return None
-        return self.finishing_ms / 1_000 / self.finished
+        """The active time that a finished item took, where a page measured it; None where none did."""
+        timed = self.finished - self.untimed
+        return self.finishing_ms / 1_000 / timed if timed >= 1 and self.finishing_ms else None
 
     def __add__(self, other: DayFigures) -> DayFigures:
         return DayFigures(*(getattr(self, name) + getattr(other, name) for name in _COUNTERS))
@@ -199,8 +199,10 @@ def _times(how: How, active_ms: int, held_ms: int) -> dict[str, int]:
     """What goes into the sums: a page says how long it was worked on, and a page can be wrong."""
     held = min(max(held_ms, 0), _LONGEST_MS)
     active = min(max(active_ms, 0), held or _LONGEST_MS)
-    times = {"active_ms": active, "held_ms": held, "finishing_ms": active if how == "finished" else 0}
-    return {name: time for name, time in times.items() if time}
+    finished = how == "finished"
+    times = {"active_ms": active, "held_ms": held, "finishing_ms": active * finished}
+    times["untimed"] = int(finished and not active)
+    return {name: value for name, value in times.items() if value}
 
 
 def _field(queue: str, counter: str) -> str:

@@ -51,6 +51,16 @@ def test_what_was_done_adds_up_by_queue(days: Days, queue_name: str) -> None:
     assert (whole.finished, whole.broken) == (2, 1)
 
 
+def test_what_no_page_measured_makes_the_others_no_shorter(days: Days, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    days.record(ann, "reviews", "finished", id="a", token=1, active_ms=40_000, held_ms=60_000)
+    days.record(ann, "reviews", "finished", id="b", token=2, held_ms=10_000)
+    today = days.today(ann, "reviews")
+    assert (today.finished, today.held_seconds, today.seconds_each) == (2, 70, 40)
+    days.record(ann, "letters", "finished", id="b", token=2, held_ms=10_000)
+    assert days.today(ann, "letters").seconds_each is None
+
+
 def test_the_last_days_come_today_first_with_those_without_work(
     days: Days, time: Time, queue_name: str
 ) -> None:
@@ -118,7 +128,11 @@ def test_counting_gives_the_figures_of_the_day(days: Days, queue_name: str) -> N
     days.record(ann, "letters", "finished", id="a", token=1)
     for _ in range(2):
         today = days.record(ann, "reviews", "finished", id="b", token=2, held_ms=2_000)
-        assert today == days.today(ann, "reviews") == DayFigures(finished=1, gave_back=1, held_ms=2_000)
+        assert (
+            today
+            == days.today(ann, "reviews")
+            == DayFigures(finished=1, gave_back=1, held_ms=2_000, untimed=1)
+        )
 
 
 def test_of_everybody_knows_who_worked(days: Days, time: Time, queue_name: str) -> None:
