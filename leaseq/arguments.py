@@ -101,17 +101,20 @@ def wanted(where: Filter, backwards: bool) -> tuple[str, ...]:
         raise Invalid("text", "left out, or with did abandoned or failed: only then do people say why")
     return (
         "back" if backwards else "",
-        _bound(where.since, "since"),
-        _bound(where.until, "until"),
+        bound(where.since, "since"),
+        bound(where.until, "until"),
         strict.text(where.id, "id", strict.MAX_ID),
         "" if where.person is None else strict.person_name(where.person),
         where.did or "",
         "" if where.text is None else strict.text(where.text, "text"),
         "" if where.skill is None else strict.skills([where.skill], "skill")[0],
+        ""
+        if where.given_back_by is None
+        else str(strict.integer(where.given_back_by, "given_back_by", 1, 1_000)),
     )
 
 
-def _bound(time: object, field: str) -> str:
+def bound(time: object, field: str) -> str:
     return "" if time is None else str(_time(time, field))
 
 

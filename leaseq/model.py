@@ -157,6 +157,7 @@ class Filter:
         None  # in what they said when they gave it back or failed it, whatever the case of a to z
     )
     skill: str | None = None  # that it needs
+    given_back_by: int | None = None  # so many people gave it back, or more
     since: datetime | None = None  # on Item.since (in the list by due date, on the date): from this time on
     until: datetime | None = None  # and before this one
 

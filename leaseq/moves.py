@@ -47,6 +47,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("confirm", "ledger"),
         load("get", *_READ),
         load("items", *_READ),
+        load("late_items", *_READ),
         load("mine", "ledger", "items", "drafts"),
         load("why_nothing", "ledger", "items", "inbound", "reserved", "scheduled"),
         load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
@@ -178,6 +179,9 @@ class Moves:
     def items(self, state: str, limit: int, look: int, place: Sequence[str], wanted: Sequence[str]) -> Reply:
         """``place``: row and shelf, score, assignment seen last. ``wanted``: of `arguments.wanted`."""
         return self._run("items", state, str(limit), str(look), *place, *wanted)
+
+    def late_items(self, step: str, since: str) -> Reply:
+        return self._run("late_items", step, since)
 
     def mine(self, person: str) -> Reply:
         return self._run("mine", person)

@@ -7,7 +7,8 @@ ARGV   1 the time (not used)   2 state, or due: all with a due date, by that dat
        4 most entries to look at   5 row and shelf with a tab between, 6 score, 7 assignment last seen, or '' each
        8 back: from the end to the beginning   9 from this score on, 10 up to before this one, or '' each
        11 what the id begins with   12 a person, 13 how their lease ended (held: it hasn't; assigned: it is theirs
-       alone), 14 a text of what they said: of one and the same lease   15 a skill; '' each where it is all one
+       alone), 14 a text of what they said: of one and the same lease   15 a skill   16 how many people gave it back; '' each where
+       it is all one
 REPLY  {'items', how many were looked at, row and shelf, score and assignment looked at last ('' each at the end
        of the list), {assignment, row and shelf with a tab between, the assignment as get.lua gives it}, …} ]]
 local call = redis.call

@@ -23,6 +23,7 @@ from webapp.state import accounts, state
 SILENT = frozenset(
     {
         "api.enqueue",
+        "manage.ask_late",
         "manage.ask_many",
         "manage.do_many",
         "manage.look_at_file",

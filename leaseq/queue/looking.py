@@ -131,6 +131,25 @@ class Looking(Base):
             if late in (None, answer.late) and _given(answer, person, since, until)
         )
 
+    def late_items(self, since: datetime | None = None) -> Iterator[Item]:
+        """Each item that has late answers, in any state and in no order; ``since``: one of them came then or
+        later."""
+        least = arguments.bound(since, "since")
+        return self._late_items(least)
+
+    def _late_items(self, least: str) -> Iterator[Item]:
+        step, seen = "0", set[str]()  # a step may give again what one before it gave
+        while True:
+            following, *found = self._moves.late_items(step, least).rest
+            for name, known in found:
+                id = name.decode()
+                if id not in seen:
+                    seen.add(id)
+                    yield records.item(id, known)
+            step = following.decode()
+            if step == "0":
+                return
+
     def _walk(self, state: State, chunk: int, where: Filter = EVERYTHING) -> Iterator[Item]:
         after = None
         while True:

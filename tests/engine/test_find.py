@@ -80,6 +80,28 @@ def test_found_by_what_is_known_of_it(
     assert names(lived.find(state, Filter(**where), backwards=True)) == expected[::-1]
 
 
+def test_found_by_how_many_people_gave_it_back(timed: leaseq.Queue) -> None:
+    timed.enqueue_many(NewItem({}, id=id, requires=(id,)) for id in ("a", "b", "never"))
+    for person in ("ann", "ann", "bob", "cyd"):
+        for id in ("a", "b")[: 1 if person == "cyd" else 2]:
+            lease = timed.reserve(person, skills=[id])
+            assert lease
+            timed.abandon(lease, f"not for {person}")
+    for people, expected in ((1, ["a", "b"]), (2, ["a", "b"]), (3, ["a"]), (4, [])):
+        assert sorted(names(timed.find("inbound", Filter(given_back_by=people)))) == expected
+    both = Filter(given_back_by=2, person="cyd")
+    assert names(timed.find("inbound", both)) == ["a"]
+    timed.assign("b", "dan")
+    for where, expected in (
+        ({"did": "assigned", "given_back_by": 2}, ["b"]),
+        ({"did": "assigned", "given_back_by": 3}, []),
+    ):
+        assert names(timed.find("inbound", Filter(**where))) == expected  # type: ignore[arg-type]
+    for wrong in (0, 1_001, "3"):
+        with pytest.raises(leaseq.Invalid, match="given_back_by"):
+            timed.find("inbound", Filter(given_back_by=wrong))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("state", ["inbound", "dead", "finished", "scheduled"])
 @pytest.mark.parametrize("limit", [1, 3, 7, 100])
 def test_backwards_is_the_list_turned_round(timed: leaseq.Queue, take: Take, state: Any, limit: int) -> None:

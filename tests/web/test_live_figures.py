@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +14,7 @@ from tests.conftest import Clock
 from webapp.live.picture import Picture
 from webapp.live.spark import spark
 from webapp.live.tally import Tally, a_minute
+from webapp.live.trouble import Trouble
 
 from .conftest import Browser
 
@@ -104,7 +107,7 @@ def test_a_picture_follows_what_happens(queue: leaseq.Queue) -> None:
     assert picture.seen() is first, "it looked a moment ago"
     clock.tick(10)
     seen = picture.seen()
-    assert seen["unwanted"] == [{"key": "one", "id": "one", "people": 3}]
+    assert seen["unwanted"] == [{"key": "one 1", "id": "one", "people": 3}]
     queue.configure(lease_seconds=0.1)
     lease = take(queue, "dan")
     clock.tick(10)
@@ -116,6 +119,47 @@ def test_a_picture_follows_what_happens(queue: leaseq.Queue) -> None:
         queue.finish(lease, {})
     clock.tick(10)
     assert [(one["id"], one["person"]) for one in picture.seen()["late"]] == [("one", "dan")]
+
+
+def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(queue: leaseq.Queue) -> None:
+    queue.configure(holds=9)
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two"))
+    tokens = {}
+    for person in ("ann", "bob"):
+        lease = take(queue, person)
+        queue.release("one")
+        tokens[person] = lease
+    take(queue, "cyd")
+    for lease in tokens.values():
+        with pytest.raises(leaseq.LeaseLost):
+            queue.finish(lease, {})
+    trouble = Trouble(queue)
+    events = queue.journal(limit=1_000)
+    for event in events:
+        trouble.add(event)
+    now = events[-1].at
+    assert trouble.seen(queue.stats(), now)["late_count"] == 2
+    queue.adopt("one", tokens["ann"].token)
+    trouble.add(queue.latest_events(1)[0])
+    assert [one["person"] for one in trouble.seen(queue.stats(), now)["late"]] == ["bob"]
+    assert trouble.seen(queue.stats(), now + timedelta(minutes=59))["late_count"] == 1
+    assert trouble.seen(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
+
+
+def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
+    visitor: Callable[[str], Browser], asking: leaseq.Queue
+) -> None:
+    for person in ("ann", "bob", "cyd"):
+        asking.abandon(take(asking, person))
+    assert [one["id"] for one in Picture(asking).seen()["unwanted"]] == ["one"]
+    boss = visitor("manager")
+    link = re.search(r'href="([^"]+)"><[^>]+data-n="unwanted_count"', boss.get(f"/manage/{asking.name}").text)
+    assert link
+    page = boss.get(html.unescape(link[1])).text
+    assert re.findall(r'name="id" value="([^"]+)"', page) == ["one"]
+    asking.assign("one", "dan")
+    assert take(asking, "dan").id == "one"
+    assert Picture(asking).seen()["unwanted_count"] == 0, "somebody has it"
 
 
 def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue) -> None:

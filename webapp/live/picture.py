@@ -74,7 +74,7 @@ class Picture:
             "handling": times,
             "held": held,
             "held_more": max(stats.reserved - len(held), 0),
-            **self._trouble.seen(stats),
+            **self._trouble.seen(stats, now),
         }
 
     def _brief(self, stats: leaseq.Stats, tally: Tally | None, now: datetime) -> dict[str, Any]:

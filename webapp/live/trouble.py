@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import leaseq
 from leaseq.transfer import rfc3339
 
 SHOWN = 5
+LATELY = timedelta(hours=1)
 UNWANTED = 3  # people who gave an item back
 _DEAD_LOOKED_AT = 200
-_LOOK = 2_000  # entries of inbound that are searched for what was given back before
-_ASKED = 50  # items that one look asks about
+_LATE = 1_000
+_LOOK = 2_000  # entries of inbound that are searched for what was given back
+_UNWANTED_SHOWN = 100
 _AGAIN = 5.0  # seconds between two looks at one list
 
-_OVER = frozenset({"finished", "died", "removed", "forgotten", "adopted"})
 Rows = list[dict[str, Any]]
 
 
@@ -28,26 +30,25 @@ class Trouble:
         self._queue = queue
         self._clock = clock
         self._looked: dict[str, tuple[float, Any, Rows]] = {}  # when, at what state of the list, what
-        self._late: deque[leaseq.Event] = deque(maxlen=100)
-        self._asked: dict[str, int] = {}  # item -> how many people gave it back
-        self._to_ask: dict[str, None] | None = None  # None: begin with what waits
+        self._late: deque[leaseq.Event] = deque(maxlen=_LATE)
 
     def add(self, event: leaseq.Event) -> None:
         if event.id is None:
             return
         if event.what == "late":
             self._late.append(event)
-        elif event.what == "abandoned" and self._to_ask is not None:
-            self._to_ask[event.id] = None
-        elif event.what in _OVER:
-            self._asked.pop(event.id, None)
-            if event.what in ("adopted", "removed", "forgotten"):
-                self._late = deque((one for one in self._late if one.id != event.id), maxlen=100)
+        elif event.what in ("adopted", "removed", "forgotten"):
+            token = event.token if event.what == "adopted" else None  # of its late answers that one alone
+            left = (one for one in self._late if one.id != event.id or token not in (None, one.token))
+            self._late = deque(left, maxlen=_LATE)
 
-    def seen(self, stats: leaseq.Stats) -> dict[str, Any]:
+    def seen(self, stats: leaseq.Stats, now: datetime) -> dict[str, Any]:
         moved = (stats.dead, stats.counters.get("died"), stats.counters.get("revived"))
+        while self._late and self._late[0].at < now - LATELY:
+            self._late.popleft()
         late = list(self._late)
-        unwanted = self._unwanted()
+        left = (stats.inbound, stats.counters.get("abandoned"), stats.counters.get("reserved"))
+        unwanted = self._look("unwanted", left, self._unwanted) if stats.inbound else []
         return {
             "dead": self._look("dead", moved, self._dead) if stats.dead else [],
             "unwanted": unwanted[:SHOWN],
@@ -81,26 +82,12 @@ class Trouble:
         return [{"key": one.id, "id": one.id, "due": rfc3339(one.due)} for one in due if one.due]
 
     def _unwanted(self) -> Rows:
-        """Those that so many people gave back: of what waited to begin with, and of what came back since."""
-        if self._to_ask is None:
-            gave_back = leaseq.Filter(did="abandoned")
-            for item in self._queue.find("inbound", gave_back, limit=100, look=_LOOK).items:
-                self._asked[item.id] = _gave_back(item)
-            self._to_ask = {}
-        for id in list(self._to_ask)[:_ASKED]:
-            del self._to_ask[id]
-            try:
-                item = self._queue.get(id)
-            except leaseq.ItemNotFound:
-                continue
-            if item.state not in ("finished", "dead"):
-                self._asked[id] = _gave_back(item)
-        found = [
-            {"key": id, "id": id, "people": people}
-            for id, people in self._asked.items()
-            if people >= UNWANTED
+        """Those that wait and that so many people gave back. What comes back waits ahead of the rest."""
+        where = leaseq.Filter(given_back_by=UNWANTED)
+        found = self._queue.find("inbound", where, limit=_UNWANTED_SHOWN, look=_LOOK).items
+        return [
+            {"key": f"{one.id} {one.assignment}", "id": one.id, "people": _gave_back(one)} for one in found
         ]
-        return found[::-1]
 
 
 def _gave_back(item: leaseq.Item) -> int:

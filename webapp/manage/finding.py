@@ -17,7 +17,7 @@ DID: tuple[Did, ...] = get_args(Did)
 LATEST_FIRST = ("finished", "dead")
 """The lists that begin with the newest, where nobody asks for the oldest."""
 
-FIELDS = ("begins", "person", "did", "text", "skill", "from", "to", "overdue", "order")
+FIELDS = ("begins", "person", "did", "text", "skill", "back", "from", "to", "overdue", "order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,7 @@ def search_of(sent: Mapping[str, Any]) -> Search:
         did=typed["did"] or None,  # type: ignore[arg-type]  # the library looks at it
         text=typed["text"] or None,
         skill=typed["skill"] or None,
+        given_back_by=_count(typed["back"], "back") if typed["back"] else None,
         since=_time(typed["from"], "from"),
         until=until,
     )
@@ -85,6 +86,12 @@ def search_of(sent: Mapping[str, Any]) -> Search:
 
 def _time(text: str, field: str, *, last: bool = False) -> datetime | None:
     return transfer.time_of(text, field, last=last) if text else None
+
+
+def _count(text: str, field: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:5]) <= 1_000:
+        raise Invalid(field, "a whole number from 1 to 1,000")
+    return int(text)
 
 
 def list_names() -> dict[str, str]:
@@ -133,6 +140,7 @@ def said_of(search: Search) -> str:
         "did": did_names().get(typed.get("did", ""), ""),
         "text": _("said “%(text)s”", text=typed.get("text")),
         "skill": _("needs %(text)s", text=typed.get("skill")),
+        "back": _("given back by %(text)s people or more", text=typed.get("back")),
         "from": _("from %(text)s", text=typed.get("from")),
         "to": _("to %(text)s", text=typed.get("to")),
         "overdue": _("overdue"),

@@ -19,5 +19,8 @@ function count() {
   all.checked = chosen === ticks.length;
   all.indeterminate = chosen > 0 && chosen < ticks.length;
   said.textContent = said.dataset.chosen.replace("{n}", chosen.toLocaleString(document.documentElement.lang));
-  if (chosen) said.closest("label").querySelector("input").checked = true;
+  if (chosen) {
+    const which = said.closest("label")?.querySelector("input");
+    if (which) which.checked = true;
+  }
 }

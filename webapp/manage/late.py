@@ -1,0 +1,183 @@
+"""Late answers, those that nobody took yet: listed, and made the answers of their items, one and many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from flask_babel import ngettext
+from werkzeug.wrappers import Response
+
+import leaseq
+from leaseq import Invalid, ItemNotFound
+from webapp.acts import note
+from webapp.gate import needs
+from webapp.manage import bp
+from webapp.manage.items import glimpse
+from webapp.manage.moves import Refused, ids_in_words
+from webapp.state import person, queue
+
+SHOWN = 200
+LATELY = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A late answer that may be taken."""
+
+    item: leaseq.Item
+    answer: leaseq.Answer
+
+    @property
+    def key(self) -> str:
+        return f"{self.answer.token} {self.item.id}"
+
+
+@bp.get("/manage/<q>/late")
+@needs("manager")
+def late(q: str) -> str:
+    return _listed(queue(q))
+
+
+@bp.post("/manage/<q>/late")
+@needs("manager")
+def ask_late(q: str) -> str | Response:
+    """What would become of each that is chosen."""
+    found, keys = queue(q), _chosen()
+    known = [one for one in (_late_of(found, key) for key in keys) if one is not None]
+    if not known:
+        flash(_("Choose some late answers first.") if not keys else _("They are not there any more."))
+        return redirect(_here(q), 303)
+    twice = {one.item.id for one in known if sum(other.item.id == one.item.id for other in known) > 1}
+    return render_template(
+        "manage/late_ask.html",
+        queue=found,
+        policy=found.policy,
+        chosen=[(one, _becomes(one, found.policy)) for one in known],
+        twice=sorted(twice) if found.policy.answers == 1 else (),
+        glimpse=glimpse,
+        last=_last(),
+        back=_here(q),
+    )
+
+
+@bp.post("/manage/<q>/late/adopt")
+@needs("manager")
+def adopt_late(q: str) -> str | Response:
+    found = queue(q)
+    done: list[str] = []
+    refused: list[Refused] = []
+    for key in _chosen():
+        token, id = _parts(key)
+        try:
+            found.adopt(id, token, by=person().name)
+            done.append(id)
+        except ItemNotFound:
+            refused.append(Refused(id, _("it is not there any more")))
+        except Invalid as error:
+            refused.append(Refused(id, error.limit))
+    if done:
+        note("item.adopted", found.name, f"{len(done)}: {ids_in_words(done)}")
+        flash(ngettext("%(num)s late answer is taken.", "%(num)s late answers are taken.", len(done)))
+    return _listed(found, refused) if refused else redirect(_here(q), 303)
+
+
+def _listed(found: leaseq.Queue, refused: list[Refused] | None = None) -> str:
+    since = datetime.now(UTC) - LATELY if _last() else None
+    seen = list(islice(_open(found, since), SHOWN + 1))
+    rows = sorted(seen[:SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
+    return render_template(
+        "manage/late.html",
+        queue=found,
+        policy=found.policy,
+        stats=found.stats(),
+        rows=[(one, _now(one)) for one in rows],
+        more=len(seen) > SHOWN,
+        glimpse=glimpse,
+        last=_last(),
+        refused=refused or (),
+    )
+
+
+def _open(found: leaseq.Queue, since: datetime | None) -> Iterator[Late]:
+    for item in found.late_items(since):
+        for one in _open_of(item):
+            if since is None or one.answer.finished_at >= since:
+                yield one
+
+
+def _open_of(item: leaseq.Item) -> list[Late]:
+    """Without those that counted once: somebody took another in their place."""
+    counted = {grant.token for grant in item.history if grant.how == "finished"}
+    return [Late(item, answer) for answer in item.late_answers if answer.token not in counted]
+
+
+def _late_of(found: leaseq.Queue, key: str) -> Late | None:
+    token, id = _parts(key)
+    try:
+        item = found.get(id)
+    except ItemNotFound:
+        return None
+    return next((Late(item, answer) for answer in item.late_answers if answer.token == token), None)
+
+
+def _chosen() -> list[str]:
+    """Those ticked, or the one whose own button was pressed."""
+    only = request.form.get("only")
+    keys = [only] if only else list(dict.fromkeys(request.form.getlist("id")))
+    if len(keys) > SHOWN:
+        raise Invalid("id", f"at most {SHOWN} late answers at once")
+    return keys
+
+
+def _parts(key: str) -> tuple[int, str]:
+    token, _space, id = key.partition(" ")
+    if not token.isascii() or not token.isdecimal() or len(token) > 16:
+        raise Invalid("id", "a late answer's token, a space and its item's id")
+    return int(token), id
+
+
+def _last() -> str:
+    return "hour" if request.values.get("last") == "hour" else ""
+
+
+def _here(q: str) -> str:
+    return url_for("manage.late", q=q, last=_last() or None)
+
+
+def _now(one: Late) -> str:
+    """What is true of its item."""
+    item = one.item
+    words: dict[str, str] = {
+        "inbound": _("waits"),
+        "reserved": _("%(people)s has it", people=_people(item.leases)),
+        "scheduled": _("comes later"),
+        "finished": _("answered by %(people)s", people=_people(item.answers)),
+        "dead": _("dead"),
+    }
+    return words[item.state]
+
+
+def _becomes(one: Late, policy: leaseq.Policy) -> str:
+    """What taking it would do."""
+    item = one.item
+    words: str = _("The item is finished with it, and nobody gets it any more.")
+    if policy.answers > 1:
+        words = _("It becomes one of the item's answers: in a place that is free, else in place of another.")
+    elif item.answers:
+        words = _(
+            "It takes the place of the answer of %(people)s, which is a late answer then: you can take that "
+            "back the same way.",
+            people=_people(item.answers),
+        )
+    elif item.leases:
+        words = _("The item is finished with it. %(people)s loses the item.", people=_people(item.leases))
+    return words
+
+
+def _people(of: tuple[leaseq.Answer, ...] | tuple[leaseq.Grant, ...]) -> str:
+    return ", ".join(one.person for one in of)
