@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import inf
 from time import monotonic
 from typing import Final
@@ -62,6 +63,23 @@ _CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCO
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
 
 
+@lru_cache(maxsize=4_096)
+def _bind(name: str, keys: Keys) -> Bound:
+    return Bound(SCRIPTS[name], keys)
+
+
+class _Bounds(dict[str, Bound]):
+    """The scripts with the keys of one queue. Each is bound when it is first called, and kept for the next
+    who asks for the queue: a web request makes a Queue of its own and calls three."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+
+    def __missing__(self, name: str) -> Bound:
+        found = self[name] = _bind(name, self._keys)
+        return found
+
+
 class Moves:
     """The scripts of one queue. Replies are as the scripts' headers say."""
 
@@ -69,7 +87,7 @@ class Moves:
         self._client = client
         self._clock = clock
         self._ledger = keys.ledger
-        self._bound: dict[str, Bound] = {name: Bound(script, keys) for name, script in SCRIPTS.items()}
+        self._bound = _Bounds(keys)
 
     def _run(self, name: str, *args: str) -> Reply:
         at = str(self._clock()) if self._clock else ""

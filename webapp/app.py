@@ -95,6 +95,7 @@ def _configure(app: OpenAPI, settings: Settings) -> None:
         SESSION_COOKIE_SECURE=secure,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_REFRESH_EACH_REQUEST=False,  # webapp/gate.py does it, once an hour
         PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
         MAX_CONTENT_LENGTH=settings.max_body_bytes,
         MAX_FORM_MEMORY_SIZE=settings.max_body_bytes,

@@ -7,18 +7,20 @@ forgetting fails closed.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 import flask_login
-from flask import Flask, Response, current_app, g, redirect, request, url_for
+from flask import Flask, Response, current_app, g, redirect, request, session, url_for
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError
 from webapp.accounts import ApiToken, Person, Role, at_least
+from webapp.accounts.sessions import SEEN_SECONDS
 from webapp.scopes import refusal
 from webapp.state import accounts
 
@@ -47,6 +49,7 @@ OPEN_TO_ANYONE = frozenset(
 )
 """The only endpoints that take a request without knowing whose it is."""
 
+_SENT_AT = "sent_at"
 _View = TypeVar("_View", bound=Callable[..., Any])
 csrf = CSRFProtect()
 
@@ -157,7 +160,9 @@ def _identify() -> ApiToken | Literal["unknown"] | None:
     g.person = None
     if not in_api() or "Authorization" not in request.headers:
         visitor = flask_login.current_user
-        g.person = visitor.person if visitor.is_authenticated else None
+        if visitor.is_authenticated:
+            g.person = visitor.person
+            _go_on()
         return None
     token = bearer_token()
     caller = accounts().caller(token) if token is not None else None
@@ -165,6 +170,14 @@ def _identify() -> ApiToken | Literal["unknown"] | None:
         return "unknown"
     g.person = caller.person
     return caller.token
+
+
+def _go_on() -> None:
+    """A cookie lives for some days from when it was last sent. It is sent again once an hour, and not with
+    each answer: signing it costs as much as a whole move."""
+    now = int(time.time())
+    if now - session.get(_SENT_AT, 0) >= SEEN_SECONDS:
+        session[_SENT_AT] = now
 
 
 def bearer_token() -> str | None:

@@ -89,3 +89,13 @@ def test_one_persons_session_does_not_open_anothers(
         secret, version, _ = session["_user_id"].split(":", 2)
     assert accounts.sessions.person(f"{secret}:{version}:{person.name}")
     assert accounts.sessions.person(f"{secret}:{version}:{other.name}") is None
+
+
+def test_the_cookie_is_sent_again_once_an_hour(person: Browser) -> None:
+    """Else it would run out while it is in use; and signing it anew for each answer is dear."""
+    person.get("/account")
+    assert "Set-Cookie" not in person.get("/account").headers
+    with person.client.session_transaction() as session:
+        session["sent_at"] -= 3_600
+    assert "Set-Cookie" in person.get("/account").headers
+    assert "Set-Cookie" not in person.get("/account").headers

@@ -33,6 +33,21 @@ def test_the_answer_is_back_in_its_form(asking: leaseq.Queue, person: Browser) -
     assert {held.id for held in asking.mine(person.name)} == {"one", "two"}
 
 
+def test_the_offer_is_only_for_who_finished_it(
+    asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    """Somebody else at the same browser within ten seconds; and a browser that makes the offer up."""
+    lease = take(asking, person)
+    done = send(asking, person, lease, "finish", **ANSWER)
+    (cookie,) = (one for one in done.headers.getlist("Set-Cookie") if one.startswith("leaseq-saved="))
+    assert {"HttpOnly", "SameSite=Lax", "Max-Age=10"} <= set(cookie.split("; "))
+    assert "Undo" in person.get("/").text
+    other = visitor("worker")
+    for offer in (cookie.partition("=")[2].partition(";")[0], "made/up", f"{other.name}/q/one/1//nan"):
+        other.client.set_cookie("leaseq-saved", offer)
+        assert "Undo" not in other.get("/").text
+
+
 def test_what_cannot_be_undone_stands_and_says_so(
     asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
 ) -> None:

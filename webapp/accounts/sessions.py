@@ -14,7 +14,7 @@ from webapp.accounts.people import Record
 from webapp.accounts.secret import digest, new_secret
 
 SESSION_SECONDS = 14 * 86_400
-_SEEN = 3_600  # a session that is in use is noted once an hour
+SEEN_SECONDS = 3_600  # a session that is in use is noted once an hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Sessions:
             if person.disabled or str(person.version) != named.version:
                 return None
             now = int(time.time())
-            if now - int(seen) >= _SEEN:
+            if now - int(seen) >= SEEN_SECONDS:
                 self._redis.set(key, f"{now} {whose}", ex=self._seconds, xx=True)
         return person
 
