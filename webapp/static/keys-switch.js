@@ -10,11 +10,13 @@ function show() {
   document.documentElement.classList.toggle("keys-off", areOff());
 }
 
-toggle.addEventListener("change", () => {
-  if (toggle.checked) localStorage.removeItem(OFF);
-  else localStorage.setItem(OFF, "yes");
+if (toggle) {
+  toggle.addEventListener("change", () => {
+    if (toggle.checked) localStorage.removeItem(OFF);
+    else localStorage.setItem(OFF, "yes");
+    show();
+  });
+  window.addEventListener("storage", show); // switched in another tab
+  toggle.closest("section")?.removeAttribute("hidden");
   show();
-});
-window.addEventListener("storage", show); // switched in another tab
-toggle.closest("section")?.removeAttribute("hidden");
-show();
+}

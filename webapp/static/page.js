@@ -47,6 +47,11 @@ document.addEventListener("keydown", (event) => {
     menu.open = false;
     menu.querySelector("summary").focus();
   }
+  const asked = event.target.closest("details.ask[open]"); // a question before something is done
+  if (asked) {
+    asked.open = false;
+    asked.querySelector("summary").focus();
+  }
 });
 for (const menu of document.querySelectorAll(".menu[data-load]")) {
   menu.addEventListener("toggle", () => fill(menu), { once: true });

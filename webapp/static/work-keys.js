@@ -28,7 +28,7 @@ function single(event) {
   const found = opener ?? pageKey(event.key, panel) ?? (panel ? null : choice(event.key));
   if (!found || root.classList.contains("busy")) return;
   event.preventDefault();
-  if (!found.hasAttribute("popovertarget")) found.focus();
+  if (found.matches("input, summary")) found.focus(); // a button leaves them where they scroll
   found.click();
   if (found.matches("details[open] > summary")) found.parentElement.querySelector("textarea").focus();
   if (found.name && found.name === form.dataset.oneKey) form.requestSubmit(form.querySelector(".bar button"));
@@ -40,13 +40,14 @@ function send(target) {
   form.requestSubmit((way ?? form.querySelector(".bar")).querySelector("button"));
 }
 
-// Out of a box, to where the single keys work; and a way out is closed again.
+// To the item, where the single keys work and the others scroll; and a way out is closed again.
 function leave(target) {
+  if (target.closest(".menu") || document.querySelector("[popover]:popover-open")) return;
   const way = target.closest(".ways-out details[open]");
   if (way) {
     way.open = false;
     way.querySelector("summary").focus();
-  } else if (isWriting(target) && form.contains(target)) root.querySelector("#item").focus();
+  } else root.querySelector("#item").focus();
 }
 
 function choice(key) {

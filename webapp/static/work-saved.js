@@ -1,4 +1,5 @@
 // What was just saved may be undone, for as long as the page counts.
+import { areOff } from "./keys-switch.js";
 import { every } from "./work-sheet.js";
 
 export function begin({ signal }) {
@@ -20,7 +21,7 @@ if (!document.getElementById("sheet") && document.getElementById("saved")) {
   begin({ signal: new AbortController().signal });
   document.addEventListener("keydown", (event) => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.matches("input, textarea, select");
-    if (event.key.toLowerCase() === "u" && plain && localStorage.getItem("leaseq keys off") === null) {
+    if (event.key.toLowerCase() === "u" && plain && !areOff()) {
       document.querySelector("#saved button")?.click();
     }
   });

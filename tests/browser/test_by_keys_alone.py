@@ -1,0 +1,85 @@
+"""A person's whole day without a mouse: nothing but keys are pressed."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+import leaseq
+
+from .conftest import PASSWORD
+from .working import TRIAGE, filled, result_of, shows
+
+
+def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Queue) -> None:
+    filled(queue, TRIAGE, items=6)
+    tab.goto(f"/login?next=/q/{queue.name}")
+    tab.keyboard.type(person)
+    tab.keyboard.press("Tab")
+    tab.keyboard.type(PASSWORD)
+    tab.keyboard.press("Enter")
+    finish_and_undo(tab, queue)
+    keep_working(tab)
+    let_go(tab, queue)
+    tab_to(tab, tab.locator("#me > summary"), "Shift+Tab")
+    tab.keyboard.press("Enter")
+    tab_to(tab, tab.get_by_role("button", name="Sign out"), "Tab")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_label("Name")).to_be_focused()
+
+
+def finish_and_undo(tab: Page, queue: leaseq.Queue) -> None:
+    take(tab, "message 1")
+    expect(item(tab)).to_be_focused()
+    expect(item(tab)).to_have_css("outline-style", "none")  # no ring before the keyboard moves anything
+    for key in ("2", "w", "Control+Enter"):
+        tab.keyboard.press(key)
+    shows(tab, "message 2")
+    assert result_of(queue, "m1") == {"about": "refund", "urgent": "later"}
+    expect(item(tab)).to_be_focused()
+    tab.keyboard.press("u")
+    shows(tab, "message 1")
+    assert queue.get("m1").state == "reserved"
+    tab.keyboard.press("Control+Enter")
+    shows(tab, "message 2")
+
+
+def keep_working(tab: Page) -> None:
+    """More time, from where they are; and back to the item from wherever they went."""
+    with tab.expect_response("**/renew"):
+        tab.keyboard.press("k")
+    expect(item(tab)).to_be_focused()
+    tab.keyboard.press("Shift+Tab")
+    expect(item(tab)).not_to_be_focused()
+    tab.keyboard.press("Escape")
+    expect(item(tab)).to_be_focused()
+    expect(item(tab)).to_have_css("outline-style", "solid")
+
+
+def let_go(tab: Page, queue: leaseq.Queue) -> None:
+    tab.keyboard.press("l")
+    for key, said, id in (("n", "ask ann", "m3"), ("b", "torn", "m4"), ("g", "needs a lawyer", "m5")):
+        take(tab, f"message {id[1:]}")
+        tab.keyboard.press(key)
+        tab.keyboard.type(said)
+        tab.keyboard.press("Control+Enter")
+        expect(tab.get_by_role("button", name="Take the next")).to_be_focused()
+        assert queue.get(id).history[-1].reason == said
+    take(tab, "message 6")
+
+
+def take(tab: Page, shown: str) -> None:
+    expect(tab.get_by_role("button", name="Take the next")).to_be_focused()
+    tab.keyboard.press("Enter")
+    shows(tab, shown)
+
+
+def item(tab: Page) -> Locator:
+    return tab.get_by_role("region", name="The item")
+
+
+def tab_to(tab: Page, place: Locator, key: str) -> None:
+    for _ in range(30):
+        if place.evaluate("one => one === document.activeElement"):
+            return
+        tab.keyboard.press(key)
+    raise AssertionError(f"30 times {key} do not lead to {place}")
