@@ -92,7 +92,7 @@ def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: lea
     tab.route("**/live", answer)
     tab.clock.install()
     tab.goto(f"/manage/{queue.name}")
-    expect(tab.get_by_text("No connection")).to_be_visible()
+    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
     queue.enqueue({"n": 1})
     for _ in range(100):  # the server itself looks once a second
         tab.clock.run_for(7_000)
@@ -100,6 +100,31 @@ def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: lea
             break
     expect(figure(tab, "counts.inbound")).to_have_text("1")
     expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
+
+
+@pytest.mark.parametrize("page", ["/manage/{q}", "/manage"])
+def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
+    tab: Page, boss: str, queue: leaseq.Queue, page: str
+) -> None:
+    queue.configure(title="Triage")
+    sign_in(tab, boss)
+
+    def no_stream(route: Route) -> None:  # as when the server ended it
+        stream = "event-stream" in route.request.headers["accept"]
+        route.fulfill(status=503, body="") if stream else route.continue_()
+
+    tab.route("**/live", no_stream)
+    tab.goto(page.format(q=queue.name))
+    tab.context.clear_cookies()
+    told = tab.locator("[data-state]", has_text="You are signed out: these figures are of")
+    expect(told).to_be_visible(timeout=10_000)
+    judge(tab)
+    tab.get_by_role("main").get_by_role("link", name="Sign in").click()
+    tab.get_by_label("Name").fill(boss)
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    tab.wait_for_url(f"**{page.format(q=queue.name)}")
+    expect(tab.get_by_text("Up to date by itself.")).to_be_visible(timeout=10_000)
 
 
 def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:

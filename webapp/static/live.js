@@ -137,15 +137,21 @@ function take(data) {
   tick();
 }
 
-function connected(yes) {
-  const state = root.querySelector("[data-state]");
-  if (state) set(state, yes ? texts.on : texts.off.replace("%(time)s", local(heard)));
+const state = document.querySelector("[data-state]");
+const signIn = document.querySelector("[data-sign-in]");
+
+function connected(yes, out = false) {
+  const words = yes ? texts.on : out ? texts.out : texts.off;
+  if (out && signIn.hidden) say(words.replace("%(time)s", local(heard)));
+  set(state, words.replace("%(time)s", local(heard)));
+  if (signIn.hidden === out) signIn.hidden = !out;
 }
 
 async function ask() {
-  const answer = await fetch(texts.live, { headers: { Accept: "application/json" } });
-  if (!answer.ok || answer.redirected) throw new Error(answer.status);
-  take(await answer.json());
+  const answer = await fetch(texts.live, { headers: { Accept: "application/json" }, redirect: "manual" });
+  if (answer.type === "opaqueredirect") connected(false, true); // to where one signs in
+  else if (!answer.ok) throw new Error(answer.status);
+  else take(await answer.json());
 }
 
 // Where no stream is to be had, the page asks now and then, not all pages at once.
@@ -161,8 +167,8 @@ async function poll() {
   }
   if (source?.readyState !== EventSource.OPEN) wait();
 }
-function wait() {
-  polling ??= setTimeout(poll, POLL * (0.8 + 0.4 * Math.random()));
+function wait(pause = POLL * (0.8 + 0.4 * Math.random())) {
+  polling ??= setTimeout(poll, pause);
 }
 
 let source = null;
@@ -177,10 +183,10 @@ function stream() {
     take(JSON.parse(event.data));
   });
   source.addEventListener("error", () => {
-    connected(false);
+    if (signIn.hidden) connected(false);
     if (source.readyState !== EventSource.CLOSED) return; // it connects again by itself
     source = null;
-    wait();
+    wait(500 * Math.random()); // there is no stream: full, or nobody is signed in
     retry ??= setTimeout(stream, TRY_STREAM * (0.8 + 0.4 * Math.random()));
   });
 }
