@@ -30,6 +30,11 @@ format_option = click.option(
 @click.argument("name", metavar="QUEUE")
 @click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @format_option
+@click.option(
+    "--delimiter",
+    type=click.Choice(list(transfer.DELIMITERS)),
+    help="What splits the columns of CSV and TSV, where the header does not tell.",
+)
 @click.option("--id-field", metavar="NAME", help="Take each item's id from this field of its row.")
 @click.option("--envelope", is_flag=True, help="A row is a new item: {payload, id?, priority?, ...}.")
 @json_option
@@ -39,19 +44,27 @@ def import_command(
     name: str,
     file: str,
     format_name: str | None,
+    delimiter: str | None,
     id_field: str | None,
     envelope: bool,
     as_json: bool,
 ) -> None:
     """Fill a queue from FILE ('-' reads a pipe): each row becomes an item.
 
-    CSV and TSV begin with a row that names the columns; JSON is one array; JSONL has a row a line. A bad
-    row is told with its line and nothing of it enters; the rest does, and the exit code is 1.
+    CSV and TSV begin with a row that names the columns; in CSV commas, semicolons or tabs split them, as that
+    row tells. JSON is one array; JSONL has a row a line. A bad row is told with its line and nothing of it
+    enters; the rest does, and the exit code is 1.
     """
     format = _format(file, format_name)
     queue = existing_queue(client, name)
     with _opened(file) as stream:
-        rows = transfer.read(stream, format, id_field=id_field, envelope=envelope)
+        rows = transfer.read(
+            stream,
+            format,
+            id_field=id_field,
+            envelope=envelope,
+            delimiter=transfer.DELIMITERS[delimiter] if delimiter else None,
+        )
         result = _import(queue, rows, stream)
     if as_json:
         emit_json(asdict(result))

@@ -12,6 +12,7 @@ Everything streams: memory does not grow with the number of rows.
 
 from leaseq.model import NewItem
 from leaseq.transfer.cells import cell
+from leaseq.transfer.delimiters import DELIMITERS
 from leaseq.transfer.files import whole_file
 from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, format_of
 from leaseq.transfer.importing import ImportResult, import_items
@@ -19,10 +20,12 @@ from leaseq.transfer.picking import Picked
 from leaseq.transfer.reading import read
 from leaseq.transfer.rows import BadRow, from_envelope
 from leaseq.transfer.shapes import answer_shape, rfc3339, time_of
+from leaseq.transfer.tables import splits
 from leaseq.transfer.writing import encode, write
 
 __all__ = [
     "CONTENT_TYPES",
+    "DELIMITERS",
     "FORMATS",
     "BadRow",
     "Format",
@@ -37,6 +40,7 @@ __all__ = [
     "import_items",
     "read",
     "rfc3339",
+    "splits",
     "time_of",
     "whole_file",
     "write",

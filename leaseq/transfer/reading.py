@@ -9,6 +9,7 @@ from leaseq import strict
 from leaseq.errors import Invalid
 from leaseq.model import Json, NewItem
 from leaseq.transfer.arrays import elements
+from leaseq.transfer.delimiters import NAMES
 from leaseq.transfer.formats import checked_format
 from leaseq.transfer.lines import TOO_LONG, lines
 from leaseq.transfer.picking import Picked
@@ -23,18 +24,22 @@ def read(
     id_field: str | None = None,
     envelope: bool = False,
     picked: Picked | None = None,
+    delimiter: str | None = None,
 ) -> Iterator[NewItem | BadRow]:
     """Each row of ``stream`` as a new item, or as a bad row with its line and what is wrong.
 
     A row is a payload: of CSV and TSV a dict of strings, of JSON (one array) and JSONL any value.
     ``id_field`` names the field that gives the item's id. With ``envelope`` a row is a whole new item:
     ``{payload, id?, priority?, delay?, requires?, due?, max_attempts?}``. ``picked`` says field by field what
-    becomes what.
+    becomes what. ``delimiter``: what splits the columns of CSV and TSV, a comma, semicolon or tab; left out,
+    TSV has tabs and CSV what its header has. Where that may be either of two, the header is a bad row.
 
     One row is held at a time, whatever the length of the stream. Nothing in the stream makes this raise;
     Invalid is raised at once where the arguments don't go together.
     """
     known = checked_format(format)
+    if delimiter is not None and (known not in ("csv", "tsv") or delimiter not in NAMES):
+        raise Invalid("delimiter", "a comma, a semicolon or a tab, for csv and tsv")
     if envelope and known in ("csv", "tsv"):
         raise Invalid(
             "envelope",
@@ -49,9 +54,9 @@ def read(
         )
     needs = picked.needs() if picked else (id_field,) if id_field is not None else ()
     if known == "csv":
-        rows = read_table(stream, ",", needs=needs)
+        rows = read_table(stream, delimiter, needs=needs)
     elif known == "tsv":
-        rows = read_table(stream, "\t", needs=needs)
+        rows = read_table(stream, delimiter or "\t", needs=needs)
     elif known == "json":
         rows = _from_array(stream)
     else:

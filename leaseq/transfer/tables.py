@@ -1,12 +1,15 @@
-"""CSV and TSV, row by row, as RFC 4180 has them: a header, one number of columns, UTF-8."""
+"""CSV and TSV, row by row, as RFC 4180 has them, but for what splits the columns: a header, one number of
+columns, UTF-8."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import BinaryIO
 
-from leaseq.transfer.lines import MAX_ROW_BYTES, TOO_LONG, Line, lines
+from leaseq.transfer.delimiters import NAMES, count_of, splits_of
+from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8, TOO_LONG, UTF16, Line, lines
 from leaseq.transfer.rows import BadRow, Row
 
 
@@ -18,7 +21,7 @@ class _Feed:
     """Hands lines to ``csv.reader`` and knows where its present record began and what is wrong in it."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._lines = lines(stream)
+        self._lines: Iterator[Line] = lines(stream)
         self.begin()
 
     def begin(self) -> None:
@@ -31,6 +34,18 @@ class _Feed:
 
     def __iter__(self) -> _Feed:
         return self
+
+    def header(self) -> bytes:
+        """The lines that the header takes, and blank ones before it; they are read again as a record."""
+        ahead: list[Line] = []
+        quotes = size = 0
+        for line in self._lines:
+            ahead.append(line)
+            quotes, size = quotes + line.quotes, size + len(line.data)
+            if line.too_long or size > MAX_ROW_BYTES or (quotes % 2 == 0 and line.data.strip(b"\r\n")):
+                break
+        self._lines = chain(ahead, self._lines)
+        return b"".join(line.data for line in ahead).lstrip(b"\r\n")
 
     def __next__(self) -> str:
         line = self._take()
@@ -61,12 +76,28 @@ class _Feed:
                 return
 
 
-def read_table(stream: BinaryIO, delimiter: str, *, needs: Sequence[str] = ()) -> Iterator[Row | BadRow]:
+def splits(stream: BinaryIO) -> tuple[str, ...]:
+    """What may split the columns of a table, as its header tells: several where it does not tell."""
+    return splits_of(_Feed(stream).header())
+
+
+def read_table(
+    stream: BinaryIO, delimiter: str | None, *, needs: Sequence[str] = ()
+) -> Iterator[Row | BadRow]:
     """Each row as a dict of strings. Where the header is bad, that is the one row reported.
 
-    ``needs`` names the columns that must be there.
+    ``delimiter`` None: what splits the header. ``needs`` names the columns that must be there.
     """
-    records = _records(stream, delimiter)
+    feed = _Feed(stream)
+    header_text = feed.header()
+    if header_text.startswith(UTF16):
+        yield BadRow(1, NOT_UTF8)
+        return
+    splits = splits_of(header_text) if delimiter is None else (delimiter,)
+    if len(splits) > 1:
+        yield BadRow(1, _ambiguous(header_text, splits))
+        return
+    records = _records(feed, splits[0])
     header = next(records, None)
     if header is None:
         yield BadRow(1, "the file is empty; its first row must name the columns")
@@ -104,11 +135,15 @@ def _problem(names: list[str], needs: Sequence[str]) -> str | None:
     return None
 
 
-def _records(stream: BinaryIO, delimiter: str) -> Iterator[Row | BadRow]:
+def _ambiguous(header: bytes, splits: Sequence[str]) -> str:
+    either = " or by ".join(f"{NAMES[one]}s ({count_of(header, one) + 1} columns)" for one in splits)
+    return f"the header can be split by {either}: say which it is, by the delimiter"
+
+
+def _records(feed: _Feed, delimiter: str) -> Iterator[Row | BadRow]:
     """Each record as a list of cells; blank lines are passed over."""
     # The module's own limit is 131,072 characters a cell, below ours. It is process-wide: only ever raise it.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
-    feed = _Feed(stream)
     reader = csv.reader(feed, delimiter=delimiter, strict=True)
     while True:
         feed.begin()

@@ -49,6 +49,24 @@ def test_a_file_fills_a_queue(call: Call, made: leaseq.Queue, tmp_path: Path, na
     assert inbound(made) == [{"n": "1", "t": "x, y"}, {"n": "2", "t": ""}]
 
 
+def test_a_file_of_semicolons_is_known_by_its_header_and_what_is_not_clear_is_asked(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("\ufeffn;t\n1;x, y\n")
+    assert call("import", made.name, str(file)).stdout == "1 added, 0 duplicates, 0 rejected\n"
+    file.write_text("n, a;t\n1;x\n")
+    asked = call("import", made.name, str(file))
+    assert (asked.exit_code, asked.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
+    assert "by commas (2 columns) or by semicolons (2 columns)" in asked.stderr
+    assert "delimiter" in asked.stderr
+    call("import", made.name, str(file), "--delimiter", "semicolon")
+    assert inbound(made) == [{"n": "1", "t": "x, y"}, {"n, a": "1", "t": "x"}]
+    wrong = call("import", made.name, str(file), "--format", "json", "--delimiter", "tab")
+    assert wrong.exit_code != 0
+    assert "csv and tsv" in wrong.stderr
+
+
 def test_a_pipe_fills_a_queue(spawn: Spawn, made: leaseq.Queue) -> None:
     process = spawn("import", made.name, "-", "--format", "jsonl", "--json", stdin=subprocess.PIPE)
     out, err = process.communicate(b'{"n":1}\n{"n":2}\n', timeout=60)

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from leaseq.transfer.lines import MAX_ROW_BYTES
+from leaseq import Invalid
+from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8
 from tests.transfer.reads import bad, payloads, read
 
 BOM = b"\xef\xbb\xbf"
@@ -67,9 +68,7 @@ BAD_TABLES = [
         [{"a": "2", "b": "3"}],
         id="not UTF-8 in a cell's second line",
     ),
-    pytest.param(
-        "a\nb\n".encode("utf-16"), [(1, "the header can't be read: not UTF-8 text")], [], id="UTF-16"
-    ),
+    pytest.param("a\nb\n".encode("utf-16"), [(1, NOT_UTF8)], [], id="UTF-16"),
     pytest.param(b"a\nx\0\ny\n", [(2, "a NUL byte; is this file UTF-8 text?")], [{"a": "y"}], id="NUL"),
     pytest.param(
         b"a,b\n1,2\r3,4\n5,6\n",
@@ -199,3 +198,37 @@ def test_a_text_that_is_too_long_is_passed_over_whatever_it_quotes(before: bytes
     rows = read(b'["' + text + b'",\n1]', "json")
     assert bad(rows) == [(1, "a row of at most 2,097,152 bytes")]
     assert payloads(rows) == [1]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "expected"),
+    [
+        ("a;b", "1,5;2", {"a": "1,5", "b": "2"}),
+        ("a\tb", "1,5\t2;3", {"a": "1,5", "b": "2;3"}),
+        ("a,b", "1;5,2", {"a": "1;5", "b": "2"}),
+        ('"a, x";b', "1;2", {"a, x": "1", "b": "2"}),
+        ('"a ""x"", y";b', "1;2", {'a "x", y': "1", "b": "2"}),
+        ('"a\n, x";b', "1;2", {"a\n, x": "1", "b": "2"}),
+        ("\r\n\r\na;b", "1;2", {"a": "1", "b": "2"}),
+        ("only one", "1", {"only one": "1"}),
+    ],
+)
+def test_what_splits_a_csv_is_told_by_its_header(header: str, row: str, expected: dict[str, str]) -> None:
+    for data in (f"{header}\n{row}\n", f"\ufeff{header}\r\n{row}\r\n"):
+        assert payloads(read(data.encode(), "csv")) == [expected]
+
+
+def test_a_header_that_can_be_split_in_two_ways_is_a_bad_row_and_nothing_enters() -> None:
+    data = b"amount, net;who\n1,5;Smith\n"
+    ((line, said),) = bad(read(data, "csv"))
+    assert line == 1
+    assert "by commas (2 columns) or by semicolons (2 columns): say which it is, by the delimiter" in said
+    assert payloads(read(data, "csv", delimiter=";")) == [{"amount, net": "1,5", "who": "Smith"}]
+    assert payloads(read(b"a;b\n1;2\n", "csv", delimiter=",")) == [{"a;b": "1;2"}]
+    assert payloads(read(b"a;b\n1;2\n", "tsv", delimiter=";")) == [{"a": "1", "b": "2"}]
+
+
+@pytest.mark.parametrize(("format", "delimiter"), [("csv", "|"), ("csv", ""), ("json", ","), ("jsonl", ";")])
+def test_a_delimiter_that_is_none_is_refused(format: str, delimiter: str) -> None:
+    with pytest.raises(Invalid, match="delimiter"):
+        read(b"", format, delimiter=delimiter)

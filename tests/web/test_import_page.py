@@ -73,12 +73,59 @@ def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
     assert queue.stats().inbound == 0
 
 
+@pytest.mark.parametrize(("mark", "name"), [(",", "comma"), (";", "semicolon"), ("\t", "tab")])
+def test_what_splits_the_columns_is_told_by_the_header_and_can_be_corrected(
+    boss: Browser, base: str, queue: leaseq.Queue, mark: str, name: str
+) -> None:
+    data = "\ufeffid;text\r\n1;a, b\r\n".replace(";", mark).encode()
+    if mark == ",":
+        data = b'id,"text; more"\n1,"a, b"\n'
+    seen = look(boss, base, data)
+    assert f'value="{name}" selected' in seen.text
+    fields = chosen(seen)
+    assert fields["id"] == "id"
+    wrong = look(boss, base, data, **{**fields, "delimiter": "tab" if name == "comma" else "comma"})
+    assert chosen(wrong)["column"] != fields["column"], "the columns that were chosen before mean nothing now"
+    assert "has no column" not in wrong.text
+    assert "choose" not in seen.text
+    _, done = send(boss, base, data, **fields)
+    assert "1 added" in done.text
+    text = "a, b"
+    assert list(queue.get("1").payload.values()) == ["1", text]
+
+
+def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = "Betrag, netto;Kunde\n1,5;Müller\n".encode()
+    seen = look(boss, base, data)
+    assert "Choose what splits it" in seen.text
+    assert 'id="go"' not in seen.text
+    fields = chosen(look(boss, base, data, **{**chosen(seen), "delimiter": "semicolon"}))
+    assert fields["column"] == ["Betrag, netto", "Kunde"]
+    _, done = send(boss, base, data, name="rows.csv")
+    assert "0 added, 0 there already, 1 rejected" in done.text
+    assert "commas (2 columns) or by semicolons (2 columns)" in done.text
+    _, done = send(boss, base, data, **fields)
+    assert "1 added" in done.text
+    assert queue.items("inbound")[0].payload == {"Betrag, netto": "1,5", "Kunde": "Müller"}
+    assert look(boss, base, data, delimiter="pipe").status_code == 400
+
+
+def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, base: str) -> None:
+    data = b"id\ttext\n1\ta,b\n"
+    fields = chosen(look(boss, base, b"id,text\n1,2\n"))
+    seen = look(boss, base, data, **{**fields, "format": "tsv"})
+    assert 'value="tab" selected' in seen.text
+    assert chosen(seen)["column"] == ["id", "text"]
+
+
 @pytest.mark.parametrize(
     ("data", "name", "said"),
     [
         (b"a,b\n1,\xe4\n", "rows.csv", "Line 2: not UTF-8 text Save the file as UTF-8"),
-        ("a,b\n1,2\n".encode("utf-16"), "rows.csv", "Save the file as UTF-8"),
-        (b"a;b\n1;2\n", "rows.csv", "split by semicolons"),
+        ("a,b\n1,2\n".encode("utf-16"), "rows.csv", "this file is UTF-16 text: save it as UTF-8"),
+        (b"a, x;b\n1;2\n", "rows.csv", "can be split in more than one way. Choose what splits it."),
         (b"a,b\n1\n", "rows.csv", "Line 2: the header has 2 columns, this row has 1"),
         (b"", "rows.csv", "the file is empty"),
         (b"[]", "rows.json", "There is no row in it"),

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
-from leaseq import Json, transfer
+from leaseq import Invalid, Json, transfer
 from leaseq.transfer import BadRow, NewItem, Picked
 
 ROWS_SHOWN = 5
@@ -31,6 +31,7 @@ class Plan:
     priority: str | None = None
     due: str | None = None
     requires: str | None = None
+    delimiter: str | None = None  # by its name; None: as the header tells
 
     @classmethod
     def sent(cls, form: MultiDict[str, str], file: str) -> Plan:
@@ -40,8 +41,11 @@ class Plan:
             form.get("format") or transfer.format_of(file),
             envelope=form.get("envelope") == "yes",
             columns=tuple(form.getlist("column")) if form.get("chosen") else None,
+            delimiter=form.get("delimiter") or None,
             **{role: form.get(role) or None for role in ROLES},
         )
+        if plan.delimiter not in (None, *transfer.DELIMITERS):
+            raise Invalid("delimiter", "one of " + ", ".join(transfer.DELIMITERS))
         plan.rows(io.BytesIO())  # refused at once where it doesn't go together
         return plan
 
@@ -56,7 +60,17 @@ class Plan:
     def rows(self, stream: BinaryIO) -> Iterator[NewItem | BadRow]:
         if self.envelope:
             return transfer.read(stream, self.format, envelope=True)
-        return transfer.read(stream, self.format, picked=self._picked())
+        mark = transfer.DELIMITERS[self.delimiter] if self.table and self.delimiter else None
+        return transfer.read(stream, self.format, picked=self._picked(), delimiter=mark)
+
+    @property
+    def table(self) -> bool:
+        return self.format in ("csv", "tsv")
+
+    @property
+    def looks(self) -> str:
+        """What the columns' names were read by: with another, those that were chosen mean nothing."""
+        return f"{self.format} {self.delimiter if self.table else None}"
 
     def _picked(self) -> Picked | None:
         picked = Picked(self.columns, self.id, self.priority, self.due, self.requires)
@@ -76,21 +90,31 @@ class Look:
 
 def look_at(piece: bytes, whole: bool, sent: MultiDict[str, str], file: str) -> Look:
     """Look at the first piece of a file. Where nothing is chosen yet, the columns' names tell."""
-    plan = Plan.sent(sent, file)
+    plan, looked = Plan.sent(sent, file), sent.get("looked", "")
+    if looked.partition(" ")[0] not in ("", plan.format):
+        plan = replace(plan, delimiter=None)  # it was another format's
     data = piece if whole else _cut(piece, plan.format)
-    plain = Plan(plan.file, plan.format)
+    splits = _splits(plan, data)
+    if len(splits) == 1 and plan.table:
+        plan = replace(plan, delimiter=splits[0])
+    plain = Plan(plan.file, plan.format, delimiter=plan.delimiter)
     rows = [row.payload for row in _first(plain.rows(io.BytesIO(data)), whole) if isinstance(row, NewItem)]
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
-    table = plan.format in ("csv", "tsv")
-    if not sent.get("looked"):
-        plan = _guessed(plan, columns, rows, table)
+    if looked != plan.looks:
+        plan = _guessed(plain, columns, rows, plan.table)
     bad = [row for row in _first(plan.rows(io.BytesIO(data)), whole) if isinstance(row, BadRow)]
     findings = [(row.line, row.message + _hint(row, data)) for row in bad[:FINDINGS_SHOWN]]
-    if table and len(columns) == 1 and ";" in columns[0]:
-        findings.append(
-            (1, _("There is one column only. Is it split by semicolons? Save it with commas, or as TSV."))
-        )
-    return Look(plan, columns, tuple(rows[:ROWS_SHOWN]), tuple(findings), table)
+    if len(splits) > 1:
+        findings = [(1, str(_("The first line can be split in more than one way. Choose what splits it.")))]
+    return Look(plan, columns, tuple(rows[:ROWS_SHOWN]), tuple(findings), plan.table)
+
+
+def _splits(plan: Plan, data: bytes) -> tuple[str, ...]:
+    """What may split the columns, by name: what was chosen, else what the header has."""
+    if plan.delimiter or plan.format == "tsv":
+        return (plan.delimiter or "tab",)
+    names = {mark: name for name, mark in transfer.DELIMITERS.items()}
+    return tuple(names[mark] for mark in transfer.splits(io.BytesIO(data))) if plan.table else ()
 
 
 def _first(rows: Iterable[NewItem | BadRow], whole: bool) -> list[NewItem | BadRow]:
@@ -115,6 +139,7 @@ def _guessed(plan: Plan, columns: tuple[str, ...], rows: list[Json], table: bool
 
 
 def _hint(row: BadRow, data: bytes) -> str:
-    if "UTF-8" not in row.message and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if "UTF-16" in row.message or ("UTF-8" not in row.message and not utf16):
         return ""
     return " " + str(_("Save the file as UTF-8 (in a spreadsheet: “CSV UTF-8”) and choose it again."))
