@@ -74,6 +74,7 @@ class Finished:
     replayed: bool  # this finish was already counted: a retry
     next: Lease | None = None
     held_seconds: float = field(default=0, compare=False)  # from being given the item to the finish
+    finished_at: datetime | None = field(default=None, compare=False)  # also when a new next item was given
 
 
 @dataclass(frozen=True, slots=True)

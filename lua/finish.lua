@@ -10,8 +10,8 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 result
        6 the version of the form that the result was checked against, or '-'
        7 the request id of the reserve that is to follow; left out where none is   8 the skills as for
        reserve
-REPLY  {'finished', late 0|1, replayed 0|1, the microseconds from the grant to the finish, the next lease as
-       `reserve` gives it or {'nothing'} or {'more'}}
+REPLY  {'finished', late 0|1, replayed 0|1, the microseconds from the grant to the finish, when that was,
+       the next lease as `reserve` gives it or {'nothing'} or {'more'}}
        {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'} ]]
 local call = redis.call
 local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -67,9 +67,9 @@ if request then
   local waiter, woken -- nobody: a finish does not wait
   --- @include row_keys
   --- @include take
-  return { 'finished', late and 1 or 0, replayed and 1 or 0, lasted, reply or { 'nothing' } }
+  return { 'finished', late and 1 or 0, replayed and 1 or 0, lasted, ended, reply or { 'nothing' } }
 end
 if done then
   --- @include write_finish
 end
-return { 'finished', late and 1 or 0, replayed and 1 or 0, lasted }
+return { 'finished', late and 1 or 0, replayed and 1 or 0, lasted, ended }

@@ -5,6 +5,7 @@ What a flag of ``leaseq serve`` can change stands on gunicorn's command line ins
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -75,6 +76,13 @@ worker_class = Worker
 def on_starting(server: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
     """A directory in which the processes share what they count (docs/decisions/0008-metrics.md)."""
     os.environ[METRICS] = tempfile.mkdtemp(prefix="leaseq-metrics-")
+
+
+def post_worker_init(worker: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
+    """What the app is made of stays: the garbage collector need not look at its 90,000 objects again, which
+    would halt all threads for 50 ms."""
+    gc.collect()
+    gc.freeze()
 
 
 def on_exit(server: Any) -> None:  # noqa: ARG001 - as gunicorn calls it

@@ -127,14 +127,15 @@ class Working(Base):
         request = arguments.request(request_id) if then_reserve else None
         reply = self._send_finish(held, result, text, request, ",".join(can))
         self._check(reply, held[0])
-        late, replayed, lasted, *then_given = reply.rest
+        late, replayed, lasted, ended, *then_given = reply.rest
         following = then_given[0] if then_given else None
         then: Lease | None = None
         if following and following[0] == b"leased":
             then = records.lease(self.name, following[1:])
         elif following and following[0] == b"more":
             then = self.reserve(held[2], skills=can, request_id=request)
-        return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6)
+        at = records.when(ended)
+        return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6, at)
 
     def _send_finish(
         self, held: tuple[str, int, str], result: Json, text: str, request: str | None, can: str

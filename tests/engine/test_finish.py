@@ -192,13 +192,34 @@ def test_names_and_ids_with_marks_of_the_records_in_them(timed: leaseq.Queue) ->
         assert timed.get(mark).answers[0].person == mark
 
 
+def test_a_next_item_that_is_new_was_given_at_the_finish(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.configure(holds=2)
+    one, two = take("ann"), take("ann")
+    timed.configure(holds=1)
+    clock.tick(1)
+    done = timed.finish(one, {}, then_reserve=True)
+    assert done.next is not None
+    assert done.next.id == two.id, "one that was held before"
+    assert done.finished_at
+    assert done.next.reserved_at < done.finished_at
+    clock.tick(1)
+    done = timed.finish(two, {}, then_reserve=True)
+    assert done.next is not None
+    assert done.next.reserved_at == done.finished_at
+
+
 def test_a_finish_says_how_long_the_item_was_held(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
     lease = take("ann")
     clock.tick(41.5)
-    assert timed.finish(lease, {}).held_seconds == pytest.approx(41.5)
+    done = timed.finish(lease, {})
+    assert done.held_seconds == pytest.approx(41.5)
+    assert done.finished_at == timed.get(lease.id).answers[0].finished_at
     clock.tick(100)
     again = timed.finish(lease, {})
     assert (again.replayed, again.held_seconds) == (True, pytest.approx(41.5))
+    assert again.finished_at == done.finished_at
     late = take("ann")
     timed.configure(lease_seconds=10)
     clock.tick(400)

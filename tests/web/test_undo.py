@@ -80,6 +80,20 @@ def test_the_script_gets_the_next_item_alone_in_one_answer(asking: leaseq.Queue,
     assert (end.status_code, end.headers["X-Leaseq-Go"]) == (204, path(asking))
 
 
+def test_the_next_item_in_a_piece_shows_what_they_hold_besides(asking: leaseq.Queue, person: Browser) -> None:
+    """More than the policy allows: it allowed more before, or something was undone."""
+    for id in ("three", "four", "five"):
+        asking.enqueue({"text": f"The {id}"}, id=id)
+    asking.configure(holds=3)
+    held = [asking.reserve(person.name) for _ in range(3)]
+    asking.configure(holds=1)
+    for lease, others in zip(held, (1, 0, 0), strict=True):
+        assert lease is not None
+        fields = {"csrf_token": person.csrf("/account"), "token": str(lease.token), "then": "next", **ANSWER}
+        piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+        assert ("What you hold" in piece.text) == bool(others)
+
+
 def test_the_draft_of_the_page_is_kept_as_it_was_typed(asking: leaseq.Queue, person: Browser) -> None:
     lease = take(asking, person)
     sent = send(asking, person, lease, "draft", **{"answer.note": "so far", "answer.count": "4x"})

@@ -165,7 +165,7 @@ class Person:
             page = (await self._browser.ask("work page", f"/q/{self._queue}")).text
         if self._random.random() < DRAFTS:
             fields["answer.note"] = "the customer wrote twice"
-            draft = re.search(r' data-draft="(/q/[^"]+)"', page)
+            draft = re.search(r'\sdata-draft="(/q/[^"]+)"', page)
             if draft:
                 await self._browser.ask("draft", unescape(draft[1]), fields)
         answer = await self._browser.ask("finish and next", action, {**fields, "then": "next"}, PIECE)

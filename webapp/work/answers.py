@@ -45,13 +45,15 @@ def keep(found: leaseq.Queue, id: str, token: int) -> None:
         found.save_draft(id=id, token=token, person=person().name, draft=draft)
 
 
-def held(found: leaseq.Queue, lease: leaseq.Lease, today: DayFigures | None = None) -> Page:
-    """A lease that the person was just given."""
+def held(
+    found: leaseq.Queue, lease: leaseq.Lease, today: DayFigures | None = None, *, alone: bool = False
+) -> Page:
+    """A lease that the person was just given; ``alone``: they are known to hold no other."""
     if not wants_piece():
         return redirect(url_for("work.page", q=found.name, item=lease.id), 303)
     policy = found.policy
     typed = typed_of(fields_of(policy.form), lease.draft)
-    leases = found.mine(person().name)
+    leases = [lease] if alone else found.mine(person().name)
     return shown(Sheet(found, policy, lease.id, lease.token, typed, lease=lease, leases=leases, today=today))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import flash, request, url_for
 from flask_babel import gettext as _
 
+import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from webapp.forms import fields_of, read_result, typed_in
 from webapp.gate import needs
@@ -42,8 +43,14 @@ def finish(q: str, id: str) -> Page:
     today = count(q, "finished", id, token, finished.held_seconds)
     remember(q, id, token, finished.late)
     if finished.next is not None and wants_piece():
-        return held(found, finished.next, today)
+        return held(found, finished.next, today, alone=_is_alone(found.policy, finished))
     return back(q) if then_reserve else go(url_for("work.home"))
+
+
+def _is_alone(policy: leaseq.Policy, finished: leaseq.Finished) -> bool:
+    """Whether the next item is all that they hold: one that is new is given only to who has a hand free."""
+    new = finished.next is not None and finished.next.reserved_at == finished.finished_at
+    return new and not finished.replayed and policy.holds == 1
 
 
 @bp.post("/q/<q>/items/<name:id>/undo")
