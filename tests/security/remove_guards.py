@@ -1,8 +1,8 @@
 """``python -m tests.security.remove_guards [WORD]``: does a test notice when a guard is gone?
 
-In a copy of the tree under the folder for temporary files. First all the tests are run with every guard in
-its place, and have to pass. Then each guard is taken out by itself, its tests are run, and it is put back. It
-exits with 1 where a guard went and nobody noticed. WORD chooses rows or files.
+In copies of the tree under the folder for temporary files, one for each processor. First all the tests are
+run with every guard in its place, and have to pass. Then each guard is taken out by itself, its tests are run,
+and it is put back. It exits with 1 where a guard went and nobody noticed. WORD chooses rows or files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 
 from tests.security.guards import GUARDS, Guard
 
@@ -27,22 +29,34 @@ def main(word: str = "") -> int:
     began = time.monotonic()
     chosen = [guard for guard in GUARDS if word in guard.row or word in guard.file]
     with tempfile.TemporaryDirectory(prefix="leaseq-guards-") as folder:
-        tree = Path(folder) / "tree"
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "leaseq-data"))
-        whole = run(tree, {test for guard in chosen for test in guard.test.split()})
+        trees = [Path(folder) / f"tree{number}" for number in range(os.cpu_count() or 1)]
+        for tree in trees:
+            shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "leaseq-data"))
+        whole = run(trees[0], {test for guard in chosen for test in guard.test.split()})
         if whole.returncode != 0:
             print(whole.stdout[-3_000:], "With every guard in its place, these have to pass first.", sep="\n")
             return 1
-        unnoticed = [guard for guard in chosen if not noticed(tree, guard)]
+        unnoticed = [guard for guard, said in all_without(trees, chosen) if not said]
     left = f"{len(chosen) - len(unnoticed)} of {len(chosen)} guards were missed by a test when they were gone"
     print(f"{left}, in {time.monotonic() - began:.0f} s")
     return 1 if unnoticed else 0
 
 
-def noticed(tree: Path, guard: Guard) -> bool:
-    said = without(tree, guard)
-    print(f"{'noticed' if said else 'NOT NOTICED'}  {guard.row}: {guard.file}: {said}", flush=True)
-    return bool(said)
+def all_without(trees: list[Path], chosen: list[Guard]) -> list[tuple[Guard, str]]:
+    """What was said without each guard. A tree is one guard short at a time."""
+    free: SimpleQueue[Path] = SimpleQueue()
+    for tree in trees:
+        free.put(tree)
+
+    def one(guard: Guard) -> tuple[Guard, str]:
+        tree = free.get()
+        said = without(tree, guard)
+        free.put(tree)
+        print(f"{'noticed' if said else 'NOT NOTICED'}  {guard.row}: {guard.file}: {said}", flush=True)
+        return guard, said
+
+    with ThreadPoolExecutor(len(trees)) as pool:
+        return list(pool.map(one, chosen))
 
 
 def without(tree: Path, guard: Guard) -> str:

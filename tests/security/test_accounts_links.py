@@ -59,6 +59,23 @@ def test_an_old_link_sets_no_password(
         accounts.use_link(link, "a third long one")
 
 
+def test_who_comes_second_by_the_same_invitation_stays_out(
+    accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, first, second = accounts.invite(by="test"), new_name("first"), new_name("second")
+    hashed = accounts._passwords.hash
+
+    def meanwhile(password: str, name: str) -> str:
+        monkeypatch.undo()
+        accounts.accept(token, first, PASSWORD)
+        return hashed(password, name)
+
+    monkeypatch.setattr(accounts._passwords, "hash", meanwhile)
+    with pytest.raises(Invalid, match="used or is too old"):
+        accounts.accept(token, second, PASSWORD)
+    assert (accounts.find(first) is None, accounts.find(second)) == (False, None)
+
+
 def test_a_link_made_on_the_command_line_needs_no_account(accounts: Accounts, person: Browser) -> None:
     link = accounts.password_link(person.name, by="the command line")
     assert accounts.use_link(link, NEW).name == person.name

@@ -1,5 +1,5 @@
-"""The list of guards is true to the code: each piece is there, and each test that should notice exists. The page
-for whoever asks how safe this is says the same."""
+"""The list of guards is true to the code: each piece is there, and each test that should notice exists. So is
+the page that shows it."""
 
 from __future__ import annotations
 

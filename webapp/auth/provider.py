@@ -80,26 +80,19 @@ def provider_back() -> Response | tuple[str, int]:
     return redirect(own_path(target), 303)
 
 
-def _metadata(client: Any) -> dict[str, Any]:
-    """What the provider says of itself, where it is the one that is set."""
+def _metadata(client: Any) -> None:
+    """Load what the provider says of itself, which has to be the one that is set."""
     issuer = str(state().settings.oidc_issuer)
     found: dict[str, Any] = client.load_server_metadata()
     if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
         raise _failed(_("It calls itself %(name)s.", name=found.get("issuer")))
-    return found
 
 
 def _claims(client: Any) -> dict[str, Any]:
-    """What the provider says of the person: signed by it, for us, for this very sign-in."""
-    metadata = _metadata(client)
-    answer = client.authorize_access_token(
-        claims_options={
-            "iss": {"essential": True, "value": metadata["issuer"]},
-            "sub": {"essential": True},
-            "exp": {"essential": True},
-        }
-    )
-    claims = answer.get("userinfo")
+    """What the provider says of the person: signed by it, for us, for this very sign-in. authlib sees to it,
+    and takes the issuer from the metadata."""
+    _metadata(client)
+    claims = client.authorize_access_token().get("userinfo")
     if not claims:
         raise _failed(_("It sent no ID token."))
     return dict(claims)

@@ -13,7 +13,6 @@ GUARDS: tuple[Guard, ...] = (
         "webapp/proxies.py",
         f"{T_GATE}::test_forwarded_headers_are_believed_from_configured_proxies_only",
         ("return any(found in network for network in self._networks)", "return True"),
-        ("self._networks = networks if hops else ()", "self._networks = networks"),
     ),
     *guards(
         FORWARDED,

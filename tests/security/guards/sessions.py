@@ -72,10 +72,4 @@ GUARDS: tuple[Guard, ...] = (
         f"{T_SESSIONS}::test_one_persons_session_does_not_open_anothers",
         ("if raw is None or whose != named.name:", "if raw is None or not whose:"),
     ),
-    *guards(
-        OURS,
-        SESSIONS,
-        f"{T_SESSIONS}::test_a_session_that_nobody_started_is_none",
-        ("if raw is None or whose != named.name:", "if raw is None:"),
-    ),
 )
