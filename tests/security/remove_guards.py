@@ -1,7 +1,7 @@
 """``python -m tests.security.remove_guards [WORD]``: does a test notice when a guard is gone?
 
 In copies of the tree under the folder for temporary files, one for each processor. First all the tests are
-run with every guard in its place, and have to pass. Then each guard is taken out by itself, its tests are run,
+run with every guard in its place, and have to pass. Then each guard is taken out by itself, its tests run,
 and it is put back. It exits with 1 where a guard went and nobody noticed. WORD chooses rows or files.
 """
 
