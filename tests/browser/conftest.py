@@ -82,3 +82,6 @@ def judge(tab: Page) -> None:
     assert found.violations_count == 0, f"{tab.url}: {found.generate_report()}"
     wide = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"{tab.url} is {wide} px too wide"
+    lists = "[...document.querySelectorAll('.scroll:has(> .cards)')]"
+    sideways = tab.evaluate(f"{lists}.filter((one) => one.scrollWidth > one.clientWidth).length")
+    assert sideways == 0, f"{tab.url} has {sideways} lists that scroll sideways"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from webapp import i18n
+from webapp.show import span
 
 from .conftest import Browser
 
@@ -40,6 +41,13 @@ def test_a_choice_leads_to_own_pages_only(person: Browser) -> None:
 
 def test_a_language_that_is_not_there_is_refused(person: Browser) -> None:
     assert person.post("/language", {"language": "tlh"}).status_code == 400
+
+
+def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
+    days = 1234 * 86_400 + 3 * 3600
+    for wish, told in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
+        with app.test_request_context(headers={"Accept-Language": wish}):
+            assert span(days) == told
 
 
 def test_each_reads_their_own_language_of_the_same_page(app: Any, person: Browser) -> None:
