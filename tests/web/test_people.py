@@ -167,18 +167,20 @@ def test_people_are_found_with_what_they_hold_and_did_today(
     days = app.extensions["leaseq"].days
     for number in range(3):
         days.record(ann.name, asking.name, "finished", id=f"i{number}", token=number, active_ms=30_000)
+    days.record(ann.name, asking.name, "finished", id="by REST", token=8, held_ms=70_000)
     days.record(ann.name, asking.name, "gave_back", id="i9", token=9)
     found = rows(boss.get("/people?q=rare-skill").text)
     line = next(line for line in found.split("\n") if ann.name in line)
-    assert [cell.strip() for cell in line.split("|")][2:6] == ["1", "3", "30 s", "1"]
+    assert [cell.strip() for cell in line.split("|")][2:6] == ["1", "4", "30 s", "1"]
     assert boss.name not in found
     assert ann.name in boss.get(f"/people?role=worker&state=active&q={ann.name.upper()}").text
     for other in ("role=manager", "state=disabled"):
         assert "Nobody is like that" in boss.get(f"/people?q={ann.name}&{other}").text
     own = boss.get(f"/people/{ann.name}").text
     assert 'class="bar"' in own
-    assert "3 at most" in own
-    assert asking.name in rows(own)
+    assert "4 at most" in own
+    line = next(line for line in rows(own).split("\n") if asking.name in line)
+    assert [cell.strip() for cell in line.split("|")][1:7] == ["4", "30 s", "1", "–", "2 min", "70 s"]
 
 
 def test_people_come_page_by_page(
