@@ -1,7 +1,8 @@
 // What is typed is kept while it is typed: at once in this browser, and after a pause as a draft on the server.
+// The copy here stays until the answer is sent: another window may save something else over the draft.
 import { local } from "./page.js";
-import { fill, stamp, typed } from "./work-fields.js";
-import { drop, get, put } from "./work-store.js";
+import { fill, hasAside, stamp, stampOf, typed } from "./work-fields.js";
+import { get, put } from "./work-store.js";
 
 const HERE = 100; // ms after the last key
 const THERE = 600;
@@ -14,16 +15,20 @@ export function begin(sheet) {
   let soon = null;
   let later = null;
   let saving = Promise.resolve();
+  let sent = false;
+
+  const keep = (more = {}) => put(sheet.what, { pairs: typed(form), base, other: sheet.other, ...more });
 
   const keepHere = () => {
     clearTimeout(soon);
     soon = null;
-    put(sheet.what, { pairs: typed(form), base });
+    keep();
   };
 
   const changed = () => {
     sheet.touched = true;
     if (!form.dataset.draft || sheet.elsewhere) return;
+    sent = false;
     if (note) note.textContent = "";
     clearTimeout(soon);
     clearTimeout(later);
@@ -52,7 +57,7 @@ export function begin(sheet) {
     }
     if (why === "saved") {
       base = now;
-      if (stamp(form) === now && !hasMore(form)) drop(sheet.what);
+      if (!sent && stamp(form) === now) keep({ saved: true });
     }
     if (note) note.textContent = note.dataset[why];
   }
@@ -70,7 +75,8 @@ export function begin(sheet) {
   // The answer is on its way: what is kept here stays until the server has it.
   sheet.keepToSend = (url, body) => {
     sheet.stopDraft();
-    put(sheet.what, { pairs: typed(form), base, send: { url, body: [...body] } });
+    sent = true;
+    keep({ send: { url, body: [...body] } });
   };
   sheet.stopDraft = () => {
     clearTimeout(soon);
@@ -85,35 +91,46 @@ export function begin(sheet) {
   restore(sheet, base);
 }
 
-// The boxes of the ways out are kept in this browser only.
-function hasMore(form) {
-  return [...form.querySelectorAll(".ways-out textarea")].some((box) => box.value !== "");
+// What this browser has, where it is not what the page shows: put in where nobody saved since, else offered.
+function restore(sheet, base) {
+  const { form } = sheet;
+  const kept = get(sheet.what);
+  if (!kept || !form.dataset.draft) return;
+  const mine = stampOf(form, kept.pairs);
+  if (kept.other && stampOf(form, kept.other.pairs) !== base) sheet.other = kept.other;
+  if (mine === base) {
+    // Nothing to tell: it stands there, and the server has it, or has it soon.
+    if (!kept.saved || hasAside(form, kept.pairs)) putIn(sheet, kept.pairs);
+    if (sheet.other) offer(sheet, "since");
+  } else if (kept.base === base) {
+    putIn(sheet, kept.pairs);
+    tell(sheet, "back", kept.at);
+  } else {
+    sheet.other = { pairs: kept.pairs, at: kept.at };
+    offer(sheet, kept.saved ? "since" : "other");
+  }
 }
 
-function restore(sheet, base) {
-  const kept = get(sheet.what);
-  if (!kept || !sheet.form.dataset.draft) return;
+function putIn(sheet, pairs) {
+  sheet.filled(pairs);
+  for (const box of sheet.form.querySelectorAll(".ways-out textarea")) box.closest("details").open = box.value !== "";
+}
+
+function tell(sheet, what, at) {
   const note = sheet.root.querySelector("#typed-here");
-  const back = () => {
-    sheet.filled(kept.pairs);
-    for (const box of sheet.form.querySelectorAll(".ways-out textarea")) box.closest("details").open = box.value !== "";
-  };
-  const text = (words) => (note.querySelector("span").textContent = words.replace("{time}", local(kept.at)));
-  const button = note.querySelector("button");
-  if (JSON.stringify(kept.pairs.filter(([, value]) => value !== "")) === base) {
-    sheet.filled(kept.pairs); // nothing to tell: it stands there, and the server has it soon
-    return;
-  }
-  if (kept.base === base) {
-    back();
-    text(note.dataset.back);
-    button.hidden = true;
-  } else {
-    text(note.dataset.other);
-    button.addEventListener("click", () => {
-      back();
-      note.hidden = true;
-    });
-  }
+  note.querySelector("span").textContent = note.dataset[what].replace("{time}", local(at));
+  note.querySelector("button").hidden = what === "back";
   note.hidden = false;
+}
+
+// What stood in the form until then takes the place of what was offered.
+function offer(sheet, what) {
+  tell(sheet, what, sheet.other.at);
+  const note = sheet.root.querySelector("#typed-here");
+  note.querySelector("button").addEventListener("click", () => {
+    const { pairs } = sheet.other;
+    sheet.other = { pairs: typed(sheet.form), at: Date.now() };
+    putIn(sheet, pairs);
+    note.hidden = true;
+  });
 }

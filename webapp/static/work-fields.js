@@ -16,10 +16,23 @@ export function fill(form, pairs) {
   }
 }
 
-// To tell whether something else stands in the form than before.
+// To tell whether another answer stands in the form than before. The boxes of the ways out are no part of it: they are
+// kept in this browser only.
 export function stamp(form) {
-  return JSON.stringify(typed(form).filter(([, text]) => text !== ""));
+  return stampOf(form, typed(form));
 }
+
+export function stampOf(form, pairs) {
+  const aside = asides(form);
+  return JSON.stringify(pairs.filter(([name, text]) => text !== "" && !aside.has(name)));
+}
+
+export function hasAside(form, pairs) {
+  const aside = asides(form);
+  return pairs.some(([name, text]) => text !== "" && aside.has(name));
+}
+
+const asides = (form) => new Set([...form.querySelectorAll(".ways-out textarea")].map((box) => box.name));
 
 export function isWriting(target) {
   return target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");

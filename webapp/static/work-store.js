@@ -1,6 +1,7 @@
 // What this browser keeps of what was typed, until the server has it: by person, queue and item.
 const PREFIX = "leaseq typed ";
-const KEPT = 7 * 86_400_000; // ms
+const DAY = 86_400_000; // ms
+const KEPT = 7 * DAY;
 
 export function put(what, kept) {
   try {
@@ -28,8 +29,8 @@ export function drop(what) {
 
 // The server has seen it, and said no: it is not sent again by itself, but the words stay.
 export function isSent(what) {
-  const kept = get(what);
-  if (kept) put(what, { pairs: kept.pairs, base: kept.base });
+  const { pairs, base, other } = get(what) ?? {};
+  if (pairs) put(what, { pairs, base, other });
 }
 
 // Answers of this person that never reached the server: [what, what was kept].
@@ -47,5 +48,5 @@ function all() {
 }
 
 for (const [what, kept] of all()) {
-  if (!kept || kept.at < Date.now() - KEPT) drop(what);
+  if (!kept || kept.at < Date.now() - (kept.saved ? DAY : KEPT)) drop(what);
 }

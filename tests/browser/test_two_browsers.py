@@ -1,0 +1,45 @@
+"""One item in two browsers: the last to save stands in the form, and what the other typed is not lost."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, Page, expect
+
+import leaseq
+
+from .conftest import judge, sign_in
+from .working import TRIAGE, begin, filled, shows
+
+
+def write(tab: Page, text: str) -> None:
+    tab.get_by_label("Note").fill(text)
+    expect(tab.get_by_text("Draft saved")).to_be_visible()
+
+
+def test_what_another_browser_saved_over_is_offered_where_it_was_typed(
+    tab: Page, person: str, queue: leaseq.Queue, chromium: Browser, address: str
+) -> None:
+    filled(queue, TRIAGE)
+    begin(tab, person, queue)
+    write(tab, "typed on the laptop")
+    with chromium.new_context(base_url=address) as other:
+        phone = other.new_page()
+        sign_in(phone, person)
+        phone.goto(f"/q/{queue.name}")
+        shows(phone, "message 1")
+        expect(phone.get_by_label("Note")).to_have_value("typed on the laptop")
+        expect(phone.locator("#typed-here")).to_be_hidden()
+        write(phone, "typed on the phone")
+    tab.reload()
+    shows(tab, "message 1")
+    expect(tab.get_by_label("Note")).to_have_value("typed on the phone")
+    expect(tab.get_by_text("Another window has saved this one since.")).to_be_visible()
+    judge(tab)
+    tab.get_by_role("button", name="Put it in").click()
+    expect(tab.get_by_label("Note")).to_have_value("typed on the laptop")
+    expect(tab.get_by_text("Draft saved")).to_be_visible()
+    assert queue.mine(person)[0].draft == {"note": "typed on the laptop"}
+    tab.reload()
+    shows(tab, "message 1")
+    expect(tab.get_by_label("Note")).to_have_value("typed on the laptop")
+    tab.get_by_role("button", name="Put it in").click()
+    expect(tab.get_by_label("Note")).to_have_value("typed on the phone")
