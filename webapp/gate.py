@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
+import flask_login
 from flask import Flask, Response, current_app, g, redirect, request, session, url_for
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
@@ -48,8 +49,6 @@ OPEN_TO_ANYONE = frozenset(
 )
 """The only endpoints that take a request without knowing whose it is."""
 
-NAMED = "_user_id"
-"""Where the cookie names the session of a person, which the server can end."""
 _SENT_AT = "sent_at"
 _View = TypeVar("_View", bound=Callable[..., Any])
 csrf = CSRFProtect()
@@ -80,7 +79,27 @@ def need_of(app: Flask, endpoint: str) -> Need | None:
     return found
 
 
+class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
+    """A person as flask-login wants one. The cookie names their session, which the server can end."""
+
+    def __init__(self, person: Person, session: str) -> None:
+        self.person = person
+        self.session = session
+
+    def get_id(self) -> str:
+        return self.session
+
+
+def visitor_of(session: str) -> Visitor | None:
+    person = accounts().sessions.person(session)
+    return Visitor(person, session) if person is not None else None
+
+
 def init_gate(app: Flask) -> None:
+    manager = flask_login.LoginManager()
+    manager.session_protection = None  # it only marks a session as not fresh, which nothing here asks for
+    manager.init_app(app, add_context_processor=False)
+    manager.user_loader(visitor_of)
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # the gate asks for it, after it knows who calls
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
     csrf.init_app(app)
@@ -140,10 +159,9 @@ def _identify() -> ApiToken | Literal["unknown"] | None:
     """Find out who calls: by a bearer token under /api, else by the session. Gives the token, if any."""
     g.person = None
     if not in_api() or "Authorization" not in request.headers:
-        named = session.get(NAMED)
-        if isinstance(named, str):
-            g.person = accounts().sessions.person(named)
-        if g.person is not None:
+        visitor = flask_login.current_user
+        if visitor.is_authenticated:
+            g.person = visitor.person
             _go_on()
         return None
     token = bearer_token()

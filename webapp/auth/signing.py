@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import flask_login
 from flask import Blueprint, request, session, url_for
 from flask_babel import gettext as _
 
@@ -14,7 +15,7 @@ from leaseq import Invalid
 from webapp.accounts import Person
 from webapp.accounts.attempts import Counter, of_password
 from webapp.errors import Problem
-from webapp.gate import NAMED
+from webapp.gate import Visitor
 from webapp.state import accounts, person
 
 bp = Blueprint("auth", __name__)
@@ -38,14 +39,15 @@ def sign_in(who: Person) -> None:
     """A new session, whatever the browser had before: what was known of the old one opens nothing."""
     end_session()
     session.permanent = True
-    session[NAMED] = accounts().sessions.start(who)
+    flask_login.login_user(Visitor(who, accounts().sessions.start(who)))
 
 
 def end_session() -> None:
     """End the session on the server too, so that a copy of its cookie is worth nothing."""
-    known = session.get(NAMED)
+    known = session.get("_user_id")
     if isinstance(known, str):
         accounts().sessions.end(known)
+    flask_login.logout_user()
     session.clear()
 
 
