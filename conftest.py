@@ -1,10 +1,13 @@
-"""A test run with a skipped test is not a green one.
+"""A test run with a skipped test is not a green one; and what all runs have: a seed, and a long form.
 
 A skip counts as explained only where its reason starts with ``platform:`` and says what this machine
 lacks that no install can give it. Any other skip or expected failure fails the run.
 """
 
 from __future__ import annotations
+
+import os
+import secrets
 
 import pytest
 
@@ -38,3 +41,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section(f"skipped without a reason that starts with {EXPLAINED!r}", red=True)
         for line in unexplained:
             terminalreporter.line(line)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="the long form of the tests that have one")
+
+
+def pytest_configure() -> None:
+    """Before the workers of a run start, which take it over."""
+    os.environ.setdefault("LEASEQ_SEED", str(secrets.randbelow(1_000_000)))
+
+
+def pytest_report_header() -> str:
+    return f"seed: {os.environ['LEASEQ_SEED']} (again with LEASEQ_SEED={os.environ['LEASEQ_SEED']})"

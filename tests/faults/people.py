@@ -1,0 +1,197 @@
+"""Made-up people and a producer who work a queue in threads, while something goes wrong with it."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import leaseq
+from tests.faults.history import History, Recorder, patiently
+from tests.faults.spec import Rules
+
+LEASE_SECONDS = 1.0
+RULES = Rules(max_attempts=1_000, lease_seconds=LEASE_SECONDS)
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How often, of a hundred items, somebody does anything but finish."""
+
+    abandons: int = 5
+    fails: int = 3
+    walks_away: int = 3
+    renews: int = 10
+    finishes_twice: int = 5  # as a program does whose reply was lost
+    is_late: int = 3  # answers after the lease ran out
+    think: float = 0.01  # seconds, at most
+
+
+class Crowd:
+    """A producer and some people, each with a client of their own, until they are told to stop."""
+
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        seed: int,
+        *,
+        people: int = 8,
+        items: int = 200,
+        habits: Habits = Habits(),
+        durable: str = "server",
+        connect: Callable[[str], leaseq.Client] = leaseq.connect,
+    ) -> None:
+        self.history = History(seed)
+        self._name, self._items, self._people, self._habits = name, items, people, habits
+        self._clients = [connect(url) for _ in range(people + 1)]
+        self.queue = leaseq.Queue(self._clients[0], name)
+        patiently(
+            lambda: self.queue.configure(
+                lease_seconds=LEASE_SECONDS,
+                max_attempts=RULES.max_attempts,
+                retry_seconds=0.1,
+                retry_max_seconds=0.2,
+                durable=durable,
+            )
+        )
+        self._stop = threading.Event()
+        self._pool = ThreadPoolExecutor(people + 1)
+        self._running: list[Future[None]] = []
+
+    def start(self) -> None:
+        seeds = random.Random(self.history.seed)
+        self._running.append(self._pool.submit(self._produce))
+        for number in range(self._people):
+            client = self._clients[number + 1]
+            recorder = Recorder(leaseq.Queue(client, self._name), self.history)
+            dice = random.Random(seeds.random())
+            person = _Person(f"person {number}", recorder, dice, self._habits, self._stop)
+            self._running.append(self._pool.submit(person.work))
+
+    def grants(self) -> int:
+        return sum(call.granted is not None for call in list(self.history.calls))
+
+    def wait_for(self, grants: int, *, seconds: float = 60) -> None:
+        """Until so many leases were handed out in all."""
+        until = time.monotonic() + seconds
+        while self.grants() < grants:
+            self._raise_what_failed()
+            if time.monotonic() > until:
+                raise TimeoutError(f"{self.grants()} of {grants} grants within {seconds} s")
+            time.sleep(0.02)
+
+    def done(self, *, seconds: float = 120) -> None:
+        """Until everything that was sent is finished; then all go home."""
+        until = time.monotonic() + seconds
+        while True:
+            self._raise_what_failed()
+            stats = patiently(self.queue.stats)
+            if stats.finished >= self._items and not (stats.inbound or stats.reserved or stats.scheduled):
+                break
+            if time.monotonic() > until:
+                raise TimeoutError(f"not all was finished within {seconds} s: {stats}")
+            time.sleep(0.05)
+        self.stop()
+
+    def stop(self) -> None:
+        self._stop.set()
+        for one in self._running:
+            one.result(60)
+
+    def close(self) -> None:
+        """Send all home, whatever became of them."""
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for client in self._clients:
+            client.close()
+
+    def _raise_what_failed(self) -> None:
+        for one in self._running:
+            if one.done():
+                one.result()
+
+    def _produce(self) -> None:
+        recorder = Recorder(self.queue, self.history)
+        for number in range(self._items):
+            if self._stop.is_set():
+                return
+            patiently(lambda number=number: recorder.enqueue(f"item-{number:06}", {"n": number}))  # type: ignore[misc]
+
+
+class _Person:
+    def __init__(
+        self, name: str, queue: Recorder, dice: random.Random, habits: Habits, stop: threading.Event
+    ) -> None:
+        self._name, self._queue, self._dice, self._stop = name, queue, dice, stop
+        self._habits = habits
+
+    def work(self) -> None:
+        lease: leaseq.Lease | None = None
+        while not self._stop.is_set():
+            try:
+                if lease is None:
+                    lease = self._queue.reserve(self._name)
+                if lease is None:
+                    time.sleep(0.01)
+                    continue
+                lease = self._act(lease)
+            except leaseq.ServerUnavailable:
+                time.sleep(self._dice.uniform(0.01, 0.05))
+
+    def _act(self, lease: leaseq.Lease) -> leaseq.Lease | None:
+        """What they do with an item; the next one where they got one by it."""
+        self._stop.wait(self._dice.uniform(0, self._habits.think))
+        habits, dice = self._habits, self._dice.uniform(0, 100)
+        for share, act in (
+            (habits.abandons, self._abandon),
+            (habits.fails, self._fail),
+            (habits.walks_away, self._walk_away),
+            (habits.is_late, self._be_late),
+            (habits.renews, self._renew),
+        ):
+            if dice < share:
+                return act(lease)
+            dice -= share
+        return self._finish(lease)
+
+    def _finish(self, lease: leaseq.Lease) -> leaseq.Lease | None:
+        """Sent again until it is answered: what was typed is not given up."""
+        result, then = {"by": self._name, "token": lease.token}, self._dice.random() < 0.5
+        _, following = patiently(lambda: self._queue.finish(lease, result, then=then))
+        if self._dice.uniform(0, 100) < self._habits.finishes_twice:
+            patiently(lambda: self._queue.finish(lease, result))
+        return following
+
+    def _abandon(self, lease: leaseq.Lease) -> None:
+        self._queue.abandon(lease)
+
+    def _fail(self, lease: leaseq.Lease) -> None:
+        self._queue.fail(lease)
+
+    def _walk_away(self, lease: leaseq.Lease) -> None:
+        self._stop.wait(max(lease.expires_at.timestamp() - time.time(), 0))
+
+    def _be_late(self, lease: leaseq.Lease) -> leaseq.Lease | None:
+        self._walk_away(lease)
+        self._stop.wait(self._dice.uniform(0, 0.5))
+        return self._finish(lease)
+
+    def _renew(self, lease: leaseq.Lease) -> leaseq.Lease | None:
+        renewed = self._queue.renew(lease)
+        return self._finish(renewed) if renewed else None
+
+
+@contextmanager
+def crowd(url: str, name: str, seed: int, **more: object) -> Iterator[Crowd]:
+    """People at work; afterwards they are sent home, whatever happened."""
+    made = Crowd(url, name, seed, **more)  # type: ignore[arg-type]
+    try:
+        made.start()
+        yield made
+    finally:
+        made.close()

@@ -1,0 +1,195 @@
+"""The judge itself: it passes what is right, and sees what is planted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha1
+
+import pytest
+
+import leaseq
+from leaseq import moves
+from leaseq.scripts import Script
+from tests.conftest import Server
+from tests.faults.history import Call, Granted, History, Recorder
+from tests.faults.judge import judged
+from tests.faults.people import RULES, crowd
+from tests.faults.wgl import Span, linearization
+
+
+def register(state: int, op: tuple[str, int]) -> Iterator[int]:
+    """A number that is written and read."""
+    what, value = op
+    if what == "write":
+        yield value
+    elif value == state:
+        yield state
+
+
+@pytest.mark.parametrize(
+    ("spans", "possible"),
+    [
+        ([(("write", 1), 0, 1), (("read", 1), 2, 3)], True),
+        ([(("write", 1), 0, 1), (("read", 0), 2, 3)], False),
+        ([(("write", 1), 0, 5), (("read", 0), 1, 2), (("read", 1), 3, 4)], True),
+        ([(("write", 1), 0, 5), (("read", 1), 1, 2), (("read", 0), 3, 4)], False),
+        ([(("write", 1), 0, float("inf")), (("read", 0), 1, 2), (("read", 1), 3, 4)], True),
+        ([(("write", 1), 0, float("inf")), (("read", 0), 1, 2)], True),
+        ([(("write", 1), 3, float("inf")), (("read", 1), 1, 2)], False),
+        ([(("write", 1), 0, 9), (("write", 2), 0, 9), (("read", 2), 1, 2), (("read", 1), 3, 4)], True),
+    ],
+)
+def test_the_search(spans: list[tuple[tuple[str, int], float, float]], possible: bool) -> None:
+    found = linearization([Span(*one) for one in spans], 0, register)
+    assert (found is not None) == possible
+
+
+def history(*calls: Call) -> History:
+    made = History(0)
+    for number, call in enumerate(calls):
+        made.calls.append(replace(call, start=call.start or number, end=call.end or number + 0.5))
+    return made
+
+
+def granted(person: str, token: int, expires: float = 100) -> Call:
+    lease = Granted("a", token, person, expires, 1)
+    return Call("reserve", person, outcome="ok", granted=lease, reserves=True)
+
+
+ADDED = Call("enqueue", id="a", outcome="ok", added=True)
+
+
+def finished(person: str, token: int, **more: object) -> Call:
+    return Call("finish", person, "a", token, {"by": person}, outcome="ok", **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("calls", "faults"),
+    [
+        pytest.param([ADDED, granted("ann", 1), finished("ann", 1)], [], id="as it should be"),
+        pytest.param(
+            [ADDED, granted("ann", 1, expires=2), granted("bob", 2), finished("bob", 2)], [], id="ran out"
+        ),
+        pytest.param(
+            [ADDED, granted("ann", 1, expires=1.6), finished("ann", 1, late=True)],
+            [],
+            id="late, and nobody took it",
+        ),
+        pytest.param([ADDED, granted("ann", 1), granted("ann", 1), finished("ann", 1)], [], id="got back"),
+        pytest.param(
+            [ADDED, granted("ann", 1), finished("ann", 1), finished("ann", 1, replayed=True)],
+            [],
+            id="sent twice",
+        ),
+        pytest.param(
+            [ADDED, Call("reserve", "ann", reserves=True), granted("bob", 2, expires=900)],
+            [],
+            id="nobody was told",
+        ),
+        pytest.param(
+            [ADDED, granted("ann", 1), granted("bob", 2)], ["linearizable", "one holder"], id="a double grant"
+        ),
+        pytest.param(
+            [ADDED, granted("ann", 1, expires=1.6), granted("bob", 2), finished("ann", 1, late=True)],
+            ["linearizable"],
+            id="a stale accept",
+        ),
+        pytest.param(
+            [ADDED, granted("ann", 1), finished("ann", 1), granted("bob", 2)],
+            ["linearizable"],
+            id="an answer forgotten",
+        ),
+        pytest.param(
+            [ADDED, granted("ann", 1), replace(finished("ann", 1), outcome="lost", kept=True)],
+            ["linearizable"],
+            id="refused for nothing",
+        ),
+        pytest.param(
+            [ADDED, granted("ann", 5), Call("abandon", "ann", "a", 5, outcome="ok"), granted("bob", 4)],
+            ["linearizable", "one holder", "fencing"],
+            id="a smaller token",
+        ),
+        pytest.param([granted("ann", 1)], ["linearizable"], id="from nowhere"),
+        pytest.param(
+            [ADDED, granted("ann", 1), finished("ann", 1, late=True)],
+            ["linearizable"],
+            id="late before its time",
+        ),
+    ],
+)
+def test_a_history_is_judged(calls: list[Call], faults: list[str]) -> None:
+    assert [fault.guarantee for fault in judged(history(*calls), RULES)] == faults
+
+
+def planted(name: str, right: str, wrong: str) -> Script:
+    """A move with one line made wrong."""
+    script = moves.SCRIPTS[name]
+    source = script.source.replace(right, wrong)
+    assert (source != script.source) == (right != wrong)
+    return replace(script, source=source, sha=sha1(source.encode(), usedforsecurity=False).hexdigest())
+
+
+def story(queue: leaseq.Queue) -> History:
+    """Two hold an item each; the lease of one runs out, somebody else gets it, and then both answer."""
+    queue.configure(lease_seconds=0.2)
+    done = History(0)
+    by = Recorder(queue, done)
+    by.enqueue("a", {}), by.enqueue("b", {})
+    ann, bob = by.reserve("ann"), by.reserve("bob")
+    by.finish(bob, {"by": "bob"})
+    while (eve := by.reserve("eve")) is None:
+        pass
+    by.finish(ann, {"by": "ann"})
+    by.finish(eve, {"by": "eve"})
+    return done
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "guarantees"),
+    [
+        pytest.param("clear", "local", "local", set(), id="nothing"),
+        pytest.param(
+            "reserve",
+            "    call('ZREM', shelf, next_id)\n    call('XADD', JOURNAL, at, 'reserved', event)",
+            "    call('XADD', JOURNAL, at, 'reserved', event)",
+            {"one holder", "linearizable"},
+            id="a double grant",
+        ),
+        pytest.param(
+            "finish",
+            "holdings, 'g:' .. id, done)",
+            "holdings, 'g:' .. id, grant)",
+            {"no answer lost"},
+            id="a lost answer",
+        ),
+        pytest.param(
+            "finish",
+            "if not grant or string.sub(grant, 1, #claim) ~= claim or",
+            "if not grant or",
+            {"linearizable"},
+            id="a stale accept",
+        ),
+    ],
+)
+def test_what_is_planted_in_a_real_server_is_seen(
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    queue_name: str,
+    name: str,
+    right: str,
+    wrong: str,
+    guarantees: set[str],
+) -> None:
+    monkeypatch.setitem(moves.SCRIPTS, name, planted(name, right, wrong))
+    queue = leaseq.Queue(server.client, queue_name)
+    found = judged(story(queue), RULES, queue)
+    assert guarantees <= {fault.guarantee for fault in found}, [str(fault) for fault in found]
+    assert bool(guarantees) == bool(found), [str(fault) for fault in found]
+
+
+def test_a_crowd_at_work_is_passed(server: Server, seed: int, queue_name: str) -> None:
+    with crowd(server.url, queue_name, seed, people=6, items=120) as people:
+        people.done()
+    found = judged(people.history, RULES, leaseq.Queue(server.client, queue_name))
+    assert not found, "\n".join(map(str, found))

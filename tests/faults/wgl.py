@@ -1,0 +1,50 @@
+"""Is a history linearizable? Wing and Gong's search, with Lowe's memory of what was tried.
+
+Wing, Gong: Testing and Verifying Concurrent Objects (1993). Lowe: Testing for Linearizability (2017).
+A history is linearizable where its calls can be put in an order in which each takes effect at one moment
+between its start and its end, and each answer is what a sequential object would have answered. A call without
+an answer may take effect at any moment after its start, or never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Generic, TypeVar
+
+Op = TypeVar("Op")
+State = TypeVar("State", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Generic[Op]):
+    """One call of one object: from when to when it may have taken effect. ``end`` is inf for one without an
+    answer, which need not have taken effect at all."""
+
+    op: Op
+    start: float
+    end: float
+
+
+def linearization(
+    spans: Sequence[Span[Op]], first: State, step: Callable[[State, Op], Iterable[State]]
+) -> list[Op] | None:
+    """An order that explains every answer, or None. ``step`` gives the states that may follow; none where the
+    answer is impossible in this state."""
+    ordered = sorted(spans, key=lambda span: span.start)
+    must = sum(1 << n for n, span in enumerate(ordered) if span.end != inf)
+    tried: set[tuple[int, State]] = set()
+    stack: list[tuple[int, State, tuple[int, ...]]] = [(0, first, ())]
+    while stack:
+        taken, state, order = stack.pop()
+        if taken & must == must:
+            return [ordered[n].op for n in order]
+        if (taken, state) in tried:
+            continue
+        tried.add((taken, state))
+        open_ = [n for n in range(len(ordered)) if not taken >> n & 1]
+        first_end = min(ordered[n].end for n in open_)  # what starts later can't be the next
+        for n in reversed([n for n in open_ if ordered[n].start <= first_end]):
+            stack.extend((taken | 1 << n, after, (*order, n)) for after in step(state, ordered[n].op))
+    return None
