@@ -144,7 +144,8 @@ def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: 
     both_schemes(tab)
     tab.get_by_text("As JSON").click()
     judge(tab)
-    tab.get_by_role("button", name="Make it the answer").press("Enter")
+    tab.get_by_text("Make it the answer …").press("Enter")
+    tab.get_by_role("button", name="Yes, make it the answer").press("Enter")
     expect(tab.get_by_text(f"{boss} made a late answer the item's")).to_be_visible()
     assert [answer.person for answer in queue.get("m1").answers] == ["ann"]
 

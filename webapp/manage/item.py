@@ -14,6 +14,7 @@ from webapp.gate import needs
 from webapp.manage import bp
 from webapp.manage.finding import Search, list_names, search_of
 from webapp.manage.items import LOOKS
+from webapp.manage.late import becomes
 from webapp.manage.story import side_by_side, story_of
 from webapp.show import parts_of
 from webapp.state import accounts, person, queue
@@ -40,6 +41,7 @@ def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
         people=[one.name for one in accounts().people() if not one.disabled] if waits else (),
         answers=answers,
         rows=side_by_side(answers),
+        becomes=becomes(known, policy),
         story=story_of(known, told),
         whole=told.whole,
         list=search and list_names()[search.state],

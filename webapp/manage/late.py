@@ -57,7 +57,7 @@ def ask_late(q: str) -> str | Response:
         "manage/late_ask.html",
         queue=found,
         policy=found.policy,
-        chosen=[(one, _becomes(one, found.policy)) for one in known],
+        chosen=[(one, becomes(one.item, found.policy)) for one in known],
         twice=sorted(twice) if found.policy.answers == 1 else (),
         glimpse=glimpse,
         last=_last(),
@@ -162,9 +162,8 @@ def _now(one: Late) -> str:
     return words[item.state]
 
 
-def _becomes(one: Late, policy: leaseq.Policy) -> str:
-    """What taking it would do."""
-    item = one.item
+def becomes(item: leaseq.Item, policy: leaseq.Policy) -> str:
+    """What taking a late answer of it would do."""
     words: str = _("The item is finished with it, and nobody gets it any more.")
     if policy.answers > 1:
         words = _("It becomes one of the item's answers: in a place that is free, else in place of another.")
