@@ -61,3 +61,23 @@ def test_each_form_to_start_from_can_be_seen(at_settings: Page, queue: leaseq.Qu
     tab.set_viewport_size({"width": 320, "height": 800})
     judge(tab)
     assert queue.policy.form is None
+
+
+def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_in_again(
+    tab: Page, accounts: Accounts, queue: leaseq.Queue
+) -> None:
+    boss = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
+    queue.configure(title="Before")
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/settings")
+    tab.get_by_label("Instructions").fill("Typed for an hour")
+    tab.context.clear_cookies()
+    save = tab.locator(".save").get_by_role("button", name="Save")
+    save.click()
+    expect(tab.get_by_text("You are signed out, and nothing is saved yet.")).to_be_visible()
+    other = tab.context.new_page()
+    sign_in(other, boss)
+    other.close()
+    save.click()
+    expect(tab.get_by_text("Saved.").first).to_be_visible()
+    assert queue.policy.instructions == "Typed for an hour"

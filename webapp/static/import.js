@@ -53,7 +53,8 @@ async function show() {
   data.set("piece", file.slice(0, PIECE), "piece");
   data.set("whole", file.size <= PIECE ? "yes" : "no");
   try {
-    const answer = await fetch(form.dataset.look, { method: "POST", body: data });
+    const answer = await fetch(form.dataset.look, { method: "POST", body: data, redirect: "manual" });
+    if (answer.type === "opaqueredirect") throw new Error("signed out");
     const text = await answer.text();
     if (mine !== asked) return;
     const focused = document.activeElement?.id;

@@ -24,6 +24,7 @@ async function show() {
       method: "POST",
       body: new URLSearchParams(new FormData(form)),
       headers: { "X-Leaseq-Piece": "preview" },
+      redirect: "manual", // to where one signs in
     });
   } catch {
     return; // no connection: what was seen last stays
@@ -56,7 +57,34 @@ piece.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
 });
 
-form.addEventListener("submit", () => (changed = false));
+// Where the session ended or the server is away, the page would go, and what is typed with it: asked first. Who signed
+// in again meanwhile has another CSRF token.
+let sure = false;
+form.addEventListener("submit", async (event) => {
+  if (sure) {
+    changed = sure = false;
+    return;
+  }
+  event.preventDefault();
+  const why = await standsInTheWay();
+  const trouble = document.getElementById("trouble");
+  for (const words of trouble.children) words.hidden = !(why in words.dataset);
+  if (why) return trouble.scrollIntoView({ block: "nearest" });
+  sure = true;
+  form.requestSubmit(event.submitter);
+});
+async function standsInTheWay() {
+  try {
+    const answer = await fetch(form.dataset.session, { redirect: "manual" });
+    if (answer.type === "opaqueredirect") return "out";
+    if (!answer.ok) return "away";
+    form.elements.csrf_token.value = (await answer.json()).csrf;
+    return "";
+  } catch {
+    return "away";
+  }
+}
+
 window.addEventListener("beforeunload", (event) => {
   if (changed) event.preventDefault();
 });
