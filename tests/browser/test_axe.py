@@ -49,6 +49,7 @@ PAGES = [
     ("manage.items", ADMIN, "/manage/axe/items?state=finished"),
     ("manage.dead", ADMIN, "/manage/axe/dead"),
     ("manage.due", ADMIN, "/manage/axe/due"),
+    ("manage.late", ADMIN, "/manage/axe/late"),
     ("manage.item", ADMIN, "/manage/axe/items/held"),
     ("manage.item", ADMIN, "/manage/axe/items/done"),
     ("people.everybody", ADMIN, "/people"),
@@ -116,6 +117,12 @@ def place(server: Any, accounts: Accounts) -> dict[str, str]:
     queue.finish(queue.reserve("bob"), {"about": "refund", "urgent": True, "note": "as asked"})
     queue.fail(queue.reserve("bob"), "unreadable scan")
     assert queue.reserve(WORKER) is not None
+    queue.enqueue(long, id="late")
+    slow = queue.reserve("eva")
+    queue.release("late")
+    assert queue.reserve("bob") is not None
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(slow, {"about": "refund", "urgent": False})
     queue.enqueue(long, id="later", due=datetime(2020, 1, 1, tzinfo=UTC), requires=["fr"])
     queue.enqueue(long, id="some-very-long-identifier-that-nobody-could-break-anywhere-0123456789")
     leaseq.Queue(client, "axe-some").enqueue(long)
