@@ -12,6 +12,9 @@ from functools import cached_property
 QUEUES = "leaseq:queues"
 """A set of the names of all queues. A name enters before its queue is made, so none is ever missing."""
 
+SCHEMA = 1
+"""Of the keys as this version makes them; ``docs/decisions/0010-schema.md`` says when it grows."""
+
 
 @dataclass(frozen=True)
 class Keys:

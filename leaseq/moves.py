@@ -45,6 +45,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("resume", "ledger", "journal"),
         load("configure", "ledger", "journal"),
         load("policy", "ledger"),
+        load("schema", "ledger"),
         load("confirm", "ledger"),
         load("get", *_READ),
         load("items", *_READ),
@@ -190,6 +191,9 @@ class Moves:
 
     def policy(self, names: Sequence[str]) -> Reply:
         return self._run("policy", *names)
+
+    def schema(self) -> Reply:
+        return self._run("schema")
 
     def get(self, id: str) -> Reply:
         return self._run("get", id)

@@ -10,7 +10,7 @@ from leaseq import arguments, form, records, strict
 from leaseq.connection import Client, Reply
 from leaseq.durable import check
 from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, PolicyChanged, QueueNotFound
-from leaseq.keys import QUEUES, Keys
+from leaseq.keys import QUEUES, SCHEMA, Keys
 from leaseq.model import Item, Json
 from leaseq.moves import Clock, Moves
 from leaseq.policy import FIELDS, TEXTS, Policy, from_server, to_server
@@ -29,7 +29,14 @@ class Base:
 
     def exists(self) -> bool:
         """Whether it was configured, or anything was ever enqueued."""
-        return self._moves.policy(()).code == b"policy"
+        return self.schema is not None
+
+    @property
+    def schema(self) -> int | None:
+        """Of which schema its keys are; None where there is no queue. Every other call refuses one that is
+        newer than this version of leaseq knows, with ServerRefused and before anything changes."""
+        reply = self._moves.schema()
+        return int(reply.rest[0]) if reply.code == b"schema" else None
 
     @property
     def policy(self) -> Policy:
@@ -85,7 +92,8 @@ class Base:
         """Make the queue; False where somebody else was faster."""
         with self._client.translating():
             self._client.redis.sadd(QUEUES, self.name)
-        return bool(self._moves.configure(by, "create", _stored(policy, sorted(FIELDS))).rest[0])
+        fields = [*_stored(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
+        return bool(self._moves.configure(by, "create", fields).rest[0])
 
     def _check(self, reply: Reply, id: str) -> None:
         """Raise what a reply to the holder of a lease means; return where the move was made."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+SCHEMA = 1  # in each person's record: no request is let in without one, so all else here is covered by it
+
 _BASE = "leaseq:{@accounts}:"
 
 PEOPLE = _BASE + "people"  # hash: name -> record (JSON)

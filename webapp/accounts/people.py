@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from leaseq import Client, Invalid
+from leaseq import Client, Invalid, ServerRefused
 from webapp.accounts import keys
 from webapp.accounts.model import Person, Role
 
@@ -37,11 +37,18 @@ class Record:
         )
 
     def dumped(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+        kept = {"schema": keys.SCHEMA, **asdict(self)}
+        return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def loaded(cls, raw: bytes) -> Record:
         found: dict[str, Any] = json.loads(raw)
+        schema = found.pop("schema", 1)
+        if schema > keys.SCHEMA:
+            raise ServerRefused(
+                f"the accounts have schema {schema}, which this version of leaseq does not know: "
+                "use a newer one"
+            )
         return cls(**{**found, "skills": tuple(found["skills"])})
 
 

@@ -1,0 +1,9 @@
+#!lua flags=no-writes
+--[[ Which schema a queue's keys are of, be it one that is not known here.
+
+KEYS   1 leaseq:{q}:ledger
+ARGV   1 the time (not used)
+REPLY  {'schema', its number}   {'no-queue'} ]]
+local status, schema = unpack(redis.call('HMGET', KEYS[1], 'status', 'schema'))
+if not status then return { 'no-queue' } end
+return { 'schema', (string.match(status, '^v(%d+) ') or schema or 1) + 0 }

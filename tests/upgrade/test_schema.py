@@ -1,0 +1,111 @@
+"""Which schema a queue is of, and what this version does with one that is newer than it knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import leaseq
+from leaseq.keys import SCHEMA, Keys
+from leaseq.moves import SCRIPTS
+from tests.conftest import Server
+from tests.engine.looking import everything
+from webapp.accounts import Accounts
+from webapp.accounts import keys as accounts_keys
+
+LEASE = {"id": "one", "token": 1, "person": "ann"}
+CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
+    "configure": lambda queue: queue.configure(title="new"),
+    "policy": lambda queue: queue.policy,
+    "enqueue": lambda queue: queue.enqueue({}),
+    "enqueue_many": lambda queue: queue.enqueue_many([{}]),
+    "reserve": lambda queue: queue.reserve("bob"),
+    "reserve, waiting": lambda queue: queue.reserve("bob", wait=5),
+    "renew": lambda queue: queue.renew(**LEASE),
+    "save_draft": lambda queue: queue.save_draft(draft={}, **LEASE),
+    "finish": lambda queue: queue.finish(result={}, **LEASE),
+    "finish and reserve": lambda queue: queue.finish(result={}, then_reserve=True, **LEASE),
+    "undo_finish": lambda queue: queue.undo_finish(**LEASE),
+    "abandon": lambda queue: queue.abandon(**LEASE),
+    "fail": lambda queue: queue.fail(**LEASE),
+    "clear": lambda queue: queue.clear(),
+    "revive": lambda queue: queue.revive("one"),
+    "revive_all": lambda queue: queue.revive_all(),
+    "release": lambda queue: queue.release("one"),
+    "assign": lambda queue: queue.assign("one", "bob"),
+    "remove": lambda queue: queue.remove("one"),
+    "adopt": lambda queue: queue.adopt("one", 1),
+    "pause": lambda queue: queue.pause("again"),
+    "resume": lambda queue: queue.resume(),
+    "get": lambda queue: queue.get("one"),
+    "items": lambda queue: queue.items("reserved"),
+    "late_items": lambda queue: list(queue.late_items()),
+    "mine": lambda queue: queue.mine("ann"),
+    "why_nothing": lambda queue: queue.why_nothing("bob"),
+    "stats": lambda queue: queue.stats(),
+    "told": lambda queue: queue.told("one"),
+    "leave_line": lambda queue: queue._moves.leave_line("waiter"),
+}
+# What is no call of a queue's own, or answers for any schema.
+OTHERS = {"confirm", "journal", "schema", "story"}
+
+
+@pytest.fixture
+def newer(server: Server, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
+    """A queue at work that a later version has taken over meanwhile."""
+    queue.enqueue_many(leaseq.NewItem({}, id) for id in ("one", "two"))
+    assert queue.reserve("ann") is not None
+    queue.pause()
+    ledger = Keys(queue.name).ledger
+    status = server.redis.hget(ledger, "status")
+    assert status is not None
+    server.redis.hset(ledger, mapping={"schema": SCHEMA + 1, "status": f"v{SCHEMA + 1} {status.decode()}"})
+    yield queue
+    server.redis.hset(ledger, "status", status)  # other tests walk over all queues
+
+
+def test_a_queue_says_its_schema(server: Server, queue: leaseq.Queue) -> None:
+    assert queue.schema is None
+    queue.enqueue({})
+    assert queue.schema == SCHEMA
+    server.redis.hdel(Keys(queue.name).ledger, "schema")
+    assert queue.schema == 1, "made before there was such a field"
+    assert queue.finish(queue.reserve("ann"), {}).replayed is False
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_newer_one_is_refused_before_anything_changes(
+    server: Server, newer: leaseq.Queue, call: str
+) -> None:
+    before = everything(server.redis, newer.name)
+    with pytest.raises(leaseq.ServerRefused, match=f"schema {SCHEMA + 1}.*changed nothing.*newer version"):
+        CALLS[call](newer)
+    assert everything(server.redis, newer.name) == before
+
+
+def test_each_move_is_among_them() -> None:
+    named = {word for call in CALLS for word in call.split(", ")[0].split(" ")}
+    assert set(SCRIPTS) - named == OTHERS
+
+
+def test_a_newer_one_is_named(server: Server, newer: leaseq.Queue) -> None:
+    assert newer.schema == SCHEMA + 1
+    assert newer.exists()
+    assert newer.name in leaseq.queues(server.client)
+    assert [event.what for event in newer.journal()] == ["created", *["enqueued"] * 2, "reserved", "paused"]
+
+
+def test_accounts_of_a_newer_one_are_refused(server: Server) -> None:
+    accounts = Accounts(server.client)
+    accounts.add("zoe", by="a test")
+    record = json.loads(server.redis.hget(accounts_keys.PEOPLE, "zoe") or b"")
+    assert record["schema"] == accounts_keys.SCHEMA
+    server.redis.hset(accounts_keys.PEOPLE, "zoe", json.dumps({**record, "schema": record.pop("schema") + 1}))
+    with pytest.raises(leaseq.ServerRefused, match="accounts have schema"):
+        accounts.find("zoe")
+    server.redis.hset(accounts_keys.PEOPLE, "zoe", json.dumps(record))
+    found = accounts.find("zoe")
+    assert found is not None
+    server.redis.hdel(accounts_keys.PEOPLE, "zoe")
