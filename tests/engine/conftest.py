@@ -34,6 +34,13 @@ def take(timed: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
 
 
 @pytest.fixture
+def three(timed: leaseq.Queue) -> leaseq.Queue:
+    """Each item wants three answers."""
+    timed.configure(answers=3)
+    return timed
+
+
+@pytest.fixture
 def same_queue(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
     """The queue of ``timed`` as another program sees it."""
     return leaseq.Queue(leaseq.connect(server.url), queue_name, clock=clock)

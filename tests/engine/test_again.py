@@ -7,12 +7,7 @@ import pytest
 import leaseq
 from leaseq.keys import Keys
 from tests.conftest import Clock, Server
-
-
-def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
-    lease = queue.reserve(person)
-    assert lease is not None
-    return lease
+from tests.taking import take
 
 
 @pytest.fixture

@@ -9,18 +9,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
-
-
-@pytest.fixture
-def three(timed: leaseq.Queue) -> leaseq.Queue:
-    timed.configure(answers=3)
-    return timed
-
-
-def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
-    lease = queue.reserve(person)
-    assert lease is not None
-    return lease
+from tests.taking import take
 
 
 def test_three_people_may_have_an_item_at_once_and_no_fourth(three: leaseq.Queue) -> None:

@@ -6,14 +6,9 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
+from tests.taking import take
 
 ODD = ["a b", "a/b", "50%", "x:y", "@ann", "fr", "high", "\u65e5\u672c", "-", "=~", "*", "a.b+c"]
-
-
-def take(queue: leaseq.Queue, person: str, *skills: str) -> leaseq.Lease:
-    lease = queue.reserve(person, skills=skills)
-    assert lease is not None
-    return lease
 
 
 def test_only_they_may_reserve_it_and_they_get_it_first(timed: leaseq.Queue) -> None:

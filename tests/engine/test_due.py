@@ -8,6 +8,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
+from tests.taking import take
 
 
 @pytest.fixture
@@ -18,12 +19,6 @@ def dated(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
         timed.enqueue({}, id=f"h{hour}", due=now + timedelta(hours=hour))
     timed.enqueue({}, id="whenever")
     return timed
-
-
-def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
-    lease = queue.reserve(person)
-    assert lease is not None
-    return lease
 
 
 def ids(queue: leaseq.Queue, limit: int = 100) -> list[str]:

@@ -7,18 +7,7 @@ import pytest
 import leaseq
 from leaseq.keys import Keys
 from tests.conftest import Clock, Server
-
-
-@pytest.fixture
-def three(timed: leaseq.Queue) -> leaseq.Queue:
-    timed.configure(answers=3)
-    return timed
-
-
-def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
-    lease = queue.reserve(person)
-    assert lease is not None
-    return lease
+from tests.taking import take
 
 
 def test_a_late_answer_takes_an_assignment_that_still_waits(three: leaseq.Queue, clock: Clock) -> None:

@@ -7,6 +7,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
+from tests.taking import take
 
 
 @pytest.fixture
@@ -14,12 +15,6 @@ def two(timed: leaseq.Queue) -> leaseq.Queue:
     timed.configure(max_abandons=2)
     timed.enqueue({}, id="a")
     return timed
-
-
-def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
-    lease = queue.reserve(person)
-    assert lease is not None
-    return lease
 
 
 def test_it_dies_and_says_why(two: leaseq.Queue, sets: Sets) -> None:

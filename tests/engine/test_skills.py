@@ -8,12 +8,7 @@ import leaseq
 from leaseq import NewItem
 from leaseq.keys import Keys
 from tests.conftest import Clock, Server
-
-
-def take(queue: leaseq.Queue, person: str, *skills: str) -> leaseq.Lease:
-    lease = queue.reserve(person, skills=skills)
-    assert lease is not None
-    return lease
+from tests.taking import take
 
 
 def test_all_of_them_are_needed(timed: leaseq.Queue) -> None:

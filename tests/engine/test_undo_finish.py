@@ -9,12 +9,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
-
-
-def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
-    lease = queue.reserve(person)
-    assert lease is not None
-    return lease
+from tests.taking import take
 
 
 def test_they_hold_it_again_with_their_answer_as_the_draft(timed: leaseq.Queue, sets: Sets) -> None:

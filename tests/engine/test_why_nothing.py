@@ -6,12 +6,7 @@ from __future__ import annotations
 import leaseq
 from leaseq import Nothing, Obstacles
 from tests.conftest import Clock
-
-
-def take(queue: leaseq.Queue, person: str, *skills: str) -> leaseq.Lease:
-    lease = queue.reserve(person, skills=skills)
-    assert lease is not None
-    return lease
+from tests.taking import take
 
 
 def test_what_waits_is_not_for_them(timed: leaseq.Queue) -> None:

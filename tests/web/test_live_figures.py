@@ -11,6 +11,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
+from tests.taking import take
 from webapp.live.picture import Picture
 from webapp.live.spark import spark
 from webapp.live.tally import Tally, a_minute
@@ -170,12 +171,6 @@ def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue) -> 
     queue.enqueue_many({} for _ in range(6_000))
     clock.tick(10)
     assert picture.seen()["come"]["sum"] == 6_001
-
-
-def take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
-    lease = queue.reserve(person)
-    assert lease
-    return lease
 
 
 def test_the_figures_as_json_are_those_of_the_page(
