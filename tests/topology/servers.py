@@ -41,12 +41,12 @@ def eventually(true: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[redis.Redis]:
-    """One server process; the client is connected once it answers."""
+def running(*arguments: str, binary: str | None = None) -> Iterator[redis.Redis]:
+    """One server process, of the embedded kind unless told; the client is connected once it answers."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         log = (Path(folder) / "log").open("wb")
-        command = [server_binary(), *arguments, "--port", str(port), "--dir", folder, "--bind", "127.0.0.1"]
+        command = [binary or server_binary(), *arguments, "--port", str(port), "--dir", folder, "--bind", "127.0.0.1"]
         process = subprocess.Popen(command, stdout=log, stderr=log)
         client = redis.Redis(port=port)
         try:
