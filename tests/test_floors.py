@@ -36,12 +36,13 @@ AROUND = {
     "simulate",
     "plausible",
     "bench",
+    "doctor",
 }
 TOP = {"cli", "__main__"}
 FLOORS = (GROUND, ENGINE, AROUND, TOP)
 
 # Two rooms of the house that are built on the outside world, each known to its own floor only.
-REDIS_CLIENTS = ENGINE | {"bench"}
+REDIS_CLIENTS = ENGINE | {"bench", "doctor"}
 
 # `leaseq up` runs the embedded server, and a command looks like its sisters: they may use these besides.
 FOR_COMMANDS = {"leaseq.cli.common", "leaseq.datadir", "leaseq.embedded", "leaseq.supervisor"}

@@ -11,6 +11,7 @@ EXAMPLE = "Example: leaseq queue create reviews && leaseq import reviews reviews
 COMMANDS = {
     "bench": ("leaseq.cli.bench:bench", "Measure the engine against the bare script it is compared with."),
     "clear": ("leaseq.cli.clear:clear", "Return items whose lease ran out; release what is due."),
+    "doctor": ("leaseq.cli.doctor:doctor", "Say what at the server would lose data or let someone in."),
     "export": ("leaseq.cli.transfers:export_command", "Write a queue's answers to a file or a pipe."),
     "import": ("leaseq.cli.transfers:import_command", "Fill a queue from a file or a pipe."),
     "queue": ("leaseq.cli.queues:queue", "Create, change, show and pause queues; revive what is dead."),

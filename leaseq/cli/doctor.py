@@ -1,0 +1,67 @@
+"""``leaseq doctor``: what would lose data at a server, or let someone in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from leaseq.cli.common import connected, emit_json, json_option
+
+if TYPE_CHECKING:
+    from leaseq import Client
+    from leaseq.doctor import Finding, Report
+
+_COLORS = {"error": "red", "warning": "yellow", "unseen": "cyan"}
+_COUNTED = {"error": "errors", "warning": "warnings", "unseen": "not seen"}
+
+
+@click.command(epilog="Example: leaseq doctor --redis rediss://leaseq:password@redis.example.org:6379/0")
+@json_option
+@connected
+def doctor(client: Client, as_json: bool) -> None:
+    """Say what at the server would lose data or let someone in, each with its cure.
+
+    Looks at every node of a cluster, and at all that sentinels watch. Exits 1
+    where there is an error; a warning is none. It changes nothing there.
+    """
+    from leaseq.doctor import examine
+
+    report = examine(client)
+    if as_json:
+        emit_json(_plain(report))
+    else:
+        _print(report)
+    if not report.ok:
+        click.get_current_context().exit(1)
+
+
+def _plain(report: Report) -> dict[str, object]:
+    return {
+        "server": report.server,
+        "ok": report.ok,
+        "findings": [asdict(finding) for finding in report.findings],
+        "well": dict(report.well),
+        "schema": {"known": report.known_schema, "queues": report.schemas},
+    }
+
+
+def _print(report: Report) -> None:
+    for finding in report.findings:
+        click.echo(f"{click.style(finding.level, fg=_COLORS[finding.level])}: {_line(finding)}")
+    levels: list[str] = [finding.level for finding in report.findings]
+    if levels:
+        counted = (f"{word} {levels.count(level)}" for level, word in _COUNTED.items())
+        click.echo(f"{report.server}: {', '.join(counted)}")
+    else:
+        click.echo(f"all is well with {report.server}")
+    if report.ok:
+        for group, text in report.well.items():
+            click.echo(f"  {group}: {text}")
+
+
+def _line(finding: Finding) -> str:
+    if finding.level == "unseen":
+        return f"{finding.where}: {finding.says}: {finding.cure}"
+    return f"{finding.where} {finding.says}. Cure: {finding.cure} [{finding.check}]"

@@ -1,0 +1,6 @@
+"""`leaseq doctor`: what at a given server would lose data or let someone in, each with its cure."""
+
+from leaseq.doctor.checks import Check, Finding
+from leaseq.doctor.examine import CHECKS, Report, examine
+
+__all__ = ["CHECKS", "Check", "Finding", "Report", "examine"]

@@ -1,0 +1,39 @@
+"""What a check is, and what it found: one line that says what is wrong, and one that says the cure.
+
+The texts stand in the checks themselves, so that the table in docs/doctor.md is made from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["error", "warning", "unseen"]
+"""An error loses data, lets someone in or stops work; a warning may, on a bad day; unseen: could not look."""
+
+Group = Literal["append-only file", "memory", "doors", "server", "rights", "copies", "queues"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong at a server; ``where`` is its address, without a password."""
+
+    check: str
+    level: Level
+    where: str
+    says: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """``says`` and ``cure`` hold the facts as ``{names}``."""
+
+    name: str
+    group: Group
+    level: Level
+    says: str
+    cure: str
+
+    def found(self, where: str, **facts: object) -> Finding:
+        return Finding(self.name, self.level, where, self.says.format(**facts), self.cure.format(**facts))

@@ -1,0 +1,146 @@
+"""Look at every server behind a URL, with every check."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from leaseq import Client, ServerRefused
+from leaseq.doctor import copies, doors, keeping, memory, policies, rights, server
+from leaseq.doctor.checks import Check, Finding, Group
+from leaseq.doctor.node import Node
+from leaseq.doctor.place import Place, place_of
+from leaseq.keys import SCHEMA
+from leaseq.links import FAILURES
+from leaseq.urls import without_password
+
+UNSEEN = Check(
+    "not-seen",
+    "server",
+    "unseen",
+    "could not look at {what} ({command} is not allowed to this user)",
+    "ask whoever runs the server, or run the doctor as the user that docs/acl.md has for it",
+)
+CHECKS: Final = (
+    *keeping.CHECKS,
+    *memory.CHECKS,
+    *doors.CHECKS,
+    *server.CHECKS,
+    *rights.CHECKS,
+    *copies.CHECKS,
+    *policies.CHECKS,
+    UNSEEN,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """``well``: the groups of checks that found nothing and saw all; ``schemas``: of each queue."""
+
+    server: str
+    findings: tuple[Finding, ...]
+    well: dict[Group, str]
+    known_schema: int
+    schemas: dict[str, int]
+
+    @property
+    def ok(self) -> bool:
+        """No error among what was found."""
+        return not any(finding.level == "error" for finding in self.findings)
+
+
+class _Examination:
+    def __init__(self, client: Client, clock: server.Clock) -> None:
+        self.client = client
+        self.clock = clock
+        self.findings: dict[Group, list[Finding]] = defaultdict(list)
+        self.unsure: set[Group] = set()
+        self.schemas: dict[str, int] = {}
+
+    def run(self) -> Report:
+        with self.client.translating():
+            place = place_of(self.client)
+            away = {node for node in place.nodes if not self._looked(node, place)}
+            self._take("copies", [*place.nodes, *place.sentinels], copies.look(place, away))
+            self._queues()
+        unseen = [one for node in (*place.nodes, *place.sentinels) for one in _unseen(node)]
+        found = tuple(one for some in self.findings.values() for one in some)
+        return Report(
+            without_password(self.client.url),
+            tuple(sorted((*found, *unseen), key=lambda one: _ORDER.index(one.level))),
+            self._well(place),
+            SCHEMA,
+            self.schemas,
+        )
+
+    def _looked(self, node: Node, place: Place) -> bool:
+        """Every check of one server; False where it is one of several, and away."""
+        parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
+            ("append-only file", lambda: keeping.look(node)),
+            ("memory", lambda: memory.look(node)),
+            ("doors", lambda: doors.look(node)),
+            ("server", lambda: server.look(node, self.clock)),
+            ("rights", lambda: rights.look(node)),
+        )
+        try:
+            node.redis.ping()
+            for group, part in parts:
+                self._take(group, [node], part())
+        except FAILURES:
+            if place.kind == "server":
+                raise
+            return False
+        return True
+
+    def _take(self, group: Group, nodes: list[Node], found: Iterator[Finding]) -> None:
+        """What a part finds. It is not sure where it could not see something."""
+        before = sum(len(node.unseen) for node in nodes)
+        self.findings[group] += found
+        if sum(len(node.unseen) for node in nodes) > before:
+            self.unsure.add(group)
+
+    def _queues(self) -> None:
+        try:
+            self.schemas = policies.schemas(self.client)
+            self._take("queues", [], policies.look(self.client, self.schemas))
+        except ServerRefused:  # the user lacks what the rights have told
+            self.unsure.add("queues")
+
+    def _well(self, place: Place) -> dict[Group, str]:
+        kinds = {" ".join(server.identity(node)) for node in place.primaries if node.hello}
+        texts: dict[Group, str] = {
+            "append-only file": keeping.WELL,
+            "memory": memory.WELL,
+            "doors": doors.WELL,
+            "server": f"{', '.join(sorted(kinds)).capitalize()}: {server.WELL}",
+            "rights": rights.WELL,
+            "copies": copies.WELL[place.kind],
+            "queues": f"{len(self.schemas):,}, of schema {SCHEMA}: {policies.WELL}",
+        }
+        return {
+            group: text
+            for group, text in texts.items()
+            if group not in self.unsure and not self.findings[group]
+        }
+
+
+_ORDER = ("error", "warning", "unseen")
+
+
+def _unseen(node: Node) -> Iterator[Finding]:
+    by_command: dict[str, dict[str, None]] = defaultdict(dict)
+    for command, what in node.unseen:
+        by_command[command][what] = None
+    for command, whats in by_command.items():
+        yield UNSEEN.found(node.where, what=", ".join(whats), command=command)
+
+
+def examine(client: Client, *, clock: server.Clock = time.time) -> Report:
+    """Every check at every server of this client. Raises ServerUnavailable where none answers.
+
+    ``clock`` is ours, in seconds since the epoch: only tests pass one.
+    """
+    return _Examination(client, clock).run()

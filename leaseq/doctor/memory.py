@@ -1,0 +1,56 @@
+"""What happens when memory is full, and how near that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from leaseq.doctor.checks import Check, Finding
+from leaseq.doctor.node import Node
+
+EVICTION = Check(
+    "eviction",
+    "memory",
+    "error",
+    "has maxmemory-policy {policy}: it deletes items and answers when memory is full",
+    "CONFIG SET maxmemory-policy noeviction, then CONFIG REWRITE",
+)
+NEARLY_FULL = Check(
+    "memory-nearly-full",
+    "memory",
+    "warning",
+    "uses {percent} % of its maxmemory ({maxmemory:,} bytes): at 100 % nothing can be enqueued",
+    "CONFIG SET a larger maxmemory, or a queue's keep_finished_seconds, so that finished items are forgotten",
+)
+NO_LIMIT = Check(
+    "memory-no-limit",
+    "memory",
+    "warning",
+    "has no maxmemory, and uses {percent} % of the machine's {total:,} bytes: the system ends it when they "
+    "are used up",
+    "CONFIG SET a maxmemory below the machine's (enqueue is then refused and work goes on), or give it more",
+)
+CHECKS = (EVICTION, NEARLY_FULL, NO_LIMIT)
+WELL = "nothing is deleted when memory is full, and there is room"
+
+FULL = 90  # per cent of maxmemory
+CROWDED = (
+    70  # per cent of the machine: while the file is rewritten, a second copy of what changes comes on top
+)
+
+
+def look(node: Node) -> Iterator[Finding]:
+    policy = node.config("maxmemory-policy", else_info="maxmemory_policy")
+    if policy not in (None, "noeviction"):
+        yield EVICTION.found(node.where, policy=policy)
+    limit = node.config("maxmemory", else_info="maxmemory")
+    used = node.said("used_memory")
+    if limit is None or used is None:
+        return
+    if int(limit):
+        percent = 100 * used // int(limit)
+        if percent >= FULL:
+            yield NEARLY_FULL.found(node.where, percent=percent, maxmemory=int(limit))
+    elif total := node.said("total_system_memory"):
+        percent = 100 * used // total
+        if percent >= CROWDED:
+            yield NO_LIMIT.found(node.where, percent=percent, total=total)

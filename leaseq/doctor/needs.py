@@ -1,0 +1,120 @@
+"""What the server must let a user of leaseq do: the one list, for the doctor, docs/acl.md and the tests.
+
+A test finds what the scripts call from their text, and another what the web app sends, and compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+CLIENT = (
+    "ping",
+    "hello",
+    "client|setname",
+    "evalsha",
+    "script|load",
+    "sadd",
+    "smembers",
+    "subscribe",
+    "unsubscribe",
+    "wait",
+    "waitaof",
+)
+"""What the library sends."""
+
+SCRIPTS = (
+    "time",
+    "exists",
+    "expire",
+    "set",
+    "mget",
+    "hget",
+    "hmget",
+    "hgetall",
+    "hset",
+    "hdel",
+    "hexists",
+    "hlen",
+    "hincrby",
+    "hscan",
+    "zadd",
+    "zrem",
+    "zrange",
+    "zrangebyscore",
+    "zcard",
+    "zcount",
+    "zscore",
+    "zrank",
+    "xadd",
+    "xtrim",
+    "xrange",
+    "xrevrange",
+    "xlen",
+    "xinfo|groups",
+    "xpending",
+    "publish",
+)
+"""What the scripts under lua/ call."""
+
+LIBRARY = CLIENT + SCRIPTS
+
+PAGES = (
+    "get",
+    "del",
+    "ttl",
+    "incrby",
+    "decrby",
+    "hsetnx",
+    "hkeys",
+    "hvals",
+    "lpush",
+    "rpush",
+    "lrange",
+    "ltrim",
+    "zremrangebyrank",
+    "zrevrangebyscore",
+    "watch",
+    "unwatch",
+    "multi",
+    "exec",
+)
+"""What the pages and REST send besides, for accounts, sessions, limits, days and what was sent before."""
+
+CLUSTER = ("cluster|slots", "command", "readonly")
+"""What redis-py sends besides to the nodes of a cluster."""
+
+SENTINEL = ("ping", "client|setname", "sentinel|masters", "sentinel|replicas", "sentinel|slaves")
+"""What a sentinel must allow."""
+
+DOCTOR = (
+    "info",
+    "config|get",
+    "acl|whoami",
+    "acl|dryrun",
+    "cluster|info",
+    "cluster|nodes",
+)
+"""What `leaseq doctor` looks with, besides. Where it may not, it says what it could not see."""
+
+_NEWER = {"waitaof"}
+"""Redis 7.0 doesn't have them: there a user is made without, and durable 'fsync' is not to be had."""
+
+PATTERNS = ("~leaseq:*", "resetchannels", "&leaseq:*")
+
+
+def rules(*needs: Iterable[str], password: str, newer: bool = True) -> list[str]:
+    """The words behind ``ACL SETUSER name`` for a user who may do this and nothing else.
+
+    ``newer=False``: for a server that lacks the newest commands.
+    """
+    wanted = dict.fromkeys(need for some in needs for need in some if newer or need not in _NEWER)
+    return ["reset", "on", f">{password}", *PATTERNS, "-@all", *allowing(wanted)]
+
+
+def allowing(needs: Iterable[str]) -> list[str]:
+    return [f"+{need}" for need in needs]
+
+
+def dispensable(need: str) -> bool:
+    """Whether a server may lack the command altogether."""
+    return need in _NEWER

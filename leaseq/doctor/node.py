@@ -1,0 +1,147 @@
+"""One server as the doctor sees it: what it says of itself, and what it would not show."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import redis
+from redis import exceptions as rx
+
+_OPTIONS = (
+    "appendonly",
+    "appendfsync",
+    "no-appendfsync-on-rewrite",
+    "aof-load-truncated",
+    "save",
+    "maxmemory",
+    "maxmemory-policy",
+    "bind",
+    "port",
+    "tls-port",
+    "protected-mode",
+    "unixsocket",
+    "timeout",
+    "tcp-keepalive",
+    "min-replicas-to-write",
+    "cluster-require-full-coverage",
+)
+_LOGIN = ("username", "password", "credential_provider")
+
+
+class Node:
+    """``where`` is how findings name it; ``replica``: it is one, and is meant to be."""
+
+    def __init__(self, client: redis.Redis, where: str, *, replica: bool = False) -> None:
+        self.redis = client
+        self.where = where
+        self.replica = replica
+        self.unseen: list[tuple[str, str]] = []  # what it would not show: the command, and what of it
+
+    @property
+    def link(self) -> dict[str, Any]:
+        """How redis-py connects: host and port, or path; username and password."""
+        kwargs: dict[str, Any] = self.redis.connection_pool.connection_kwargs
+        return kwargs
+
+    @property
+    def tls(self) -> bool:
+        return issubclass(self.redis.connection_pool.connection_class, redis.SSLConnection)
+
+    @property
+    def path(self) -> str | None:
+        """Of the unix socket that the URL names."""
+        return self.link.get("path")
+
+    @cached_property
+    def beyond(self) -> bool:
+        """Whether our link to it leaves this machine."""
+        return self.path is None and not is_loopback(str(self.link.get("host", "localhost")))
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """What INFO says; empty where it may not be asked."""
+        try:
+            found: dict[str, Any] = self.redis.info()
+        except rx.ResponseError:
+            return {}
+        return found
+
+    @cached_property
+    def hello(self) -> dict[str, Any]:
+        """What HELLO says: server, version, role. It is among what the library needs."""
+        with self.connection() as connection:
+            try:
+                words = say(connection, "HELLO")
+            except rx.ResponseError:
+                return {}
+        texts = [word.decode() if isinstance(word, bytes) else word for word in words]
+        return dict(zip(texts[::2], texts[1::2], strict=True))
+
+    @cached_property
+    def _config(self) -> dict[str, str] | None:
+        try:
+            found: Any = self.redis.config_get(*_OPTIONS)
+        except rx.ResponseError:
+            return None
+        return dict(found)
+
+    def config(self, option: str, *, else_info: str = "") -> str | None:
+        """An option's value, by CONFIG or by INFO's field of that name; None where it can't be seen, which
+        is told later, or where this server has no such option."""
+        if self._config is not None:
+            return self._config.get(option)
+        if else_info in self.info:
+            return str(self.info[else_info])
+        self.not_seen("CONFIG GET", option)
+        return None
+
+    def said(self, field: str) -> Any:
+        """A field of INFO; None where it can't be seen."""
+        if not self.info:
+            self.not_seen("INFO", field)
+        return self.info.get(field)
+
+    def not_seen(self, command: str, what: str) -> None:
+        """Note it, to be told at the end."""
+        self.unseen.append((command, what))
+
+    def ask(self, *words: str) -> Any:
+        """A command, its reply as redis-py reads it."""
+        return self.redis.execute_command(*words)  # type: ignore[no-untyped-call]
+
+    @contextmanager
+    def connection(self, *, login: bool = True) -> Iterator[Any]:
+        """One of its own, past redis-py's command layer; without ``login``, as anybody may open one."""
+        kwargs = {name: value for name, value in self.link.items() if login or name not in _LOGIN}
+        connection: Any = self.redis.connection_pool.connection_class(**kwargs)
+        try:
+            connection.connect()
+            yield connection
+        finally:
+            connection.disconnect()
+
+
+def say(connection: Any, *words: str) -> Any:
+    """Send a command and return its reply; raises ResponseError where the server refuses it."""
+    connection.send_command(*words, check_health=False)
+    return connection.read_response()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the name or address is this machine's own, as far as can be told from here."""
+    try:
+        found = addresses_of(host)
+    except OSError:
+        return False
+    return all(ipaddress.ip_address(address).is_loopback for address in found)
+
+
+def addresses_of(host: str) -> list[str]:
+    """Its IP addresses, without the scope that IPv6 may have."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return [str(address[0]).partition("%")[0] for *_, address in found]

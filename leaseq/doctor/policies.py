@@ -1,0 +1,74 @@
+"""What the queues in a server ask of it, and of which schema they are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from redis.cluster import RedisCluster
+
+from leaseq import Client, Invalid, Queue, queues
+from leaseq.doctor.checks import Check, Finding
+from leaseq.durable import check
+from leaseq.keys import SCHEMA, Keys
+from leaseq.policy import Durable
+from leaseq.urls import without_password
+
+DURABLE = Check(
+    "durable",
+    "queues",
+    "error",
+    "can't do what {names} asks: durable {truth}",
+    "{cure} (leaseq queue set QUEUE --durable server)",
+)
+NEWER = Check(
+    "schema-newer",
+    "queues",
+    "error",
+    "holds {names}, of schema {schema}: this version of leaseq knows {known}, and changes nothing there",
+    "install the newer version of leaseq here too: pip install --upgrade leaseq",
+)
+CHECKS = (DURABLE, NEWER)
+WELL = "what their policies ask of the server is to be had"
+
+
+def schemas(client: Client) -> dict[str, int]:
+    """The queues, and the schema of each."""
+    found = {name: Queue(client, name).schema for name in queues(client)}
+    return {name: schema for name, schema in found.items() if schema is not None}
+
+
+def look(client: Client, found: Mapping[str, int]) -> Iterator[Finding]:
+    where = without_password(client.url)
+    newer: dict[int, list[str]] = defaultdict(list)
+    asked: dict[tuple[Durable, str], list[str]] = defaultdict(list)
+    for name, schema in found.items():
+        if schema > SCHEMA:
+            newer[schema].append(name)
+            continue
+        durable = Queue(client, name).policy.durable
+        if durable != "server":
+            asked[durable, _server(client, name)].append(name)
+    for schema, names in newer.items():
+        yield NEWER.found(where, names=_listed(names), schema=schema, known=SCHEMA)
+    for (durable, server), names in asked.items():
+        key = Keys(names[0]).ledger
+        try:
+            check(durable, lambda *words, key=key: client.ask(key, *words))
+        except Invalid as refused:
+            truth, _, cure = refused.limit.rpartition(": ")
+            yield DURABLE.found(server, names=_listed(names), truth=truth, cure=cure)
+
+
+def _server(client: Client, queue: str) -> str:
+    """The one that this queue is on: a cluster has several."""
+    redis: Any = client.redis
+    if isinstance(redis, RedisCluster):
+        return str(redis.get_node_from_key(Keys(queue).ledger).name)  # type: ignore[no-untyped-call]
+    return without_password(client.url)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"the queue {shown}" if len(names) == 1 else f"each of the queues {shown}"

@@ -1,0 +1,232 @@
+"""What the user may do: each command that leaseq needs is tried, by ACL DRYRUN or in a scratch key.
+
+The scratch key is a hash with one field, gone at the end. What would write something of another type is
+refused there for its type, and what a cluster's node or a replica would not do is refused for that: in
+both cases after the server looked whether the user may.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from redis import exceptions as rx
+
+from leaseq.doctor.checks import Check, Finding
+from leaseq.doctor.needs import LIBRARY, PAGES, PATTERNS, allowing, dispensable
+from leaseq.doctor.node import Node, say
+from leaseq.keys import Keys
+
+COMMANDS = Check(
+    "acl-commands",
+    "rights",
+    "error",
+    "does not let the user {user} call {commands}: a script that needs it fails",
+    "ACL SETUSER {user} {rules}",
+)
+PAGES_COMMANDS = Check(
+    "acl-pages",
+    "rights",
+    "error",
+    "lets the user {user} do most of what the pages need, and not {commands}",
+    "ACL SETUSER {user} {rules}",
+)
+KEYS = Check(
+    "acl-keys",
+    "rights",
+    "error",
+    "does not let the user {user} read and write the keys leaseq:*",
+    "ACL SETUSER {user} {rules}",
+)
+CHANNELS = Check(
+    "acl-channels",
+    "rights",
+    "error",
+    "does not let the user {user} use the channels leaseq:*: who waits for an item is not told",
+    "ACL SETUSER {user} {rules}",
+)
+CHECKS = (COMMANDS, PAGES_COMMANDS, KEYS, CHANNELS)
+WELL = "the user may call all that the client and the scripts need"
+
+KEY, CHANNEL = "<key>", "<channel>"
+
+# How each is tried. The first ones change nothing; those behind HSET need the scratch key to be there.
+TRIES = {
+    "ping": "PING",
+    "hello": "HELLO",
+    "client|setname": "CLIENT SETNAME leaseq-doctor",
+    "time": "TIME",
+    "evalsha": f"EVALSHA {'0' * 40} 1 {KEY}",
+    "script|load": "SCRIPT LOAD return",
+    "wait": "WAIT 0 1",
+    "waitaof": "WAITAOF 0 0 1",
+    "publish": f"PUBLISH {CHANNEL} nothing",
+    "subscribe": f"SUBSCRIBE {CHANNEL}",
+    "unsubscribe": f"UNSUBSCRIBE {CHANNEL}",
+    "exists": f"EXISTS {KEY}",
+    "get": f"GET {KEY}",
+    "mget": f"MGET {KEY}",
+    "ttl": f"TTL {KEY}",
+    "smembers": f"SMEMBERS {KEY}",
+    "hget": f"HGET {KEY} field",
+    "hmget": f"HMGET {KEY} field",
+    "hgetall": f"HGETALL {KEY}",
+    "hexists": f"HEXISTS {KEY} field",
+    "hkeys": f"HKEYS {KEY}",
+    "hvals": f"HVALS {KEY}",
+    "hlen": f"HLEN {KEY}",
+    "hscan": f"HSCAN {KEY} 0",
+    "lrange": f"LRANGE {KEY} 0 0",
+    "ltrim": f"LTRIM {KEY} 0 0",
+    "zrem": f"ZREM {KEY} member",
+    "zrange": f"ZRANGE {KEY} 0 0",
+    "zrangebyscore": f"ZRANGEBYSCORE {KEY} 0 0",
+    "zrevrangebyscore": f"ZREVRANGEBYSCORE {KEY} 0 0",
+    "zremrangebyrank": f"ZREMRANGEBYRANK {KEY} 0 0",
+    "zcard": f"ZCARD {KEY}",
+    "zcount": f"ZCOUNT {KEY} 0 0",
+    "zscore": f"ZSCORE {KEY} member",
+    "zrank": f"ZRANK {KEY} member",
+    "xtrim": f"XTRIM {KEY} MAXLEN 1",
+    "xrange": f"XRANGE {KEY} - + COUNT 1",
+    "xrevrange": f"XREVRANGE {KEY} + - COUNT 1",
+    "xlen": f"XLEN {KEY}",
+    "xinfo|groups": f"XINFO GROUPS {KEY}",
+    "xpending": f"XPENDING {KEY} group",
+    "xadd": f"XADD {KEY} NOMKSTREAM * field value",
+    "zadd": f"ZADD {KEY} XX 0 member",
+    "watch": f"WATCH {KEY}",
+    "unwatch": "UNWATCH",
+    "exec": "EXEC",
+    "multi": "MULTI",
+    "expire": f"EXPIRE {KEY} 60",
+    "hdel": f"HDEL {KEY} field",
+    "hset": f"HSET {KEY} field text",
+    "hsetnx": f"HSETNX {KEY} field text",
+    "hincrby": f"HINCRBY {KEY} field 1",
+    "set": f"SET {KEY} text NX",
+    "incrby": f"INCRBY {KEY} 1",
+    "decrby": f"DECRBY {KEY} 1",
+    "sadd": f"SADD {KEY} member",
+    "lpush": f"LPUSH {KEY} member",
+    "rpush": f"RPUSH {KEY} member",
+    "del": f"DEL {KEY}",
+}
+_MAKING = {"hset", "hsetnx", "hincrby", "set", "incrby", "decrby", "sadd", "lpush", "rpush"}
+_ALONE = {"subscribe", "unsubscribe", "multi"}  # they leave their connection in another mode
+
+Ask = Callable[..., Any]
+
+
+@dataclass
+class Lacks:
+    """What the user may not: these commands, or the keys, or the channels."""
+
+    commands: list[str] = field(default_factory=list)
+    keys: bool = False
+    channels: bool = False
+
+    def note(self, need: str, refusal: str) -> None:
+        if "to run the" in refusal or "unknown" in refusal.lower() or "not found" in refusal:
+            self.commands.append(need)
+        elif "channel" in refusal:
+            self.channels = True
+        else:
+            self.keys = True
+
+
+def look(node: Node) -> Iterator[Finding]:
+    user = user_of(node)
+    lacks = lacking(node, user, (*LIBRARY, *PAGES))
+    yield from _findings(node, user or "default", lacks)
+
+
+def _findings(node: Node, user: str, lacks: Lacks) -> Iterator[Finding]:
+    library = [need for need in lacks.commands if need in LIBRARY]
+    pages = [need for need in lacks.commands if need in PAGES]
+    if library:
+        rules = " ".join(allowing(library))
+        yield COMMANDS.found(node.where, user=user, commands=_listed(library), rules=rules)
+    if 0 < len(pages) < len(PAGES) / 2:  # with few or none of them it is a user for the library alone
+        rules = " ".join(allowing(pages))
+        yield PAGES_COMMANDS.found(node.where, user=user, commands=_listed(pages), rules=rules)
+    if lacks.keys:
+        yield KEYS.found(node.where, user=user, rules=PATTERNS[0])
+    if lacks.channels:
+        yield CHANNELS.found(node.where, user=user, rules=PATTERNS[-1])
+
+
+def _listed(commands: Iterable[str]) -> str:
+    return ", ".join(command.replace("|", " ").upper() for command in commands)
+
+
+def user_of(node: Node) -> str:
+    """By ACL WHOAMI, else as the URL says."""
+    try:
+        with node.connection() as connection:
+            found: bytes = say(connection, "ACL", "WHOAMI")
+            return found.decode()
+    except rx.ResponseError:
+        return str(node.link.get("username") or "")
+
+
+def lacking(node: Node, user: str, needs: Iterable[str]) -> Lacks:
+    keys = Keys(f"doctor.{secrets.token_hex(6)}")
+    wanted = [need for need in TRIES if need in set(needs)]
+    words = {need: [_place(word, keys) for word in TRIES[need].split()] for need in wanted}
+    with node.connection() as connection:
+        try:
+            say(connection, "ACL", "DRYRUN", user, "PING")
+        except rx.ResponseError:
+            return _tried(node, connection, words)
+        return _asked(connection, user, words)
+
+
+def _place(word: str, keys: Keys) -> str:
+    return {KEY: keys.ledger, CHANNEL: keys.wake}.get(word, word)
+
+
+def _asked(connection: Any, user: str, words: dict[str, list[str]]) -> Lacks:
+    lacks = Lacks()
+    for need, command in words.items():
+        try:
+            answer = say(connection, "ACL", "DRYRUN", user, *command)
+            refusal = "" if answer == b"OK" else answer.decode()
+        except rx.ResponseError as error:  # no such command here
+            refusal = "" if dispensable(need) else str(error)
+        if refusal:
+            lacks.note(need, refusal)
+    return lacks
+
+
+def _tried(node: Node, connection: Any, words: dict[str, list[str]]) -> Lacks:
+    lacks = Lacks()
+    for need, command in words.items():
+        if need in _MAKING - {"hset"} and "hset" in lacks.commands:
+            continue  # without the scratch key they would make one of their own; HSET is told already
+        if need == "hset" and "hdel" in lacks.commands:
+            continue  # it could not be taken away again; HDEL is told already
+        if need in _ALONE:
+            with node.connection() as other:
+                refusal = _refusal(other, need, command)
+        else:
+            refusal = _refusal(connection, need, command)
+        if refusal:
+            lacks.note(need, refusal)
+    if "hdel" in words and "hdel" not in lacks.commands:
+        _refusal(connection, "hdel", words["hdel"])
+    return lacks
+
+
+def _refusal(connection: Any, need: str, command: list[str]) -> str:
+    """Why the user may not; '' where they may, whatever else the server says of it."""
+    try:
+        say(connection, *command)
+    except rx.ResponseError as error:
+        said = str(error)
+        denied = "no permissions" in said.lower()  # EXEC wraps it in an error of its own
+        missing = said.lower().startswith("unknown") and not dispensable(need)
+        return said if denied or missing else ""
+    return ""

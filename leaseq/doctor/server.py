@@ -1,0 +1,115 @@
+"""What the server is: its version, its role, its clock, how it treats connections."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from redis import exceptions as rx
+
+from leaseq.doctor.checks import Check, Finding
+from leaseq.doctor.node import Node, say
+
+TOO_OLD = Check(
+    "too-old",
+    "server",
+    "error",
+    "is {name} {version}: leaseq needs {least} or newer",
+    "put Valkey 7.2 (or newer) or Redis 7.0 (or newer) there",
+)
+READ_ONLY = Check(
+    "read-only",
+    "server",
+    "error",
+    "is a replica: nothing can be written there",
+    "give the URL of its primary ({primary}), or one of Sentinel, which follows the primary",
+)
+CLOCK = Check(
+    "clock",
+    "server",
+    "error",
+    "has a clock {seconds:.0f} seconds {way} ours: leases, delays and due dates are off by that for people",
+    "keep both clocks by NTP (chrony, systemd-timesyncd); its clock is the one that counts",
+)
+DRIFT = Check(
+    "clock-drift",
+    "server",
+    "warning",
+    "has a clock {seconds:.1f} seconds {way} ours",
+    "keep both clocks by NTP (chrony, systemd-timesyncd); its clock is the one that counts",
+)
+TIMEOUT = Check(
+    "timeout",
+    "server",
+    "warning",
+    "has timeout {seconds}: it cuts connections that are idle that long, and what they ask next is late",
+    "CONFIG SET timeout 0, then CONFIG REWRITE",
+)
+KEEPALIVE = Check(
+    "tcp-keepalive",
+    "server",
+    "warning",
+    "has tcp-keepalive 0: connections of clients that are gone stay until there is room for no others",
+    "CONFIG SET tcp-keepalive 300, then CONFIG REWRITE",
+)
+CHECKS = (TOO_OLD, READ_ONLY, CLOCK, DRIFT, TIMEOUT, KEEPALIVE)
+WELL = "new enough, takes writes, its clock agrees with ours"
+
+_LEAST = {"valkey": (7, 2), "redis": (7, 0)}
+_CLOCK_SECONDS, _DRIFT_SECONDS = 60, 1
+_SHORT_SECONDS = 60  # a pause of people at work is as long as that
+
+Clock = Callable[[], float]
+
+
+def look(node: Node, clock: Clock = time.time) -> Iterator[Finding]:
+    name, version = identity(node)
+    least = _LEAST.get(name)
+    if least is not None and _numbers(version) < least:
+        wanted = f"{name.capitalize()} {least[0]}.{least[1]}"
+        yield TOO_OLD.found(node.where, name=name.capitalize(), version=version, least=wanted)
+    if not node.replica and node.hello.get("role") in ("replica", "slave"):
+        info = node.info
+        primary = (
+            f"{info['master_host']}:{info['master_port']}" if "master_host" in info else "not shown to us"
+        )
+        yield READ_ONLY.found(node.where, primary=primary)
+    yield from _clocks(node, clock)
+    timeout = node.config("timeout")
+    if timeout is not None and 0 < int(timeout) < _SHORT_SECONDS:
+        yield TIMEOUT.found(node.where, seconds=timeout)
+    if node.config("tcp-keepalive") == "0":
+        yield KEEPALIVE.found(node.where)
+
+
+def identity(node: Node) -> tuple[str, str]:
+    """Its name and version. A Valkey tells programs of old that it is a Redis, for which INFO has both."""
+    name = str(node.hello.get("server", "redis"))
+    if "valkey_version" in node.info:
+        return "valkey", str(node.info["valkey_version"])
+    return name, str(node.info.get("redis_version") or node.hello.get("version", "0"))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+
+
+def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
+    """Of a few looks the quickest counts, as it leaves the least room for doubt."""
+    looks = []
+    with node.connection() as connection:
+        for _ in range(3):
+            before = clock()
+            try:
+                seconds, microseconds = say(connection, "TIME")
+            except rx.ResponseError:  # what the user lacks is told with the rights
+                return
+            after = clock()
+            there = int(seconds) + int(microseconds) / 1e6
+            looks.append((after - before, there - (before + after) / 2))
+    _, ahead = min(looks)
+    way = "ahead of" if ahead > 0 else "behind"
+    if abs(ahead) > _CLOCK_SECONDS:
+        yield CLOCK.found(node.where, seconds=abs(ahead), way=way)
+    elif abs(ahead) > _DRIFT_SECONDS:
+        yield DRIFT.found(node.where, seconds=abs(ahead), way=way)
