@@ -1,0 +1,79 @@
+"""A server's keys as lines of JSON, and back by plain commands: RESTORE takes no other version's payload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+import redis
+
+A_DAY = 86_400_000
+_ENTRIES = "return redis.call('XRANGE', KEYS[1], '-', '+')"
+
+
+def lines(server: redis.Redis) -> Iterator[str]:
+    """One for each key: its name, its type, whether it expires, and its content."""
+    for key in sorted(server.scan_iter(count=10_000)):
+        kind = server.type(key).decode()
+        found = {"key": key.decode(), "type": kind, "content": _CONTENT[kind](server, key)}
+        if server.pttl(key) > 0:
+            found["expires"] = True
+        yield json.dumps(found, ensure_ascii=False, sort_keys=True)
+
+
+def load(server: redis.Redis, texts: Iterable[str]) -> None:
+    """What expired then has a day left now."""
+    for text in texts:
+        found = json.loads(text)
+        _LOAD[found["type"]](server, found["key"], found["content"])
+        if "expires" in found:
+            server.pexpire(found["key"], A_DAY)
+
+
+def _stream(server: redis.Redis, key: bytes) -> dict[str, Any]:
+    found = cast(
+        "Any", server.eval(_ENTRIES, 1, key)
+    )  # an entry may have a field twice, and they have an order
+    entries = [[id.decode(), [word.decode() for word in words]] for id, words in found]
+    return {"entries": entries, "groups": [_group(server, key, one) for one in server.xinfo_groups(key)]}
+
+
+def _group(server: redis.Redis, key: bytes, group: dict[str, Any]) -> dict[str, Any]:
+    waiting = server.xpending_range(key, group["name"], "-", "+", 1_000)
+    return {
+        "name": group["name"].decode(),
+        "delivered": group["last-delivered-id"].decode(),
+        "pending": [[one["message_id"].decode(), one["consumer"].decode()] for one in waiting],
+    }
+
+
+def _texts(found: dict[bytes, bytes]) -> dict[str, str]:
+    return {name.decode(): value.decode() for name, value in found.items()}
+
+
+def _load_stream(server: redis.Redis, key: str, content: dict[str, Any]) -> None:
+    for id, fields in content["entries"]:
+        server.execute_command("XADD", key, id, *fields)
+    for group in content["groups"]:
+        server.xgroup_create(key, group["name"], id=group["delivered"])
+        for id, consumer in group["pending"]:
+            server.xclaim(key, group["name"], consumer, 0, [id], force=True)
+
+
+_CONTENT: dict[str, Any] = {
+    "string": lambda server, key: server.get(key).decode(),
+    "hash": lambda server, key: dict(sorted(_texts(server.hgetall(key)).items())),
+    "set": lambda server, key: sorted(member.decode() for member in server.smembers(key)),
+    "zset": lambda server, key: [
+        [member.decode(), score] for member, score in server.zrange(key, 0, -1, withscores=True)
+    ],
+    "stream": _stream,
+}
+_LOAD: dict[str, Any] = {
+    "string": lambda server, key, text: server.set(key, text),
+    "hash": lambda server, key, fields: server.hset(key, mapping=fields),
+    "set": lambda server, key, members: server.sadd(key, *members),
+    "zset": lambda server, key, pairs: server.zadd(key, dict(pairs)),
+    "stream": _load_stream,
+}
