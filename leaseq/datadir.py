@@ -85,7 +85,7 @@ class DataDir:
 
     def _make(self) -> None:
         try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.path, 0o700)
             strangers = not (self.path / "up.lock").exists() and any(self.path.iterdir())
             if strangers:
                 raise DataDirRefused(
@@ -150,6 +150,26 @@ def private_file(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+    sync_folder(path.parent)
+
+
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """Make it where it is missing, with what leads to it, so that a power cut can't take their names away."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(mode, exist_ok=True)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Have the names in it on the disk. Not every folder can be opened, nor every file system do it."""
+    with suppress(OSError):
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def _try_lock(lock: int, kind: int) -> bool:

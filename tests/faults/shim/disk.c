@@ -1,0 +1,218 @@
+/* Preloaded into a server: it keeps a record of what of its files has reached the disk, and makes the disk
+ * full where it is told to. tests/faults/disk.py reads the record and takes away what a power cut would take.
+ *
+ * SHIM_FOLDER  what lies below it is recorded
+ * SHIM_RECORD  the record, a line each, words with tabs between:
+ *                made PATH INODE           a new name in its folder (inode 0: a folder)
+ *                renamed FROM TO KEPT      KEPT: another name of what TO was before, or -
+ *                unlinked PATH KEPT
+ *                synced INODE LENGTH       so much of the file is on the disk
+ *                shortened INODE LENGTH
+ *                synced-folder PATH        the names in it are on the disk
+ * SHIM_KEPT    a folder for those other names, on the same disk
+ * SHIM_ROOM    a file of 8 bytes: how many more may be written to files; less than 0: any number
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define REAL(name) ((__typeof__(&name))real(#name))
+
+static const char *folder, *record_path, *kept_folder;
+static _Atomic int64_t *room;
+
+static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
+
+/* A copy: a server writes its title over its environment. */
+static const char *setting(const char *name) {
+    const char *found = getenv(name);
+    return found ? strdup(found) : NULL;
+}
+
+__attribute__((constructor)) static void begin(void) {
+    folder = setting("SHIM_FOLDER");
+    record_path = setting("SHIM_RECORD");
+    kept_folder = setting("SHIM_KEPT");
+    const char *path = getenv("SHIM_ROOM");
+    int fd = path ? REAL(open64)(path, O_RDWR | O_CLOEXEC) : -1;
+    void *found = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    room = found == MAP_FAILED ? NULL : found;
+    if (fd >= 0) close(fd);
+}
+
+/* One write of less than a page to a file that is only appended to: whole lines, whoever else writes. */
+__attribute__((format(printf, 1, 2))) static void record(const char *format, ...) {
+    char line[3 * PATH_MAX];
+    va_list words;
+    va_start(words, format);
+    int length = vsnprintf(line, sizeof line, format, words), before = errno;
+    va_end(words);
+    int fd = REAL(open64)(record_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || REAL(write)(fd, line, length) != length) abort();
+    close(fd);
+    errno = before;
+}
+
+/* The whole path of a name, where it lies in the folder; else NULL. */
+static const char *ours(const char *path, char *whole) {
+    char here[PATH_MAX] = "";
+    if (!folder || !record_path) return NULL;
+    if (*path != '/' && !getcwd(here, sizeof here)) return NULL;
+    if (snprintf(whole, PATH_MAX, *path == '/' ? "%s%s" : "%s/%s", here, path) >= PATH_MAX) return NULL;
+    size_t length = strlen(folder);
+    return strncmp(whole, folder, length) == 0 && whole[length] == '/' ? whole : NULL;
+}
+
+static void record_length(int fd, const char *what, int64_t length) {
+    struct stat64 found;
+    char link[64], path[PATH_MAX], whole[PATH_MAX];
+    if (!folder || fstat64(fd, &found)) return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t size = readlink(link, path, sizeof path - 1);
+    if (size < 0) return;
+    path[size] = 0;
+    if (S_ISDIR(found.st_mode) && strcmp(path, folder) == 0) record("synced-folder\t%s\n", path);
+    if (!ours(path, whole)) return;
+    if (S_ISDIR(found.st_mode)) record("synced-folder\t%s\n", path);
+    if (S_ISREG(found.st_mode)) record("%s\t%lu\t%ld\n", what, (unsigned long)found.st_ino, (long)length);
+}
+
+static int64_t length_of(int fd) {
+    struct stat64 found;
+    return fstat64(fd, &found) ? 0 : found.st_size;
+}
+
+static int synced(int fd, int (*sync)(int)) {
+    int64_t length = length_of(fd); /* what comes while it syncs may not be in it */
+    int result = sync(fd);
+    if (result == 0) record_length(fd, "synced", length);
+    return result;
+}
+
+int fsync(int fd) { return synced(fd, REAL(fsync)); }
+int fdatasync(int fd) { return synced(fd, REAL(fdatasync)); }
+
+int ftruncate64(int fd, off64_t length) {
+    int result = REAL(ftruncate64)(fd, length);
+    if (result == 0) record_length(fd, "shortened", length);
+    return result;
+}
+int ftruncate(int fd, off_t length) { return ftruncate64(fd, length); }
+
+int truncate64(const char *path, off64_t length) {
+    int fd = REAL(open64)(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    int result = ftruncate64(fd, length);
+    close(fd);
+    return result;
+}
+
+/* Whether the name is new in the folder, which a call is about to make. */
+static const char *about_to_make(const char *path, char *whole) {
+    return ours(path, whole) && access(path, F_OK) ? whole : NULL;
+}
+
+static void made(const char *whole) {
+    struct stat64 found;
+    if (whole && stat64(whole, &found) == 0)
+        record("made\t%s\t%lu\n", whole, S_ISDIR(found.st_mode) ? 0UL : (unsigned long)found.st_ino);
+}
+
+int open64(const char *path, int flags, ...) {
+    char whole[PATH_MAX];
+    va_list words;
+    va_start(words, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(words, mode_t) : 0;
+    va_end(words);
+    const char *new = flags & O_CREAT ? about_to_make(path, whole) : NULL;
+    int fd = REAL(open64)(path, flags, mode);
+    if (fd >= 0) made(new);
+    if (fd >= 0 && !new && flags & O_TRUNC) record_length(fd, "shortened", 0);
+    return fd;
+}
+
+FILE *fopen64(const char *path, const char *mode) {
+    char whole[PATH_MAX];
+    const char *new = *mode == 'r' ? NULL : about_to_make(path, whole);
+    FILE *file = REAL(fopen64)(path, mode);
+    if (file) made(new);
+    if (file && !new && *mode == 'w') record_length(fileno(file), "shortened", 0);
+    return file;
+}
+FILE *fopen(const char *path, const char *mode) { return fopen64(path, mode); }
+
+int mkdir(const char *path, mode_t mode) {
+    char whole[PATH_MAX];
+    const char *new = about_to_make(path, whole);
+    int result = REAL(mkdir)(path, mode);
+    if (result == 0) made(new);
+    return result;
+}
+
+/* Another name for what is about to lose this one, so that it can be given back. */
+static const char *keep(const char *whole, char *kept) {
+    static _Atomic unsigned number;
+    snprintf(kept, PATH_MAX, "%s/%d.%u", kept_folder, (int)getpid(), number++);
+    return link(whole, kept) == 0 ? kept : "-";
+}
+
+int rename(const char *from, const char *to) {
+    char whole_from[PATH_MAX], whole_to[PATH_MAX], kept[PATH_MAX];
+    if (!ours(from, whole_from) || !ours(to, whole_to)) return REAL(rename)(from, to);
+    const char *other = keep(whole_to, kept);
+    int result = REAL(rename)(from, to);
+    if (result == 0) record("renamed\t%s\t%s\t%s\n", whole_from, whole_to, other);
+    return result;
+}
+
+int unlink(const char *path) {
+    char whole[PATH_MAX], kept[PATH_MAX];
+    if (!ours(path, whole)) return REAL(unlink)(path);
+    const char *other = keep(whole, kept);
+    int result = REAL(unlink)(path);
+    if (result == 0) record("unlinked\t%s\t%s\n", whole, other);
+    return result;
+}
+
+/* How much of `size` bytes there is room for; -1: none. */
+static int64_t room_for(int fd, int64_t size) {
+    struct stat64 found;
+    if (!room || *room < 0 || size <= 0 || fstat64(fd, &found) || !S_ISREG(found.st_mode)) return size;
+    int64_t left = *room;
+    if (left == 0) return errno = ENOSPC, -1;
+    if (left < size) size = left;
+    *room = left - size;
+    return size;
+}
+
+ssize_t write(int fd, const void *bytes, size_t size) {
+    static ssize_t (*real_write)(int, const void *, size_t); /* looked up once: all replies go this way */
+    if (!real_write) real_write = REAL(write);
+    int64_t most = room_for(fd, (int64_t)size);
+    return most < 0 ? -1 : real_write(fd, bytes, (size_t)most);
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    int64_t size = 0;
+    for (int i = 0; i < count; i++) size += (int64_t)parts[i].iov_len;
+    if (room_for(fd, size) == size) return REAL(writev)(fd, parts, count);
+    return errno = ENOSPC, -1;
+}
+
+size_t fwrite(const void *bytes, size_t size, size_t count, FILE *file) {
+    int64_t all = (int64_t)(size * count);
+    if (room_for(fileno(file), all) == all) return REAL(fwrite)(bytes, size, count, file);
+    return errno = ENOSPC, 0;
+}

@@ -1,0 +1,93 @@
+"""The power fails while people work: what was never fsynced is gone, and what was acknowledged is there."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from contextlib import suppress
+
+import pytest
+import redis
+
+import leaseq
+from leaseq.embedded import EmbeddedServer, Fsync
+from tests.faults.disk import Disk, disk
+from tests.faults.history import patiently
+from tests.faults.judge import all_items, judged, lost_answers, lost_items
+from tests.faults.people import RULES, crowd
+from tests.operations.processes import LEASEQ, descendants, environment
+from tests.topology.servers import free_port
+
+
+def cut_power(server: EmbeddedServer, disk: Disk, dice: random.Random | None = None) -> int:
+    """It goes down at once, and comes up again with what was on the disk; the bytes that were lost."""
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGKILL)
+    server.stop()
+    lost = disk.cut_power(dice)
+    server.start()
+    return lost
+
+
+def test_power_cuts_under_load(seed: int, rounds: int) -> None:
+    dice = random.Random(seed)
+    with (
+        disk() as there,
+        there.watching(),
+        EmbeddedServer(there.data) as server,
+        crowd(server.url, "dark", seed, people=8, items=60 * rounds) as people,
+    ):
+        for number in range(rounds):
+            people.wait_for(40 * (number + 1))
+            if dice.random() < 0.5:  # in the middle of its writing the file anew
+                begin_rewrite(server)
+            time.sleep(dice.uniform(0, 0.05))
+            cut_power(server, there, dice)
+        people.done()
+        found = judged(people.history, RULES, people.queue)
+    assert not found, "\n".join(map(str, found))
+
+
+def begin_rewrite(server: EmbeddedServer) -> None:
+    with redis.Redis.from_url(server.url) as client, suppress(redis.ResponseError):
+        client.bgrewriteaof()
+
+
+@pytest.mark.parametrize("fsync", ["everysec", "no"])
+def test_a_server_that_acknowledges_before_its_fsync_is_seen_to_lose(fsync: Fsync, seed: int) -> None:
+    """The test of the test above: the cut takes away what was not fsynced, and the judge misses it."""
+    with (
+        disk() as there,
+        there.watching(),
+        EmbeddedServer(there.data, fsync=fsync) as server,
+        crowd(server.url, "dark", seed, people=4, items=2000) as people,
+    ):
+        people.wait_for(100)
+        lost = cut_power(server, there)
+        people.stop()
+        left = list(all_items(people.queue))
+        found = [*lost_items(people.history, left), *lost_answers(people.history, left)]
+    assert lost > 0
+    assert found
+
+
+def test_the_power_fails_right_after_the_first_start() -> None:
+    """Nothing in the data directory is older than a second, nor is it itself: each name has to be on disk."""
+    with disk() as there:
+        data = there.data / "new"
+        arguments = ["up", "--data", str(data), "--port", str(free_port())]
+        up = subprocess.Popen([LEASEQ, *arguments], env=environment() | there.environment())
+        queue = leaseq.Queue(leaseq.connect(f"unix://{data}/server.sock"), "q")
+        patiently(lambda: queue.enqueue({"n": 1}, id="one"))
+        key = (data / "secret-key").read_text()
+        for pid in descendants(up.pid) | {up.pid}:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        up.wait()
+        there.cut_power()
+        assert (data / "secret-key").read_text() == key
+        with EmbeddedServer(data):
+            assert queue.get("one").payload == {"n": 1}
