@@ -52,7 +52,7 @@ def everything(server: redis.Redis, name: str) -> dict[bytes, object]:
     for key in sorted(server.scan_iter(match=f"leaseq:{{{name}}}:*", count=10_000)):
         kind = server.type(key)
         if kind == b"hash":
-            found[key] = server.hgetall(key)
+            found[key] = dict(sorted(server.hgetall(key).items()))  # a large one has no order
         elif kind == b"zset":
             found[key] = server.zrange(key, 0, -1, withscores=True)
         elif kind == b"string":
