@@ -45,6 +45,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="the long form of the tests that have one")
+    engines = ("valkey", "redis", "cluster", "sentinel")  # of tests/engines/booting.py
+    parser.addoption("--engine", default=engines[0], choices=engines, help="what the tests' shared server is")
 
 
 def pytest_configure() -> None:

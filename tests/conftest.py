@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 import pytest
 import redis
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from tests.engines.booting import booted
 
 _numbers = itertools.count()
 
@@ -24,8 +24,8 @@ class Server:
 
     @property
     def redis(self) -> redis.Redis:
-        assert isinstance(self.client.redis, redis.Redis)
-        return self.client.redis
+        """Of a cluster it has the same commands, but for those that ask one node."""
+        return cast("redis.Redis", self.client.redis)
 
 
 @dataclass
@@ -46,14 +46,9 @@ class Clock:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    with (
-        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
-        EmbeddedServer(folder, fsync="no") as embedded,
-    ):
-        client = leaseq.connect(embedded.url)
-        yield Server(embedded.url, client)
-        client.close()
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    with booted(request.config.getoption("--engine")) as engine:
+        yield Server(engine.url, engine.connect())
 
 
 @pytest.fixture

@@ -1,0 +1,140 @@
+"""Each kind of server that leaseq runs on, booted on this machine for as long as a test needs it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import redis
+
+import leaseq
+from leaseq.embedded import EmbeddedServer
+from tests.topology.servers import SLOTS, eventually, port_of, running, service_url, watching
+
+REDIS = shutil.which("redis-server")
+OPTIONS = ("--save", "", "--repl-diskless-sync-delay", "0")
+PRIMARIES = 3
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What was booted, and what it can do."""
+
+    name: str
+    url: str
+    primaries: tuple[redis.Redis, ...]
+    fsync: bool = True  # it can be told to confirm by its disk
+    replica: bool = False
+    clients: list[leaseq.Client] = field(default_factory=list)
+
+    def connect(self) -> leaseq.Client:
+        """A client that lives as long as the engine."""
+        self.clients.append(leaseq.connect(self.url))
+        return self.clients[-1]
+
+    def version(self) -> str:
+        found: dict[str, str] = self.primaries[0].info("server")
+        return (
+            f"Valkey {found['valkey_version']}"
+            if "valkey_version" in found
+            else f"Redis {found['redis_version']}"
+        )
+
+
+class OnRedis(EmbeddedServer):
+    """Debian's Redis in the place of the embedded Valkey, with the same options."""
+
+    def command(self) -> list[str]:
+        assert REDIS is not None
+        return [REDIS, *super().command()[1:]]
+
+
+@contextmanager
+def _embedded(name: str, kind: type[EmbeddedServer], fsync: bool) -> Iterator[Engine]:
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, kind(folder, fsync="no") as server:
+        yield Engine(name, server.url, (redis.Redis.from_url(server.url),), fsync)
+
+
+def valkey() -> AbstractContextManager[Engine]:
+    return _embedded("valkey", EmbeddedServer, fsync=True)
+
+
+def debian() -> AbstractContextManager[Engine]:
+    """It has no WAITAOF, which came with 7.2."""
+    return _embedded("redis", OnRedis, fsync=False)
+
+
+@contextmanager
+def cluster() -> Iterator[Engine]:
+    """Three primaries, a replica for each."""
+    options = (*OPTIONS, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+    with ExitStack() as stack:
+        nodes = [stack.enter_context(running(*options)) for _ in range(2 * PRIMARIES)]
+        primaries, replicas = nodes[:PRIMARIES], nodes[PRIMARIES:]
+        first = SLOTS // PRIMARIES
+        for number, node in enumerate(primaries):
+            last = SLOTS - 1 if number == PRIMARIES - 1 else (number + 1) * first - 1
+            node.execute_command("CLUSTER", "ADDSLOTSRANGE", number * first, last)
+            node.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        for node, other in combinations(nodes, 2):  # all at once: rumours take seconds
+            node.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(other))
+        for primary, replica in zip(primaries, replicas, strict=True):
+            name = primary.execute_command("CLUSTER", "MYID")
+            eventually(lambda name=name, replica=replica: _knows(replica, name))
+            replica.execute_command("CLUSTER", "REPLICATE", name)
+        for node in nodes:
+            eventually(lambda node=node: _is_whole(node))
+        for primary in primaries:
+            eventually(lambda primary=primary: _online(primary) == 1)
+        yield Engine(
+            "cluster", f"redis+cluster://127.0.0.1:{port_of(nodes[0])}", tuple(primaries), replica=True
+        )
+
+
+def _knows(node: redis.Redis, other: bytes) -> bool:
+    return other.decode() in str(node.execute_command("CLUSTER NODES"))
+
+
+def _is_whole(node: redis.Redis) -> bool:
+    """All slots are served, and everybody knows who replicates whom: else a client may ask the wrong one."""
+    info = node.execute_command("CLUSTER INFO")
+    shards = node.execute_command("CLUSTER SLOTS")  # each: from slot, to slot, a primary, its replicas
+    return info["cluster_state"] == "ok" and [len(shard) for shard in shards] == [4] * PRIMARIES
+
+
+def _online(primary: redis.Redis) -> int:
+    found = primary.info("replication")
+    return sum(found.get(f"slave{n}", {}).get("state") == "online" for n in range(found["connected_slaves"]))
+
+
+@contextmanager
+def sentinel() -> Iterator[Engine]:
+    """A primary and two replicas, watched by a sentinel."""
+    with ExitStack() as stack:
+        primary, *replicas = (stack.enter_context(running(*OPTIONS)) for _ in range(3))
+        for replica in replicas:
+            replica.replicaof("127.0.0.1", str(port_of(primary)))
+        eventually(lambda: _online(primary) == 2)
+        watcher = stack.enter_context(watching(primary))
+        yield Engine("sentinel", service_url(watcher), (primary,), replica=True)
+
+
+ENGINES: dict[str, Callable[[], AbstractContextManager[Engine]]] = {
+    "valkey": valkey,
+    "redis": debian,
+    "cluster": cluster,
+    "sentinel": sentinel,
+}
+
+
+@contextmanager
+def booted(name: str) -> Iterator[Engine]:
+    """The engine of this name. Whoever connected to it lets go at its end."""
+    with ENGINES[name]() as engine:
+        yield engine
+        for client in (*engine.clients, *engine.primaries):
+            client.close()

@@ -1,0 +1,44 @@
+"""A small queue as two programs see it, and what happens there before a call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+
+
+@dataclass
+class Scene:
+    """A queue with four items, by the test's clock; another program sees it too."""
+
+    queue: leaseq.Queue
+    other: leaseq.Queue
+    clock: Clock
+
+    def take(self, person: str = "ann") -> leaseq.Lease:
+        lease = self.queue.reserve(person)
+        assert lease is not None
+        return lease
+
+    def dead(self) -> str:
+        lease = self.take()
+        for _ in range(3):
+            self.queue.fail(lease, "torn")
+            self.clock.tick(100)
+            if self.queue.get(lease.id).state == "dead":
+                break
+            self.queue.assign(lease.id, "ann")
+            lease = self.take()
+        return lease.id
+
+    def late(self) -> leaseq.Lease:
+        """Ann's answer came when bob held the item already."""
+        lease = self.take()
+        self.clock.tick(301)
+        self.take("bob")
+        with pytest.raises(leaseq.LeaseLost):
+            self.queue.finish(lease, {"by": "ann"})
+        return lease
