@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 from redis import exceptions as rx
@@ -27,14 +26,14 @@ NO_REPLICA = Check(
     "error",
     "is the only data node that the sentinels of {service} know: its loss is the loss of everything since "
     "the last backup",
-    "start two replicas (REPLICAOF {where})",
+    "start two replicas (REPLICAOF {address})",
 )
 FEW_NODES = Check(
     "few-data-nodes",
     "copies",
     "warning",
     "is one of two data nodes of {service}: after a failover there is no replica left to confirm a write",
-    "start a third data node (REPLICAOF {where})",
+    "start a third data node (REPLICAOF {address})",
 )
 FEW_SENTINELS = Check(
     "few-sentinels",
@@ -79,7 +78,7 @@ SHARD_ALONE = Check(
     "copies",
     "error",
     "is a primary of the cluster without a replica: its loss is the loss of its queues since the last backup",
-    "start a node and CLUSTER REPLICATE {id} there",
+    "start another node, CLUSTER MEET the cluster there, and CLUSTER REPLICATE this one's id (CLUSTER MYID)",
 )
 COVERAGE = Check(
     "cluster-full-coverage",
@@ -138,7 +137,7 @@ def _replicas(node: Node, *, in_cluster: bool) -> Iterator[Finding]:
 
 def _sentinels(place: Place, answering: int) -> Iterator[Finding]:
     primary = place.nodes[0]
-    facts = {"service": place.service, "where": primary.where.replace(":", " ")}
+    facts = {"service": place.service, "address": primary.where.replace(":", " ")}
     if answering == 1:
         yield NO_REPLICA.found(primary.where, **facts)
     elif answering == 2:
@@ -177,27 +176,23 @@ def _door(sentinel: Node) -> Iterator[Finding]:
 
 def _shards(nodes: list[Node]) -> Iterator[Finding]:
     for node in nodes:
-        if not node.replica and node.config("cluster-require-full-coverage") == "yes":
-            yield COVERAGE.found(node.where)
+        if not node.replica:
+            if node.said("connected_slaves") == 0:
+                yield SHARD_ALONE.found(node.where)
+            if node.config("cluster-require-full-coverage") == "yes":
+                yield COVERAGE.found(node.where)
+    yield from _slots(nodes)
+
+
+def _slots(nodes: list[Node]) -> Iterator[Finding]:
+    """As the first of them says that knows of any that are missing: they hear of it one by one."""
     for node in nodes:
-        with suppress(rx.ResponseError):
+        try:
             state: dict[str, str] = node.ask("CLUSTER INFO")
-            known: dict[str, dict[str, Any]] = node.ask("CLUSTER NODES")
-            yield from _cluster_of(node, state, known)
+        except rx.NoPermissionError:
+            node.not_seen("CLUSTER INFO", "the cluster's slots")
+            continue
+        missing = SLOT_COUNT - int(state["cluster_slots_ok"])
+        if missing:
+            yield SLOTS.found(node.where, count=missing)
             return
-    for node in nodes[:1]:
-        node.not_seen("CLUSTER INFO", "the cluster's slots and replicas")
-
-
-def _cluster_of(node: Node, state: dict[str, str], known: dict[str, dict[str, Any]]) -> Iterator[Finding]:
-    missing = SLOT_COUNT - int(state["cluster_slots_ok"])
-    if missing:
-        yield SLOTS.found(node.where, count=missing)
-    followed = {
-        one["master_id"]
-        for one in known.values()
-        if "fail" not in one["flags"] and one["connected"] and "slave" in one["flags"]
-    }
-    for address, one in known.items():
-        if "master" in one["flags"] and one["slots"] and one["node_id"] not in followed:
-            yield SHARD_ALONE.found(address.partition("@")[0], id=one["node_id"])

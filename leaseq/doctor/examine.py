@@ -34,6 +34,16 @@ CHECKS: Final = (
     *policies.CHECKS,
     UNSEEN,
 )
+GROUPS: Final[dict[Group, str]] = {
+    "append-only file": keeping.WELL,
+    "memory": memory.WELL,
+    "doors": doors.WELL,
+    "server": server.WELL,
+    "rights": rights.WELL,
+    "copies": copies.WELL["server"],
+    "queues": policies.WELL,
+}
+"""What is said of each group of checks where nothing is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +96,8 @@ class _Examination:
             ("rights", lambda: rights.look(node)),
         )
         try:
-            node.redis.ping()
+            with node.connection():
+                pass
             for group, part in parts:
                 self._take(group, [node], part())
         except FAILURES:
@@ -112,11 +123,8 @@ class _Examination:
     def _well(self, place: Place) -> dict[Group, str]:
         kinds = {" ".join(server.identity(node)) for node in place.primaries if node.hello}
         texts: dict[Group, str] = {
-            "append-only file": keeping.WELL,
-            "memory": memory.WELL,
-            "doors": doors.WELL,
+            **GROUPS,
             "server": f"{', '.join(sorted(kinds)).capitalize()}: {server.WELL}",
-            "rights": rights.WELL,
             "copies": copies.WELL[place.kind],
             "queues": f"{len(self.schemas):,}, of schema {SCHEMA}: {policies.WELL}",
         }

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 CLIENT = (
     "ping",
-    "hello",
     "client|setname",
     "evalsha",
     "script|load",
@@ -20,7 +19,7 @@ CLIENT = (
     "wait",
     "waitaof",
 )
-"""What the library sends."""
+"""What the library sends. HELLO and AUTH need no rule."""
 
 SCRIPTS = (
     "time",
@@ -92,7 +91,6 @@ DOCTOR = (
     "acl|whoami",
     "acl|dryrun",
     "cluster|info",
-    "cluster|nodes",
 )
 """What `leaseq doctor` looks with, besides. Where it may not, it says what it could not see."""
 

@@ -73,7 +73,7 @@ class Node:
 
     @cached_property
     def hello(self) -> dict[str, Any]:
-        """What HELLO says: server, version, role. It is among what the library needs."""
+        """What HELLO says: server, version, role. It needs no rule of the ACL."""
         with self.connection() as connection:
             try:
                 words = say(connection, "HELLO")

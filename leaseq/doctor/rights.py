@@ -55,7 +55,6 @@ KEY, CHANNEL = "<key>", "<channel>"
 # How each is tried. The first ones change nothing; those behind HSET need the scratch key to be there.
 TRIES = {
     "ping": "PING",
-    "hello": "HELLO",
     "client|setname": "CLIENT SETNAME leaseq-doctor",
     "time": "TIME",
     "evalsha": f"EVALSHA {'0' * 40} 1 {KEY}",

@@ -14,9 +14,8 @@ def table() -> str:
 
 def _shown(text: str) -> str:
     """A fact's place is shown by its name: ``{fsync}`` as *fsync*."""
-    return re.sub(r"\{(\w+)[^}]*\}", lambda found: f"*{found[1].replace('_', ' ')}*", text).replace(
-        "|", r"\|"
-    )
+    named = re.sub(r"\{(\w+)[^}]*\}", lambda found: f"*{found[1].replace('_', ' ')}*", text)
+    return named.replace("|", r"\|")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,55 @@
+"""Servers with which all is well, for each test to set up wrong in one way."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from leaseq.embedded import EmbeddedServer
+from tests.doctor.looking import WELL
+from tests.topology.servers import running
+
+
+@pytest.fixture(scope="session")
+def listening() -> Iterator[redis.Redis]:
+    """A server on a port, all well."""
+    with running(*WELL) as client:
+        yield client
+
+
+@pytest.fixture
+def wrong(listening: redis.Redis) -> Iterator[redis.Redis]:
+    """The same, to be set up wrong by CONFIG SET: it is as before afterwards."""
+    before = listening.config_get(*SETTABLE)
+    yield listening
+    after = listening.config_get(*SETTABLE)
+    for name, value in before.items():
+        if after[name] != value:
+            listening.config_set(name, value)
+    listening.flushall()
+
+
+@pytest.fixture
+def embedded() -> Iterator[EmbeddedServer]:
+    """A server on a socket as `leaseq up` starts it."""
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
+        yield server
+
+
+SETTABLE = (
+    "appendonly",
+    "appendfsync",
+    "no-appendfsync-on-rewrite",
+    "aof-load-truncated",
+    "save",
+    "maxmemory",
+    "maxmemory-policy",
+    "bind",
+    "protected-mode",
+    "timeout",
+    "tcp-keepalive",
+    "min-replicas-to-write",
+)

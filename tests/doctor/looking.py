@@ -1,0 +1,75 @@
+"""What the doctor says of a server, and proxies through which a server seems to be another."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import redis
+
+import leaseq
+from leaseq.doctor import Report, examine
+from tests.engine.proxy import CuttingProxy
+from tests.topology.servers import port_of
+
+WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction")
+
+
+def url_of(server: redis.Redis, user: str = "", database: int = 0) -> str:
+    login = f"{user}:pw@" if user else ""
+    return f"redis://{login}127.0.0.1:{port_of(server)}/{database}"
+
+
+def examined(url: str, clock: Callable[[], float] = time.time) -> Report:
+    client = leaseq.connect(url)
+    try:
+        return examine(client, clock=clock)
+    finally:
+        client.close()
+
+
+def found(url: str, clock: Callable[[], float] = time.time) -> dict[str, str]:
+    """What is wrong there, by check: the level, and what it says with the cure."""
+    report = examined(url, clock)
+    return {one.check: f"{one.level}: {one.says}. {one.cure}" for one in report.findings}
+
+
+class Rewriting(CuttingProxy):
+    """Replaces what a server says of itself."""
+
+    def __init__(self, server: str, folder: Path, change: Callable[[bytes], bytes]) -> None:
+        super().__init__(server, folder)
+        self._change = change
+
+    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+        return super()._answer(client, sent, self._change(data))
+
+
+def valkey(version: str) -> Callable[[bytes], bytes]:
+    """To be a Valkey of this version, as long as 9.1.2."""
+    return lambda data: re.sub(rb"valkey_version:[\d.]+", b"valkey_version:" + version.encode(), data)
+
+
+def redis_of(version: str) -> Callable[[bytes], bytes]:
+    """To be a Redis of this version, as long as 7.2.4."""
+
+    def change(data: bytes) -> bytes:
+        data = data.replace(b"valkey_version", b"nobody_version").replace(b"$6\r\nvalkey", b"$5\r\nredis")
+        return re.sub(rb"redis_version:[\d.]+", b"redis_version:" + version.encode(), data)
+
+    return change
+
+
+def machine_with(bytes: int) -> Callable[[bytes], bytes]:
+    """To be on a machine of so much memory."""
+
+    def change(data: bytes) -> bytes:
+        def digits(match: re.Match[bytes]) -> bytes:
+            return match[1] + b"%0*d" % (len(match[2]), bytes)
+
+        return re.sub(rb"(total_system_memory:)(\d+)", digits, data)
+
+    return change

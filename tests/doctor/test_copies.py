@@ -1,0 +1,163 @@
+"""What the loss of a machine would take: replicas, sentinels, clusters."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import redis
+
+import leaseq
+from leaseq.doctor import examine
+from tests.doctor.looking import WELL, examined, found, url_of
+from tests.topology.servers import cluster, eventually, free_port, port_of, running
+
+FAST = (*WELL, "--repl-diskless-sync-delay", "0")
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[redis.Redis, redis.Redis]]:
+    with running(*FAST) as primary, running(*FAST) as replica:
+        replica.replicaof("127.0.0.1", str(port_of(primary)))
+        eventually(lambda: primary.info("replication").get("slave0", {}).get("state") == "online")
+        yield primary, replica
+
+
+def test_a_replica_is_not_where_to_write(pair: tuple[redis.Redis, redis.Redis]) -> None:
+    primary, replica = pair
+    said = found(url_of(replica))
+    assert re.match(rf"error: is a replica.*127\.0\.0\.1:{port_of(primary)}", said["read-only"])
+
+
+def test_replicas_that_need_not_keep_up(pair: tuple[redis.Redis, redis.Redis]) -> None:
+    primary, _ = pair
+    assert re.match("warning: ", found(url_of(primary))["min-replicas-to-write"])
+    primary.config_set("min-replicas-to-write", 1)
+    try:
+        assert not found(url_of(primary))
+        primary.config_set("min-replicas-to-write", 2)
+        said = found(url_of(primary))["too-few-replicas"]
+        assert re.match(
+            "error: refuses every write: min-replicas-to-write is 2, and 1 replicas keep up", said
+        )
+    finally:
+        primary.config_set("min-replicas-to-write", 0)
+
+
+@contextmanager
+def service(data_nodes: int, sentinels: int, quorum: int = 2) -> Iterator[tuple[str, list[redis.Redis]]]:
+    """Data nodes and sentinels that know each other from the start; its URL names the sentinels."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
+        first = stack.enter_context(running(*FAST))
+        follow = ("--replicaof", f"127.0.0.1 {port_of(first)}")
+        nodes = [first, *(stack.enter_context(running(*FAST, *follow)) for _ in range(data_nodes - 1))]
+        for node in nodes:
+            node.config_set("min-replicas-to-write", min(1, data_nodes - 1))
+        lines = [f"sentinel monitor mymaster 127.0.0.1 {port_of(first)} {quorum}"]
+        lines += [f"sentinel known-replica mymaster 127.0.0.1 {port_of(node)}" for node in nodes[1:]]
+        watchers = []
+        for number in range(sentinels):
+            file = folder / f"{number}.conf"
+            others = [
+                f"sentinel known-sentinel mymaster 127.0.0.1 {port_of(other)} {at + 1:040x}"
+                for at, other in enumerate(watchers)
+            ]
+            file.write_text("\n".join([f"sentinel myid {number + 1:040x}", *lines, *others, ""]))
+            watchers.append(stack.enter_context(running(str(file), "--sentinel")))
+        for watcher in watchers[1:] and watchers:  # the first hears of the others within two seconds
+            eventually(
+                lambda watcher=watcher: watcher.execute_command("SENTINEL CKQUORUM", "mymaster") is not None
+            )
+        eventually(lambda: first.info("replication")["connected_slaves"] == data_nodes - 1)
+        where = ",".join(f"127.0.0.1:{port_of(one)}" for one in reversed(watchers))
+        yield f"redis+sentinel://{where}/mymaster/0", nodes
+
+
+def test_three_data_nodes_and_three_sentinels() -> None:
+    with service(3, 3) as (url, nodes):
+        report = examined(url)
+        assert report.findings == ()
+        assert "three data nodes" in report.well["copies"]
+        nodes[2].config_set("appendfsync", "everysec")
+        (each,) = examined(url).findings
+        assert (each.check, each.where) == ("appendfsync", f"127.0.0.1:{port_of(nodes[2])}")
+        nodes[2].config_set("appendfsync", "always")
+        gone = port_of(nodes[1])
+        nodes[1].shutdown(nosave=True, force=True)
+        away = {one.check: one for one in examined(url).findings}
+        assert away["node-away"].where == f"127.0.0.1:{gone}"
+        assert away["node-away"].level == "error"
+        assert away["few-data-nodes"].level == "warning"
+
+
+def test_one_data_node_and_one_sentinel() -> None:
+    with service(1, 1, quorum=1) as (url, nodes):
+        said = found(url)
+        assert set(said) == {"no-replica", "few-sentinels"}
+        where = f"127.0.0.1 {port_of(nodes[0])}"
+        assert re.match(rf"error: .*mymaster.*REPLICAOF {where}", said["no-replica"])
+        assert re.match("warning: is watched by 1 ", said["few-sentinels"])
+
+
+def test_sentinels_that_are_too_few_to_agree() -> None:
+    with service(1, 1, quorum=2) as (url, _):
+        nobody = f"127.0.0.1:{free_port()}"
+        said = found(url.replace("//", f"//{nobody},"))
+        assert re.match("error: would not fail over mymaster: ", said["sentinel-quorum"])
+        assert re.match("warning: does not answer", said["sentinel-away"])
+
+
+def test_sentinels_on_other_machines_without_password_and_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+    with service(1, 1, quorum=1) as (url, _):
+        monkeypatch.setattr("leaseq.doctor.node.addresses_of", lambda _: ["192.0.2.1"])
+        report = examined(url)
+        doors = {
+            (one.check, one.where.split()[0]) for one in report.findings if one.where.startswith("sentinel")
+        }
+        assert doors == {("no-password", "sentinel"), ("no-tls", "sentinel")}
+
+
+def test_no_sentinel_that_answers() -> None:
+    with pytest.raises(leaseq.ServerUnavailable, match="mymaster"):
+        examined(f"redis+sentinel://127.0.0.1:{free_port()}/mymaster/0")
+
+
+def test_a_cluster() -> None:
+    with cluster() as url:
+        client = leaseq.connect(url)
+        nodes = [client.redis.get_redis_connection(one) for one in client.redis.get_nodes()]  # type: ignore[union-attr]
+        for node in nodes:
+            for name, value in zip(WELL[::2], WELL[1::2], strict=True):
+                node.config_set(name.removeprefix("--"), value)
+            node.config_set("cluster-require-full-coverage", "no")
+        alone = [one for one in examine(client).findings if one.level == "error"]
+        assert {one.check for one in alone} == {"cluster-no-replica"}
+        assert {one.where for one in alone} == {f"127.0.0.1:{port_of(node)}" for node in nodes}
+
+        nodes[0].config_set("cluster-require-full-coverage", "yes")
+        with running(*FAST, "--cluster-enabled", "yes") as replica:
+            join(replica, nodes[0])
+            said = examine(leaseq.connect(url)).findings
+            assert {(one.check, one.where) for one in said} == {
+                ("cluster-full-coverage", f"127.0.0.1:{port_of(nodes[0])}"),
+                *(("cluster-no-replica", f"127.0.0.1:{port_of(node)}") for node in nodes[1:]),
+            }
+            queue = leaseq.Queue(leaseq.connect(url), "reviews")
+            queue.configure()
+            assert examine(leaseq.connect(url)).schemas == {"reviews": 1}
+        nodes[0].execute_command("CLUSTER", "DELSLOTS", 0)
+        said = {one.check: one.says for one in examine(client).findings}
+        assert "1 slots that no node serves" in said["cluster-slots"]
+
+
+def join(replica: redis.Redis, primary: redis.Redis) -> None:
+    """Return when it follows the primary."""
+    replica.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(primary))
+    id = primary.execute_command("CLUSTER MYID")
+    eventually(lambda: replica.execute_command("CLUSTER", "REPLICATE", id) in (b"OK", True))
+    eventually(lambda: primary.info("replication")["connected_slaves"] == 1)

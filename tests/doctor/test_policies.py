@@ -1,0 +1,65 @@
+"""What the queues ask of their server, and of which schema they are."""
+
+from __future__ import annotations
+
+import re
+
+import redis
+
+import leaseq
+from leaseq.doctor import examine
+from leaseq.keys import SCHEMA, Keys
+from tests.doctor.looking import examined, found, url_of
+
+
+def test_a_disk_that_is_asked_for_and_not_to_be_had(wrong: redis.Redis) -> None:
+    client = leaseq.connect(url_of(wrong))
+    for name in ("a", "b"):
+        leaseq.Queue(client, name).configure(durable="fsync")
+    leaseq.Queue(client, "c").configure()
+    assert not found(url_of(wrong))
+    wrong.config_set("appendfsync", "everysec")
+    said = found(url_of(wrong))
+    assert set(said) == {"appendfsync", "durable"}
+    assert re.match(
+        "error: can't do what each of the queues a, b asks: durable 'fsync' needs appendfsync always; .*"
+        r"may confirm what a power cut takes\. set appendfsync always there, or choose 'server'",
+        said["durable"],
+    )
+
+
+def test_a_replica_that_is_asked_for_and_not_to_be_had(wrong: redis.Redis) -> None:
+    client = leaseq.connect(url_of(wrong))
+    leaseq.Queue(client, "q").configure()
+    wrong.hset(Keys("q").ledger, "durable", '"replica"')  # as where the replica was lost since
+    policy = leaseq.Queue(leaseq.connect(url_of(wrong)), "q").policy
+    assert policy.durable == "replica"
+    said = found(url_of(wrong))
+    assert re.match(
+        "error: can't do what the queue q asks: durable 'replica' needs a connected replica", said["durable"]
+    )
+
+
+def test_a_queue_of_a_newer_schema(wrong: redis.Redis) -> None:
+    client = leaseq.connect(url_of(wrong))
+    leaseq.Queue(client, "old").configure()
+    leaseq.Queue(client, "new").configure()
+    ledger = Keys("new").ledger
+    status = wrong.hget(ledger, "status")
+    assert status is not None
+    wrong.hset(ledger, mapping={"schema": SCHEMA + 1, "status": f"v{SCHEMA + 1} {status.decode()}"})
+    report = examine(client)
+    (newer,) = report.findings
+    assert (newer.check, newer.level) == ("schema-newer", "error")
+    assert f"the queue new, of schema {SCHEMA + 1}: this version of leaseq knows {SCHEMA}" in newer.says
+    assert report.schemas == {"old": SCHEMA, "new": SCHEMA + 1}
+    assert report.known_schema == SCHEMA
+
+
+def test_of_many_queues_a_few_are_named(wrong: redis.Redis) -> None:
+    client = leaseq.connect(url_of(wrong))
+    for number in range(8):
+        leaseq.Queue(client, f"q{number}").configure(durable="fsync")
+    wrong.config_set("appendfsync", "no")
+    assert "q0, q1, q2, q3, q4 and 3 more" in found(url_of(wrong))["durable"]
+    assert len(examined(url_of(wrong)).schemas) == 8
