@@ -24,6 +24,7 @@ class ItemState:
     how: str = ""  # the latest grant ended
     result: str = ""
     failures: int = 0
+    over: frozenset[tuple[str, int]] = frozenset()  # abandons and fails that took effect, by their tokens
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,16 @@ class Item:
         self._ghosts = ghosts
 
     def spans(self, calls: Iterable[Call]) -> list[Span[Call]]:
-        return [
-            Span(call, call.start, inf if call.outcome == "unknown" else call.end)
-            for call in calls
-            if self._is_about(call)
-        ]
+        found: dict[object, Span[Call]] = {}
+        for call in sorted(filter(self._is_about, calls), key=lambda call: call.start):
+            if call.outcome != "unknown":
+                found[id(call)] = Span(call, call.start, call.end)
+            elif call.what == "renew":
+                found[id(call)] = Span(call, call.start, inf)
+            else:  # sent again, it has no effect but what the first may still have
+                same = call.what, call.person, call.token, repr(call.result)
+                found.setdefault(same, Span(call, call.start, inf))
+        return list(found.values())
 
     def _is_about(self, call: Call) -> bool:
         if call.outcome == "refused":  # nothing happened
@@ -123,7 +129,8 @@ class Item:
             case "finish":
                 yield replace(state, where="finished", how="finished", result=repr(call.result))
             case "abandon":
-                yield replace(state, where="waiting", how="abandoned")
+                over = state.over | {("abandon", call.token)}
+                yield replace(state, where="waiting", how="abandoned", over=over)
             case "renew":
                 expires = call.granted.expires if call.granted else call.start + self._rules.lease_seconds
                 yield replace(state, where="held", how="", expires=expires)
@@ -131,7 +138,8 @@ class Item:
                 failures = state.failures + 1
                 dead = failures >= self._rules.max_attempts
                 where: Where = "dead" if dead else "scheduled"
-                yield replace(state, where=where, how="failed", failures=failures, expires=call.until)
+                over = state.over | {("fail", call.token)}
+                yield replace(state, where=where, how="failed", failures=failures, expires=call.until, over=over)
 
     def _may(self, state: ItemState, call: Call) -> bool:
         """Whether the caller's grant is the latest and is good for this."""
@@ -147,11 +155,10 @@ class Item:
 
     def _is_same(self, state: ItemState, call: Call) -> bool:
         """Whether this very call has taken effect before: sent twice, it succeeds twice."""
-        if (state.token, state.person) != (call.token, call.person):
-            return False
-        if call.what == "finish":
-            return state.how == "finished" and state.result == repr(call.result)
-        return state.how == {"abandon": "abandoned", "fail": "failed"}.get(call.what)
+        if call.what != "finish":
+            return (call.what, call.token) in state.over
+        mine = (state.token, state.person) == (call.token, call.person)
+        return mine and state.how == "finished" and state.result == repr(call.result)
 
     def _is_lateness(self, state: ItemState, call: Call) -> bool:
         """Whether `late` may be what the answer says. A server's clock is ours, but for the slack."""

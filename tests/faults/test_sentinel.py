@@ -1,0 +1,96 @@
+"""Sentinels replace the primary while people work: what a replica confirmed is there, and work goes on."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.faults.judge import judged
+from tests.faults.outage import MOST, last_to_go_on, outage
+from tests.faults.people import RULES, Crowd, Habits, crowd
+from tests.topology.servers import eventually
+from tests.topology.watched import Watched, watched
+
+ITEMS = 120  # around each fault
+SLOWLY = Habits(think=0.2)  # so that there is work to the end of the last one
+
+
+def kill(service: Watched, people: Crowd, dice: random.Random) -> float:
+    """The primary's process is gone, and comes back as a replica."""
+    primary, at = service.primary(), time.time()
+    primary.kill()
+    service.failed()
+    service.start_again(primary)
+    return at
+
+
+def lag(service: Watched, people: Crowd, dice: random.Random) -> float:
+    """One replica or both fall behind; then the primary is gone."""
+    primary, behind = service.primary(), dice.sample(service.replicas(), dice.choice((1, 1, 2)))
+    for node in behind:
+        node.freeze()
+    time.sleep(dice.uniform(0, 1.5))
+    at = time.time()
+    primary.kill()
+    service.failed()
+    time.sleep(dice.uniform(0, 1.5))
+    for node in behind:
+        node.thaw()
+    service.start_again(primary)
+    return at
+
+
+def split(service: Watched, people: Crowd, dice: random.Random) -> float:
+    """The primary doesn't hear its replicas and the sentinels any more; who works hears all of them."""
+    primary, at = service.primary(), time.time()
+    service.splitters[primary].cut()
+    service.failed()
+    eventually(lambda: service.has_another_primary(primary))
+    people.wait_for(people.grants() + dice.randint(1, 40))
+    service.splitters[primary].heal()
+    return at
+
+
+FAULTS = (kill, lag, split)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "fault" in metafunc.fixturenames:
+        faults = FAULTS if metafunc.config.getoption("--soak") else FAULTS[:1]
+        metafunc.parametrize("fault", faults, ids=lambda fault: fault.__name__)
+
+
+def test_a_failover_loses_nothing(
+    request: pytest.FixtureRequest,
+    seed: int,
+    rounds: int,
+    fault: Callable[[Watched, Crowd, random.Random], float],
+) -> None:
+    soak = request.config.getoption("--soak")
+    dice = random.Random(seed)
+    times = rounds if soak else 1
+    if fault is split and sys.platform != "linux":
+        pytest.skip("platform: only Linux has all of 127.0.0.0/8, by which the proxy tells its peers apart")
+    outages, slowest, grants = [], [], 0
+    with watched(split=fault is split) as service:
+        for number in range(times):
+            service.whole()
+            with crowd(
+                service.url, f"watched-{number}", seed + number, items=ITEMS, habits=SLOWLY, durable="replica"
+            ) as people:
+                people.wait_for(dice.randint(10, ITEMS // 3))
+                at = fault(service, people, dice)
+                people.done()
+                found = judged(people.history, RULES, people.queue)
+            assert not found, "\n".join(map(str, found))
+            outages.append(outage(people.history, at))
+            slowest.append(last_to_go_on(people.history, at))
+            grants += people.grants()
+    print(f"{fault.__name__}: {times} times; nobody was answered for at most {max(outages):.2f} s, ")
+    print(f"each person again within {max(slowest):.2f} s; {grants:,} grants, nothing lost")
+    if soak and fault is not lag:
+        assert max(outages) <= MOST
