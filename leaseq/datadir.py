@@ -12,8 +12,8 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -54,15 +54,16 @@ class DataDir:
 
     def claim(self) -> None:
         """Make the directory where it is missing, and take it for this process alone."""
-        self._make()
-        lock = os.open(self.path / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            self._wait_for(lock)
-            os.ftruncate(lock, 0)
-            os.write(lock, f"{os.getpid()}\n".encode())
-        except BaseException:
-            os.close(lock)
-            raise
+        with self._saying_why():
+            self._make()
+            lock = os.open(self.path / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                self._wait_for(lock)
+                os.ftruncate(lock, 0)
+                os.write(lock, f"{os.getpid()}\n".encode())
+            except BaseException:
+                os.close(lock)
+                raise
         self._lock = lock
 
     def release(self) -> None:
@@ -74,27 +75,40 @@ class DataDir:
     def publish(self, *, url: str, web: str, pids: Mapping[str, int]) -> None:
         """Tell others, by ``up.json``, the server's URL, the page's, and the processes."""
         state = {"url": url, "web": web, "pid": os.getpid(), "pids": dict(pids)}
-        private_file(self.path / "up.json", json.dumps(state, indent=1) + "\n")
+        try:
+            private_file(self.path / "up.json", json.dumps(state, indent=1) + "\n")
+        except OSError as error:
+            if not (self.path / "up.json").exists():
+                raise self._refused(error) from None
+            # A disk that is full by now ends nothing that runs: what was told before stands.
 
     def secret_key(self) -> str:
         """The key that signs sessions: made once, kept here, readable by its owner only."""
         path = self.path / "secret-key"
-        if not path.exists():
-            private_file(path, secrets.token_urlsafe(48) + "\n")
-        return path.read_text().strip()
+        with self._saying_why():
+            if not path.exists():
+                private_file(path, secrets.token_urlsafe(48) + "\n")
+            return path.read_text().strip()
 
     def _make(self) -> None:
+        make_folder(self.path, 0o700)
+        strangers = not (self.path / "up.lock").exists() and any(self.path.iterdir())
+        if strangers:
+            raise DataDirRefused(
+                f"{self.path} holds other files and is no leaseq data directory: "
+                "give an empty or a new one by --data"
+            )
+        self.path.chmod(0o700)
+
+    @contextmanager
+    def _saying_why(self) -> Iterator[None]:
         try:
-            make_folder(self.path, 0o700)
-            strangers = not (self.path / "up.lock").exists() and any(self.path.iterdir())
-            if strangers:
-                raise DataDirRefused(
-                    f"{self.path} holds other files and is no leaseq data directory: "
-                    "give an empty or a new one by --data"
-                )
-            self.path.chmod(0o700)
+            yield
         except OSError as error:
-            raise DataDirRefused(f"cannot use {self.path} as data directory: {error.strerror}") from None
+            raise self._refused(error) from None
+
+    def _refused(self, error: OSError) -> DataDirRefused:
+        return DataDirRefused(f"cannot use {self.path} as data directory: {error.strerror}")
 
     def _wait_for(self, lock: int) -> None:
         """Take the lock. Where its `up` was killed, its server is told to write its file and go."""

@@ -128,6 +128,10 @@ class _Run:
             if demo:
                 add_demo(client)
             token = Accounts(client).setup_token()
+        except leaseq.ServerUnavailable as error:
+            if self._embedded is None or self._embedded.answers():
+                raise
+            raise leaseq.ServerUnavailable(f"{error}: {self._embedded.last_words()}") from None
         finally:
             client.close()
         return f"{self._web}/setup?token={token}" if token else None

@@ -10,7 +10,7 @@
  *                shortened INODE LENGTH
  *                synced-folder PATH        the names in it are on the disk
  * SHIM_KEPT    a folder for those other names, on the same disk
- * SHIM_ROOM    a file of 8 bytes: how many more may be written to files; less than 0: any number
+ * SHIM_ROOM    a file of 8 bytes: how many more may be written to files there; less than 0: any number
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -75,16 +75,20 @@ static const char *ours(const char *path, char *whole) {
     return strncmp(whole, folder, length) == 0 && whole[length] == '/' ? whole : NULL;
 }
 
+/* The path of what is open, where it is the folder or lies in it; else NULL. */
+static const char *path_of(int fd, char *path) {
+    char link[64], whole[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t size = folder ? readlink(link, path, PATH_MAX - 1) : -1;
+    if (size < 0) return NULL;
+    path[size] = 0;
+    return strcmp(path, folder) == 0 || ours(path, whole) ? path : NULL;
+}
+
 static void record_length(int fd, const char *what, int64_t length) {
     struct stat64 found;
-    char link[64], path[PATH_MAX], whole[PATH_MAX];
-    if (!folder || fstat64(fd, &found)) return;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t size = readlink(link, path, sizeof path - 1);
-    if (size < 0) return;
-    path[size] = 0;
-    if (S_ISDIR(found.st_mode) && strcmp(path, folder) == 0) record("synced-folder\t%s\n", path);
-    if (!ours(path, whole)) return;
+    char path[PATH_MAX];
+    if (!path_of(fd, path) || fstat64(fd, &found)) return;
     if (S_ISDIR(found.st_mode)) record("synced-folder\t%s\n", path);
     if (S_ISREG(found.st_mode)) record("%s\t%lu\t%ld\n", what, (unsigned long)found.st_ino, (long)length);
 }
@@ -189,7 +193,9 @@ int unlink(const char *path) {
 /* How much of `size` bytes there is room for; -1: none. */
 static int64_t room_for(int fd, int64_t size) {
     struct stat64 found;
+    char path[PATH_MAX];
     if (!room || *room < 0 || size <= 0 || fstat64(fd, &found) || !S_ISREG(found.st_mode)) return size;
+    if (!path_of(fd, path)) return size;
     int64_t left = *room;
     if (left == 0) return errno = ENOSPC, -1;
     if (left < size) size = left;
