@@ -31,7 +31,8 @@ _AWAY = (
     rx.RedisClusterException,
     OSError,
 )
-_AWAY_FOR_NOW = ("BUSY", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
+_AWAY_FOR_NOW = ("BUSY", "NOSCRIPT", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
+_LOADS = 5  # of one script for one move
 # A new link may lead to a server that answers.
 _BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 
@@ -85,19 +86,21 @@ class Client:
 
     def _again(self, bound: Bound, args: Sequence[str], wait: Wait | None, error: Exception) -> Reply:
         """Load the script where the server doesn't have it, and send once more after a broken link, in
-        whichever order these happen. A new link may lead to another server, hence two loads."""
+        whichever order these happen. A new link may lead to another server, and a server may forget its
+        scripts between a load and the move: after the first, they go in one packet."""
         loads, resent = 0, False
         while True:
             try:
-                if isinstance(error, rx.NoScriptError) and loads < 2:
+                if isinstance(error, rx.NoScriptError) and loads < _LOADS:
                     loads += 1
-                    self._load(bound)
+                    if loads == 1:
+                        self._load(bound)
                 elif _is_broken_link(error) and not resent:
                     resent = True
                     self._link.reset()
                 else:
                     self._translate(error)
-                reply = self._link.send(bound, args, wait)
+                reply = self._link.send(bound, args, wait, loading=loads > 1)
             except FAILURES as following:
                 error = following
             else:

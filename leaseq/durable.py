@@ -6,7 +6,7 @@ its own connection wrote. See ``docs/decisions/0006-durable.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from redis import exceptions as rx
@@ -33,13 +33,29 @@ class Wait(NamedTuple):
         return self.mark.pack(("",)) + _pack(*_COMMANDS[self.durable], str(self.milliseconds))
 
 
-def exchange(connection: Any, move: bytes, wait: Wait) -> list[Any]:
+def exchange_loading(connection: Any, bound: Bound, args: Sequence[str], wait: Wait | None) -> list[Any]:
+    """Send a move behind its own script, for a server that forgets scripts as fast as they are loaded."""
+    load, move = _pack("SCRIPT", "LOAD", bound.script.source), bound.pack(args)
+    if wait is not None:
+        return exchange(connection, move, wait, load)
+    connection.send_packed_command((load + move,), check_health=False)
+    _read(connection)
+    reply = _read(connection)
+    if isinstance(reply, Exception):
+        raise reply
+    made: list[Any] = reply
+    return made
+
+
+def exchange(connection: Any, move: bytes, wait: Wait, load: bytes = b"") -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 
     Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
     made but not confirmed.
     """
-    connection.send_packed_command((move + wait.packed(),), check_health=False)
+    connection.send_packed_command((load + move + wait.packed(),), check_health=False)
+    if load:
+        _read(connection)  # what is wrong with it shows in the move's reply
     reply, marked, confirmed = (_read(connection) for _ in range(3))
     if isinstance(reply, Exception):
         raise reply

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from redis import exceptions as rx
 
-from leaseq.durable import Wait, exchange
+from leaseq.durable import Wait, exchange, exchange_loading
 from leaseq.errors import ServerRefused, ServerUnavailable
 from leaseq.scripts import Bound
 
@@ -25,7 +25,9 @@ FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is n
 class Link(Protocol):
     timeout: float
 
-    def send(self, bound: Bound, args: Sequence[str], wait: Wait | None) -> list[Any]: ...
+    def send(
+        self, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]: ...
 
     def load(self, bound: Bound) -> None: ...
 
@@ -44,14 +46,18 @@ class Pooled:
         self._idle: list[Any] = []
         _pooled.add(self)
 
-    def send(self, bound: Bound, args: Sequence[str], wait: Wait | None) -> list[Any]:
+    def send(
+        self, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]:
         try:
             connection = self._idle.pop()
         except IndexError:
             connection = self._new()
             connection.connect()
         try:
-            if wait is not None:
+            if loading:
+                reply = exchange_loading(connection, bound, args, wait)
+            elif wait is not None:
                 reply = exchange(connection, bound.pack(args), wait)
             else:
                 connection.send_packed_command((bound.pack(args),), check_health=False)
@@ -108,18 +114,22 @@ class Clustered:
         self._redis = client
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
-    def send(self, bound: Bound, args: Sequence[str], wait: Wait | None) -> list[Any]:
-        if wait is not None:
-            return self._send_and_wait(bound, args, wait)
+    def send(
+        self, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]:
+        if wait is not None or loading:
+            return self._send_at_once(bound, args, wait, loading)
         reply: list[Any] = self._redis.evalsha(bound.script.sha, len(bound.keys), *bound.keys, *args)
         return reply
 
-    def _send_and_wait(self, bound: Bound, args: Sequence[str], wait: Wait) -> list[Any]:
+    def _send_at_once(self, bound: Bound, args: Sequence[str], wait: Wait | None, loading: bool) -> list[Any]:
         """All on one connection to the slot's primary, which redis-py's own commands don't promise."""
         node = self._node(bound.keys[0])
         pool = self._redis.get_redis_connection(node).connection_pool
         connection = pool.get_connection()
         try:
+            if loading or wait is None:
+                return exchange_loading(connection, bound, args, wait)
             return exchange(connection, bound.pack(args), wait)
         except rx.ResponseError:
             raise

@@ -23,6 +23,7 @@ if not status then return { 'no-item' } end
 --- @include item
 --- @include place
 --- @include grant
+--- @include past
 --- @include claimed
 --- @include where
 --- @include held

@@ -54,6 +54,27 @@ def test_an_abandon_sent_twice_counts_once(timed: leaseq.Queue, take: Take) -> N
     assert [e.what for e in timed.journal()].count("abandoned") == 1
 
 
+@pytest.mark.parametrize("answers", [1, 2])
+def test_sent_again_when_others_had_it_since_it_still_succeeds_and_counts_once(
+    timed: leaseq.Queue, take: Take, clock: Clock, answers: int
+) -> None:
+    """As where the first reply was lost, and somebody took the item before the second came."""
+    timed.configure(answers=answers, max_attempts=9)
+    gave_back = take("ann")
+    timed.abandon(gave_back)
+    failed = take("bob")
+    first = timed.fail(failed, "no")
+    clock.tick(3)
+    held = take("cyd")
+    before = timed.get("one")
+    timed.abandon(gave_back)
+    assert timed.fail(failed, "no") == first
+    for wrong in (lambda: timed.fail(gave_back, "no"), lambda: timed.abandon(failed)):
+        with pytest.raises(leaseq.LeaseLost):
+            wrong()
+    assert (timed.get("one"), timed.mine("cyd")) == (before, [held])
+
+
 def test_a_lease_that_ran_out_unnoticed_may_still_be_given_back(
     timed: leaseq.Queue, take: Take, clock: Clock
 ) -> None:

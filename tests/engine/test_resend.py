@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,34 @@ def test_the_script_is_missing_and_loading_it_breaks_the_link(
     with pytest.raises(leaseq.ItemNotFound):  # the move itself was never sent twice
         cut.remove("one")
     assert proxy.cuts == 2
+
+
+class ForgettingProxy(CuttingProxy):
+    """After each SCRIPT LOAD that comes alone, the server forgets all scripts."""
+
+    def __init__(self, server: str, folder: Path, forget: Callable[[], object]) -> None:
+        super().__init__(server, folder)
+        self.forget = forget
+        self.loads = 0
+
+    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+        if b"LOAD" in sent:
+            self.loads += 1
+            if b"EVALSHA" not in sent:
+                self.forget()
+        return super()._answer(client, sent, data)
+
+
+def test_the_script_is_forgotten_as_soon_as_it_is_loaded(server: Server, queue: leaseq.Queue) -> None:
+    """Another program on the server may call SCRIPT FLUSH at any time."""
+    queue.configure(lease_seconds=60)
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        ForgettingProxy(server.url, Path(folder), server.redis.script_flush) as proxy,
+    ):
+        client = leaseq.connect(proxy.url)
+        server.redis.script_flush()
+        assert leaseq.Queue(client, queue.name).enqueue({}, id="one").added
+        client.close()
+    assert proxy.loads >= 2
+    assert queue.stats().counters["enqueued"] == 1

@@ -62,6 +62,7 @@ class History:
 
     seed: int
     calls: list[Call] = field(default_factory=list)
+    grants: int = 0  # calls that were answered with a lease
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
@@ -84,6 +85,7 @@ class History:
             call.end = time.time()
             with self._lock:
                 self.calls.append(call)
+                self.grants += call.granted is not None
 
     def of(self, *what: What) -> list[Call]:
         return [call for call in self.calls if call.what in what]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import leaseq
 from tests.faults.history import History, Recorder, patiently
@@ -31,8 +32,12 @@ class Habits:
     think: float = 0.01  # seconds, at most
 
 
+PRODUCER = "producer"
+
+
 class Crowd:
-    """A producer and some people, each with a client of their own, until they are told to stop."""
+    """A producer and some people, each with a client of their own, until they are told to stop. ``by`` is
+    given the queue and a name, and says what they call in its place: the queue itself, unless said."""
 
     def __init__(
         self,
@@ -45,9 +50,11 @@ class Crowd:
         habits: Habits = Habits(),
         durable: str = "server",
         connect: Callable[[str], leaseq.Client] = leaseq.connect,
+        by: Callable[[leaseq.Queue, str], Any] = lambda queue, _: queue,
     ) -> None:
         self.history = History(seed)
         self._name, self._items, self._people, self._habits = name, items, people, habits
+        self._by = by
         self._clients = [connect(url) for _ in range(people + 1)]
         self.queue = leaseq.Queue(self._clients[0], name)
         patiently(
@@ -67,14 +74,13 @@ class Crowd:
         seeds = random.Random(self.history.seed)
         self._running.append(self._pool.submit(self._produce))
         for number in range(self._people):
-            client = self._clients[number + 1]
-            recorder = Recorder(leaseq.Queue(client, self._name), self.history)
-            dice = random.Random(seeds.random())
-            person = _Person(f"person {number}", recorder, dice, self._habits, self._stop)
+            name, queue = f"person {number}", leaseq.Queue(self._clients[number + 1], self._name)
+            recorder = Recorder(self._by(queue, name), self.history)
+            person = _Person(name, recorder, random.Random(seeds.random()), self._habits, self._stop)
             self._running.append(self._pool.submit(person.work))
 
     def grants(self) -> int:
-        return sum(call.granted is not None for call in list(self.history.calls))
+        return self.history.grants
 
     def wait_for(self, grants: int, *, seconds: float = 60) -> None:
         """Until so many leases were handed out in all."""
@@ -116,11 +122,13 @@ class Crowd:
                 one.result()
 
     def _produce(self) -> None:
-        recorder = Recorder(self.queue, self.history)
+        recorder = Recorder(self._by(self.queue, PRODUCER), self.history)
         for number in range(self._items):
-            if self._stop.is_set():
-                return
-            patiently(lambda number=number: recorder.enqueue(f"item-{number:06}", {"n": number}))  # type: ignore[misc]
+            item, payload = f"item-{number:06}", {"n": number}
+            while not self._stop.is_set():
+                if patiently(lambda: recorder.enqueue(item, payload)).outcome != "unknown":  # noqa: B023
+                    break
+                self._stop.wait(0.05)  # refused by a server that is full
 
 
 class _Person:
@@ -162,7 +170,9 @@ class _Person:
     def _finish(self, lease: leaseq.Lease) -> leaseq.Lease | None:
         """Sent again until it is answered: what was typed is not given up."""
         result, then = {"by": self._name, "token": lease.token}, self._dice.random() < 0.5
-        _, following = patiently(lambda: self._queue.finish(lease, result, then=then))
+        call, following = patiently(lambda: self._queue.finish(lease, result, then=then))
+        while call.outcome == "unknown" and not self._stop.wait(0.05):  # refused by a server that is full
+            call, following = patiently(lambda: self._queue.finish(lease, result, then=then))
         if self._dice.uniform(0, 100) < self._habits.finishes_twice:
             patiently(lambda: self._queue.finish(lease, result))
         return following
@@ -174,7 +184,8 @@ class _Person:
         self._queue.fail(lease)
 
     def _walk_away(self, lease: leaseq.Lease) -> None:
-        self._stop.wait(max(lease.expires_at.timestamp() - time.time(), 0))
+        left = lease.expires_at.timestamp() - time.time()
+        self._stop.wait(min(max(left, 0), LEASE_SECONDS))  # longer only where the server's clock is wrong
 
     def _be_late(self, lease: leaseq.Lease) -> leaseq.Lease | None:
         self._walk_away(lease)

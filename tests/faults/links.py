@@ -1,0 +1,212 @@
+"""Links that go wrong on purpose: cut after the server acted, reset, silent, late and slow ones.
+
+A proxy stands between people and their server. For each command that comes over a link it asks what
+shall go wrong with it; most often nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import select
+import socket
+import struct
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Self
+
+from leaseq.moves import SCRIPTS
+
+_SHA = re.compile(rb"EVALSHA\r\n\$40\r\n([0-9a-f]{40})")
+_NAMES = {script.sha.encode(): name for name, script in SCRIPTS.items()}
+_NOT_RUN = b"-NOSCRIPT"
+
+
+@dataclass
+class Link:
+    """One client's, and ours to the server behind it."""
+
+    client: socket.socket
+    server: socket.socket
+
+    def reset(self) -> None:
+        """The client sees RST: what was on its way to them is gone."""
+        self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.client.close()
+
+
+class Trouble:
+    """What happens to one command and its reply: nothing. False: the link ends here."""
+
+    def ask(self, link: Link, data: bytes) -> bool:
+        link.server.sendall(data)
+        return True
+
+    def answer(self, link: Link, data: bytes) -> bool:
+        link.client.sendall(data)
+        return True
+
+
+class Cut(Trouble):
+    """The server acts, and its reply never arrives: the client sees a closed link."""
+
+    def answer(self, link: Link, data: bytes) -> bool:
+        return data.startswith(_NOT_RUN) and super().answer(link, data)
+
+
+@dataclass
+class ResetInRequest(Trouble):
+    """RST when that share of the command is under way. The server throws away what it has of it."""
+
+    share: float
+
+    def ask(self, link: Link, data: bytes) -> bool:
+        link.server.sendall(data[: int(len(data) * self.share)])
+        link.reset()
+        return False
+
+
+@dataclass
+class ResetInReply(Trouble):
+    """RST when that share of the reply has arrived."""
+
+    share: float
+
+    def answer(self, link: Link, data: bytes) -> bool:
+        link.client.sendall(data[: int(len(data) * self.share)])
+        link.reset()
+        return False
+
+
+@dataclass
+class Silent(Trouble):
+    """Half open: the link takes all that comes and nothing ever comes back. The server may have acted."""
+
+    acts: bool
+
+    def ask(self, link: Link, data: bytes) -> bool:
+        return not self.acts or super().ask(link, data)
+
+    def answer(self, link: Link, data: bytes) -> bool:
+        return True
+
+
+@dataclass
+class Late(Trouble):
+    """The command gets to the server only after its client has given up."""
+
+    seconds: float  # after that
+
+    def ask(self, link: Link, data: bytes) -> bool:
+        with suppress(OSError):
+            link.client.recv(1)
+        time.sleep(self.seconds)
+        link.server.sendall(data)
+        link.server.recv(1)
+        return False
+
+
+class Dribble(Trouble):
+    """A byte at a time, both ways."""
+
+    def ask(self, link: Link, data: bytes) -> bool:
+        return all(super(Dribble, self).ask(link, bytes([byte])) for byte in data)
+
+    def answer(self, link: Link, data: bytes) -> bool:
+        return all(super(Dribble, self).answer(link, bytes([byte])) for byte in data)
+
+
+@dataclass
+class Slow(Trouble):
+    """The reply comes so many seconds later."""
+
+    seconds: float
+
+    def answer(self, link: Link, data: bytes) -> bool:
+        time.sleep(self.seconds)
+        return super().answer(link, data)
+
+
+NOTHING = Trouble()
+
+
+class Proxy:
+    """Listens on a port of this machine, in front of a server's unix socket. ``choose`` is given the name of
+    the script that a command runs, '' for any other, and says what goes wrong."""
+
+    def __init__(self, server: str, choose: Callable[[str], Trouble]) -> None:
+        self._server = server.removeprefix("unix://")
+        self._choose = choose
+        self._lock = threading.Lock()  # the dice are one
+        self.met: Counter[tuple[str, str]] = Counter()  # by kind of trouble and script, where it came about
+        self.ran: Counter[str] = Counter()  # by script
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def cured(self) -> None:
+        """Nothing goes wrong from now on."""
+        self._choose = lambda _: NOTHING
+
+    def times(self, kind: type[Trouble]) -> int:
+        return sum(count for (name, _), count in self.met.items() if name == kind.__name__)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with suppress(OSError), client, socket.socket(socket.AF_UNIX) as server:
+            server.connect(self._server)
+            self._carry(Link(client, server))
+
+    def _carry(self, link: Link) -> None:
+        script, trouble = "", NOTHING
+        while True:
+            ready, _, _ = select.select([link.client, link.server], [], [])
+            for source in ready:
+                data = source.recv(1 << 20)
+                if not data:
+                    return
+                if source is link.client:
+                    if data.startswith(b"*") and not isinstance(trouble, Silent):
+                        script, trouble = self._meet(data)
+                    goes_on = trouble.ask(link, data)
+                else:
+                    goes_on = trouble.answer(link, data)
+                    self._note(script, trouble, data)
+                if not goes_on:
+                    return
+
+    def _meet(self, data: bytes) -> tuple[str, Trouble]:
+        found = _SHA.search(data)
+        script = _NAMES[found[1]] if found else ""
+        with self._lock:
+            trouble = self._choose(script)
+            if trouble is not NOTHING and type(trouble).answer is Trouble.answer:
+                self.met[type(trouble).__name__, script] += 1
+        return script, trouble
+
+    def _note(self, script: str, trouble: Trouble, data: bytes) -> None:
+        """Count what ran, and what befell its reply."""
+        if data.startswith(_NOT_RUN):
+            return
+        with self._lock:
+            self.ran[script] += 1
+            if trouble is not NOTHING and type(trouble).answer is not Trouble.answer:
+                self.met[type(trouble).__name__, script] += 1

@@ -1,0 +1,209 @@
+"""Links break, fall silent and are slow, and scripts are forgotten, while people work: nothing is lost, no
+call acts twice, and nobody hangs."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+
+import leaseq
+from tests.conftest import Server
+from tests.faults.history import History, patiently
+from tests.faults.judge import judged
+from tests.faults.links import (
+    NOTHING,
+    Cut,
+    Dribble,
+    Late,
+    Proxy,
+    ResetInReply,
+    ResetInRequest,
+    Silent,
+    Slow,
+    Trouble,
+)
+from tests.faults.people import RULES, Crowd, Habits, crowd
+
+BUSY = Habits(abandons=8, fails=8, walks_away=2, renews=15, is_late=2)
+TIMEOUT = 1  # second that a client waits for an answer
+HANGS = (
+    5 * TIMEOUT
+)  # a call may connect, ask for the policy, and be sent twice; the rest is for a busy machine
+
+
+def acted_once(queue: leaseq.Queue, people: Crowd) -> None:
+    """What was called again after a lost reply is counted once, and the judge finds nothing."""
+    found = judged(people.history, RULES, queue)
+    assert not found, "\n".join(map(str, found))
+    items = {call.id for call in people.history.of("enqueue")}
+    counters = queue.stats().counters
+    assert counters["enqueued"] == len(items)
+    assert counters["finished"] == len(items)
+    journal = [event.id for event in everything(queue) if event.what == "finished"]
+    assert sorted(id for id in journal if id) == sorted(items)
+
+
+def everything(queue: leaseq.Queue) -> Iterator[leaseq.Event]:
+    after: str | None = None
+    while events := queue.journal(after=after, limit=1_000):
+        yield from events
+        after = events[-1].cursor
+
+
+@contextmanager
+def managing(queue: leaseq.Queue) -> Iterator[None]:
+    """Somebody looks at everything, again and again, and makes each of a manager's moves, on an item of
+    another queue."""
+    other, stop = leaseq.Queue(queue._client, f"{queue.name}.other"), threading.Event()
+
+    def go_on() -> None:
+        while not stop.is_set():
+            for act in (*looks(queue), *moves(other)):
+                patiently(act)
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(go_on)
+        try:
+            yield
+        finally:
+            stop.set()
+        running.result()
+    queue._client.close()
+
+
+def looks(queue: leaseq.Queue) -> list[Callable[[], object]]:
+    return [
+        queue.stats,
+        queue.exists,
+        queue.journal,
+        lambda: queue.mine("person 1"),
+        lambda: queue.why_nothing("person 1"),
+        lambda: queue.get("item-000000"),
+        lambda: queue.told("item-000000"),
+        lambda: queue.page("inbound", limit=2),
+        lambda: list(queue.late_items()),
+        queue.clear,
+        queue.pause,
+        queue.resume,
+    ]
+
+
+def moves(queue: leaseq.Queue) -> list[Callable[[], object]]:
+    """In this order; sent again, each finds what the first one did."""
+    held: list[leaseq.Lease] = []
+
+    def reserve(person: str) -> None:
+        found = queue.reserve(person)
+        assert found is not None
+        held.append(found)
+
+    def refused() -> None:
+        with pytest.raises(leaseq.LeaseLost) as lost:
+            queue.finish(held[0], {"too": "late"})
+        assert lost.value.answer_kept
+
+    return [
+        lambda: queue.configure(max_attempts=1),
+        lambda: queue.enqueue({}, id="one"),
+        lambda: reserve("ann"),
+        lambda: queue.save_draft(held[0], {"half": 1}),
+        lambda: queue.release("one"),
+        lambda: queue.assign("one", "bob"),
+        lambda: reserve("bob"),
+        refused,
+        lambda: queue.finish(held[1], {"by": "bob"}),
+        lambda: queue.undo_finish(held[1]),
+        lambda: queue.adopt("one", held[0].token),
+        lambda: queue.remove("one"),
+        lambda: queue.enqueue({}, id="one"),
+        lambda: reserve("ann"),
+        lambda: queue.fail(held[2], "no"),
+        lambda: queue.revive("one"),
+        lambda: queue.remove("one"),
+    ]
+
+
+def at_work(proxy: Proxy, name: str, seed: int, items: int) -> AbstractContextManager[Crowd]:
+    url = f"{proxy.url}?socket_timeout={TIMEOUT}&socket_connect_timeout={TIMEOUT}"
+    return crowd(url, name, seed, items=items, habits=BUSY)
+
+
+def test_a_reply_is_cut_after_any_script(server: Server, queue_name: str, seed: int, rounds: int) -> None:
+    dice = random.Random(seed)
+    choose = lambda script: Cut() if script and dice.random() < 0.2 else NOTHING  # noqa: E731
+    with Proxy(server.url, choose) as proxy, at_work(proxy, queue_name, seed, 60 * rounds) as people:
+        people.done()
+    assert proxy.times(Cut) > 20 * rounds
+    acted_once(leaseq.Queue(server.client, queue_name), people)
+
+
+def test_every_script_that_is_called_is_cut(server: Server, queue_name: str, seed: int) -> None:
+    """Those of the people and those of a manager, each at the first time that it runs."""
+    choose = lambda script: Cut() if script and not proxy.met["Cut", script] else NOTHING  # noqa: E731
+    with (
+        Proxy(server.url, choose) as proxy,
+        at_work(proxy, queue_name, seed, 100) as people,
+        managing(leaseq.Queue(leaseq.connect(proxy.url), queue_name)),
+    ):
+        people.done()
+    assert {name for kind, name in proxy.met if kind == "Cut"} == set(proxy.ran) - {""}
+    acted_once(leaseq.Queue(server.client, queue_name), people)
+
+
+def any_trouble(dice: random.Random) -> Callable[[str], Trouble]:
+    """Of a hundred commands, those that connect among them, about fifteen meet something."""
+
+    def choose(script: str) -> Trouble:
+        return dice.choices(
+            [
+                NOTHING,
+                Cut(),
+                ResetInRequest(dice.random()),
+                ResetInReply(dice.random()),
+                Silent(acts=dice.random() < 0.5),
+                Late(dice.uniform(0, 1)),
+                Dribble(),
+                Slow(dice.uniform(0, 0.3)),
+            ],
+            weights=[850, 20, 40, 40, 5, 5, 20, 20],
+        )[0]
+
+    return choose
+
+
+def test_links_are_reset_half_open_late_and_slow(
+    server: Server, queue_name: str, seed: int, rounds: int
+) -> None:
+    choose = any_trouble(random.Random(seed))
+    with Proxy(server.url, choose) as proxy, at_work(proxy, queue_name, seed, 60 * rounds) as people:
+        people.done()
+    for kind in (ResetInRequest, ResetInReply, Silent, Late, Dribble, Slow):
+        assert proxy.times(kind), kind.__name__
+    longest = max(people.history.calls, key=lambda call: call.end - call.start)
+    assert longest.end - longest.start < HANGS, longest
+    acted_once(leaseq.Queue(server.client, queue_name), people)
+
+
+def test_scripts_are_forgotten_again_and_again(
+    server: Server, queue_name: str, seed: int, rounds: int
+) -> None:
+    """What other queues of this server run meanwhile is loaded again as well."""
+    dice, over, flushes = random.Random(seed), threading.Event(), 0
+    with crowd(server.url, queue_name, seed, items=60 * rounds, habits=BUSY) as people:
+        while people.grants() < 60 * rounds:
+            server.redis.script_flush()
+            flushes += 1
+            over.wait(dice.uniform(0, 0.01))
+        people.done()
+    assert flushes > 10 * rounds
+    assert not unanswered(people.history), "nobody needs to know"
+    acted_once(leaseq.Queue(server.client, queue_name), people)
+
+
+def unanswered(history: History) -> list[object]:
+    return [call for call in history.calls if call.outcome == "unknown"]
