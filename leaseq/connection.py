@@ -25,9 +25,9 @@ from leaseq.waiting import Listener
 _AWAY = (
     rx.ConnectionError,
     rx.TimeoutError,
-    rx.ClusterDownError,
-    rx.MasterDownError,
+    rx.ClusterError,  # CLUSTERDOWN and MASTERDOWN, and where redis-py gives up on a slot that is moved
     rx.AskError,  # and what is moved by it: a slot on its way to another node
+    rx.TryAgainError,
     rx.RedisClusterException,
     OSError,
 )

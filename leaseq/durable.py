@@ -18,7 +18,11 @@ from leaseq.scripts import Bound
 _COMMANDS = {"fsync": ("WAITAOF", "1", "0"), "replica": ("WAIT", "1")}
 _BY = {"fsync": "its disk", "replica": "a replica"}
 _TRY = 500  # milliseconds that `check` gives the server
-_AWAY = ("UNBLOCKED", "NOREPLICAS", "READONLY", "LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN")
+# Milliseconds. A disk has nobody in its place; a primary that hears no replica may be one that was replaced,
+# and is left soon.
+MOST = {"fsync": 60_000, "replica": 2_000}
+_AWAY = (rx.ReadOnlyError, rx.ClusterError, rx.AskError, rx.TryAgainError)
+_AWAY_FOR_NOW = ("UNBLOCKED", "NOREPLICAS", "BUSY")
 
 
 class Wait(NamedTuple):
@@ -29,40 +33,41 @@ class Wait(NamedTuple):
     mark: Bound
     milliseconds: int
 
-    def packed(self) -> bytes:
-        return self.mark.pack(("",)) + _pack(*_COMMANDS[self.durable], str(self.milliseconds))
+    def packed(self) -> tuple[bytes, bytes]:
+        return self.mark.pack(("",)), _pack(*_COMMANDS[self.durable], str(self.milliseconds))
 
 
-def exchange_loading(connection: Any, bound: Bound, args: Sequence[str], wait: Wait | None) -> list[Any]:
-    """Send a move behind its own script, for a server that forgets scripts as fast as they are loaded."""
-    load, move = _pack("SCRIPT", "LOAD", bound.script.source), bound.pack(args)
-    if wait is not None:
-        return exchange(connection, move, wait, load)
-    connection.send_packed_command((load + move,), check_health=False)
-    _read(connection)
-    reply = _read(connection)
+def send(connection: Any, bound: Bound, args: Sequence[str], *, loading: bool, asking: bool) -> list[Any]:
+    """Send a move. ``loading``: behind its own script, for a server that forgets scripts as fast as they are
+    loaded. ``asking``: to the node of a cluster that its slot is on the way to, which has to be told so."""
+    *_, reply = _sent(connection, _load(bound, loading), _ask(asking), bound.pack(args))
     if isinstance(reply, Exception):
         raise reply
     made: list[Any] = reply
     return made
 
 
-def exchange(connection: Any, move: bytes, wait: Wait, load: bytes = b"") -> list[Any]:
+def exchange(
+    connection: Any,
+    bound: Bound,
+    args: Sequence[str],
+    wait: Wait,
+    *,
+    loading: bool = False,
+    asking: bool = False,
+) -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 
     Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
     made but not confirmed.
     """
-    connection.send_packed_command((load + move + wait.packed(),), check_health=False)
-    if load:
-        _read(connection)  # what is wrong with it shows in the move's reply
-    reply, marked, confirmed = (_read(connection) for _ in range(3))
+    ask, mark = _ask(asking), wait.packed()
+    commands = (_load(bound, loading), ask, bound.pack(args), ask, *mark)
+    _, _, reply, _, marked, confirmed = _sent(connection, *commands)
     if isinstance(reply, Exception):
         raise reply
     if isinstance(marked, rx.NoScriptError):
-        load = _pack("SCRIPT", "LOAD", wait.mark.script.source)
-        connection.send_packed_command((load + wait.packed(),), check_health=False)
-        _, marked, confirmed = (_read(connection) for _ in range(3))
+        _, _, marked, confirmed = _sent(connection, _load(wait.mark, True), ask, *mark)
     for error in (marked, confirmed):
         if isinstance(error, Exception):
             raise _refused(wait, error)
@@ -75,9 +80,23 @@ def exchange(connection: Any, move: bytes, wait: Wait, load: bytes = b"") -> lis
     return made
 
 
+def _load(bound: Bound, loading: bool) -> bytes:
+    return _pack("SCRIPT", "LOAD", bound.script.source) if loading else b""
+
+
+def _ask(asking: bool) -> bytes:
+    return _pack("ASKING") if asking else b""
+
+
+def _sent(connection: Any, *commands: bytes) -> list[Any]:
+    """All in one packet; a reply to each that there is. What is wrong with a load shows in what follows."""
+    connection.send_packed_command((b"".join(commands),), check_health=False)
+    return [_read(connection) if command else None for command in commands]
+
+
 def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
     made = f"the server took this, but {_BY[wait.durable]} did not confirm it: {error}; it may be sent again"
-    if isinstance(error, rx.ReadOnlyError) or str(error).startswith(_AWAY):
+    if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
         return ServerUnavailable(made)
     return ServerRefused(f"{made}. The policy's durable is {wait.durable!r}: see what it needs of a server")
 

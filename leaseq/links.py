@@ -9,16 +9,20 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from time import monotonic, sleep
 from typing import Any, Protocol
 from weakref import WeakSet
 
 from redis import exceptions as rx
+from redis.cluster import PRIMARY, ClusterNode
 
-from leaseq.durable import Wait, exchange, exchange_loading
+from leaseq import durable
+from leaseq.durable import Wait, exchange
 from leaseq.errors import ServerRefused, ServerUnavailable
 from leaseq.scripts import Bound
 
 TIMEOUT = 5.0  # seconds for a connect and for a reply
+_ON_ITS_WAY = 2.0  # seconds for which a move looks for a slot that is moved from one node to another
 FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
 
 
@@ -55,18 +59,18 @@ class Pooled:
             connection = self._new()
             connection.connect()
         try:
-            if loading:
-                reply = exchange_loading(connection, bound, args, wait)
-            elif wait is not None:
-                reply = exchange(connection, bound.pack(args), wait)
+            if wait is not None:
+                reply = exchange(connection, bound, args, wait, loading=loading)
+            elif loading:
+                reply = durable.send(connection, bound, args, loading=True, asking=False)
             else:
                 connection.send_packed_command((bound.pack(args),), check_health=False)
                 reply = connection.read_response()
         except rx.ResponseError:
             self._idle.append(connection)
             raise
-        except (ServerUnavailable, ServerRefused):  # not confirmed: this may be a primary that was replaced
-            connection.disconnect()
+        except (rx.TimeoutError, ServerUnavailable, ServerRefused):
+            connection.disconnect()  # silent, or not confirmed: this may be a primary that was replaced
             self.reset()
             raise
         except BaseException:
@@ -108,48 +112,86 @@ os.register_at_fork(after_in_child=_forget_all)
 
 
 class Clustered:
-    """A cluster: redis-py finds the slot's primary and follows it."""
+    """A cluster: a move goes to the slot's primary, and where the slot is moved to meanwhile.
+
+    Not by redis-py's own commands: they don't promise one connection, don't load what a node that takes a
+    slot over lacks, and give up on one that knows no slots yet.
+    """
 
     def __init__(self, client: Any) -> None:
         self._redis = client
+        self._failed = ""  # the node that a link broke to: asked last where the slots are now
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
     def send(
         self, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
-        if wait is not None or loading:
-            return self._send_at_once(bound, args, wait, loading)
-        reply: list[Any] = self._redis.evalsha(bound.script.sha, len(bound.keys), *bound.keys, *args)
-        return reply
+        """None of the answers that send it elsewhere has acted, so it acts once."""
+        key, node, asking, turns = bound.keys[0], self._node(bound.keys[0]), False, 0
+        until = monotonic() + _ON_ITS_WAY
+        while True:
+            try:
+                return self._send_to(node, bound, args, wait, loading=loading, asking=asking)
+            except rx.NoScriptError:
+                if loading or not asking:
+                    raise
+                loading = True  # nobody else loads it there
+            except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
+                if monotonic() > until:
+                    raise
+                sleep(min(turns * 0.005, 0.05))
+                turns += 1
+                node, asking = self._sent_to(error, key)
+            except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
+                self._failed = node.name  # silent, or not confirmed, as above
+                with suppress(*FAILURES):
+                    self.reset()
+                raise
+            except rx.ConnectionError:
+                self._failed = node.name
+                raise
 
-    def _send_at_once(self, bound: Bound, args: Sequence[str], wait: Wait | None, loading: bool) -> list[Any]:
-        """All on one connection to the slot's primary, which redis-py's own commands don't promise."""
-        node = self._node(bound.keys[0])
+    def _send_to(
+        self, node: Any, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool, asking: bool
+    ) -> list[Any]:
+        """All on one connection."""
         pool = self._redis.get_redis_connection(node).connection_pool
         connection = pool.get_connection()
         try:
-            if loading or wait is None:
-                return exchange_loading(connection, bound, args, wait)
-            return exchange(connection, bound.pack(args), wait)
+            if wait is not None:
+                return exchange(connection, bound, args, wait, loading=loading, asking=asking)
+            return durable.send(connection, bound, args, loading=loading, asking=asking)
         except rx.ResponseError:
             raise
-        except BaseException as error:
+        except BaseException:
             connection.disconnect()
-            if isinstance(error, (ServerUnavailable, ServerRefused)):  # not confirmed, as above
-                with suppress(*FAILURES):
-                    self.reset()
             raise
         finally:
             pool.release(connection)
 
+    def _sent_to(self, error: Exception, key: str) -> tuple[Any, bool]:
+        """The node that an answer names, and whether it is to be told that we were sent there."""
+        if isinstance(error, rx.MovedError):
+            self._redis.nodes_manager.move_slot(error)
+        elif isinstance(error, rx.AskError):
+            known = self._redis.nodes_manager.nodes_cache
+            node = ClusterNode(error.host, error.port, PRIMARY)  # type: ignore[no-untyped-call]
+            return known.setdefault(node.name, node), True
+        return self._node(key), False
+
     def _node(self, key: str) -> Any:
-        return self._redis.get_node_from_key(key)
+        try:
+            return self._redis.get_node_from_key(key)
+        except rx.SlotNotCoveredError:
+            self.reset()
+            return self._redis.get_node_from_key(key)
 
     def ask(self, key: str, /, *words: str) -> Any:
         return self._redis.execute_command(*words, target_nodes=self._node(key))
 
     def load(self, bound: Bound) -> None:
-        self._redis.script_load(bound.script.source)  # goes to every primary
+        """On one node: where another is away, this one's queues are none the worse."""
+        self._redis.get_redis_connection(self._node(bound.keys[0])).script_load(bound.script.source)
 
     def reset(self) -> None:
-        self._redis.nodes_manager.initialize()
+        self._redis.nodes_manager.initialize(last_failed_node_name=self._failed)

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final
 
 from leaseq.connection import Client, Reply
-from leaseq.durable import Wait, still_true
+from leaseq.durable import MOST, Wait, still_true
 from leaseq.keys import Keys
 from leaseq.policy import Durable
 from leaseq.scripts import Bound, Script, load
@@ -110,7 +110,8 @@ class Moves:
         if durable == "fsync" and self._client.disks.get(self._ledger, 0.0) < monotonic():
             seen = still_true(lambda *words: self._client.ask(self._ledger, *words))
             self._client.disks[self._ledger] = monotonic() + _KNOWN_FOR if seen else inf
-        return Wait(durable, self._bound["confirm"], self._client.wait_milliseconds)
+        milliseconds = min(self._client.wait_milliseconds, MOST[durable])
+        return Wait(durable, self._bound["confirm"], milliseconds)
 
     def learn(self, durable: Durable | None) -> None:
         """The policy's ``durable``, as it is now; None: to be read."""

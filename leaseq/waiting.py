@@ -18,10 +18,11 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakSet
 
-from leaseq.errors import LeaseqError
+from leaseq.errors import LeaseqError, ServerUnavailable
 from leaseq.model import Lease
 
 _LOOK_AGAIN = (1.0, 2.0)  # seconds, at random between: not all at once
+_AWAY = (0.1, 0.5)  # seconds until one looks again whose server is away
 _LINGER = 5.0  # seconds that the listener stays with a queue when nobody waits on it any more
 _TICK = 0.05  # seconds until it sees that somebody waits on another queue
 _SILENCE = 2.0  # seconds after which it asks a link whether it is there, and again until it gives it up
@@ -97,7 +98,7 @@ class Listener:
             try:
                 self._listen()
             except Exception:  # noqa: BLE001 - redis-py's errors, or what its reader raises on a closed socket
-                time.sleep(random.uniform(0.1, 0.5))  # noqa: S311 - not all at once
+                time.sleep(random.uniform(*_AWAY))  # noqa: S311 - not all at once
             with self._lock:
                 for channel in self._channels.values():
                     channel.heard.clear()
@@ -180,7 +181,13 @@ def wait_for(
         while True:
             woken = waiter.woken.is_set()
             waiter.woken.clear()
-            found = attempt(waiter.name, woken)
+            left = until - time.monotonic()
+            try:
+                found = attempt(waiter.name, woken)
+            except ServerUnavailable:  # it may come back, or another take its place, while there is time
+                if left <= 0 or listener.closed:
+                    raise
+                found = random.uniform(*_AWAY)  # noqa: S311 - not all at once
             if isinstance(found, Lease):
                 return found
             left = until - time.monotonic()
