@@ -42,11 +42,19 @@ def not_linearizable(history: History, rules: Rules) -> Iterator[Fault]:
     ghosts = [call for call in history.calls if call.reserves and call.outcome == "unknown"]
     for id, calls in _by_item(history.calls).items():
         for untold in ((), ghosts):  # most need none of these, and each makes the search wider
-            item = Item(id, rules, untold)
+            item = Item(id, rules, untold, _untold(id, calls))
             if linearization(item.spans(calls), ItemState(), item.step) is not None:
                 break
         else:
             yield Fault("linearizable", f"no order explains what was answered about {id}", tuple(calls))
+
+
+def _untold(id: str, calls: Iterable[Call]) -> int:
+    """How many grants of an item nobody may have been told of: as many as the attempts that are missing, and
+    one behind the last."""
+    granted = [call.granted for call in calls if call.granted and call.granted.id == id]
+    told = {one.token: one.attempt for one in granted}
+    return max(told.values(), default=0) - len(told) + 1
 
 
 def _by_item(calls: Iterable[Call]) -> dict[str, list[Call]]:

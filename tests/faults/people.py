@@ -37,7 +37,8 @@ PRODUCER = "producer"
 
 class Crowd:
     """A producer and some people, each with a client of their own, until they are told to stop. ``by`` is
-    given the queue and a name, and says what they call in its place: the queue itself, unless said."""
+    given the queue and a name, and says what they call in its place: the queue itself, unless said. Of the
+    ``items``, ``stock`` are there before anybody comes."""
 
     def __init__(
         self,
@@ -47,6 +48,7 @@ class Crowd:
         *,
         people: int = 8,
         items: int = 200,
+        stock: int = 0,
         habits: Habits = Habits(),
         durable: str = "server",
         connect: Callable[[str], leaseq.Client] = leaseq.connect,
@@ -54,7 +56,7 @@ class Crowd:
     ) -> None:
         self.history = History(seed)
         self._name, self._items, self._people, self._habits = name, items, people, habits
-        self._by = by
+        self._by, self._stock = by, stock
         self._clients = [connect(url) for _ in range(people + 1)]
         self.queue = leaseq.Queue(self._clients[0], name)
         patiently(
@@ -71,6 +73,8 @@ class Crowd:
         self._running: list[Future[None]] = []
 
     def start(self) -> None:
+        if self._stock:
+            Recorder(self.queue, self.history).fill(_id(number) for number in range(self._stock))
         seeds = random.Random(self.history.seed)
         self._running.append(self._pool.submit(self._produce))
         for number in range(self._people):
@@ -129,6 +133,10 @@ class Crowd:
                 if patiently(lambda: recorder.enqueue(item, payload)).outcome != "unknown":  # noqa: B023
                     break
                 self._stop.wait(0.05)  # refused by a server that is full
+
+
+def _id(number: int) -> str:
+    return f"item-{number:06}"
 
 
 class _Person:

@@ -24,6 +24,7 @@ class ItemState:
     how: str = ""  # the latest grant ended
     result: str = ""
     failures: int = 0
+    untold: int = 0  # how many such grants there were
     over: frozenset[tuple[str, int]] = frozenset()  # abandons and fails that took effect, by their tokens
 
 
@@ -37,13 +38,15 @@ class Rules:
 class Item:
     """The calls that are about one item, and the steps that they make.
 
-    ``ghosts`` are reserves without an answer: each may have granted this item to its person, untold.
+    ``ghosts`` are reserves without an answer: each may have granted this item to its person, untold; at most
+    ``untold`` of them did.
     """
 
-    def __init__(self, id: str, rules: Rules, ghosts: Sequence[Call] = ()) -> None:
+    def __init__(self, id: str, rules: Rules, ghosts: Sequence[Call] = (), untold: int = 0) -> None:
         self.id = id
         self._rules = rules
         self._ghosts = ghosts
+        self._most = untold
 
     def spans(self, calls: Iterable[Call]) -> list[Span[Call]]:
         found: dict[object, Span[Call]] = {}
@@ -84,7 +87,7 @@ class Item:
             yield replace(state, where=where, how="expired", failures=failures)
         elif state.where == "scheduled" and state.expires <= time:
             yield replace(state, where="waiting")
-        elif state.where == "waiting":
+        elif state.where == "waiting" and state.untold < self._most:
             for ghost in self._ghosts:
                 if ghost.start <= time:
                     yield self._untold(state, ghost)
@@ -92,7 +95,10 @@ class Item:
     def _untold(self, state: ItemState, call: Call) -> ItemState:
         """Held by somebody who was not told, at the earliest until then."""
         expires, token = call.start + self._rules.lease_seconds, int(state.token) + 0.5
-        return replace(state, where="held", token=token, person=call.person, expires=expires, how="")
+        untold = state.untold + 1
+        return replace(
+            state, where="held", token=token, person=call.person, expires=expires, how="", untold=untold
+        )
 
     def _ended(self, state: ItemState, call: Call) -> Iterator[ItemState]:
         """enqueue, and the moves of a lease's holder."""
@@ -139,7 +145,9 @@ class Item:
                 dead = failures >= self._rules.max_attempts
                 where: Where = "dead" if dead else "scheduled"
                 over = state.over | {("fail", call.token)}
-                yield replace(state, where=where, how="failed", failures=failures, expires=call.until, over=over)
+                yield replace(
+                    state, where=where, how="failed", failures=failures, expires=call.until, over=over
+                )
 
     def _may(self, state: ItemState, call: Call) -> bool:
         """Whether the caller's grant is the latest and is good for this."""
