@@ -25,6 +25,7 @@ from webapp.observing import init_observing
 from webapp.proxies import Proxies
 from webapp.requests import StrictRequest
 from webapp.settings import Settings, load_settings
+from webapp.shedding import init_shedding
 from webapp.show import init_show
 from webapp.state import EXTENSION, State
 from webapp.traffic import Traffic
@@ -76,6 +77,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     for blueprint in (auth.bp, language.bp, work.bp, manage.bp, people.bp, health.bp, metrics.bp, docs.bp):
         app.register_blueprint(blueprint)
     app.register_api(api.bp)
+    init_shedding(app, settings.patience_seconds, traffic)
     init_observing(app, traffic)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses
     app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]

@@ -143,7 +143,7 @@ def as_json(problem: Problem) -> Response:
 
 
 def as_page(problem: Problem) -> Response:
-    again = _sent() if problem.status == 503 else []
+    again = sent() if problem.status == 503 else []
     asked = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
     page = render_template("error.html", problem=problem, again=again, request_id=asked)
     response = Response(page, problem.status)
@@ -151,8 +151,8 @@ def as_page(problem: Problem) -> Response:
     return response
 
 
-def _sent() -> list[tuple[str, str]]:
-    """What a form sent while the server was away, so that the page can send it again: nothing typed is lost.
+def sent() -> list[tuple[str, str]]:
+    """What a form sent that can't be taken now, so that the page can send it again: nothing typed is lost.
 
     Passwords are typed again. A form without our CSRF token is not ours, and is not offered again.
     """

@@ -27,10 +27,11 @@ def nonce() -> str:
 
 def init_headers(app: Flask) -> None:
     app.jinja_env.globals["nonce"] = nonce
-    app.after_request(_secured)
+    app.after_request(secured)
 
 
-def _secured(response: Response) -> Response:
+def secured(response: Response) -> Response:
+    """The answer to the present request, with all headers that any has."""
     for name, value in _ALWAYS.items():
         response.headers.setdefault(name, value)
     response.headers.setdefault("Content-Security-Policy", policy())

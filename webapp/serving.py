@@ -5,11 +5,16 @@ What a flag of ``leaseq serve`` can change stands on gunicorn's command line ins
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import shutil
+import socket
+import struct
+import sys
 import tempfile
 import time
+from contextlib import suppress
 from functools import partial
 from selectors import EVENT_READ
 from typing import Any
@@ -17,6 +22,7 @@ from typing import Any
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 from webapp.logs import ServerLogger
+from webapp.patience import WAITED
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 """Read by prometheus-client when it is imported, which only the processes that serve do."""
@@ -29,21 +35,50 @@ control_socket_disable = True
 logger_class = ServerLogger
 
 
+AT_ONCE = 64
+"""How many are let in before those are heard who are in already. One at a time, many that come at once would
+wait where nobody counts it."""
+
+
+SO_ATTACH_FILTER = 26
+NO_SYN = (  # a filter of packets (BPF), which begin with their TCP header
+    (0x30, 0, 0, 13),  # the byte with its flags
+    (0x45, 0, 1, 0x02),  # SYN?
+    (0x06, 0, 0, 0),  # drop it
+    (0x06, 0, 0, 0xFFFFFFFF),  # let it through
+)
+
+
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
-    """gunicorn's, with two differences: who connects takes no thread before they say something, and who was
-    let in before it stops is answered."""
+    """gunicorn's, with these differences: who connects takes no thread before they say something, how long a
+    request waited for one is known (webapp/shedding.py), and who was let in before it stops is answered."""
 
     def accept(self, listener: Any) -> None:
-        """Let somebody in. The thread pool hears of them once they have sent something."""
-        try:
-            sock, address = listener.accept()
-        except OSError:
-            return  # nobody there any more
+        """Let in who has come. The thread pool hears of them once they have sent something."""
+        for _ in range(AT_ONCE):
+            try:
+                sock, address = listener.accept()
+            except OSError:
+                return  # nobody there any more
+            self._let_in(sock, address, listener)
+            if self.nr_conns >= self.worker_connections:
+                return
+
+    def _let_in(self, sock: Any, address: Any, listener: Any) -> None:
         self.nr_conns += 1
         conn = TConn(self.cfg, sock, address, listener.getsockname())
         conn.timeout = time.monotonic() + self.cfg.keepalive
         self.pending_conns.append(conn)
         self.poller.register(sock, EVENT_READ, partial(self.on_pending_socket_readable, conn))
+
+    def enqueue_req(self, conn: Any) -> None:
+        conn.came = time.monotonic()
+        super().enqueue_req(conn)
+
+    def handle(self, conn: Any) -> Any:
+        """A thread has taken it up. A process that stops answers whatever it has, late or not."""
+        WAITED.set(time.monotonic() - conn.came if self.alive else 0.0)
+        return super().handle(conn)
 
     def set_accept_enabled(self, enabled: bool) -> None:
         super().set_accept_enabled(enabled)
@@ -56,6 +91,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
         for listener in self.sockets:
             if listener.sock is None:
                 continue
+            _greet_no_more(listener.sock)
             before = -1
             while self.nr_conns != before:
                 before = self.nr_conns
@@ -66,6 +102,17 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
         super()._cap_keepalive(deadline)
         for conn in self.pending_conns:
             conn.timeout = min(conn.timeout, deadline)
+
+
+def _greet_no_more(listener: socket.socket) -> None:
+    """Let the kernel pass over whoever knocks from now on, until the listener is closed. Who came between our
+    last look and its end, which other threads put off by milliseconds, would be hung up on."""
+    if sys.platform != "linux" or listener.family == socket.AF_UNIX:
+        return
+    rules = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in NO_SYN))
+    program = struct.pack("HP", len(NO_SYN), ctypes.addressof(rules))
+    with suppress(OSError):  # a kernel without it
+        listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
 
 
 assert graceful_timeout > STOP_KEEPALIVE_LINGER  # noqa: S101 - those who stay silent are let go in time

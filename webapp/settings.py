@@ -70,6 +70,14 @@ class Settings(BaseSettings):
         description="How many requests of one web process may wait for an item at once; each keeps a thread. "
         "Others are answered at once. `leaseq serve` and `leaseq up` take half of their threads.",
     )
+    patience_seconds: float = Field(
+        1.0,
+        ge=0,
+        le=60,
+        description="A request that waited longer for a thread is answered by 503 with Retry-After; while "
+        "there has been a line of them for all that time, a fifth of it is too long. 0: they wait as long "
+        "as it takes.",
+    )
     watching: int = Field(
         200,
         ge=0,

@@ -35,6 +35,24 @@ class Traffic:
             registry=self._own,
         )
 
+        self._waited = Histogram(
+            "leaseq_http_wait_seconds",
+            "From when a request could be read until a thread took it.",
+            buckets=BUCKETS,
+            registry=self._own,
+        )
+        self._shed = Counter(
+            "leaseq_http_shed",
+            "Requests that waited too long for a thread, and were told to come again.",
+            registry=self._own,
+        )
+
+    def waited(self, seconds: float) -> None:
+        self._waited.observe(seconds)
+
+    def shed(self) -> None:
+        self._shed.inc()
+
     def count(self, route: str, method: str, status: int, seconds: float) -> None:
         method = method if method in _METHODS else "other"
         self._counts.labels(method, route, str(status)).inc()

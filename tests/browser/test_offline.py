@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from playwright.sync_api import Page, Route, expect
 
 import leaseq
@@ -30,6 +32,35 @@ def test_the_answer_waits_for_the_network_and_says_so(tab: Page, person: str, qu
     tab.context.set_offline(False)
     shows(tab, "message 2")
     assert result_of(queue, "m1")["note"] == "said better"
+
+
+def test_an_answer_that_came_when_all_were_busy_goes_out_again(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    filled(queue, TRIAGE)
+    begin(tab, person, queue)
+    turned_away: list[float] = []
+
+    def busy(route: Route) -> None:
+        if turned_away:
+            turned_away.append(time.monotonic())
+            route.continue_()
+        else:
+            turned_away.append(time.monotonic())
+            route.fulfill(status=503, headers={"Retry-After": "3"}, body="busy")
+
+    tab.route("**/finish", busy)
+    tab.keyboard.press("1")
+    tab.keyboard.press("q")
+    tab.get_by_label("Note").fill("said while all were busy")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text(WAITS)).to_be_visible()
+    expect(tab.get_by_label("Note")).to_have_value("said while all were busy")
+    shows(tab, "message 2")
+    assert result_of(queue, "m1")["note"] == "said while all were busy"
+    assert queue.stats().counters["finished"] == 1
+    first, second = turned_away
+    assert second - first > 2.5, "it waited as long as it was told, and not its own second"
 
 
 def test_a_lost_reply_does_not_finish_twice(tab: Page, person: str, queue: leaseq.Queue) -> None:

@@ -34,7 +34,13 @@ def gunicorn(
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The address of a running gunicorn, and its process."""
     port = free_port()
-    environment = {**os.environ, "LEASEQ_REDIS_URL": redis_url, "LEASEQ_SECRET_KEY": secret, **settings}
+    environment = {
+        **os.environ,
+        "LEASEQ_REDIS_URL": redis_url,
+        "LEASEQ_SECRET_KEY": secret,
+        "LEASEQ_PATIENCE_SECONDS": "60",  # a machine that runs tests may be slow
+        **settings,
+    }
     command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level="warning")
     process = subprocess.Popen(command, env=environment)
     try:

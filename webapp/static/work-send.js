@@ -46,7 +46,7 @@ async function untilThere(sheet, url, body, isAnswer) {
   for (let tries = 0, renewed = false; ; tries += 1) {
     const answer = await post(url, body);
     if (answer.kind === "away") {
-      if (await waited(sheet, PAUSES[Math.min(tries, PAUSES.length - 1)])) continue;
+      if (await waited(sheet, Math.max(PAUSES[Math.min(tries, PAUSES.length - 1)], answer.after))) continue;
       return;
     }
     if (answer.kind === "out" || (answer.kind === "forbidden" && !renewed)) {
@@ -80,12 +80,12 @@ async function post(url, body) {
     const html = await answer.text();
     const { status } = answer;
     if (answer.type === "opaqueredirect" || status === 401) return { kind: "out" };
-    if (status >= 500 || status === 429) return { kind: "away" };
+    if (status >= 500 || status === 429) return { kind: "away", after: 1000 * (Number(answer.headers.get("Retry-After")) || 0) };
     if (status === 403) return { kind: "forbidden", html };
     if (answer.headers.has("X-Leaseq-Go")) return { kind: "go", status, url: answer.headers.get("X-Leaseq-Go") };
     return { kind: html.includes('id="sheet"') ? "piece" : "told", status, html };
   } catch {
-    return { kind: "away" };
+    return { kind: "away", after: 0 };
   }
 }
 

@@ -1,0 +1,35 @@
+"""How long a request may wait for a thread, so that a line of them never grows longer than people wait."""
+
+from __future__ import annotations
+
+import threading
+from contextvars import ContextVar
+
+WAITED: ContextVar[float] = ContextVar("waited", default=0.0)
+"""Seconds that the request in this thread waited for the thread."""
+
+
+class Patience:
+    """Says which requests have waited too long.
+
+    A burst comes now and then and is over soon: everybody in it is served who need not wait for more than
+    ``seconds``. Where there has been a line for all of that time, more comes than can be served, and a long
+    line only makes everybody wait: then a fifth of it is enough. (After CoDel, RFC 8289, as "Fail at Scale",
+    ACM Queue 13/8, has it.)
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._taken = 0.0  # when the last one was taken up
+        self._empty = 0.0  # when nobody was waiting, the last time
+
+    def is_over(self, waited: float, now: float) -> bool:
+        """Whether a request that is taken up now has waited too long; each is to be asked about, in turn."""
+        came = now - waited
+        with self._lock:
+            if came >= self._taken:  # all that came before it had been taken up
+                self._empty = max(self._empty, came)
+            self._taken = max(self._taken, now)
+            in_line = now - self._empty
+        return 0 < (self._seconds / 5 if in_line > self._seconds else self._seconds) < waited
