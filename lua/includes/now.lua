@@ -5,9 +5,12 @@
 -- added to the queue's skew. A smaller one is waited out.
 if skew ~= '0' or now <= clock + 0 then
   now = now + skew
-  if now <= clock + 0 then
-    if clock - now > 100000 then skew = string.format('%.0f', skew + clock + 1 - now) end
-    now = clock + 1
-  end
+  local stepped = clock - now > 100000
+  if stepped then skew = string.format('%.0f', skew + clock + 1 - now) end
+  if now <= clock + 0 then now = clock + 1 end
   at = string.format('%.0f', now)
+  if stepped then -- written at once: time goes on also where nobody changes anything else
+    --- @include join_status
+    call('HSET', LEDGER, 'status', status)
+  end
 end

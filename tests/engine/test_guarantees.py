@@ -176,6 +176,23 @@ def test_return_is_on_time_though_the_server_s_clock_steps_back(
     assert take("bob").attempt == 2
 
 
+@pytest.mark.parametrize("look", ["reserve", "clear"])
+def test_return_is_on_time_after_a_step_back_though_nothing_else_happens(
+    timed: leaseq.Queue, take: Take, clock: Clock, look: str
+) -> None:
+    """Whoever looks in vain changes nothing, and must not hold the queue's time at the moment of the step."""
+    timed.configure(lease_seconds=100)
+    timed.enqueue({}, id="one")
+    take("ann")
+    assert timed.reserve("bob") is None
+    clock.tick(-3600)
+    for _ in range(10):
+        assert (timed.reserve("bob") if look == "reserve" else timed.clear().returned) in (None, 0)
+        clock.tick(10)
+    clock.tick(0.2)
+    assert take("bob").attempt == 2
+
+
 def test_return_comes_early_where_the_clock_steps_forward_and_the_answer_counts(
     timed: leaseq.Queue, take: Take, clock: Clock
 ) -> None:

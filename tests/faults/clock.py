@@ -1,0 +1,31 @@
+"""A server's wall clock that a test sets wrong."""
+
+from __future__ import annotations
+
+import struct
+import time
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from tests.faults.shim import preloaded
+
+
+class WrongClock:
+    """The wall clock of the embedded servers that are started within ``wearing()``."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "wrong-by"
+        self._file.write_bytes(struct.pack("=q", 0))
+        self.seconds = 0.0
+        self.forward: list[float] = []  # when it was set forward, by ours
+
+    def wearing(self) -> AbstractContextManager[None]:
+        return preloaded("clock", {"SHIM_CLOCK": self._file})
+
+    def step(self, seconds: float) -> None:
+        """It jumps by so much, at once."""
+        if seconds > 0:
+            self.forward.append(time.time())
+        self.seconds += seconds
+        with self._file.open("r+b") as file:  # in place: the servers have it mapped
+            file.write(struct.pack("=q", round(self.seconds * 1e6)))

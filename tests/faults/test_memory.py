@@ -1,0 +1,75 @@
+"""The server's memory is full while people work: nothing enters, and what is in the queue is worked on."""
+
+from __future__ import annotations
+
+import tempfile
+
+import pytest
+import redis
+
+import leaseq
+from leaseq.embedded import EmbeddedServer
+from tests.faults.judge import judged
+from tests.faults.people import RULES, crowd
+from tests.operations.processes import eventually
+
+JUST_ABOVE = 50_000  # bytes beyond what is used: room for some items more
+PEOPLE = ("ann", "bob", "cem", "dan", "eve", "fay")
+
+
+def fill(server: redis.Redis, queue: leaseq.Queue) -> None:
+    """Until the server takes no item more; and it stays full, whatever a connection or script frees."""
+    server.config_set("maxmemory", server.info("memory")["used_memory"] + JUST_ABOVE)
+    with pytest.raises(leaseq.ServerRefused, match=r"the server refused: .*used memory > 'maxmemory'"):
+        queue.enqueue_many({"text": "x" * 200, "n": n} for n in range(10_000))
+    server.config_set("maxmemory", server.info("memory")["used_memory"] // 2)
+
+
+def held_by_all(queue: leaseq.Queue) -> dict[str, leaseq.Lease]:
+    """A lease for each; ann's runs out at once."""
+    queue.enqueue_many([{}] * len(PEOPLE))
+    queue.configure(lease_seconds=0.1)
+    held = {}
+    for person in PEOPLE:
+        lease = queue.reserve(person)
+        assert lease is not None
+        held[person] = lease
+        queue.configure(lease_seconds=60)
+    return held
+
+
+def work_all_that_is_held(queue: leaseq.Queue, held: dict[str, leaseq.Lease]) -> None:
+    eventually(lambda: queue.clear().returned == 1, "ann's lease is taken back")
+    queue.save_draft(held["bob"], {"half": "an answer"})
+    queue.save_draft(queue.renew(held["cem"]), {"typed": "much"})
+    queue.abandon(held["dan"], "no time")
+    assert queue.fail(held["eve"], "unreadable").retry_at is not None
+    following = queue.finish(held["fay"], {"x": 1}, then_reserve=True).next
+    assert following is not None
+    for lease in (held["bob"], held["cem"], following):
+        assert queue.finish(lease, {"x": 2}).late is False
+
+
+def test_full_memory_under_load(seed: int, rounds: int) -> None:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder, fsync="no") as embedded,
+        redis.Redis.from_url(embedded.url) as server,
+        crowd(embedded.url, "full", seed, people=6, items=80 * rounds) as people,
+    ):
+        client = leaseq.connect(embedded.url)
+        for number in range(rounds):
+            beside = leaseq.Queue(client, f"beside-{number}")
+            held = held_by_all(beside)
+            fill(server, beside)
+            server.script_flush()  # there is room for the scripts
+            work_all_that_is_held(beside, held)
+            assert beside.stats().finished == 4
+            eventually(lambda: people.queue.stats().inbound == 0, "all that waits is handed out")
+            with pytest.raises(leaseq.ServerRefused, match="maxmemory"):
+                beside.enqueue({})
+            server.config_set("maxmemory", 0)
+            assert beside.enqueue({}).added
+        people.done()
+        found = judged(people.history, RULES, people.queue)
+    assert not found, "\n".join(map(str, found))
