@@ -1,0 +1,18 @@
+"""Faults planted one at a time, in a copy of the tree: is each noticed by a test?
+
+``python -m tests.mutants`` plants them; ``tests/engine/test_mutants.py`` keeps the list true to the code.
+"""
+
+from tests.mutants import ending, granting, library, managing, people, transfer
+from tests.mutants.mutant import Mutant
+
+__all__ = ["MUTANTS", "Mutant"]
+
+MUTANTS: tuple[Mutant, ...] = (
+    *granting.MUTANTS,
+    *ending.MUTANTS,
+    *people.MUTANTS,
+    *managing.MUTANTS,
+    *library.MUTANTS,
+    *transfer.MUTANTS,
+)

@@ -1,0 +1,200 @@
+"""Faults in how items enter, are handed out and come back by themselves."""
+
+from tests.mutants.mutant import Mutant, mutants
+
+INCLUDES = "lua/includes"
+
+MUTANTS: tuple[Mutant, ...] = (
+    *mutants(
+        f"{INCLUDES}/take.lua",
+        "reserve clear manager_moves looking guarantees",
+        ("a grant has the token of the one before", "token = (token + 1) .. ''", "token = token .. ''"),
+        (
+            "what is granted stays on its shelf",
+            "    call('ZREM', shelf, next_id)\n    call('XADD', JOURNAL, at, 'reserved', event)\n",
+            "    call('XADD', JOURNAL, at, 'reserved', event)\n",
+        ),
+        (
+            "a grant does not lower the time of the next look",
+            "  if expires < soonest + 0 then soonest = string.format('%.0f', expires) end\n",
+            "",
+        ),
+        (
+            "a grant is not in the journal",
+            "    call('XADD', JOURNAL, at, 'reserved', event)\n",
+            "",
+        ),
+        (
+            "the newest first",
+            "next_id = call('ZRANGE', shelf, 0, 0)[1]",
+            "next_id = call('ZREVRANGE', shelf, 0, 0)[1]",
+        ),
+        ("a pause does not stop reserve", "while not reply and open == 'open' and", "while not reply and"),
+    ),
+    *mutants(
+        f"{INCLUDES}/take.lua",
+        "faults",
+        (
+            "what is granted leaves its shelf before it is in reserved",
+            "  call('ZADD', RESERVED, expires, next_id)\n",
+            "  call('ZREM', shelf, next_id)\n  call('ZADD', RESERVED, expires, next_id)\n",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/lease_in_hand.lua",
+        "reserve guarantees",
+        (
+            "one more than a person may hold",
+            "if n < holds + 0 then return nil end",
+            "if n <= holds + 0 then return nil end",
+        ),
+        (
+            "a reserve sent again is another one",
+            "if n == 0 or string.match(holdings, '^ ?([^\\t]*)') ~= request then",
+            "if true then",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/sweep.lua",
+        "clear cost reserve enqueue give_back",
+        (
+            "what runs out this very microsecond stays",
+            "call('ZRANGEBYSCORE', RESERVED, '-inf', time, 'LIMIT', 0, limit)",
+            "call('ZRANGEBYSCORE', RESERVED, '-inf', '(' .. string.format('%.0f', time), 'LIMIT', 0, limit)",
+        ),
+        (
+            "what is due this very microsecond stays",
+            "call('ZRANGEBYSCORE', SCHEDULED, '-inf', time, 'LIMIT', 0, left)",
+            "call('ZRANGEBYSCORE', SCHEDULED, '-inf', '(' .. string.format('%.0f', time), 'LIMIT', 0, left)",
+        ),
+        (
+            "all that ran out at once",
+            "call('ZRANGEBYSCORE', RESERVED, '-inf', time, 'LIMIT', 0, limit)",
+            "call('ZRANGEBYSCORE', RESERVED, '-inf', time)",
+        ),
+        (
+            "all that is due at once",
+            "call('ZRANGEBYSCORE', SCHEDULED, '-inf', time, 'LIMIT', 0, left)",
+            "call('ZRANGEBYSCORE', SCHEDULED, '-inf', time)",
+        ),
+        (
+            "all that came back has one and the same time",
+            "died = died + 1 else returned = returned + 1 end\n    now = now + 1\n",
+            "died = died + 1 else returned = returned + 1 end\n",
+        ),
+        ("what is scheduled is no reason to look again", "{ RESERVED, SCHEDULED }", "{ RESERVED }"),
+        (
+            "what ran out stays in reserved",
+            "  call('ZREM', RESERVED, member)\n  return died\n",
+            "  return died\n",
+        ),
+        ("what came due stays in scheduled", "  call('ZREM', SCHEDULED, member)\n", ""),
+        (
+            "an expiry is not a failure",
+            "local died = count_failure(item)\n",
+            "local died = died_before(item)\n",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/look_first.lua",
+        "reserve cost",
+        ("only the clear job takes back", "if swept then sweep(8) end", "if swept then settle_soonest() end"),
+        ("a reserve takes all of it back", "if swept then sweep(8) end", "if swept then sweep(8000) end"),
+    ),
+    *mutants(
+        f"{INCLUDES}/now.lua",
+        "guarantees",
+        (
+            "a clock that steps back keeps leases alive",
+            "clock - now > 100000",
+            "clock - now < 0",
+        ),
+        (
+            "a second step back forgets the first one",
+            "skew = string.format('%.0f', skew + clock + 1 - now)",
+            "skew = string.format('%.0f', clock + 1 - now)",
+        ),
+        ("two moves have one and the same time", "now = clock + 1", "now = clock + 0"),
+    ),
+    *mutants(
+        f"{INCLUDES}/queue_time.lua",
+        "looking guarantees",
+        ("a look forgets that the clock stepped back", "now + skew, clock + 0", "now, clock + 0"),
+    ),
+    *mutants(
+        f"{INCLUDES}/server_time.lua",
+        "guarantees",
+        (
+            "the first tenth of each second is long ago",
+            "  if #micro < 6 then micro = string.rep('0', 6 - #micro) .. micro end\n",
+            "",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/place.lua",
+        "reserve give_back waiting",
+        ("what came back waits behind all others", "(returned and ':returned' or '')", "''"),
+        ("what comes back wakes nobody", "  if waited_for then wake(1) end\n", ""),
+    ),
+    *mutants(
+        f"{INCLUDES}/shelves.lua",
+        "enqueue reserve skills",
+        (
+            "the last priority of the high band is normal",
+            "priority <= low_band + 0",
+            "priority < low_band + 0",
+        ),
+        (
+            "the last priority of the normal band is low",
+            "priority <= high_band + 0",
+            "priority < high_band + 0",
+        ),
+        ("what is urgent goes last", "rank_of(other) > rank then", "rank_of(other) < rank then"),
+        ("one set of skills more than the limit", "return over > 0", "return over > 1"),
+        ("the first round's answers have no precedence", "(tonumber(round) or 1) * 2", "2"),
+    ),
+    *mutants(
+        "lua/enqueue.lua",
+        "enqueue lost_replies due waiting faults clear",
+        ("an id that is there enters again", "not known[i / 3] and not seen[id]", "not seen[id]"),
+        ("an id twice in one call enters twice", "not known[i / 3] and not seen[id]", "not known[i / 3]"),
+        ("an enqueue sent again is another one", "if same == request then", "if same == '' then"),
+        (
+            "only the latest enqueue is remembered",
+            "elseif #remembered < 15 then",
+            "elseif #remembered < 0 then",
+        ),
+        ("what is scheduled does not lower the time of the next look", "    expect(now + delay)\n", ""),
+        (
+            "all of one call have one and the same time",
+            "    added[#added + 1] = id\n    now = now + 1\n",
+            "    added[#added + 1] = id\n",
+        ),
+        ("due dates are in no list", "  if dues[1] then call('ZADD', DUE, unpack(dues)) end\n", ""),
+        ("many items wake one", "wake(math.min(at_once, MOST_WOKEN))", "wake(1)"),
+        ("full memory takes new items", "#!lua\n", "#!lua flags=allow-oom\n"),
+        ("the journal grows without an end", "'MAXLEN', '~', JOURNAL_MOST, at, 'enqueued'", "at, 'enqueued'"),
+    ),
+    *mutants(
+        f"{INCLUDES}/payloads_seen.lua",
+        "dedupe",
+        ("the window is a microsecond longer", "now - time < window", "now - time <= window"),
+        (
+            "what was removed and has its id again is a twin",
+            "if record and string.sub(record, 1, 11) == string.format('%011x', time / 1000) then",
+            "if record then",
+        ),
+    ),
+    *mutants(
+        "lua/enqueue.lua",
+        "dedupe",
+        ("digests are kept for good", ", 'PX', math.ceil(window / 1000))", ")"),
+        ("twins in one call are no twins", "      twins[digest] = id\n", ""),
+    ),
+    *mutants(
+        "lua/clear.lua",
+        "clear retention",
+        ("clear does not look at the very moment", "if now < soonest + 0 and", "if now <= soonest + 0 and"),
+        ("clear says that there is no more", "soonest + 0 <= now\n", "false\n"),
+    ),
+)

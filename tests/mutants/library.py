@@ -1,0 +1,355 @@
+"""Faults in the Python around the moves: the link, what is checked, what is read of a reply, and workers."""
+
+from tests.mutants.mutant import Mutant, mutants
+
+MUTANTS: tuple[Mutant, ...] = (
+    *mutants(
+        "leaseq/connection.py",
+        "resend lost_replies faults durable",
+        (
+            "a call is sent three times",
+            "elif _is_broken_link(error) and not resent:\n                    resent = True\n",
+            "elif _is_broken_link(error) and resent < 2:\n                    resent += 1\n",
+        ),
+        ("a lost reply is an error", "elif _is_broken_link(error) and not resent:", "elif False:"),
+        ("a reply says never that it was sent again", "reply[1:], resent)", "reply[1:], False)"),
+        ("a script that is missing is loaded but once", "and loads < _LOADS:", "and loads < 1:"),
+        (
+            "who is away refused",
+            'raise ServerUnavailable(f"no answer from {without_password(self.url)}: {error}") from error',
+            'raise ServerRefused(f"no answer from {without_password(self.url)}: {error}") from error',
+        ),
+        (
+            "a wrong password is tried twice",
+            "return broken and not isinstance(error, rx.AuthenticationError)",
+            "return broken",
+        ),
+        (
+            "a primary without its replicas is asked again",
+            'or str(error).startswith("NOREPLICAS")',
+            'or str(error).startswith("NOREPLICATION")',
+        ),
+        (
+            "waits are longer than the link's own patience",
+            "self._link.timeout * 800",
+            "self._link.timeout * 8000",
+        ),
+    ),
+    *mutants(
+        "leaseq/links.py",
+        "connect faults resend durable",
+        (
+            "a fork's child has its parent's links",
+            "        self._idle = []\n\n\n_pooled",
+            "        pass\n\n\n_pooled",
+        ),
+        (
+            "a link that was given up in the middle is used again",
+            "BaseException:\n            connection.disconnect()\n            raise\n        self",
+            "BaseException:\n            self._idle.append(connection)\n            raise\n        self",
+        ),
+        (
+            "links to a primary that confirms nothing are kept",
+            "            self.reset()\n            raise\n",
+            "            raise\n",
+        ),
+        (
+            "broken links that lie idle are kept",
+            "                self._idle.pop().disconnect()\n",
+            "                break\n",
+        ),
+    ),
+    *mutants(
+        "leaseq/links.py",
+        "connect",
+        ("nobody waits longer than a minute", "TIMEOUT = 5.0", "TIMEOUT = 60.0"),
+    ),
+    *mutants(
+        "leaseq/durable.py",
+        "durable",
+        ("nobody's word is enough", "if _count(confirmed) < 1:", "if _count(confirmed) < 0:"),
+        ("a replica's word is taken for the disk's", "int(confirmed[0] if", "int(confirmed[1] + 1 if"),
+        (
+            "a disk that is synced each second will do",
+            '    if fsync not in (None, "always"):\n        truth',
+            '    if fsync == "":\n        truth',
+        ),
+        (
+            "a disk that was slowed down later will do",
+            '    if fsync not in (None, "always"):\n        raise',
+            '    if fsync == "":\n        raise',
+        ),
+        (
+            "what is not confirmed for now is refused for good",
+            "        return ServerUnavailable(made)\n",
+            "        return ServerRefused(made)\n",
+        ),
+    ),
+    *mutants(
+        "leaseq/moves.py",
+        "durable",
+        ("an enqueue waits for nothing", '_UNCONFIRMED = {"clear",', '_UNCONFIRMED = {"enqueue", "clear",'),
+        ("a policy is never read again", "_KNOWN_FOR = 2.0", "_KNOWN_FOR = 2e9"),
+    ),
+    *mutants(
+        "leaseq/waiting.py",
+        "waiting listener",
+        (
+            "who waits outlives their client",
+            "listener.closed:\n                return None",
+            "not left:\n                return None",
+        ),
+        ("who stops waiting stays in line", "                leave(waiter.name)\n", "                pass\n"),
+        ("a wait goes on past its time", "min(left, look_again, max(found, 0.01))", "look_again + left"),
+        ("a wake-up of somebody else is mine", "if name in channel.waiters:", "for name in channel.waiters:"),
+        ("a silent link is kept", "elif asked and silence > 2 * _SILENCE:", "elif asked and silence < 0:"),
+    ),
+    *mutants(
+        "leaseq/records.py",
+        "renew finish answers looking late_of_several",
+        ("a renewed lease ends when the first one did", 'if mark[0] == "x":', 'if mark[0] == "X":'),
+        ("no answer came late", 'late=detail == "1"', "late=False"),
+        ("a draft is not given along", "None if draft is None else _parse(draft.decode())[0]", "None"),
+        ("times are a thousandth", "float(microseconds) / 1e6", "float(microseconds) / 1e9"),
+        (
+            "finished by one is finished by all",
+            '("reserved", "inbound", "scheduled", "dead", "finished")',
+            '("finished", "reserved", "inbound", "scheduled", "dead")',
+        ),
+        (
+            "an answer that moved counts as an attempt",
+            "for block in self.blocks if not block.moved)",
+            "for block in self.blocks)",
+        ),
+        ("an event in the middle of an entry has no cursor of its own", '{name}.{len(found)}"', '{name}.0"'),
+        ("a reason is shown as JSON", "reason = json.loads(detail) if how", "reason = detail if how"),
+    ),
+    *mutants(
+        "leaseq/strict.py",
+        "bad_input ground/json",
+        ("an id at the limit is refused", "1 <= len(value) <= MAX_ID", "1 <= len(value) < MAX_ID"),
+        ("a name past the limit is taken", "<= len(value) <= MAX_PERSON", "<= len(value) <= MAX_PERSON + 1"),
+        ("JSON at the limit is refused", "if size > MAX_JSON_BYTES:", "if size >= MAX_JSON_BYTES:"),
+        ("characters are counted and not bytes", "else len(text.encode())", "else len(text)"),
+        (
+            "a whole number at its least is refused",
+            "not least <= value <= most:",
+            "not least < value <= most:",
+        ),
+        (
+            "a number at its most is refused",
+            "or not least <= value <= most  #",
+            "or not least <= value < most  #",
+        ),
+        (
+            "true is a number",
+            "isinstance(value, int | float)\n        or isinstance(value, bool)",
+            "isinstance(value, int | float)",
+        ),
+        (
+            "one skill more than the limit",
+            "if len(found) > MAX_SKILLS or",
+            "if len(found) > MAX_SKILLS + 1 or",
+        ),
+        ("skills have an order", "found = sorted(set(given)) if", "found = list(dict.fromkeys(given)) if"),
+        ("a text of one character too many", "or len(value) > longest:", "or len(value) > longest + 1:"),
+    ),
+    *mutants(
+        "leaseq/strict.py",
+        "ground/json bad_input",
+        ("a level too deep", "for _ in range(MAX_JSON_DEPTH + 1):", "for _ in range(MAX_JSON_DEPTH + 2):"),
+    ),
+    *mutants(
+        "leaseq/arguments.py",
+        "bad_input looking pages",
+        ("a lease of another queue will do", "if lease.queue != queue:", "if lease.queue == '':"),
+        (
+            "a page of events begins with the last one's",
+            "return found[1], int(found[2]) + 1",
+            "return found[1], int(found[2])",
+        ),
+        ("a time without a zone will do", " or value.tzinfo is None or", " or"),
+        ("a token of nothing", '"token", 1, 2**53', '"token", 0, 2**53'),
+    ),
+    *mutants(
+        "leaseq/policy.py",
+        "bad_input policy",
+        ("a lease of no time", '"lease_seconds", 0.1, 604_800', '"lease_seconds", 0, 604_800'),
+        ("101 answers", '"answers", 1, 100', '"answers", 1, 101'),
+        ("bands that are one band are refused", "    if low > high:", "    if low >= high:"),
+        ("a form is no part of a policy's version", "for name in TEXTS)])", "for name in TEXTS[1:])])"),
+        ("holds of none", '"holds", 1, 100', '"holds", 0, 100'),
+    ),
+    *mutants(
+        "leaseq/queue/filling.py",
+        "enqueue dedupe bad_input",
+        ("all items in one call", "len(rows) == 3 * _BATCH or size", "size"),
+        ("a call of any size", "== 3 * _BATCH or size > _BATCH_BYTES:", "== 3 * _BATCH:"),
+        (
+            "a twin is not named",
+            "return Enqueued(twin or row[0], added == 1)",
+            "return Enqueued(row[0], added == 1)",
+        ),
+        (
+            "duplicates are counted as added",
+            "return Counts(added, total - added)",
+            "return Counts(total, total - added)",
+        ),
+    ),
+    *mutants(
+        "leaseq/queue/working.py",
+        "again completeness finish_and_next waiting cost_of_rules undo_finish",
+        (
+            "who has more to look at is told that there is nothing",
+            'while reply.code == b"more":',
+            'while reply.code == b"most":',
+        ),
+        (
+            "the next item after more to look at is another call",
+            "self.reserve(held[2], skills=can, request_id=request)",
+            "self.reserve(held[2], skills=can)",
+        ),
+        (
+            "a form that was read once counts for ever",
+            "            _ = self.policy  # read the form anew\n",
+            "            raise misfit or Invalid('result', '')\n",
+        ),
+        ("a wait of any length", '"wait", 0, MAX_WAIT)', '"wait", 0, 10 * MAX_WAIT)'),
+        ("a finish is undone for a minute", "UNDO_SECONDS * 1_000_000", "4 * UNDO_SECONDS * 1_000_000"),
+    ),
+    *mutants(
+        "leaseq/queue/managing.py",
+        "clear retention cost lost_replies revive_all",
+        (
+            "a clear takes back more than was asked for",
+            "left -= sum(counts[:3]) + counts[4]",
+            "left -= sum(counts[:2])",
+        ),
+        (
+            "a remove sent again finds nothing",
+            'reply.code == b"no-item" and not reply.resent',
+            'reply.code == b"no-item"',
+        ),
+        ("one more is revived", "if len(revived) == most:", "if len(revived) > most:"),
+    ),
+    *mutants(
+        "leaseq/queue/looking.py",
+        "find pages looking",
+        ("an answer of the very end is in", "answer.finished_at < until", "answer.finished_at <= until"),
+        (
+            "an answer of the very beginning is out",
+            "answer.finished_at >= since",
+            "answer.finished_at > since",
+        ),
+        (
+            "a page looks further than it was told",
+            "cursor is None or len(found) == most or looked >= look",
+            "cursor is None or len(found) == most",
+        ),
+        (
+            "a page ends with the first call",
+            "asked = min(most - len(found), _PAGE)",
+            "asked = min(most, _PAGE)",
+        ),
+    ),
+    *mutants(
+        "leaseq/queue/base.py",
+        "lost_replies policy",
+        (
+            "a change sent again finds its own and calls it another's",
+            "if not reply.resent or now != wanted:",
+            "if now is not wanted:",
+        ),
+        (
+            "a queue is not in the list",
+            "            self._client.redis.sadd(QUEUES, self.name)\n",
+            "            pass\n",
+        ),
+    ),
+    *mutants(
+        "leaseq/digest.py",
+        "dedupe",
+        ("the order of keys makes another payload", "sort_keys=True, ", ""),
+        ("1.0 is not 1", "return int(number) if number.is_integer() else number", "return number"),
+    ),
+    *mutants(
+        "leaseq/ids.py",
+        "enqueue connect ground/ids",
+        (
+            "a fork's child makes its parent's request ids",
+            "        os.register_at_fork(after_in_child=self._name_process)\n",
+            "",
+        ),
+        (
+            "ids of one millisecond are made twice",
+            "later = fresh >> _RANDOM_BITS > self._last >> _RANDOM_BITS",
+            "later = True",
+        ),
+    ),
+    *mutants(
+        "leaseq/form.py",
+        "finish_and_next bad_input policy",
+        ("any answer fits", "    if errors:\n", "    if errors == []:\n"),
+        ("every form has one version", "sha256(json.dumps(form, sort_keys=True).encode())", "sha256(b'')"),
+    ),
+    *mutants(
+        "leaseq/worker/source.py",
+        "worker/leases worker/working",
+        (
+            "more in work than one person may hold",
+            "if self._inside >= self._holds:",
+            "if self._inside > self._holds:",
+        ),
+        ("a lease that is over is taken again", "                self._past.append(lease.token)\n", ""),
+        (
+            "what a lost reply gave is not looked for",
+            "            self._unsure = True\n            raise",
+            "            raise",
+        ),
+    ),
+    *mutants(
+        "leaseq/worker/renewing.py",
+        "worker/leases",
+        ("a renewal comes when the lease is over", "_PART = 1 / 3", "_PART = 1.5"),
+        (
+            "renewals that are used up are tried for ever",
+            "        except LeaseqError as error:  # lost",
+            "        except ZeroDivisionError as error:  # lost",
+        ),
+        (
+            "renewals follow the first lease's length",
+            "            self._plan(kept, kept.left() * _PART)\n",
+            "            self._plan(kept, lease.lease_seconds * _PART)\n",
+        ),
+    ),
+    *mutants(
+        "leaseq/worker/running.py",
+        "worker/leases worker/ends worker/working",
+        ("what a killed worker left is renewed", "if not source.was_left(lease):", "if source is not None:"),
+        (
+            "what was given back is sent all the same",
+            "            given_back = job.stage",
+            "            given_back = False and job.stage",
+        ),
+        (
+            "the first queue has all turns",
+            "                    order.append(source)\n",
+            "                    order.insert(0, source)\n",
+        ),
+        (
+            "what comes when it stops is worked",
+            "        if self._stop.is_set():\n            self._return",
+            "        if self._over.is_set():\n            self._return",
+        ),
+    ),
+    *mutants(
+        "leaseq/worker/ending.py",
+        "worker/leases worker/working worker/ends",
+        ("a misfit is lost and no failure", "                self._fail(queue, lease, told(misfit))\n", ""),
+        (
+            "what is lost ends the worker",
+            "        if isinstance(error, (LeaseLost, ItemNotFound)):",
+            "        if isinstance(error, ItemNotFound):",
+        ),
+    ),
+)

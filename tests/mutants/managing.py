@@ -1,0 +1,258 @@
+"""Faults in what managers and the clear job do, in who waits, and in what is shown."""
+
+from tests.mutants.mutant import Mutant, mutants
+
+INCLUDES = "lua/includes"
+
+MUTANTS: tuple[Mutant, ...] = (
+    *mutants(
+        "lua/release.lua",
+        "manager_moves answers",
+        (
+            "everybody's lease is taken, whoever is named",
+            "(whose == '' or string.match(grant, '^%d+\\t([^\\t]*)') == whose)",
+            "whose",
+        ),
+        ("a released item of a dead one lives on", "    if died then\n", "    if false then\n"),
+        ("what is released stays in reserved", "    call('ZREM', RESERVED, member)\n", ""),
+    ),
+    *mutants(
+        "lua/revive.lua",
+        "manager_moves max_abandons again due answers",
+        ("a revived item's failures count on", "first.f, first.x = nil, nil", "first.x = nil"),
+        ("who gave it back is barred from a revived item", "  lift_bars(id)\n", ""),
+        ("what is revived is dead, too", "  call('ZREM', DEAD, member)\n", ""),
+        ("a revived item is not due", "  if first.d then call('ZADD', DUE, first.d, id) end\n", ""),
+        (
+            "whom a revived item is no longer barred to does not see it",
+            "if revived[1] then\n  for _, one",
+            "if false then\n  for _, one",
+        ),
+    ),
+    *mutants(
+        "lua/adopt.lua",
+        "adopt late_of_several lost_replies",
+        (
+            "an adoption sent again is another one",
+            "if marks and string.match(marks, ' q(%S+)') == request then",
+            "if marks and request == '' then",
+        ),
+        ("the holder keeps what is answered", "elseif is_held(grant) then", "elseif false then"),
+        (
+            "one person's two answers",
+            "if counts and string.match(theirs, '\\t([^\\t]*)\\t') == person then",
+            "if counts and person == '' then",
+        ),
+        (
+            "an answer that is replaced is gone",
+            "if replaced and not moves then",
+            "if replaced and moves then",
+        ),
+        ("an adopted answer is a late one still", "keep(LATE, id, answers_left)\n", ""),
+        ("an adoption is not in the journal", "moved('adopted', id, wanted, ARGV[4])\n", "save()\n"),
+    ),
+    *mutants(
+        f"{INCLUDES}/pick.lua",
+        "adopt",
+        (
+            "the first of two under one token is meant",
+            "picked = #blocks end",
+            "picked = picked or #blocks end",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/free_assignment.lua",
+        "adopt",
+        ("another's assignment is as good as any", "and 3 or 1", "and 1 or 1"),
+    ),
+    *mutants(
+        f"{INCLUDES}/forget.lua",
+        "manager_moves retention again answers",
+        ("a removed item's history stays", "    call('HDEL', HISTORY, member)\n", ""),
+        ("a removed item stays in the hands", "      unhold(person, member)\n", ""),
+        ("a removed item's late answers stay", "  call('HDEL', LATE, id)\n", ""),
+        (
+            "a removed item is put off still",
+            "call('ZREM', later_key(row, name), unpack(members))",
+            "row = name",
+        ),
+        ("a removed item's bars stay", "  call('HDEL', BARS, id)\n", ""),
+        ("a removed item's drafts stay", "  drop_drafts(id)\n", ""),
+    ),
+    *mutants(
+        f"{INCLUDES}/retain.lua",
+        "retention",
+        (
+            "what is just old enough stays",
+            "if not score or score + 0 > last then",
+            "if not score or score + 0 >= last then",
+        ),
+        ("a late answer that nobody read goes", "  held_back = unread(id)\n", "  held_back = false\n"),
+        ("more is forgotten than allowed", "    if forgotten == limit then break end\n", ""),
+        ("what is forgotten is looked at again", "  from = entries[i + 1]\n", ""),
+        (
+            "what is finished goes when the first answer is old",
+            "if all_go(members) then",
+            "if all_go({ entries[i] }) then",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/read_by_all.lua",
+        "retention",
+        (
+            "what was delivered was read",
+            "local first_pending = known.pending > 0",
+            "local first_pending = known.pending < 0",
+        ),
+        ("the fastest reader counts", "read = math.min(read, last)", "read = last"),
+    ),
+    *mutants(
+        f"{INCLUDES}/trim_journal.lua",
+        "retention",
+        (
+            "the journal is trimmed past what was read",
+            "  if read == math.huge then\n",
+            "  if read then\n",
+        ),
+        (
+            "a reader that is gone keeps the journal growing",
+            "  call('XTRIM', JOURNAL, 'MAXLEN', '~', JOURNAL_MOST, 'LIMIT', JOURNAL_STEP)\n",
+            "",
+        ),
+    ),
+    *mutants(
+        "lua/configure.lua",
+        "policy answers",
+        (
+            "what is expected is not compared",
+            "~= expected then return { 'changed' } end",
+            "== '' then return { 'changed' } end",
+        ),
+        (
+            "a first enqueue overwrites a policy",
+            "if not made and create then return { 'ok', 0 } end\n",
+            "",
+        ),
+        (
+            "several answers are looked for like one",
+            "if place == ANSWERS and value ~= '1' then mix = true end",
+            "",
+        ),
+        ("no change is a change", "changed = changed or words[place] ~= value\n", "changed = true\n"),
+    ),
+    *mutants(
+        "lua/pause.lua",
+        "manager_moves",
+        ("pausing twice counts twice", "if paused == ARGV[3] then return { 'ok' } end\n", ""),
+    ),
+    *mutants(
+        "lua/resume.lua",
+        "manager_moves waiting looking",
+        ("a resume wakes nobody", "  wake(math.min(waiting, MOST_WOKEN))\n", ""),
+        (
+            "a resume is not in the journal",
+            "call('XADD', JOURNAL, at, 'resumed', '\\t\\t' .. ARGV[2] .. '\\t')\n",
+            "",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/line.lua",
+        "waiting",
+        (
+            "who died in line is woken",
+            "if (string.match(call('HGET', LINE_UNTIL, waiter) or '', '^%d+') or 0) + 0 >= now then",
+            "if waiter then",
+        ),
+        (
+            "who was killed after being woken is never forgotten",
+            "    call('EXPIRE', LINE_UNTIL, FORGOTTEN)",
+            "    ",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/wait.lua",
+        "waiting",
+        (
+            "what is not for who was woken is for nobody",
+            "then wake(1, waiter) end\n  return",
+            "then leave_line('') end\n  return",
+        ),
+        ("who got something stays in line", "  leave_line(waiter)\n", ""),
+        (
+            "hands that are full by now swallow a wake-up",
+            "if woken == '1' and not record and",
+            "if record == '' and",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/wait_turn.lua",
+        "waiting",
+        (
+            "who looks first overtakes who began first",
+            "if last and now - last < SETTLED then",
+            "if last and now < 0 then",
+        ),
+    ),
+    *mutants(
+        "lua/leave_line.lua",
+        "waiting",
+        ("who leaves takes their wake-up along", "  wake(1)\n", ""),
+    ),
+    *mutants(
+        "lua/items.lua",
+        "pages find",
+        ("a page has one too many", "#found == limit", "#found > limit"),
+        ("a page of large items has no end", " or room <= 0", ""),
+        ("a tie is shown twice", "if tie < last then", "if tie < '' then"),
+        ("up to a time takes it in", "time + 0 >= most + 0", "time + 0 > most + 0"),
+    ),
+    *mutants(
+        f"{INCLUDES}/wanted.lua",
+        "find",
+        ("anybody's lease is theirs", "if person ~= '' and whose ~= person then return false end\n", ""),
+        ("one who gave it back twice counts twice", " and not people[whose] then", " then"),
+    ),
+    *mutants(
+        "lua/late_items.lua",
+        "late_items",
+        (
+            "what came at this very moment came before",
+            "if time + 0 >= least then",
+            "if time + 0 > least then",
+        ),
+    ),
+    *mutants(
+        "lua/story.lua",
+        "find",
+        (
+            "a story is read without an end",
+            "while start and left > 0 and room > 0 do",
+            "while start and left > 0 do",
+        ),
+        (
+            "an entry between two looks is not told",
+            "entries[step + 1] and entries[step + 1][1]",
+            "entries[step + 2] and entries[step + 2][1]",
+        ),
+    ),
+    *mutants(
+        "lua/stats.lua",
+        "looking due",
+        ("what is due this very moment is overdue", "'-inf', '(' .. string", "'-inf', string"),
+        (
+            "the youngest is the oldest",
+            "call('ZRANGE', key, 0, 0, 'WITHSCORES')",
+            "call('ZRANGE', key, -1, -1, 'WITHSCORES')",
+        ),
+    ),
+    *mutants(
+        "lua/journal.lua",
+        "looking",
+        ("backwards is forwards", "if ARGV[4] == 'back' then", "if ARGV[4] == '' then"),
+    ),
+    *mutants(
+        f"{INCLUDES}/status.lua",
+        "upgrade/schema",
+        ("what a later version wrote is written over", "if not clock then", "if not status then"),
+    ),
+)

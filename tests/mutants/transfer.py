@@ -1,0 +1,115 @@
+"""Faults in what is imported and exported, and in the command line around it."""
+
+from tests.mutants.mutant import Mutant, mutants
+
+MUTANTS: tuple[Mutant, ...] = (
+    *mutants(
+        "leaseq/transfer/rows.py",
+        "transfer/rows transfer/reading",
+        (
+            "a whole number gives no id",
+            "if isinstance(found, int) and not isinstance(found, bool):",
+            "if found is None:",
+        ),
+        ("true is an id", "isinstance(found, int) and not isinstance(found, bool)", "isinstance(found, int)"),
+        ("fields that nobody knows are passed over", "    if unknown:\n", "    if unknown == ['']:\n"),
+        (
+            "a time without its offset will do",
+            "            if found.tzinfo is not None:\n",
+            "            if found is not None:\n",
+        ),
+        (
+            "one bad row takes its batch along",
+            '    arguments.row(item, "made-later" if item.id is None else item.id)\n',
+            "",
+        ),
+    ),
+    *mutants(
+        "leaseq/transfer/cells.py",
+        "transfer/writing transfer/round_trips",
+        ("a cell with an @ is run", '("=", "+", "-", "@", ', '("=", "+", "-", '),
+        ("a cell with a tab is run", '"@", "\\t", "\\r")', '"@", "\\r")'),
+        ("a number with something behind it is run", "_NUMBER.fullmatch(value)", "_NUMBER.match(value)"),
+        ("a negative number gets an apostrophe", " and not _NUMBER.fullmatch(value):", ":"),
+    ),
+    *mutants(
+        "leaseq/transfer/writing.py",
+        "transfer/writing transfer/round_trips",
+        ("lines end as the machine has it", 'lineterminator="\\r\\n"', 'lineterminator="\\n"'),
+        ("tabs are commas", '"," if known == "csv" else "\\t"', '","'),
+        (
+            "one column more than the limit",
+            "if len(columns) > MAX_COLUMNS:",
+            "if len(columns) > MAX_COLUMNS + 1:",
+        ),
+        ("an empty array is no JSON", 'yield b"[]\\n" if before', 'yield b"\\n" if before'),
+    ),
+    *mutants(
+        "leaseq/transfer/tables.py",
+        "transfer/reading transfer/rows",
+        (
+            "a row may have too many cells",
+            "elif len(record.value) != len(names):",
+            "elif len(record.value) < len(names):",
+        ),
+        ("a column may be there twice", "        if name in seen:\n", "        if name is None:\n"),
+        (
+            "what is not UTF-8 enters",
+            "            if feed.not_utf8:\n",
+            "            if feed.not_utf8 < 0:\n",
+        ),
+        (
+            "a row is told by its last line",
+            "                yield Row(feed.first, cells)\n",
+            "                yield Row(feed.last, cells)\n",
+        ),
+        ("after a row that is too long the next is cut", "            feed.skip_record()\n", ""),
+    ),
+    *mutants(
+        "leaseq/transfer/lines.py",
+        "transfer/reading",
+        (
+            "a byte order mark is part of the first name",
+            "            data = data.removeprefix(BOM)\n",
+            "            pass\n",
+        ),
+    ),
+    *mutants(
+        "leaseq/transfer/arrays.py",
+        "transfer/reading transfer/round_trips",
+        (
+            "a backslash quotes nothing",
+            "self._at = found.end() + 1  # past",
+            "self._at = found.end()  # past",
+        ),
+        ("a bracket in an element ends the array", "if self._depth == 0 and mark in", "if mark in"),
+        ("half an array is whole", "        if not end:\n", "        if end is None:\n"),
+    ),
+    *mutants(
+        "leaseq/transfer/importing.py",
+        "transfer/importing",
+        ("bad rows are not counted", "            rejected += 1\n", ""),
+        ("the last rows stay behind", "            send()\n    send()\n", "            send()\n"),
+        ("a batch enters twice", "        batch.clear()\n", ""),
+    ),
+    *mutants(
+        "leaseq/transfer/picking.py",
+        "transfer/picking",
+        (
+            "a date is in the machine's zone",
+            "found if found.tzinfo else found.replace(tzinfo=UTC)",
+            "found if found.tzinfo else found.astimezone()",
+        ),
+        (
+            "an empty cell is a priority",
+            "if self.priority is not None and _there(row.get(self.priority)):",
+            "if self.priority is not None:",
+        ),
+    ),
+    *mutants(
+        "leaseq/cli/transfers.py",
+        "cli/transfers",
+        ("bad rows are no failure", "    if result.rejected:\n", "    if result.rejected < 0:\n"),
+        ("late answers come unasked", "        with_late=with_late,\n", "        with_late=True,\n"),
+    ),
+)
