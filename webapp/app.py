@@ -24,6 +24,7 @@ from webapp.live import Live
 from webapp.observing import init_observing
 from webapp.proxies import Proxies
 from webapp.requests import StrictRequest
+from webapp.sent import Sent
 from webapp.settings import Settings, load_settings
 from webapp.shedding import init_shedding
 from webapp.show import init_show
@@ -66,6 +67,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         Live.with_places(settings.watching),
         Days(client),
         traffic,
+        Sent(client),
     )
     init_headers(app)
     init_i18n(app)

@@ -17,6 +17,8 @@ from typing import Any
 
 from leaseq import Client, LeaseqError
 from webapp.accounts.secret import digest
+from webapp.running import MARKED_SECONDS
+from webapp.running import Running as Marks
 
 log = logging.getLogger(__name__)
 
@@ -51,18 +53,28 @@ class Sent:
         self._client = client
         self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
         self._clock = clock
+        self._marks = Marks(client)
 
-    def begin(self, person: str, scope: str, hash: str, seconds: float) -> Kept | Running | None:
-        """None: go ahead, and nobody else does so for that many seconds. Else what is known of the first."""
+    def begin(self, person: str, scope: str, hash: str) -> Kept | Running | None:
+        """None: go ahead, and nobody else does so before `keep`, `drop` or `end`, or this process's death.
+        Else what is known of the first."""
         base = _base(person)
+        mark = f"{base}running:{scope}"
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
             pipe.get(f"{base}answer:{scope}")
-            pipe.set(f"{base}running:{scope}", hash, px=round(seconds * 1000), nx=True, get=True)
+            pipe.set(mark, hash, ex=MARKED_SECONDS, nx=True, get=True)
             kept, running = pipe.execute()
         if kept is not None:
             return _read(kept)
-        return None if running is None else Running(running.decode())
+        if running is not None:
+            return Running(running.decode())
+        self._marks.add(mark)
+        return None
+
+    def end(self, person: str, scope: str) -> None:
+        """Its request is over, whatever came of it."""
+        self._marks.end(f"{_base(person)}running:{scope}")
 
     def drop(self, person: str, scope: str) -> None:
         """It was refused, and changed nothing: the key may be used again."""

@@ -11,6 +11,7 @@ import leaseq
 from webapp.accounts import Accounts, Person
 from webapp.days import Days
 from webapp.live import Live
+from webapp.sent import Sent
 from webapp.settings import Settings
 from webapp.traffic import Traffic
 from webapp.waits import Waits
@@ -27,6 +28,7 @@ class State:
     live: Live
     days: Days
     traffic: Traffic
+    sent: Sent
 
 
 def state() -> State:

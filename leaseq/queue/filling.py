@@ -29,15 +29,17 @@ class Filling(Base):
         requires: Sequence[str] = (),
         due: datetime | None = None,
         max_attempts: int | None = None,
+        request_id: str | None = None,
     ) -> Enqueued:
         """Add one item. With an id that the queue already has, nothing changes and ``added`` is False.
 
         So with a payload that entered within the policy's ``dedupe_seconds``: ``id`` is that item's then.
+        ``request_id`` names this call, so that sending it again soon answers the same.
         """
         needs = strict.skills(requires, "requires")
         new = NewItem(payload, id, priority, delay, needs, due, max_attempts)
         row = arguments.row(new, id if id is not None else ids.item_ids(1)[0])
-        added, twin = self._enqueue(row)
+        added, twin = self._enqueue(row, arguments.request(request_id))
         return Enqueued(twin or row[0], added == 1)
 
     def enqueue_many(self, items: Iterable[Json | NewItem]) -> Counts:
@@ -67,19 +69,18 @@ class Filling(Base):
             total += 1
             size += len(row[2])
             if len(rows) == 3 * _BATCH or size > _BATCH_BYTES:
-                added += self._enqueue(rows)[0]
+                added += self._enqueue(rows, ids.request_id())[0]
                 rows, size = [], 0
         if rows:
-            added += self._enqueue(rows)[0]
+            added += self._enqueue(rows, ids.request_id())[0]
         return Counts(added, total - added)
 
-    def _enqueue(self, rows: Sequence[str]) -> tuple[int, str]:
+    def _enqueue(self, rows: Sequence[str], request: str) -> tuple[int, str]:
         """How many were added, and the id of the item that has the first one's payload, or ''.
 
         The server asks for digests where the policy wants them, and answers so that they are known to be of
         use or not: nobody relies on a policy that was read before.
         """
-        request = ids.request_id()
         while True:
             reply = self._moves.enqueue(request, digest.with_digests(rows) if self._digests else rows)
             if reply.code == b"no-queue":

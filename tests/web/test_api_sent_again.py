@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 import leaseq
 from webapp.accounts import Accounts
-from webapp.sent import Kept, Sent, _base
+from webapp.sent import Kept, Running, Sent, _base
 
 from .api_calls import ANSWER, CALLS, everything, problem, reserve
 from .conftest import Caller
@@ -136,7 +137,7 @@ def test_a_process_that_died_before_it_answered_leaves_nothing_to_be_done_twice(
     again = send()
     assert (again.status_code, AGAIN in again.headers) == (first.status_code, False)
     assert everything(asking) == once
-    said = {"added": False} if name == "put item" else {"replayed": True} if name == "finish" else {}
+    said = {"replayed": True} if name == "finish" else {}
     assert again.json == {**first.json, **said}
 
 
@@ -230,6 +231,26 @@ def test_a_server_that_is_away_when_the_answer_is_kept_does_not_take_it_back(
     assert "not kept" in caplog.text
 
 
+def test_a_mark_lasts_while_its_request_runs_and_little_longer(
+    server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a process that died leaves behind is one that nobody renews."""
+    monkeypatch.setattr("webapp.running._RENEWED_EVERY", 0.05)
+    monkeypatch.setattr("webapp.sent.MARKED_SECONDS", 1)
+    sent, mark = Sent(server.client), f"{_base(queue_name)}running:s"
+    assert sent.begin(queue_name, "s", "h") is None
+    deadline = time.monotonic() + 10
+    while server.redis.pttl(mark) <= 1_000:  # renewed, it lasts as long as any
+        assert time.monotonic() < deadline
+    assert Sent(server.client).begin(queue_name, "s", "h") == Running("h")
+    sent.end(queue_name, "s")
+    server.redis.pexpire(mark, 1)
+    while server.redis.exists(mark):
+        assert time.monotonic() < deadline
+    assert sent.begin(queue_name, "s", "h") is None
+    sent.end(queue_name, "s")
+
+
 class Later:
     """A time that the test moves."""
 
@@ -240,7 +261,13 @@ class Later:
 
 
 def answers_of(sent: Sent, person: str, scopes: list[str]) -> list[str]:
-    return [scope for scope in scopes if isinstance(sent.begin(person, scope, "h", 0.001), Kept)]
+    found = []
+    for scope in scopes:
+        if isinstance(sent.begin(person, scope, "h"), Kept):
+            found.append(scope)
+        else:
+            sent.end(person, scope)
+    return found
 
 
 def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(

@@ -27,7 +27,7 @@ from webapp.api.bodies import (
     Nothing,
     QueuePath,
 )
-from webapp.api.keys import NDJSON, byte_lines, derived_id, idempotency_key
+from webapp.api.keys import NDJSON, byte_lines, derived_id, idempotency_key, request_id
 from webapp.api.replies import ItemModel, ItemsModel
 from webapp.api.shapes import item_shape
 from webapp.errors import Problem
@@ -123,6 +123,7 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int]:
         requires=item.requires,
         due=item.due,
         max_attempts=item.max_attempts,
+        request_id=request_id(),
     )
     return {"id": entered.id, "added": entered.added}, 201
 

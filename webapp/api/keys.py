@@ -18,16 +18,14 @@ from leaseq import Invalid
 from webapp.acts import noted_before
 from webapp.errors import Problem
 from webapp.requests import strict_request
-from webapp.sent import Kept, Running, Sent
+from webapp.sent import Kept, Running
 from webapp.state import person, state
-from webapp.waits import LONGEST
 
 HEADER = "Idempotency-Key"
 AGAIN = "Idempotency-Replayed"
 MAX_KEY = 200
 NDJSON = "application/x-ndjson"
 
-_RUNNING_SECONDS = 20  # twice what a slow server may take; a process that died stands in the way no longer
 _HEADERS = ("Content-Type", "Retry-After", "X-Leaseq-Reason")
 _CHUNK = 65_536
 
@@ -78,17 +76,15 @@ class _Hashing(io.RawIOBase):
 class _Keyed:
     """The present request, which has a key."""
 
+    person: str
     scope: str
     hash: Any = field(default_factory=hashlib.sha256)
-
-
-def _sent() -> Sent:
-    return Sent(state().client)
 
 
 def init_keys(bp: Blueprint) -> None:
     bp.before_request(_look_back)
     bp.after_request(_remember)
+    bp.teardown_request(_end)
 
 
 def byte_lines() -> BinaryIO:
@@ -103,14 +99,13 @@ def _look_back() -> Response | None:
     key = idempotency_key() if request.method == "POST" else None
     if key is None:
         return None
-    keyed = _Keyed(_hashed(request.path, key))
+    keyed = _Keyed(person().name, _hashed(request.path, key))
     keyed.hash.update(f"{request.mimetype}\0".encode())
     if not _streams():
         request.max_content_length = state().settings.max_body_bytes
         keyed.hash.update(request.get_data())
-    seconds = _RUNNING_SECONDS + (LONGEST if request.endpoint == "api.reserve" else 0)
     known = "" if _streams() else keyed.hash.hexdigest()
-    before = _sent().begin(person().name, keyed.scope, known, seconds)
+    before = state().sent.begin(keyed.person, keyed.scope, known)
     if before is None:
         g.keyed = keyed
         return None
@@ -158,13 +153,19 @@ def _the_same(kept: Kept) -> Response:
 
 
 def _remember(response: Response) -> Response:
-    keyed = g.pop("keyed", None)
+    keyed = g.get("keyed")
     if keyed is None:
         return response
     if response.status_code >= 300:  # what is refused changed nothing
-        _sent().drop(person().name, keyed.scope)
+        state().sent.drop(keyed.person, keyed.scope)
         return response
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
     answer = Kept(keyed.hash.hexdigest(), response.status_code, headers, response.get_data())
-    _sent().keep(person().name, keyed.scope, answer)
+    state().sent.keep(keyed.person, keyed.scope, answer)
     return response
+
+
+def _end(_error: BaseException | None) -> None:
+    keyed = g.pop("keyed", None)
+    if keyed is not None:
+        state().sent.end(keyed.person, keyed.scope)

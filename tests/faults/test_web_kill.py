@@ -1,0 +1,98 @@
+"""People work over REST while gunicorn's workers, gunicorn itself, the server and the clear job are killed:
+what they send again acts once, and `leaseq up` starts again what died."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import leaseq
+from tests.faults.judge import judged
+from tests.faults.people import PRODUCER, RULES, crowd
+from tests.faults.rest import RestQueue
+from tests.operations.processes import Up, alive, descendants, eventually
+from tests.topology.servers import free_port
+from webapp.accounts import Accounts
+
+PEOPLE = 6
+BY_REST = replace(RULES, slack=0.002)  # its times have milliseconds
+# gunicorn itself, the server and the clear job wait longer each time before `leaseq up` starts them again.
+SHORT = ("worker", "web", "worker")
+LONG = (*("worker",) * 12, *("web",) * 3, *("clear",) * 3, *("server",) * 2)
+
+
+@contextmanager
+def everything(data: Path) -> Iterator[Up]:
+    """`leaseq up`, and somebody who reads what it says: a full pipe would stop it."""
+    up = Up(data, free_port(), "--workers", "2", "--threads", "8")
+    reader = threading.Thread(target=up.process.stderr.read, daemon=True)  # type: ignore[union-attr]
+    reader.start()
+    try:
+        yield up
+    finally:
+        up.process.terminate()
+        reader.join(30)
+        up.stop()
+
+
+def kill(up: Up, what: str, dice: random.Random) -> None:
+    """kill -9, and wait until another one runs in its place."""
+    before = up.state()["pids"]
+    pid = before["web" if what == "worker" else what]
+    victim = dice.choice(sorted(descendants(pid))) if what == "worker" else pid
+    os.kill(victim, signal.SIGKILL)
+    if what == "worker":
+        eventually(lambda: len(descendants(pid)) == 2 and not alive(victim), "another worker")
+    else:
+        eventually(lambda: up.state()["pids"].get(what, pid) != pid, f"another {what}")
+
+
+def test_kill_9_of_all_that_leaseq_up_runs(seed: int, rounds: int) -> None:
+    dice = random.Random(seed)
+    victims = list(SHORT if rounds <= len(SHORT) else LONG)
+    dice.shuffle(victims)
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, everything(Path(folder)) as up:
+        with closing(leaseq.connect(up.state()["url"])) as client:
+            tokens = accounts(client)
+        people_by_rest: dict[str, RestQueue] = {}
+
+        def by(queue: leaseq.Queue, name: str) -> RestQueue:
+            """Every other one has a program that uses Idempotency-Key."""
+            keyed = len(people_by_rest) % 2 == 0
+            made = RestQueue(
+                up.port, tokens[name], queue.name, keyed=keyed, dice=random.Random(dice.random())
+            )
+            people_by_rest[name] = made
+            return made
+
+        with crowd(up.state()["url"], "q", seed, people=PEOPLE, items=40 * len(victims), by=by) as people:
+            for number, what in enumerate(victims):
+                people.wait_for(30 * (number + 1))
+                time.sleep(dice.uniform(0, 0.05))
+                kill(up, what, dice)
+            people.done()
+            found = judged(people.history, BY_REST, people.queue)
+        for one in people_by_rest.values():
+            one.close()
+        state = up.state()["pids"]
+        assert set(state) == {"server", "web", "clear"}
+        assert all(map(alive, state.values()))
+    assert not found, "\n".join(map(str, found))
+    assert sum(one.sent_again for one in people_by_rest.values()) >= len(victims) // 2
+
+
+def accounts(client: leaseq.Client) -> dict[str, str]:
+    """A token for each of the crowd."""
+    known, tokens = Accounts(client), {}
+    for name, role in [(PRODUCER, "manager"), *((f"person {n}", "worker") for n in range(PEOPLE))]:
+        known.add(name, by="test", role=role)
+        tokens[name] = known.create_token(name, "test", by="test")
+    return tokens

@@ -1,0 +1,44 @@
+"""The marks of requests that are being answered: each lasts a few seconds and is renewed while its request
+runs. So a process that died stands in nobody's way, and a request may take as long as it likes."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Any
+
+from leaseq import Client, LeaseqError
+
+MARKED_SECONDS = 4
+_RENEWED_EVERY = 1.0
+
+
+class Running:
+    """Those of one process. The thread that renews them starts with the first."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._redis: Any = client.redis
+        self._marks: set[str] = set()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def add(self, mark: str) -> None:
+        with self._lock:
+            self._marks.add(mark)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._renew, name="running", daemon=True)
+                self._thread.start()
+
+    def end(self, mark: str) -> None:
+        with self._lock:
+            self._marks.discard(mark)
+
+    def _renew(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(_RENEWED_EVERY):
+            with self._lock:
+                marks = tuple(self._marks)
+            with suppress(LeaseqError), self._client.translating():  # those whom it is away for are told so
+                for mark in marks:
+                    self._redis.expire(mark, MARKED_SECONDS)
