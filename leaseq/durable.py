@@ -20,7 +20,7 @@ _BY = {"fsync": "its disk", "replica": "a replica"}
 _TRY = 500  # milliseconds that `check` gives the server
 # Milliseconds. A disk has nobody in its place; a primary that hears no replica may be one that was replaced,
 # and is left soon.
-MOST = {"fsync": 60_000, "replica": 2_000}
+MOST = {"fsync": 60_000, "replica": 1_000}
 _AWAY = (rx.ReadOnlyError, rx.ClusterError, rx.AskError, rx.TryAgainError)
 _AWAY_FOR_NOW = ("UNBLOCKED", "NOREPLICAS", "BUSY")
 
@@ -37,10 +37,10 @@ class Wait(NamedTuple):
         return self.mark.pack(("",)), _pack(*_COMMANDS[self.durable], str(self.milliseconds))
 
 
-def send(connection: Any, bound: Bound, args: Sequence[str], *, loading: bool, asking: bool) -> list[Any]:
+def send(connection: Any, bound: Bound, args: Sequence[str], *, loading: bool) -> list[Any]:
     """Send a move. ``loading``: behind its own script, for a server that forgets scripts as fast as they are
-    loaded. ``asking``: to the node of a cluster that its slot is on the way to, which has to be told so."""
-    *_, reply = _sent(connection, _load(bound, loading), _ask(asking), bound.pack(args))
+    loaded."""
+    _, reply = _sent(connection, _load(bound, loading), bound.pack(args))
     if isinstance(reply, Exception):
         raise reply
     made: list[Any] = reply
@@ -48,26 +48,19 @@ def send(connection: Any, bound: Bound, args: Sequence[str], *, loading: bool, a
 
 
 def exchange(
-    connection: Any,
-    bound: Bound,
-    args: Sequence[str],
-    wait: Wait,
-    *,
-    loading: bool = False,
-    asking: bool = False,
+    connection: Any, bound: Bound, args: Sequence[str], wait: Wait, *, loading: bool = False
 ) -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 
     Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
     made but not confirmed.
     """
-    ask, mark = _ask(asking), wait.packed()
-    commands = (_load(bound, loading), ask, bound.pack(args), ask, *mark)
-    _, _, reply, _, marked, confirmed = _sent(connection, *commands)
+    commands = (_load(bound, loading), bound.pack(args), *wait.packed())
+    _, reply, marked, confirmed = _sent(connection, *commands)
     if isinstance(reply, Exception):
         raise reply
     if isinstance(marked, rx.NoScriptError):
-        _, _, marked, confirmed = _sent(connection, _load(wait.mark, True), ask, *mark)
+        _, marked, confirmed = _sent(connection, _load(wait.mark, True), *wait.packed())
     for error in (marked, confirmed):
         if isinstance(error, Exception):
             raise _refused(wait, error)
@@ -82,10 +75,6 @@ def exchange(
 
 def _load(bound: Bound, loading: bool) -> bytes:
     return _pack("SCRIPT", "LOAD", bound.script.source) if loading else b""
-
-
-def _ask(asking: bool) -> bytes:
-    return _pack("ASKING") if asking else b""
 
 
 def _sent(connection: Any, *commands: bytes) -> list[Any]:

@@ -102,6 +102,11 @@ class Keys:
         return self._key("wake")
 
     @cached_property
+    def absent(self) -> str:
+        """Never there. ``Bound.whole`` says what for."""
+        return self._key("absent")
+
+    @cached_property
     def journal(self) -> str:
         """Stream: one entry per call that changed something, one field per move."""
         return self._key("journal")

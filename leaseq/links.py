@@ -14,7 +14,6 @@ from typing import Any, Protocol
 from weakref import WeakSet
 
 from redis import exceptions as rx
-from redis.cluster import PRIMARY, ClusterNode
 
 from leaseq import durable
 from leaseq.durable import Wait, exchange
@@ -62,7 +61,7 @@ class Pooled:
             if wait is not None:
                 reply = exchange(connection, bound, args, wait, loading=loading)
             elif loading:
-                reply = durable.send(connection, bound, args, loading=True, asking=False)
+                reply = durable.send(connection, bound, args, loading=True)
             else:
                 connection.send_packed_command((bound.pack(args),), check_health=False)
                 reply = connection.read_response()
@@ -112,11 +111,8 @@ os.register_at_fork(after_in_child=_forget_all)
 
 
 class Clustered:
-    """A cluster: a move goes to the slot's primary, and where the slot is moved to meanwhile.
-
-    Not by redis-py's own commands: they don't promise one connection, don't load what a node that takes a
-    slot over lacks, and give up on one that knows no slots yet.
-    """
+    """A cluster: a move goes to the slot's primary. While the slot is on its way to another, it waits, since
+    a script is not to run on a part of a queue (``Bound.whole``)."""
 
     def __init__(self, client: Any) -> None:
         self._redis = client
@@ -126,22 +122,20 @@ class Clustered:
     def send(
         self, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
-        """None of the answers that send it elsewhere has acted, so it acts once."""
-        key, node, asking, turns = bound.keys[0], self._node(bound.keys[0]), False, 0
-        until = monotonic() + _ON_ITS_WAY
+        """None of the answers that send it elsewhere, or again, has acted."""
+        whole, wait = bound.whole, wait and wait._replace(mark=wait.mark.whole)
+        node, turns, until = self._node(bound.keys[0]), 0, monotonic() + _ON_ITS_WAY
         while True:
             try:
-                return self._send_to(node, bound, args, wait, loading=loading, asking=asking)
-            except rx.NoScriptError:
-                if loading or not asking:
-                    raise
-                loading = True  # nobody else loads it there
+                return self._send_to(node, whole, args, wait, loading)
             except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
+                if isinstance(error, rx.MovedError):
+                    self._redis.nodes_manager.move_slot(error)
                 if monotonic() > until:
                     raise
                 sleep(min(turns * 0.005, 0.05))
                 turns += 1
-                node, asking = self._sent_to(error, key)
+                node = self._node(bound.keys[0])
             except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
                 self._failed = node.name  # silent, or not confirmed, as above
                 with suppress(*FAILURES):
@@ -152,15 +146,15 @@ class Clustered:
                 raise
 
     def _send_to(
-        self, node: Any, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool, asking: bool
+        self, node: Any, bound: Bound, args: Sequence[str], wait: Wait | None, loading: bool
     ) -> list[Any]:
-        """All on one connection."""
+        """All on one connection, which redis-py's own commands don't promise."""
         pool = self._redis.get_redis_connection(node).connection_pool
         connection = pool.get_connection()
         try:
             if wait is not None:
-                return exchange(connection, bound, args, wait, loading=loading, asking=asking)
-            return durable.send(connection, bound, args, loading=loading, asking=asking)
+                return exchange(connection, bound, args, wait, loading=loading)
+            return durable.send(connection, bound, args, loading=loading)
         except rx.ResponseError:
             raise
         except BaseException:
@@ -168,16 +162,6 @@ class Clustered:
             raise
         finally:
             pool.release(connection)
-
-    def _sent_to(self, error: Exception, key: str) -> tuple[Any, bool]:
-        """The node that an answer names, and whether it is to be told that we were sent there."""
-        if isinstance(error, rx.MovedError):
-            self._redis.nodes_manager.move_slot(error)
-        elif isinstance(error, rx.AskError):
-            known = self._redis.nodes_manager.nodes_cache
-            node = ClusterNode(error.host, error.port, PRIMARY)  # type: ignore[no-untyped-call]
-            return known.setdefault(node.name, node), True
-        return self._node(key), False
 
     def _node(self, key: str) -> Any:
         try:

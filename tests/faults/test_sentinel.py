@@ -15,8 +15,8 @@ from tests.faults.people import RULES, Crowd, Habits, crowd
 from tests.topology.servers import eventually
 from tests.topology.watched import Watched, watched
 
-ITEMS = 120  # around each fault
-SLOWLY = Habits(think=0.2)  # so that there is work to the end of the last one
+ITEMS = 100  # around each fault
+SLOWLY = Habits(think=0.1)  # so that there is work to the end of the last one
 
 
 def kill(service: Watched, people: Crowd, dice: random.Random) -> float:
@@ -90,6 +90,9 @@ def test_a_failover_loses_nothing(
             outages.append(outage(people.history, at))
             slowest.append(last_to_go_on(people.history, at))
             grants += people.grants()
+            print(
+                f"{number + 1}: {outages[-1]:.2f} s without an answer, all again within {slowest[-1]:.2f} s"
+            )
     print(f"{fault.__name__}: {times} times; nobody was answered for at most {max(outages):.2f} s, ")
     print(f"each person again within {max(slowest):.2f} s; {grants:,} grants, nothing lost")
     if soak and fault is not lag:

@@ -1,0 +1,102 @@
+"""A cluster's primary is replaced, and a queue's slot is moved to another, while people work."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+from redis.crc import key_slot
+
+from leaseq.keys import Keys
+from tests.faults.judge import judged
+from tests.faults.outage import MOST, last_to_go_on, outage
+from tests.faults.people import RULES, Habits, crowd
+from tests.topology.replicated import Replicated, replicated
+from tests.topology.servers import eventually
+
+ITEMS = 100  # around each fault
+SLOWLY = Habits(think=0.1)  # so that there is work to the end of it
+
+
+def kill(cluster: Replicated, slot: int, dice: random.Random) -> None:
+    """The process of the primary that has the queue is gone, and comes back as a replica."""
+    primary = cluster.owner(slot)
+    primary.kill()
+    cluster.replaced(slot, primary)
+    primary.start()
+
+
+def freeze(cluster: Replicated, slot: int, dice: random.Random) -> None:
+    """It hangs, and its links with it."""
+    primary = cluster.owner(slot)
+    primary.freeze()
+    cluster.replaced(slot, primary)
+    time.sleep(dice.uniform(0, 3))
+    primary.thaw()
+
+
+def move_keys(cluster: Replicated, slot: int, dice: random.Random) -> None:
+    """Key by key, as every Redis and Valkey can: meanwhile some are here and some there."""
+    source, target = cluster.owner(slot), dice.choice(cluster.others(slot))
+    target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.id(source))
+    source.client.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", cluster.id(target))
+    while keys := source.client.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 1):
+        time.sleep(dice.uniform(0, 0.1))
+        source.client.execute_command("MIGRATE", "127.0.0.1", target.port, keys[0], 0, 5_000)
+    for node in (target, source):
+        node.client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", cluster.id(target))
+    eventually(lambda: cluster.owner(slot) is target)
+
+
+def move_slot(cluster: Replicated, slot: int, dice: random.Random) -> None:
+    """All at once, as Valkey 9 can."""
+    target = dice.choice(cluster.others(slot))
+    where = ("SLOTSRANGE", slot, slot, "NODE", cluster.id(target))
+    cluster.owner(slot).client.execute_command("CLUSTER", "MIGRATESLOTS", *where)
+    eventually(lambda: cluster.owner(slot) is target)
+
+
+FAULTS = (kill, freeze, move_keys, move_slot)
+MOVES = (move_keys, move_slot)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "fault" in metafunc.fixturenames:
+        faults = FAULTS if metafunc.config.getoption("--soak") else FAULTS[:1]
+        metafunc.parametrize("fault", faults, ids=lambda fault: fault.__name__)
+
+
+def test_a_cluster_that_changes_loses_nothing(
+    request: pytest.FixtureRequest,
+    seed: int,
+    rounds: int,
+    fault: Callable[[Replicated, int, random.Random], None],
+) -> None:
+    soak = request.config.getoption("--soak")
+    dice = random.Random(seed)
+    outages, slowest, grants = [], [], 0
+    with replicated(node_timeout=2 if soak else 1) as cluster:
+        for number in range(rounds if soak else 1):
+            cluster.whole()
+            name = f"clustered-{number}"
+            with crowd(
+                cluster.url, name, seed + number, items=ITEMS, habits=SLOWLY, durable="replica"
+            ) as people:
+                people.wait_for(dice.randint(10, ITEMS // 3))
+                at = time.time()
+                fault(cluster, key_slot(Keys(name).ledger.encode()), dice)
+                people.done()
+                found = judged(people.history, RULES, people.queue)
+            assert not found, "\n".join(map(str, found))
+            outages.append(outage(people.history, at))
+            slowest.append(last_to_go_on(people.history, at))
+            grants += people.grants()
+            print(
+                f"{number + 1}: {outages[-1]:.2f} s without an answer, all again within {slowest[-1]:.2f} s"
+            )
+    print(f"{fault.__name__}: {len(outages)} times; nobody was answered for at most {max(outages):.2f} s,")
+    print(f"each person again within {max(slowest):.2f} s; {grants:,} grants, nothing lost")
+    if soak and fault is not freeze:
+        assert max(outages) <= MOST
