@@ -53,7 +53,12 @@ FORM = {
 )
 @click.option("--workers", default=2, show_default=True, help="Web processes.")
 @click.option("--threads", default=16, show_default=True, help="Threads of each.")
-def load(people: int, think: float, seconds: int, workers: int, threads: int) -> None:
+@click.option(
+    "--patience",
+    type=click.FloatRange(0, 60),
+    help="LEASEQ_PATIENCE_SECONDS of the web processes; 0 sheds nothing.",
+)
+def load(people: int, think: float, seconds: int, workers: int, threads: int, patience: float | None) -> None:
     """Let made-up people work through a real gunicorn, and print what they waited.
 
     Each signs in, takes an item, thinks, answers it and gets the next; some save drafts, put items off or
@@ -61,7 +66,7 @@ def load(people: int, think: float, seconds: int, workers: int, threads: int) ->
     """
     with tempfile.TemporaryDirectory(prefix="leaseq-load-") as folder, EmbeddedServer(folder) as server:
         names, password = _fill(server.url, people, items=int(people * (seconds / think + 6)) + 1_000)
-        with _gunicorn(server.url, workers, threads, Path(folder)) as port:
+        with _gunicorn(server.url, workers, threads, patience, Path(folder)) as port:
             tally = asyncio.run(_crowd(port, names, password, think, seconds))
     _print(tally, seconds)
     if tally.errors or not _fast_enough(tally):
@@ -83,11 +88,13 @@ def _fill(url: str, people: int, items: int) -> tuple[list[str], str]:
 
 
 @contextmanager
-def _gunicorn(url: str, workers: int, threads: int, folder: Path) -> Iterator[int]:
+def _gunicorn(url: str, workers: int, threads: int, patience: float | None, folder: Path) -> Iterator[int]:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port = int(probe.getsockname()[1])
     environment = {**os.environ, "LEASEQ_REDIS_URL": url, "LEASEQ_SECRET_KEY": secrets.token_urlsafe(48)}
+    if patience is not None:
+        environment["LEASEQ_PATIENCE_SECONDS"] = str(patience)
     argv = gunicorn_argv(HOST, port, workers, threads, log_level="info")
     with (folder / "web.log").open("wb") as log:  # the access log is part of what a request costs
         process = subprocess.Popen(argv, env=environment, stderr=log)
@@ -176,6 +183,8 @@ def _print(tally: Tally, seconds: int) -> None:
         rows.append((what, f"{len(times) / seconds:.1f}", *(f"{one:.1f}" for one in figures)))
     for row in rows:
         click.echo("".join(f"{cell:>10}" if n else f"{cell:<18}" for n, cell in enumerate(row)))
+    served, shed = len(_all(tally)), tally.shed
+    click.echo(f"{served / seconds:.1f} served and {shed / seconds:.1f} told to come again a second")
     click.echo(f"{tally.answered / seconds:.1f} answers a second; {len(tally.errors)} errors")
     for error in tally.errors[:5]:
         click.echo(f"  {error}")

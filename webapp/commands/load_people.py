@@ -9,10 +9,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import unescape
+from itertools import count
 from urllib.parse import urlencode
 
 PIECE = {"X-Leaseq-Piece": "yes"}  # as the work page's script asks
 FORM = "application/x-www-form-urlencoded"
+PAUSES = (1, 2, 5, 10, 15)  # seconds, as work-send.js has them
 DRAFTS = 0.2  # of the answers have a note, which is saved while it is typed
 LATER = 0.02  # of the items are put off
 RELOADS = 0.01  # of the items are loaded again, whole
@@ -25,11 +27,15 @@ class Tally:
     times: dict[str, list[float]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     answered: int = 0
+    shed: int = 0
     counting: bool = False
 
     def note(self, what: str, seconds: float) -> None:
         if self.counting:
             self.times.setdefault(what, []).append(seconds * 1000)
+
+    def note_shed(self) -> None:
+        self.shed += self.counting
 
 
 class Wrong(Exception):
@@ -59,7 +65,8 @@ class Browser:
         form: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """One request. The time is from the first byte sent to the last one read."""
+        """One request; where the answer is to come again, that is done, as the page does by itself. The time
+        is from the first byte sent to the last one read."""
         body = urlencode(form).encode() if form is not None else b""
         lines = [
             f"{'GET' if form is None else 'POST'} {path} HTTP/1.1",
@@ -70,8 +77,15 @@ class Browser:
         if form is not None:
             lines += [f"Content-Type: {FORM}", f"Content-Length: {len(body)}"]
         sent = "\r\n".join([*lines, "", ""]).encode() + body
-        began = time.perf_counter()
-        answer = await self._send(sent)
+        for tries in count():
+            began = time.perf_counter()
+            answer = await self._send(sent)
+            if answer.status != 503 or "retry-after" not in answer.headers:
+                break
+            self._tally.note_shed()
+            await asyncio.sleep(
+                max(float(answer.headers["retry-after"]), PAUSES[min(tries, len(PAUSES) - 1)])
+            )
         self._tally.note(what, time.perf_counter() - began)
         if answer.status >= 400:
             raise Wrong(f"{what}: {answer.status} {path}")

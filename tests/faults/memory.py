@@ -1,0 +1,78 @@
+"""What processes and a server take of the memory while others work, and whether it grows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A straight line through the samples, by least squares."""
+
+    mean: float
+    an_hour: float  # what it grows in an hour, as a share of the mean
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.mean / 2**20:7.1f} MiB, {self.an_hour:+.2%} an hour over {self.seconds / 60:.1f} min"
+
+
+def trend(samples: list[tuple[float, float]]) -> Trend:
+    """Of (seconds, bytes)."""
+    count = len(samples)
+    at, mean = sum(x for x, _ in samples) / count, sum(y for _, y in samples) / count
+    spread = sum((x - at) ** 2 for x, _ in samples)
+    slope = sum((x - at) * (y - mean) for x, y in samples) / spread
+    return Trend(mean, slope * 3_600 / mean, samples[-1][0] - samples[0][0])
+
+
+def resident(pid: int) -> float:
+    """Bytes of memory that a process has (Linux)."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return float(line.split()[1]) * 1024
+    raise ProcessLookupError(pid)
+
+
+def children(pid: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+class Sampler:
+    """Looks at each of what it is given, again and again, in a thread."""
+
+    def __init__(self, what: Mapping[str, Callable[[], float]], *, every: float) -> None:
+        self._what, self._every = what, every
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._live)
+        self.samples: dict[str, list[tuple[float, float]]] = {name: [] for name in what}
+        self.failed: list[Exception] = []
+
+    def __enter__(self) -> Sampler:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _live(self) -> None:
+        while not self._stop.wait(self._every):
+            for name, look in self._what.items():
+                try:
+                    self.samples[name].append((time.monotonic(), look()))
+                except Exception as error:  # noqa: BLE001 - the test tells
+                    self.failed.append(error)
+                    return
+
+    def trends(self, *, warm: float) -> dict[str, Trend]:
+        """Without what was sampled before that share of the time."""
+        found = {}
+        for name, samples in self.samples.items():
+            since = samples[0][0] + warm * (samples[-1][0] - samples[0][0])
+            found[name] = trend([one for one in samples if one[0] >= since])
+        return found

@@ -1,0 +1,179 @@
+"""A place under steady load: gunicorn, a clear job, people at work, managers who watch, imports."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import secrets
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import leaseq
+from leaseq.embedded import EmbeddedServer
+from tests.web.gunicorn_place import PATIENCE, gunicorn
+from webapp.accounts import Accounts
+
+QUEUES = ("letters", "photos")
+INBOUND = 1_000  # items that wait, about
+KEPT = 20.0  # seconds that a finished item is kept
+
+
+class Called(Exception):
+    """Something was answered that nobody should see."""
+
+
+class Client:
+    """Somebody with a token and a connection that is kept."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self._connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+        self._header = {"Authorization": f"Bearer {token}"}
+
+    def call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
+        """The answer's JSON, {} where it has none. Who is told to come again does."""
+        sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        header = {**self._header, "Content-Type": kind} if sent is not None else self._header
+        while True:
+            try:
+                self._connection.request(method, path, sent, header)
+                answer = self._connection.getresponse()
+                text = answer.read()
+            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+                self._connection.close()  # it was kept for as long as the server keeps one
+                continue
+            if answer.status != 503:
+                break
+            time.sleep(int(answer.headers["Retry-After"]))
+        if answer.status >= 400 and answer.status not in (404, 409):
+            raise Called(f"{method} {path}: {answer.status} {text[:300]!r}")
+        return json.loads(text) if answer.headers.get_content_type() == "application/json" else {}
+
+    def watch(self, path: str, seconds: float, stop: threading.Event) -> None:
+        """Read a stream of events for a while, and go."""
+        self._connection.close()
+        self._connection.request("GET", path, headers=self._header)
+        answer = self._connection.getresponse()
+        until = time.monotonic() + seconds
+        while answer.status == 200 and time.monotonic() < until and not stop.is_set():
+            if not answer.readline():
+                break
+        self._connection.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Load:
+    """Threads that each do one thing again and again, with a pause between."""
+
+    def __init__(self, url: str, address: str, seed: int) -> None:
+        self._address, self._dice = address, random.Random(seed)
+        self._client = leaseq.connect(url)
+        self._accounts = Accounts(self._client)
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self.failed: list[str] = []
+        self.calls = 0
+        for name in QUEUES:
+            leaseq.Queue(self._client, name).configure(
+                lease_seconds=5, keep_finished_seconds=KEPT, retry_seconds=0.1, max_attempts=1_000
+            )
+
+    def begin(self, *, people: int, pause: float) -> None:
+        for number in range(people):
+            self._run(f"person {number}", "worker", self._work, pause)
+        for number, queue in enumerate(QUEUES):
+            events = f"/api/v1/queues/{queue}/events"
+            self._run(
+                f"watcher {number}",
+                "manager",
+                lambda client, _, at=events: client.watch(at, 20, self._stop),
+                1,
+            )
+        self._run("importer", "manager", self._import, 3)
+        self._run("looker", "manager", self._look, 0.5)
+
+    def _run(self, name: str, role: str, act: Callable[[Client, random.Random], None], pause: float) -> None:
+        self._accounts.add(name, by="soak", role=role)
+        client = Client(self._address, self._accounts.create_token(name, "soak", by="soak"))
+        dice = random.Random(self._dice.random())
+
+        def live() -> None:
+            try:
+                while not self._stop.wait(dice.uniform(0, 2 * pause)):
+                    act(client, dice)
+                    self.calls += 1
+            except Exception as error:  # noqa: BLE001 - the test tells
+                self.failed.append(f"{name}: {error!r}")
+            finally:
+                client.close()
+
+        self._threads.append(threading.Thread(target=live))
+        self._threads[-1].start()
+
+    def _work(self, client: Client, dice: random.Random) -> None:
+        """Take one, write a draft, and be done with it somehow."""
+        base = f"/api/v1/queues/{dice.choice(QUEUES)}"
+        lease = client.call("POST", f"{base}/reserve", {"wait": dice.choice((0, 0, 2))})
+        if not lease:
+            return
+        item, token = f"{base}/items/{lease['id']}", {"token": lease["token"]}
+        client.call("PUT", f"{item}/draft", {**token, "draft": {"note": "x" * dice.randrange(200)}})
+        match dice.randrange(20):
+            case 0:
+                client.call("POST", f"{item}/abandon", {**token, "again": True})
+            case 1:
+                client.call("POST", f"{item}/fail", {**token, "error": "no picture"})
+            case 2:
+                pass  # walks away
+            case 3:
+                client.call("GET", f"/made/up/{dice.random()}")
+            case _:
+                client.call("POST", f"{item}/finish", {**token, "result": {"n": dice.randrange(10**6)}})
+
+    def _import(self, client: Client, dice: random.Random) -> None:
+        for queue in QUEUES:
+            if client.call("GET", f"/api/v1/queues/{queue}/stats")["inbound"] < INBOUND:
+                lines = [
+                    {"payload": {"text": "x" * dice.randrange(400)}} for _ in range(dice.randrange(1, 400))
+                ]
+                body = "".join(json.dumps(line) + "\n" for line in lines).encode()
+                client.call("POST", f"/api/v1/queues/{queue}/items", body, "application/x-ndjson")
+
+    def _look(self, client: Client, dice: random.Random) -> None:
+        queue = f"/api/v1/queues/{dice.choice(QUEUES)}"
+        paths = (queue, f"{queue}/items?state=finished", f"{queue}/journal", f"{queue}/answers", "/metrics")
+        client.call("GET", dice.choice((*paths, "/api/v1/queues", "/login")))
+
+    def stop(self) -> None:
+        self._stop.set()
+        for one in self._threads:
+            one.join()
+        self._client.close()
+
+
+@contextmanager
+def place(folder: Path) -> Iterator[tuple[EmbeddedServer, str, dict[str, int]]]:
+    """A server, gunicorn's address, and who to look at by name: the web processes and the clear job."""
+    clear_argv = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
+    with (
+        EmbeddedServer(folder) as server,
+        gunicorn(server.url, secrets.token_urlsafe(48), workers=2, threads=16) as (url, web),
+        (folder / "clear.log").open("wb") as log,
+    ):
+        environment = {**os.environ, "LEASEQ_REDIS_URL": server.url}
+        clear = subprocess.Popen(clear_argv, env=environment, stdout=log, stderr=log)
+        try:
+            yield server, urlsplit(url).netloc, {"web": web.pid, "clear": clear.pid}
+        finally:
+            clear.terminate()
+            clear.wait(PATIENCE)

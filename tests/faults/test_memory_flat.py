@@ -1,0 +1,84 @@
+"""Memory stays flat under steady load: of each web process, the clear job and the server.
+
+The long form lasts LEASEQ_SOAK_MINUTES, an hour by itself. The server keeps a queue's journal up to about a
+million entries, which takes longer than that to fill: it is counted apart.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import redis
+
+from leaseq.keys import Keys
+from leaseq.moves import SCRIPTS
+from leaseq.scripts import Bound
+from tests.faults.memory import Sampler, children, resident, trend
+from tests.faults.steady import QUEUES, Load, place
+
+SECONDS = 5.0
+GROWTH = 0.02  # an hour; of a shorter time, half of that at least
+WARM = 1 / 3  # of the time is not counted
+
+
+def test_a_trend_is_seen() -> None:
+    line = trend([(float(n), 100e6 + 1_000 * n + (-1) ** n * 50_000) for n in range(600)])
+    assert line.an_hour == pytest.approx(0.036, rel=0.05)
+    assert line.seconds == 599
+
+
+def test_a_script_keeps_few_of_its_commands() -> None:
+    """An import's last piece may be of any size; what is made for each is not kept for ever."""
+    bound = Bound(SCRIPTS["enqueue"], Keys("reviews"))
+    sizes = {len(bound.pack(["word"] * count)) for count in range(1, 200)}
+    assert len(sizes) == 199
+    assert len(bound._templates) <= 32
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="platform: no /proc to look into")
+def test_memory_stays_flat(request: pytest.FixtureRequest, seed: int) -> None:
+    soak = request.config.getoption("--soak")
+    seconds = 60 * float(os.environ.get("LEASEQ_SOAK_MINUTES", "60")) if soak else SECONDS
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        place(Path(folder)) as (server, address, pids),
+    ):
+        looks: dict[str, Callable[[], float]] = {
+            f"web {number}": partial(resident, pid) for number, pid in enumerate(children(pids["web"]))
+        }
+        asking = redis.Redis(unix_socket_path=str(server.socket))
+        looks |= {"clear": partial(resident, pids["clear"]), "server": partial(_taken, asking)}
+        load = Load(server.url, address, seed)
+        try:
+            load.begin(people=12, pause=0.2)
+            with Sampler(looks, every=seconds / 500 + 0.1) as sampler:
+                until = time.monotonic() + seconds
+                while time.monotonic() < until and not load.failed and not sampler.failed:
+                    time.sleep(0.2)
+        finally:
+            load.stop()
+            asking.close()
+    assert not load.failed
+    assert not sampler.failed
+    assert set(sampler.samples) == {"web 0", "web 1", "clear", "server"}
+    trends = sampler.trends(warm=WARM)
+    if soak:
+        with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+            print(f"\n{load.calls:,} turns, {load.calls / seconds:.1f} a second")
+            for name, line in trends.items():
+                print(f"{name:8} {line}")
+        grown = {name: line.an_hour * line.seconds / 3_600 for name, line in trends.items()}
+        bound = GROWTH * max(seconds / 3_600, 0.5)
+        assert max(grown.values()) <= bound, f"more than {bound:.1%}"
+
+
+def _taken(server: redis.Redis) -> float:
+    """The server's memory but for the journals, which grow up to their bound."""
+    journals = sum(server.memory_usage(f"leaseq:{{{name}}}:journal") or 0 for name in QUEUES)
+    return float(server.info("memory")["used_memory"] - journals)
