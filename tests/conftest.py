@@ -12,20 +12,29 @@ import pytest
 import redis
 
 import leaseq
-from tests.engines.booting import booted
+from tests.engines.booting import Engine, booted
 
 _numbers = itertools.count()
 
 
 @dataclass
 class Server:
+    """``url`` and ``client`` are of a user who may do what is needed, and no more."""
+
     url: str
     client: leaseq.Client
+    admin: leaseq.Client | None = None
 
     @property
     def redis(self) -> redis.Redis:
-        """Of a cluster it has the same commands, but for those that ask one node."""
-        return cast("redis.Redis", self.client.redis)
+        """To look at everything. Of a cluster it has the same commands, but for those that ask one node."""
+        return cast("redis.Redis", (self.admin or self.client).redis)
+
+    def pubsub(self, channel: str) -> redis.client.PubSub:
+        """Of the node that has the channel's slot: there, what a move says is heard before its reply."""
+        if isinstance(self.redis, redis.RedisCluster):
+            return cast("redis.client.PubSub", self.redis.pubsub(node=self.redis.get_node_from_key(channel)))
+        return self.redis.pubsub()
 
 
 @dataclass
@@ -46,9 +55,22 @@ class Clock:
 
 
 @pytest.fixture(scope="session")
-def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+def shared(request: pytest.FixtureRequest) -> Iterator[Engine]:
     with booted(request.config.getoption("--engine")) as engine:
-        yield Server(engine.url, engine.connect())
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def server(shared: Engine) -> Server:
+    """As a program sees it that uses the library."""
+    return Server(shared.url, shared.connect(), shared.connect(shared.of_all))
+
+
+@pytest.fixture(scope="session")
+def server_of_pages(shared: Engine) -> Server:
+    """As the web app sees it."""
+    url = shared.of("pages")
+    return Server(url, shared.connect(url), shared.connect(shared.of_all))
 
 
 @pytest.fixture

@@ -28,6 +28,12 @@ PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(scope="session")
+def server(server_of_pages: Any) -> Any:
+    """The app's user of the server."""
+    return server_of_pages
+
+
+@pytest.fixture(scope="session")
 def address(server: Any) -> Iterator[str]:
     with serving(server.url, SECRET, threads=32) as url:  # closed tabs leave waits behind, each takes a place
         yield url

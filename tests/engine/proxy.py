@@ -16,12 +16,13 @@ class CuttingProxy:
     to that script never arrives: the client sees a closed connection, though the script has run."""
 
     def __init__(self, server: str, folder: Path) -> None:
-        self.server = server.removeprefix("unix://")
-        self.url = f"unix://{folder}/proxy.sock"
+        user, _, self.server = server.removeprefix("unix://").rpartition("@")
+        path = f"{folder}/proxy.sock"
+        self.url = f"unix://{user}@{path}" if user else f"unix://{path}"
         self.cuts = 0
         self._script: bytes | None = None
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(self.url.removeprefix("unix://"))
+        self._listener.bind(path)
         self._listener.listen()
 
     def __enter__(self) -> Self:

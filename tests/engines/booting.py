@@ -1,4 +1,7 @@
-"""Each kind of server that leaseq runs on, booted on this machine for as long as a test needs it."""
+"""Each kind of server that leaseq runs on, booted on this machine for as long as a test needs it.
+
+It is used as docs/acl.md says: by a user who may do what the library needs, or the pages, and no more.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +15,45 @@ from itertools import combinations
 import redis
 
 import leaseq
+from leaseq.doctor import needs
 from leaseq.embedded import EmbeddedServer
 from tests.topology.servers import SLOTS, eventually, port_of, running, service_url, watching
 
 REDIS = shutil.which("redis-server")
 OPTIONS = ("--save", "", "--repl-diskless-sync-delay", "0")
 PRIMARIES = 3
+PASSWORD = "pw"
+USERS = {"library": (needs.LIBRARY,), "pages": (needs.LIBRARY, needs.PAGES)}
+
+
+def make_users(node: redis.Redis, *more: tuple[str, ...], newer: bool = True) -> None:
+    """``more``: what they need of this kind of server. ``newer``: it has the newest commands."""
+    for user, wanted in USERS.items():
+        words = needs.rules(*wanted, *more, password=PASSWORD, newer=newer)
+        node.execute_command("ACL", "SETUSER", user, *words)
 
 
 @dataclass(frozen=True)
 class Engine:
-    """What was booted, and what it can do."""
+    """What was booted, and what it can do. Without a user, its URL is of one who may do anything."""
 
     name: str
-    url: str
+    of_all: str
     primaries: tuple[redis.Redis, ...]
     fsync: bool = True  # it can be told to confirm by its disk
     replica: bool = False
     clients: list[leaseq.Client] = field(default_factory=list)
 
-    def connect(self) -> leaseq.Client:
+    @property
+    def url(self) -> str:
+        return self.of("library")
+
+    def of(self, user: str) -> str:
+        return self.of_all.replace("://", f"://{user}:{PASSWORD}@", 1)
+
+    def connect(self, url: str | None = None) -> leaseq.Client:
         """A client that lives as long as the engine."""
-        self.clients.append(leaseq.connect(self.url))
+        self.clients.append(leaseq.connect(url or self.url))
         return self.clients[-1]
 
     def version(self) -> str:
@@ -56,7 +76,9 @@ class OnRedis(EmbeddedServer):
 @contextmanager
 def _embedded(name: str, kind: type[EmbeddedServer], fsync: bool) -> Iterator[Engine]:
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, kind(folder, fsync="no") as server:
-        yield Engine(name, server.url, (redis.Redis.from_url(server.url),), fsync)
+        node = redis.Redis.from_url(server.url)
+        make_users(node, newer=fsync)
+        yield Engine(name, server.url, (node,), fsync)
 
 
 def valkey() -> AbstractContextManager[Engine]:
@@ -87,6 +109,7 @@ def cluster() -> Iterator[Engine]:
             eventually(lambda name=name, replica=replica: _knows(replica, name))
             replica.execute_command("CLUSTER", "REPLICATE", name)
         for node in nodes:
+            make_users(node, needs.CLUSTER)
             eventually(lambda node=node: _is_whole(node))
         for primary in primaries:
             eventually(lambda primary=primary: _online(primary) == 1)
@@ -119,6 +142,8 @@ def sentinel() -> Iterator[Engine]:
         for replica in replicas:
             replica.replicaof("127.0.0.1", str(port_of(primary)))
         eventually(lambda: _online(primary) == 2)
+        for node in (primary, *replicas):
+            make_users(node)
         watcher = stack.enter_context(watching(primary))
         yield Engine("sentinel", service_url(watcher), (primary,), replica=True)
 

@@ -5,11 +5,18 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from leaseq.embedded import EmbeddedServer
 from tests.operations.processes import Up
+
+
+@pytest.fixture(scope="session")
+def server(server_of_pages: Any) -> Any:
+    """The app's user of the server."""
+    return server_of_pages
 
 
 @pytest.fixture

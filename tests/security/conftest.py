@@ -9,6 +9,7 @@ from tests.web.conftest import (  # noqa: F401
     manager,
     new_name,
     person,
+    server,
     visitor,
     worker,
 )

@@ -27,6 +27,12 @@ CHEAP = Passwords(PasswordHasher.from_parameters(CHEAPEST))
 
 
 @pytest.fixture(scope="session")
+def server(server_of_pages: Any) -> Any:
+    """The app's user of the server."""
+    return server_of_pages
+
+
+@pytest.fixture(scope="session")
 def app(server: Any) -> Flask:
     return create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
 
