@@ -17,6 +17,8 @@ from leaseq.links import FAILURES, TIMEOUT
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 _TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
+# A sentinel has nothing to do but to answer; one that hangs, with the primary beside it, is passed over soon.
+_SENTINEL_TIMEOUT = 1.0  # seconds
 
 
 def redis_of(url: object) -> tuple[str, redis.Redis | RedisCluster]:
@@ -29,7 +31,7 @@ def redis_of(url: object) -> tuple[str, redis.Redis | RedisCluster]:
             client = redis.Redis.from_url(url, **_options())
             client.connection_pool.make_connection()  # does no I/O; an option that isn't one shows here
             return url, client
-        if scheme == "redis+sentinel":
+        if scheme in ("redis+sentinel", "rediss+sentinel"):
             return url, _sentinel(url)
         if scheme in ("redis+cluster", "rediss+cluster"):
             return url, _cluster(url)
@@ -68,11 +70,15 @@ def _sentinel(url: str) -> redis.Redis:
         if name in asked
     }
     timeouts = {name: float(asked.pop(name)) for name in _TIMEOUTS if name in asked}
+    secured: dict[str, Any] = {"ssl": True} if parts.scheme.startswith("rediss") else {}
+    if secured and "ssl_ca_certs" in asked:
+        secured["ssl_ca_certs"] = asked.pop("ssl_ca_certs")
     if asked:
         known = "sentinel_username, sentinel_password, socket_timeout and socket_connect_timeout"
         raise Invalid("url", f"a Sentinel URL with no options but {known}")
-    options = {**_options(), **timeouts, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
-    sentinel_options = {**_options(), **timeouts, **sentinel_login}
+    shared = {**_options(), **timeouts, **secured}
+    options = {**shared, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
+    sentinel_options = {**shared, **sentinel_login}
     sentinel: Any = Sentinel(hosts, sentinel_kwargs=sentinel_options, **options)  # type: ignore[no-untyped-call]
     found: redis.Redis = sentinel.master_for(service)
     return found

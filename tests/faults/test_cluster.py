@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 from redis.crc import key_slot
@@ -13,6 +14,7 @@ from leaseq.keys import Keys
 from tests.faults.judge import judged
 from tests.faults.outage import MOST, last_to_go_on, outage
 from tests.faults.people import RULES, Habits, crowd
+from tests.faults.waiters import waiters
 from tests.topology.replicated import Replicated, replicated
 from tests.topology.servers import eventually
 
@@ -58,14 +60,24 @@ def move_slot(cluster: Replicated, slot: int, dice: random.Random) -> None:
     eventually(lambda: cluster.owner(slot) is target)
 
 
-FAULTS = (kill, freeze, move_keys, move_slot)
-MOVES = (move_keys, move_slot)
+FAULTS = {kill: 2, freeze: 4, move_keys: 2, move_slot: 2}  # by how much less often than `rounds` it comes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "fault" in metafunc.fixturenames:
-        faults = FAULTS if metafunc.config.getoption("--soak") else FAULTS[:1]
+        faults = FAULTS if metafunc.config.getoption("--soak") else (kill,)
         metafunc.parametrize("fault", faults, ids=lambda fault: fault.__name__)
+
+
+def slot_of(name: str) -> int:
+    return int(key_slot(Keys(name).ledger.encode()))
+
+
+def cluster_mate(cluster: Replicated, name: str) -> str:
+    """Another queue that is on the same node."""
+    names = (f"{name}-waited-for-{number}" for number in count())
+    owner = cluster.owner(slot_of(name))
+    return next(other for other in names if cluster.owner(slot_of(other)) is owner)
 
 
 def test_a_cluster_that_changes_loses_nothing(
@@ -76,17 +88,22 @@ def test_a_cluster_that_changes_loses_nothing(
 ) -> None:
     soak = request.config.getoption("--soak")
     dice = random.Random(seed)
-    outages, slowest, grants = [], [], 0
+    outages, slowest, grants, served = [], [], 0, 0.0
     with replicated(node_timeout=2 if soak else 1) as cluster:
-        for number in range(rounds if soak else 1):
+        for number in range(rounds // FAULTS[fault] if soak else 1):
             cluster.whole()
             name = f"clustered-{number}"
-            with crowd(
-                cluster.url, name, seed + number, items=ITEMS, habits=SLOWLY, durable="replica"
-            ) as people:
+            slot = slot_of(name)
+            with (
+                waiters(cluster.url, cluster_mate(cluster, name)) as waiting,
+                crowd(
+                    cluster.url, name, seed + number, items=ITEMS, habits=SLOWLY, durable="replica"
+                ) as people,
+            ):
                 people.wait_for(dice.randint(10, ITEMS // 3))
                 at = time.time()
-                fault(cluster, key_slot(Keys(name).ledger.encode()), dice)
+                fault(cluster, slot, dice)
+                served = max(served, waiting.served())
                 people.done()
                 found = judged(people.history, RULES, people.queue)
             assert not found, "\n".join(map(str, found))
@@ -97,6 +114,7 @@ def test_a_cluster_that_changes_loses_nothing(
                 f"{number + 1}: {outages[-1]:.2f} s without an answer, all again within {slowest[-1]:.2f} s"
             )
     print(f"{fault.__name__}: {len(outages)} times; nobody was answered for at most {max(outages):.2f} s,")
-    print(f"each person again within {max(slowest):.2f} s; {grants:,} grants, nothing lost")
+    print(f"each person again within {max(slowest):.2f} s, each who waited {served:.2f} s")
+    print(f"after there was an item for all of them; {grants:,} grants, nothing lost")
     if soak and fault is not freeze:
         assert max(outages) <= MOST

@@ -105,8 +105,10 @@ class Watched:
         """The primary is gone as of now."""
         self._ready_at = time.monotonic() + DOWN_AFTER + 2 * FAILOVER_TIMEOUT + 2
 
-    def has_another_primary(self, than: Node) -> bool:
-        return all(_primary(sentinel.client) != self.port(than) for sentinel in self.sentinels)
+    def has_another_primary(self, than: Node, *, silent: Node | None = None) -> bool:
+        """As all sentinels say but one that is silent."""
+        asked = [sentinel for sentinel in self.sentinels if sentinel is not silent]
+        return all(_primary(sentinel.client) != self.port(than) for sentinel in asked)
 
     def start_again(self, node: Node) -> None:
         """As a replica of whichever is the primary now."""

@@ -1,0 +1,42 @@
+"""People who wait for an item while something goes wrong, and get one when work goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import leaseq
+from tests.faults.history import patiently
+from tests.topology.servers import eventually
+
+PEOPLE = 3
+LONG = 90.0  # seconds that they would wait
+
+
+class Waiters:
+    def __init__(self, client: leaseq.Client, name: str, pool: ThreadPoolExecutor) -> None:
+        self._queue = leaseq.Queue(client, name)
+        self._queue.configure(durable="replica")
+        self._waiting = [pool.submit(self._queue.reserve, f"waiter {n}", wait=LONG) for n in range(PEOPLE)]
+        eventually(lambda: self._queue.stats().waiting == PEOPLE)
+
+    def served(self) -> float:
+        """Seconds from when there is an item for each until each has one."""
+        for number in range(PEOPLE):
+            patiently(lambda number=number: self._queue.enqueue({}, id=f"{number}"))  # type: ignore[misc]
+        begun = time.monotonic()
+        leases = [waiting.result(LONG) for waiting in self._waiting]
+        assert {lease and lease.id for lease in leases} == {f"{number}" for number in range(PEOPLE)}
+        return time.monotonic() - begun
+
+
+@contextmanager
+def waiters(url: str, name: str) -> Iterator[Waiters]:
+    client = leaseq.connect(url)
+    with ThreadPoolExecutor(PEOPLE) as pool:
+        try:
+            yield Waiters(client, name, pool)
+        finally:
+            client.close()
