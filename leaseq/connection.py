@@ -32,7 +32,7 @@ _AWAY = (
     OSError,
 )
 _AWAY_FOR_NOW = ("BUSY", "NOSCRIPT", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
-_LOADS = 5  # of one script for one move
+_LOADS = 20  # of one script for one move
 # A new link may lead to a server that answers.
 _BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 
@@ -149,6 +149,7 @@ def connect(url: str) -> Client:
     """A client for ``redis://`` ``rediss://`` ``unix://`` ``redis+sentinel://`` or ``redis+cluster://``.
 
     No connection is made before the first call. A Sentinel URL names the sentinels and the service:
-    ``redis+sentinel://:password@host1:26379,host2:26379/mymaster/0``.
+    ``redis+sentinel://:password@host1:26379,host2:26379/mymaster/0``. With TLS to all of them:
+    ``rediss+sentinel://`` or ``rediss+cluster://``.
     """
     return Client(*redis_of(url))

@@ -82,8 +82,11 @@ PAGES = (
 CLUSTER = ("cluster|slots", "command", "readonly")
 """What redis-py sends besides to the nodes of a cluster."""
 
-SENTINEL = ("ping", "client|setname", "sentinel|masters", "sentinel|replicas", "sentinel|slaves")
-"""What a sentinel must allow."""
+SENTINEL = ("sentinel|masters",)
+"""What a sentinel must allow: where the primary is."""
+
+SENTINEL_DOCTOR = ("sentinel|master", "sentinel|slaves", "sentinel|ckquorum")
+"""What the doctor asks a sentinel besides."""
 
 DOCTOR = (
     "info",

@@ -1,4 +1,4 @@
-"""The server's user that the operator's page writes out: it can do all that leaseq does, and no more."""
+"""The server's users that the page on them writes out: they can do what leaseq does, and no more."""
 
 from __future__ import annotations
 
@@ -10,36 +10,48 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.doctor import examine, needs
 from leaseq.embedded import EmbeddedServer
-from tests.engine.test_faults import MINIMAL
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
 from webapp import create_app
 from webapp.accounts import Accounts
 from webapp.settings import Settings
 
-PAGE = Path(__file__).parents[2] / "docs/operator.md"
-LIBRARY, WEB = (rules.split() for rules in re.findall(r"^ACL SETUSER leaseq (.+)$", PAGE.read_text(), re.M))
+PAGE = (Path(__file__).parents[2] / "docs/acl.md").read_text()
+RULES = dict(re.findall(r"^ACL SETUSER (\w+) (.+)$", PAGE, re.M))
 
 
 @pytest.fixture
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    """A server that has this user only for the test."""
+    """A server that has the page's users only for the test."""
     with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
         redis: Any = leaseq.connect(server.url).redis
-        for rules in (LIBRARY, WEB):
-            assert redis.execute_command("ACL", "SETUSER", "leaseq", *rules) in (b"OK", "OK")
+        for user, rules in RULES.items():
+            assert redis.execute_command("ACL", "SETUSER", user, *rules.split()) in (b"OK", "OK")
         redis.config_resetstat()
         yield server
 
 
-def test_the_library_needs_what_its_test_grants() -> None:
-    assert [rule for rule in LIBRARY if not rule.startswith(">")] == [
-        rule for rule in MINIMAL.split() if not rule.startswith(">")
-    ]
+def test_its_users_are_of_the_one_list() -> None:
+    wanted = {
+        "leaseq": needs.rules(needs.LIBRARY, password="PASSWORD"),
+        "pages": needs.rules(needs.LIBRARY, needs.PAGES, password="PASSWORD"),
+        "doctor": needs.rules(needs.LIBRARY, needs.DOCTOR, password="PASSWORD"),
+    }
+    assert {user: rules.split() for user, rules in RULES.items()} == wanted
+    assert f"`{' '.join(needs.allowing(needs.CLUSTER))}`" in PAGE
+    assert f"-@all {' '.join(needs.allowing(needs.SENTINEL))}`" in PAGE
+    assert f"`{' '.join(needs.allowing(needs.SENTINEL_DOCTOR))}`" in PAGE
 
 
-def test_the_pages_need_each_of_the_rest_and_no_more(alone: EmbeddedServer) -> None:
-    url = f"unix://leaseq:password@{alone.url.removeprefix('unix://')}"
+def test_the_doctors_user_sees_everything(alone: EmbeddedServer) -> None:
+    path = alone.url.removeprefix("unix://")
+    report = examine(leaseq.connect(f"unix://doctor:PASSWORD@{path}"))
+    assert [(one.check, one.level) for one in report.findings] == [("appendfsync", "error")]
+
+
+def test_the_pages_user_can_do_what_people_do_there(alone: EmbeddedServer) -> None:
+    url = f"unix://pages:PASSWORD@{alone.url.removeprefix('unix://')}"
     app = create_app(Settings(redis_url=url, secret_key=SECRET), passwords=CHEAP)
     accounts: Accounts = app.extensions["leaseq"].accounts
     admin = set_up(app, accounts)
@@ -54,8 +66,8 @@ def test_the_pages_need_each_of_the_rest_and_no_more(alone: EmbeddedServer) -> N
     for page in ("/", "/manage", "/people", "/account", "/q/reviews", "/manage/reviews", "/readyz"):
         assert admin.get(page, follow_redirects=True).status_code == 200, page
     redis: Any = leaseq.connect(alone.url).redis
-    called = {name.removeprefix("cmdstat_") for name in redis.info("commandstats")}
-    assert {rule.removeprefix("+") for rule in WEB} <= called
+    refused = {entry["object"].decode() for entry in redis.acl_log() if entry["reason"] == b"command"}
+    assert refused <= {"client|setinfo"}
 
 
 def set_up(app: Any, accounts: Accounts) -> Browser:

@@ -13,6 +13,7 @@ import redis
 
 import leaseq
 from leaseq.doctor import examine
+from leaseq.doctor.needs import SENTINEL, SENTINEL_DOCTOR, allowing
 from tests.doctor.looking import WELL, examined, found, url_of
 from tests.topology.servers import cluster, eventually, free_port, port_of, running
 
@@ -120,6 +121,18 @@ def test_sentinels_on_other_machines_without_password_and_tls(monkeypatch: pytes
             (one.check, one.where.split()[0]) for one in report.findings if one.where.startswith("sentinel")
         }
         assert doors == {("no-password", "sentinel"), ("no-tls", "sentinel")}
+
+
+def test_what_a_sentinel_must_allow() -> None:
+    with service(1, 1, quorum=1) as (url, _):
+        port = int(url.partition("/mymaster")[0].rpartition(":")[2])
+        watcher = redis.Redis(port=port)
+        for user, rules in (("library", SENTINEL), ("doctor", (*SENTINEL, *SENTINEL_DOCTOR))):
+            watcher.execute_command("ACL", "SETUSER", user, "reset", "on", ">pw", "-@all", *allowing(rules))
+        watcher.execute_command("ACL", "SETUSER", "default", "-@all", "+auth")
+        leaseq.Queue(leaseq.connect(f"{url}?sentinel_username=library&sentinel_password=pw"), "q").enqueue({})
+        report = examined(f"{url}?sentinel_username=doctor&sentinel_password=pw")
+        assert {one.check for one in report.findings} == {"no-replica", "few-sentinels"}
 
 
 def test_no_sentinel_that_answers() -> None:

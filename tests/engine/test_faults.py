@@ -11,6 +11,7 @@ import pytest
 import redis
 
 import leaseq
+from leaseq.doctor.needs import LIBRARY, rules
 from leaseq.embedded import EmbeddedServer
 from leaseq.keys import Keys
 from tests.conftest import Server
@@ -171,13 +172,7 @@ def test_a_wrong_password_is_refused_and_not_repeated(alone: EmbeddedServer) -> 
         assert "hunter2" not in str(refused.value)
 
 
-MINIMAL = (
-    "reset on >pw ~leaseq:* resetchannels &leaseq:* -@all +ping +hello +client|setname +evalsha +script|load "
-    "+hget +hmget +hgetall +hset +hdel +hexists +hlen +hincrby +exists +expire "
-    "+zadd +zrem +zrange +zrangebyscore +zcard +zcount +zscore +zrank "
-    "+xadd +xtrim +xrange +xrevrange +xlen +xinfo|groups +xpending +time +sadd +smembers "
-    "+wait +waitaof +publish +subscribe +unsubscribe +mget +set"
-)
+MINIMAL = " ".join(rules(LIBRARY, password="pw"))
 
 
 def waited_for(queue: leaseq.Queue) -> leaseq.Lease | None:

@@ -1,0 +1,55 @@
+"""The one list of what leaseq needs of a server: it is what the scripts call and what the pages send."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from leaseq.doctor.needs import CLIENT, LIBRARY, PAGES, SCRIPTS
+
+ROOT = Path(__file__).parents[2]
+SENT_AS = {
+    "delete": ("del",),
+    "incr": ("incrby",),
+    "pipeline": ("multi", "exec"),
+    "transaction": ("watch", "unwatch", "multi", "exec"),
+    "execute": (),
+}
+
+
+def called(text: str) -> set[str]:
+    """The commands of a script, as the ACL names them."""
+    found = re.findall(r"\bcall\(\s*'(\w+)'(?:,\s*'([A-Z]+)')?", text)
+    return {f"{name}|{sub}".lower() if name == "XINFO" else name.lower() for name, sub in found}
+
+
+def test_what_the_scripts_call() -> None:
+    scripts = [path.read_text() for path in (ROOT / "lua").rglob("*.lua")]
+    assert set().union(*map(called, scripts)) == set(SCRIPTS)
+
+
+def test_each_call_of_a_script_names_its_command() -> None:
+    for path in (ROOT / "lua").rglob("*.lua"):
+        for line in re.findall(r"\bcall\(.*", path.read_text()):
+            assert re.match(r"call\(\s*('[A-Z]+'|$)", line), f"{path.name}: {line}"
+
+
+def sent(path: Path) -> Iterator[str]:
+    """The commands that a file of the web app sends by redis-py, past the library."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            on = ast.unparse(node.func.value)
+            if on == "pipe" or on.endswith(("_redis", "client.redis")):
+                yield from SENT_AS.get(node.func.attr, (node.func.attr,))
+
+
+def test_what_the_pages_send() -> None:
+    found = {name for path in (ROOT / "webapp").rglob("*.py") for name in sent(path)}
+    assert found - set(LIBRARY) == set(PAGES)
+
+
+def test_nothing_is_named_twice() -> None:
+    needs = (*CLIENT, *SCRIPTS, *PAGES)
+    assert len(needs) == len(set(needs))
