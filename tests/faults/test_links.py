@@ -4,15 +4,17 @@ call acts twice, and nobody hangs."""
 from __future__ import annotations
 
 import random
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 
 import pytest
+import redis
 
 import leaseq
-from tests.conftest import Server
+from leaseq.embedded import EmbeddedServer
 from tests.faults.history import History, patiently
 from tests.faults.judge import judged
 from tests.faults.links import (
@@ -36,8 +38,22 @@ HANGS = (
 )  # a call may connect, ask for the policy, and be sent twice; the rest is for a busy machine
 
 
-def acted_once(queue: leaseq.Queue, people: Crowd) -> None:
+@pytest.fixture(scope="module")
+def server() -> Iterator[EmbeddedServer]:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder, fsync="no") as running,
+    ):
+        yield running
+
+
+def acted_once(server: EmbeddedServer, people: Crowd) -> None:
     """What was called again after a lost reply is counted once, and the judge finds nothing."""
+    with closing(leaseq.connect(server.url)) as client:
+        _acted_once(leaseq.Queue(client, people.queue.name), people)
+
+
+def _acted_once(queue: leaseq.Queue, people: Crowd) -> None:
     found = judged(people.history, RULES, queue)
     assert not found, "\n".join(map(str, found))
     items = {call.id for call in people.history.of("enqueue")}
@@ -133,16 +149,18 @@ def at_work(proxy: Proxy, name: str, seed: int, items: int) -> AbstractContextMa
     return crowd(url, name, seed, items=items, habits=BUSY)
 
 
-def test_a_reply_is_cut_after_any_script(server: Server, queue_name: str, seed: int, rounds: int) -> None:
+def test_a_reply_is_cut_after_any_script(
+    server: EmbeddedServer, queue_name: str, seed: int, rounds: int
+) -> None:
     dice = random.Random(seed)
     choose = lambda script: Cut() if script and dice.random() < 0.2 else NOTHING  # noqa: E731
     with Proxy(server.url, choose) as proxy, at_work(proxy, queue_name, seed, 60 * rounds) as people:
         people.done()
     assert proxy.times(Cut) > 20 * rounds
-    acted_once(leaseq.Queue(server.client, queue_name), people)
+    acted_once(server, people)
 
 
-def test_every_script_that_is_called_is_cut(server: Server, queue_name: str, seed: int) -> None:
+def test_every_script_that_is_called_is_cut(server: EmbeddedServer, queue_name: str, seed: int) -> None:
     """Those of the people and those of a manager, each at the first time that it runs."""
     choose = lambda script: Cut() if script and not proxy.met["Cut", script] else NOTHING  # noqa: E731
     with (
@@ -152,7 +170,7 @@ def test_every_script_that_is_called_is_cut(server: Server, queue_name: str, see
     ):
         people.done()
     assert {name for kind, name in proxy.met if kind == "Cut"} == set(proxy.ran) - {""}
-    acted_once(leaseq.Queue(server.client, queue_name), people)
+    acted_once(server, people)
 
 
 def any_trouble(dice: random.Random) -> Callable[[str], Trouble]:
@@ -177,7 +195,7 @@ def any_trouble(dice: random.Random) -> Callable[[str], Trouble]:
 
 
 def test_links_are_reset_half_open_late_and_slow(
-    server: Server, queue_name: str, seed: int, rounds: int
+    server: EmbeddedServer, queue_name: str, seed: int, rounds: int
 ) -> None:
     choose = any_trouble(random.Random(seed))
     with Proxy(server.url, choose) as proxy, at_work(proxy, queue_name, seed, 60 * rounds) as people:
@@ -186,23 +204,26 @@ def test_links_are_reset_half_open_late_and_slow(
         assert proxy.times(kind), kind.__name__
     longest = max(people.history.calls, key=lambda call: call.end - call.start)
     assert longest.end - longest.start < HANGS, longest
-    acted_once(leaseq.Queue(server.client, queue_name), people)
+    acted_once(server, people)
 
 
 def test_scripts_are_forgotten_again_and_again(
-    server: Server, queue_name: str, seed: int, rounds: int
+    server: EmbeddedServer, queue_name: str, seed: int, rounds: int
 ) -> None:
     """What other queues of this server run meanwhile is loaded again as well."""
     dice, over, flushes = random.Random(seed), threading.Event(), 0
-    with crowd(server.url, queue_name, seed, items=60 * rounds, habits=BUSY) as people:
+    with (
+        redis.Redis.from_url(server.url) as admin,
+        crowd(server.url, queue_name, seed, items=60 * rounds, habits=BUSY) as people,
+    ):
         while people.grants() < 60 * rounds:
-            server.redis.script_flush()
+            admin.script_flush()
             flushes += 1
             over.wait(dice.uniform(0, 0.01))
         people.done()
     assert flushes > 10 * rounds
     assert not unanswered(people.history), "nobody needs to know"
-    acted_once(leaseq.Queue(server.client, queue_name), people)
+    acted_once(server, people)
 
 
 def unanswered(history: History) -> list[object]:
