@@ -17,7 +17,6 @@ from webapp.accounts import Accounts
 from webapp.accounts.attempts import PER_CODE
 from webapp.accounts.factors import Factors
 
-
 NOW = 1_800_000_015
 
 
