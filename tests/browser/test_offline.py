@@ -54,7 +54,7 @@ def test_an_answer_that_came_when_all_were_busy_goes_out_again(
     tab.keyboard.press("q")
     tab.get_by_label("Note").fill("said while all were busy")
     tab.keyboard.press("Control+Enter")
-    expect(tab.get_by_text(WAITS)).to_be_visible()
+    expect(tab.get_by_text("The server has no time at this moment.")).to_be_visible()
     expect(tab.get_by_label("Note")).to_have_value("said while all were busy")
     shows(tab, "message 2")
     assert result_of(queue, "m1")["note"] == "said while all were busy"

@@ -46,7 +46,8 @@ async function untilThere(sheet, url, body, isAnswer) {
   for (let tries = 0, renewed = false; ; tries += 1) {
     const answer = await post(url, body);
     if (answer.kind === "away") {
-      if (await waited(sheet, Math.max(PAUSES[Math.min(tries, PAUSES.length - 1)], answer.after))) continue;
+      const pause = Math.max(PAUSES[Math.min(tries, PAUSES.length - 1)], answer.after);
+      if (await waited(sheet, pause, answer.after ? "busy" : "away")) continue;
       return;
     }
     if (answer.kind === "out" || (answer.kind === "forbidden" && !renewed)) {
@@ -80,7 +81,8 @@ async function post(url, body) {
     const html = await answer.text();
     const { status } = answer;
     if (answer.type === "opaqueredirect" || status === 401) return { kind: "out" };
-    if (status >= 500 || status === 429) return { kind: "away", after: 1000 * (Number(answer.headers.get("Retry-After")) || 0) };
+    const after = 1000 * (Number(answer.headers.get("Retry-After")) || 0); // where it has no time now
+    if (status >= 500 || status === 429) return { kind: "away", after };
     if (status === 403) return { kind: "forbidden", html };
     if (answer.headers.has("X-Leaseq-Go")) return { kind: "go", status, url: answer.headers.get("X-Leaseq-Go") };
     return { kind: html.includes('id="sheet"') ? "piece" : "told", status, html };
@@ -90,8 +92,10 @@ async function post(url, body) {
 }
 
 // True when it is time to try again, false where the person would rather change something.
-function waited(sheet, pause) {
+function waited(sheet, pause, why) {
   const note = sheet.root.querySelector("#offline");
+  const words = note.querySelector("p");
+  words.textContent = words.dataset[why];
   note.hidden = false;
   note.scrollIntoView({ block: "nearest" });
   return new Promise((resolve) => {
