@@ -146,3 +146,30 @@ def test_an_item_with_a_hundred_answers_is_bounded_too(alone: redis.Redis) -> No
     ]
     for call in calls:
         assert largest(alone, call) <= 2 * MOST  # all hundred of it at once; each is a few microseconds
+
+
+def test_a_look_past_what_they_may_not_have_is_bounded_too(alone: redis.Redis) -> None:  # noqa: F811
+    clock = Clock()
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "barred", clock=clock)
+    queue.configure(holds=100)
+    queue.enqueue_many([{}] * 400)
+    for _ in range(400):
+        queue.abandon(queue.reserve("ann"), again=False)
+    for n in range(400):
+        queue.reserve(f"p{n % 4}")
+    clock.tick(301)
+    queue.clear()  # behind everything that she has looked at
+    assert largest(alone, lambda: queue.reserve("ann")) <= 400
+
+
+def test_a_look_beside_what_they_hold_is_bounded_too(alone: redis.Redis) -> None:  # noqa: F811
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "beside", clock=Clock())
+    queue.configure(answers=100, holds=100, max_abandons=200)
+    queue.enqueue_many([{}] * 30)
+    for _ in range(30):
+        queue.reserve("ann")
+    given_back = [queue.reserve(f"p{n}") for n in range(25) for _ in range(30)]
+    for lease in given_back:
+        queue.abandon(lease)
+    for _ in range(2):  # what they look at, and what they put off by that
+        assert largest(alone, lambda: queue.reserve("ann")) <= 2 * MOST

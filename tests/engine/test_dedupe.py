@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import leaseq
-from leaseq import Counts, Enqueued, NewItem
+from leaseq import Counts, Enqueued, NewItem, records
 from tests.conftest import Clock, Server
 from tests.engine import looking
 
@@ -36,6 +36,14 @@ def test_the_window_counts_from_the_first_one(hourly: leaseq.Queue, clock: Clock
     assert hourly.enqueue({"n": 1}, id="two") == Enqueued("two", added=True)
     clock.tick(HOUR - 1)
     assert hourly.enqueue({"n": 1}) == Enqueued("two", added=False)
+
+
+def test_the_window_is_over_at_its_very_end(hourly: leaseq.Queue, clock: Clock) -> None:
+    hourly.enqueue({"n": 1}, id="one")
+    clock.now = records.microseconds(hourly.get("one").since) + HOUR * 1_000_000 - 1
+    assert not hourly.enqueue({"n": 1}).added
+    clock.now += 1
+    assert hourly.enqueue({"n": 1}).added
 
 
 def test_it_counts_in_whatever_state_it_is(hourly: leaseq.Queue) -> None:

@@ -49,6 +49,14 @@ def test_a_draft_survives_and_goes_back_to_the_same_person(
     assert take("ann").draft == DRAFT
 
 
+def test_a_draft_stays_with_a_lease_that_is_renewed(timed: leaseq.Queue, take: Take) -> None:
+    timed.enqueue({})
+    lease = take("ann")
+    timed.save_draft(lease, "half")
+    assert [timed.renew(lease).draft for _ in range(2)] == ["half"] * 2
+    assert timed.mine("ann")[0].draft == "half"
+
+
 def test_each_has_a_draft_of_their_own(timed: leaseq.Queue, take: Take) -> None:
     for person in ("ann", "bob"):
         lease = take(person)
@@ -84,6 +92,17 @@ def test_a_finish_removes_every_draft_of_the_item(timed: leaseq.Queue, take: Tak
     timed.finish(lease_again, {})
     assert drafts_in(server, timed) == 2, "two's are left"
     timed.finish(lease, {}, then_reserve=True)
+    assert drafts_in(server, timed) == 0
+
+
+def test_two_people_s_drafts_of_one_item_go_together(timed: leaseq.Queue, take: Take, server: Server) -> None:
+    timed.enqueue({})
+    for person in ("ann", "bob"):
+        lease = take(person)
+        timed.save_draft(lease, DRAFT)
+        timed.abandon(lease)
+    assert drafts_in(server, timed) == 3
+    timed.finish(take("cyd"), {})
     assert drafts_in(server, timed) == 0
 
 

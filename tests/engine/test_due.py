@@ -47,7 +47,9 @@ def test_what_is_over_is_counted_wherever_it_is(dated: leaseq.Queue, clock: Cloc
     assert dated.stats().overdue == 2
 
 
-@pytest.mark.parametrize("end", ["finish", "finish late", "fail", "run out", "give back", "remove", "adopt"])
+@pytest.mark.parametrize(
+    "end", ["finish", "finish renewed", "finish late", "fail", "run out", "give back", "remove", "adopt"]
+)
 def test_done_dead_or_removed_it_is_due_no_more(dated: leaseq.Queue, clock: Clock, end: str) -> None:
     dated.configure(max_attempts=2 if end in ("finish late", "adopt") else 1, max_abandons=1)
     lease = take(dated, "ann")
@@ -56,6 +58,8 @@ def test_done_dead_or_removed_it_is_due_no_more(dated: leaseq.Queue, clock: Cloc
     if end in ("finish", "finish late"):
         dated.clear()
         dated.finish(lease, {})
+    elif end == "finish renewed":
+        dated.finish(dated.renew(lease), {})
     elif end == "adopt":
         take(dated, "bob")
         with pytest.raises(leaseq.LeaseLost):

@@ -41,6 +41,19 @@ def test_a_late_answer_of_somebody_who_answered_meanwhile_is_only_kept(
     assert [a.result for a in three.get("a").answers] == [{"v": 2}]
 
 
+def test_also_where_nobody_was_granted_that_assignment_since(three: leaseq.Queue, clock: Clock) -> None:
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    three.clear()
+    three.assign("a", "bob")
+    three.finish(take(three, "ann"), {"v": 2})
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        three.finish(stale, {"v": 1})
+    assert lost.value.answer_kept
+    assert [a.result for a in three.get("a").answers] == [{"v": 2}]
+
+
 def test_a_lease_that_ran_out_is_not_taken_back_beside_another_of_the_same_item(
     three: leaseq.Queue, clock: Clock
 ) -> None:

@@ -220,20 +220,20 @@ def test_a_late_answer_that_was_not_read_holds_its_item_back(
     assert daily.clear().forgotten == 1
 
 
-def short_journal(queue: leaseq.Queue) -> None:
-    """Let the clear job think that a journal of 500 entries is long, and one of 2,000 too long."""
-    bound = queue._moves._bound["clear"]
+def short_journal(queue: leaseq.Queue, move: str) -> None:
+    """Let a move think that a journal of 500 entries is long, and one of 2,000 too long."""
+    bound = queue._moves._bound[move]
     source = bound.script.source
     assert source.count("1000000, 4000000") == 1
     source = source.replace("1000000, 4000000", "500, 2000")
     script = dataclasses.replace(bound.script, source=source, sha=sha1(source.encode()).hexdigest())
-    queue._moves._bound["clear"] = Bound(script, Keys(queue.name))
+    queue._moves._bound[move] = Bound(script, Keys(queue.name))
 
 
 def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
     timed: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    short_journal(timed)
+    short_journal(timed, "clear")
     timed.configure(lease_seconds=1, max_attempts=100)
     journal = Keys(timed.name).journal
 
@@ -261,3 +261,12 @@ def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
     assert 700 <= left <= 1_000
     assert server.redis.xrange(journal, count=1)[0][0] <= unread
     assert fill(3_000) <= 2_100
+
+
+def test_an_enqueue_keeps_the_journal_within_the_bound(timed: leaseq.Queue, server: Server) -> None:
+    """Where no clear job runs."""
+    short_journal(timed, "enqueue")
+    for _ in range(2_200):
+        timed.enqueue({}, id="one")
+        timed.remove("one")
+    assert int(server.redis.xlen(Keys(timed.name).journal)) <= 2_100

@@ -202,3 +202,29 @@ def test_who_is_woken_and_has_their_hands_full_by_now_makes_room_for_the_next(
     assert look(timed, "ann", woken=True) == "french"
     assert timed.stats().waiting == 0, "bob is woken"
     assert look(timed, "bob", woken=True) == "any"
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_as_many_are_woken_at_once_as_there_are_items(
+    timed: leaseq.Queue, stand: Callable[..., None], paused: bool
+) -> None:
+    """Nobody has to look by themselves first."""
+    timed.configure()
+    stand("ann", "bob", "cyd")
+    if paused:
+        timed.pause()
+    timed.enqueue_many([{}, {}])
+    assert timed.stats().waiting == (3 if paused else 1)
+    timed.resume()
+    assert timed.stats().waiting == 1
+
+
+def test_who_was_woken_and_leaves_makes_room_for_the_next(
+    timed: leaseq.Queue, stand: Callable[..., None]
+) -> None:
+    timed.configure()
+    stand("ann", "bob")
+    timed.enqueue({})
+    assert timed.stats().waiting == 1
+    timed._moves.leave_line("ann")
+    assert timed.stats().waiting == 0

@@ -7,7 +7,7 @@ INCLUDES = "lua/includes"
 MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "lua/finish.lua",
-        "finish guarantees finish_and_next scripts",
+        "finish guarantees moments finish_and_next scripts",
         (
             "any token finishes an item",
             "if not grant or string.sub(grant, 1, #claim) ~= claim or string.find",
@@ -30,7 +30,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/finish.lua",
-        "faults",
+        "broken_off",
         (
             "a finish takes it out of reserved before it is in finished",
             "  call('ZADD', FINISHED, at, id)\n  call('ZREM', source, id)\n",
@@ -132,6 +132,24 @@ MUTANTS: tuple[Mutant, ...] = (
         ("giving back is not counted", "count('abandoned')\n", ""),
     ),
     *mutants(
+        "lua/abandon.lua",
+        "broken_off",
+        (
+            "what is given back leaves reserved before it is anywhere else",
+            "count('abandoned')\n",
+            "call('ZREM', RESERVED, member)\ncount('abandoned')\n",
+        ),
+    ),
+    *mutants(
+        "lua/fail.lua",
+        "broken_off",
+        (
+            "what failed leaves reserved before it is anywhere else",
+            "count('failed')\n",
+            "call('ZREM', RESERVED, member)\ncount('failed')\n",
+        ),
+    ),
+    *mutants(
         "lua/fail.lua",
         "give_back clear looking",
         (
@@ -223,7 +241,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/undo_finish.lua",
-        "undo_finish",
+        "undo_finish moments",
         (
             "a microsecond too late is too late already",
             "if now > finished_at + ARGV[6]",

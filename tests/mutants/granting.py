@@ -33,7 +33,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/take.lua",
-        "faults",
+        "broken_off",
         (
             "what is granted leaves its shelf before it is in reserved",
             "  call('ZADD', RESERVED, expires, next_id)\n",
@@ -56,7 +56,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/sweep.lua",
-        "clear cost reserve enqueue give_back",
+        "clear moments cost reserve enqueue give_back",
         (
             "what runs out this very microsecond stays",
             "call('ZRANGEBYSCORE', RESERVED, '-inf', time, 'LIMIT', 0, limit)",
@@ -96,6 +96,20 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
+        f"{INCLUDES}/sweep.lua",
+        "broken_off",
+        (
+            "what ran out leaves reserved before it is anywhere else",
+            "  count('expired')\n",
+            "  call('ZREM', RESERVED, member)\n  count('expired')\n",
+        ),
+        (
+            "what came due leaves scheduled before it is anywhere else",
+            "    place(item, item.a or item.o, score)\n",
+            "    call('ZREM', SCHEDULED, member)\n    place(item, item.a or item.o, score)\n",
+        ),
+    ),
+    *mutants(
         f"{INCLUDES}/look_first.lua",
         "reserve cost",
         ("only the clear job takes back", "if swept then sweep(8) end", "if swept then settle_soonest() end"),
@@ -118,7 +132,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/queue_time.lua",
-        "looking guarantees",
+        "moments",
         ("a look forgets that the clock stepped back", "now + skew, clock + 0", "now, clock + 0"),
     ),
     *mutants(
@@ -138,7 +152,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/shelves.lua",
-        "enqueue reserve skills",
+        "enqueue reserve skills answers",
         (
             "the last priority of the high band is normal",
             "priority <= low_band + 0",
@@ -155,7 +169,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/enqueue.lua",
-        "enqueue lost_replies due waiting faults clear",
+        "enqueue lost_replies due waiting faults clear retention",
         ("an id that is there enters again", "not known[i / 3] and not seen[id]", "not seen[id]"),
         ("an id twice in one call enters twice", "not known[i / 3] and not seen[id]", "not known[i / 3]"),
         ("an enqueue sent again is another one", "if same == request then", "if same == '' then"),
@@ -193,7 +207,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/clear.lua",
-        "clear retention",
+        "moments clear retention",
         ("clear does not look at the very moment", "if now < soonest + 0 and", "if now <= soonest + 0 and"),
         ("clear says that there is no more", "soonest + 0 <= now\n", "false\n"),
     ),

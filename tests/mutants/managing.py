@@ -17,6 +17,24 @@ MUTANTS: tuple[Mutant, ...] = (
         ("what is released stays in reserved", "    call('ZREM', RESERVED, member)\n", ""),
     ),
     *mutants(
+        "lua/release.lua",
+        "broken_off",
+        (
+            "what is released leaves reserved before it is anywhere else",
+            "    count('released')\n",
+            "    call('ZREM', RESERVED, member)\n    count('released')\n",
+        ),
+    ),
+    *mutants(
+        "lua/revive.lua",
+        "broken_off",
+        (
+            "what is revived is nowhere for a moment",
+            "  place(read_item(member), true, now)\n  call('ZREM', DEAD, member)\n",
+            "  call('ZREM', DEAD, member)\n  place(read_item(member), true, now)\n",
+        ),
+    ),
+    *mutants(
         "lua/revive.lua",
         "manager_moves max_abandons again due answers",
         ("a revived item's failures count on", "first.f, first.x = nil, nil", "first.x = nil"),

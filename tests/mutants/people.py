@@ -93,12 +93,12 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/alive.lua",
-        "renew why_nothing looking",
+        "renew moments why_nothing looking",
         ("a lease that runs out this moment fills a hand", ")) > now then", ")) >= now then"),
     ),
     *mutants(
         "lua/mine.lua",
-        "looking",
+        "looking moments",
         (
             "a lease that runs out this moment is held",
             "if expiry_of(grant) > now then",
@@ -108,7 +108,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/why_nothing.lua",
-        "why_nothing looking",
+        "why_nothing looking moments",
         ("a pause is no reason", "if paused then return { 'paused', paused } end\n", ""),
         (
             "what is free this very moment is nothing",

@@ -1,0 +1,110 @@
+"""A move that the server breaks off half-way: what it moves is in the set that it goes to before it leaves
+the one that it was in, so nothing is lost by it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+
+import pytest
+import redis
+
+import leaseq
+from leaseq import NewItem
+from leaseq.embedded import EmbeddedServer
+from tests.conftest import Clock
+from tests.engine import looking
+
+Moves = Callable[[leaseq.Queue], object]
+
+
+def held(queue: leaseq.Queue) -> leaseq.Lease:
+    (lease,) = queue.mine("ann")
+    return lease
+
+
+def nothing(queue: leaseq.Queue) -> None: ...
+
+
+def reserved(queue: leaseq.Queue) -> None:
+    assert queue.reserve("ann") is not None
+
+
+def ran_out(queue: leaseq.Queue) -> None:
+    reserved(queue)
+    clock(queue).tick(301)
+
+
+def finished(queue: leaseq.Queue) -> None:
+    reserved(queue)
+    queue.finish(held(queue), {})
+
+
+def dead(queue: leaseq.Queue) -> None:
+    queue.configure(max_attempts=1)
+    reserved(queue)
+    queue.fail(held(queue), "no")
+
+
+def scheduled(queue: leaseq.Queue) -> None:
+    queue.configure(retry_seconds=100)
+    reserved(queue)
+    queue.fail(held(queue), "no")
+
+
+def came_due(queue: leaseq.Queue) -> None:
+    scheduled(queue)
+    clock(queue).tick(101)
+
+
+def clock(queue: leaseq.Queue) -> Clock:
+    found = queue._moves._clock
+    assert isinstance(found, Clock)
+    return found
+
+
+LATE = {"id": "one", "token": 1, "person": "ann"}
+CALLS: dict[str, tuple[Moves, Moves]] = {
+    "reserve": (nothing, lambda queue: queue.reserve("ann")),
+    "finish": (reserved, lambda queue: queue.finish(held(queue), {})),
+    "finish and reserve": (reserved, lambda queue: queue.finish(held(queue), {}, then_reserve=True)),
+    "finish late": (ran_out, lambda queue: queue.finish(result={}, **LATE)),
+    "abandon": (reserved, lambda queue: queue.abandon(held(queue))),
+    "fail": (reserved, lambda queue: queue.fail(held(queue), "no")),
+    "expire": (ran_out, lambda queue: queue.clear()),
+    "expire by reserve": (ran_out, lambda queue: queue.reserve("bob")),
+    "come due": (came_due, lambda queue: queue.clear()),
+    "renew": (reserved, lambda queue: queue.renew(held(queue))),
+    "undo": (finished, lambda queue: queue.undo_finish(**LATE)),
+    "release": (reserved, lambda queue: queue.release("one")),
+    "revive": (dead, lambda queue: queue.revive("one")),
+    "assign": (nothing, lambda queue: queue.assign("one", "bob")),
+}
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[tuple[leaseq.Client, leaseq.Client]]:
+    """Of a user with all rights, and of one to whom the server refuses what puts something into a set."""
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder, fsync="no") as embedded,
+    ):
+        client = leaseq.connect(embedded.url)
+        few = "on >pw allkeys allchannels +@all -zadd"
+        client.redis.execute_command("ACL", "SETUSER", "few", *few.split())
+        yield client, leaseq.connect(embedded.url.replace("unix://", "unix://few:pw@"))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_nothing_is_lost(
+    clients: tuple[leaseq.Client, leaseq.Client], queue_name: str, clock: Clock, call: str
+) -> None:
+    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in clients)
+    before, act = CALLS[call]
+    queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
+    before(queue)
+    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+        act(broken)
+    assert isinstance(clients[0].redis, redis.Redis)
+    found = [id for ids in looking.sets(clients[0].redis, queue_name).values() for id in ids]
+    assert sorted(set(found)) == ["one", "two"]

@@ -1,0 +1,117 @@
+"""The very moment: what runs out or comes due at a microsecond has done so in it, and had not one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+import pytest
+
+import leaseq
+from leaseq import NewItem, records
+from leaseq.queue.working import UNDO_SECONDS
+from tests.conftest import Clock
+
+Take = Callable[[str], leaseq.Lease]
+Until = Callable[[datetime], None]
+
+
+@pytest.fixture
+def until(clock: Clock) -> Until:
+    """Let the time be this one."""
+
+    def go_on(moment: datetime) -> None:
+        clock.now = records.microseconds(moment)
+
+    return go_on
+
+
+@pytest.fixture
+def lease(timed: leaseq.Queue, take: Take, clock: Clock, until: Until) -> leaseq.Lease:
+    """Ann's, and it is a microsecond before it runs out."""
+    timed.enqueue({}, id="one")
+    found = take("ann")
+    until(found.expires_at)
+    clock.now -= 1
+    return found
+
+
+def test_a_lease_is_held_until_then(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+    assert timed.mine("ann") == [lease]
+    assert timed.why_nothing("bob").reason == "held"
+    assert timed.clear().returned == 0
+    assert timed.finish(lease, {}).late is False
+
+
+def test_who_looks_sees_that_it_is_over(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+    clock.now += 1
+    assert timed.mine("ann") == []
+    assert timed.why_nothing("bob").reason is None
+
+
+def test_clear_returns_it(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+    clock.now += 1
+    assert timed.clear().returned == 1
+
+
+def test_reserve_returns_it(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock, take: Take) -> None:
+    clock.now += 1
+    assert take("bob").id == "one"
+
+
+def test_an_answer_comes_late(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+    clock.now += 1
+    assert timed.finish(lease, {}).late is True
+
+
+def test_it_fills_no_hand(timed: leaseq.Queue, lease: leaseq.Lease, take: Take, until: Until) -> None:
+    until(lease.expires_at)
+    timed.clear()
+    timed.enqueue({}, priority=1)
+    until(take("ann").expires_at)
+    assert timed.renew(lease).token == lease.token
+
+
+def test_who_looks_sees_it_though_the_clock_stepped_back(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.enqueue({})
+    take("ann")
+    clock.tick(-3600)
+    timed.enqueue({}, delay=1e6)
+    clock.tick(299)
+    assert len(timed.mine("ann")) == 1
+    clock.tick(1.1)
+    assert timed.mine("ann") == []
+    assert timed.why_nothing("bob").reason is None
+
+
+def test_clear_releases_what_is_due(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue({}, id="later", delay=10)
+    timed.clear()
+    clock.now = records.microseconds(timed.get("later").since) - 1
+    assert timed.clear().released == 0
+    clock.now += 1
+    assert timed.why_nothing("bob").reason is None
+    assert timed.clear().released == 1
+
+
+def test_more_is_said_where_something_ran_out_in_that_moment(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue_many(NewItem({}, delay=10) for _ in range(3))
+    moments = [records.microseconds(item.since) for item in timed.items("scheduled")]
+    clock.now = moments[-1]
+    assert timed.clear(limit=2).more
+    assert not timed.clear(limit=1).more
+
+
+def test_a_finish_is_undone_up_to_then(timed: leaseq.Queue, take: Take, clock: Clock, until: Until) -> None:
+    timed.enqueue({}, id="one")
+    for too_late in (0, 1):
+        lease = take("ann")
+        until(timed.finish(lease, {}).finished_at)
+        clock.now += UNDO_SECONDS * 1_000_000 + too_late
+        if too_late:
+            with pytest.raises(leaseq.Invalid, match="15 seconds"):
+                timed.undo_finish(lease)
+        else:
+            timed.abandon(timed.undo_finish(lease))
