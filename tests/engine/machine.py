@@ -73,8 +73,9 @@ class Watched(RuleBasedStateMachine):
     ) -> None:
         self.server = self.servers[durable]
         self.queue = leaseq.Queue(self.server.client, f"machine.{next(numbers)}", clock=self.clock)
-        self.wakes = self.server.redis.pubsub()
-        self.wakes.subscribe(f"leaseq:{{{self.queue.name}}}:wake")
+        channel = f"leaseq:{{{self.queue.name}}}:wake"
+        self.wakes = self.server.pubsub(channel)
+        self.wakes.subscribe(channel)
         rules = Rules(holds, 1 if self.plain else answers, max_abandons, keep, dedupe)
         self.queue.configure(lease_seconds=LEASE_SECONDS, retry_seconds=3.3, durable=durable, **vars(rules))
         self.model = Model(rules, lambda: self.now)

@@ -131,13 +131,17 @@ class Machine(Managed):
             return self.queue.abandon(lease, again=how == "later")
 
         ending = "failed" if how == "failed" else "abandoned"
-        part = self.latest(lease, "held", ending)
+        part = self.latest(lease, "held")
         if part is None:
-            self.refused(lease, call)
-            return
-        until = getattr(call(), "retry_at", None)
-        if part.grants[-1].how == "held":  # else the same again: nothing happens
-            self.model.give_back(part, ending, how == "later", until)
+            known = lease.id in self.model.items
+            before = self.model.once(lease.id, lease.token, lease.person) if known else None
+            if before and before[1].how == ending:
+                call()  # the same again, whoever has it by now: nothing happens
+            else:
+                self.refused(lease, call)
+                return
+        else:
+            self.model.give_back(part, ending, how == "later", getattr(call(), "retry_at", None))
         if come:
             self.come(lease.person)
 

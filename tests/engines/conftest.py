@@ -36,6 +36,12 @@ def other(engine: Engine) -> leaseq.Client:
     return engine.connect()
 
 
+@pytest.fixture(scope="session")
+def admin(engine: Engine) -> leaseq.Client:
+    """For a look at all there is."""
+    return engine.connect(engine.of_all)
+
+
 @pytest.fixture
 def queue(client: leaseq.Client, queue_name: str) -> leaseq.Queue:
     return leaseq.Queue(client, queue_name)
