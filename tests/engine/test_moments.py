@@ -115,3 +115,12 @@ def test_a_finish_is_undone_up_to_then(timed: leaseq.Queue, take: Take, clock: C
                 timed.undo_finish(lease)
         else:
             timed.abandon(timed.undo_finish(lease))
+
+
+def test_what_is_due_now_is_not_overdue(timed: leaseq.Queue, clock: Clock) -> None:
+    clock.tick(1)
+    timed.enqueue({}, due=records.when(clock.now + 5))
+    clock.now += 5
+    assert timed.stats().overdue == 0
+    clock.now += 1
+    assert timed.stats().overdue == 1

@@ -20,6 +20,17 @@ class LoadCuttingProxy(CuttingProxy):
         """The next reply to SCRIPT LOAD never arrives."""
         self._script = b"SCRIPT"
 
+    def cut_each(self, script: str) -> None:
+        """No reply to this script arrives."""
+        self.cut(script)
+        self._each = self._script
+
+    _each: bytes | None = None
+
+    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+        self._script = self._each or self._script
+        return super()._answer(client, sent, data)
+
 
 @pytest.fixture
 def proxy(server: Server) -> Iterator[LoadCuttingProxy]:
@@ -36,6 +47,15 @@ def cut(proxy: LoadCuttingProxy, queue_name: str) -> Iterator[leaseq.Queue]:
     client = leaseq.connect(proxy.url)
     yield leaseq.Queue(client, queue_name)
     client.close()
+
+
+def test_it_is_sent_twice_and_no_more(cut: leaseq.Queue, proxy: LoadCuttingProxy) -> None:
+    cut.configure()
+    proxy.cut_each("enqueue")
+    with pytest.raises(leaseq.ServerUnavailable):
+        cut.enqueue({}, id="one")
+    assert proxy.cuts == 2
+    assert cut.stats().counters["enqueued"] == 1
 
 
 def test_the_script_is_missing_and_then_the_reply_is_lost(

@@ -120,3 +120,10 @@ def test_sets_that_nothing_waits_for_do_not_count(timed: leaseq.Queue, server: S
     assert timed.enqueue({}, id="a", requires=["new"]).added
     assert server.redis.hlen(Keys(timed.name).rows) == 1
     assert take(timed, "ann", "new").id == "a"
+
+
+def test_a_set_that_emptied_is_no_longer_looked_through(timed: leaseq.Queue, server: Server) -> None:
+    timed.enqueue({}, requires=["fr"])
+    timed.finish(take(timed, "ann", "fr"), {})
+    assert timed.reserve("ann", skills=["fr"]) is None
+    assert not server.redis.exists(Keys(timed.name).rows)

@@ -228,3 +228,14 @@ def test_who_was_woken_and_leaves_makes_room_for_the_next(
     assert timed.stats().waiting == 1
     timed._moves.leave_line("ann")
     assert timed.stats().waiting == 0
+
+
+def test_what_is_not_for_who_was_woken_wakes_the_next(
+    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+) -> None:
+    timed.configure()
+    stand("ann", "bob", "cyd")
+    timed.enqueue({}, requires=["fr"])
+    assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"bob", b"cyd"]
+    assert look(timed, "ann", woken=True) is None
+    assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"ann", b"cyd"]

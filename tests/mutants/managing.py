@@ -41,11 +41,6 @@ MUTANTS: tuple[Mutant, ...] = (
         ("who gave it back is barred from a revived item", "  lift_bars(id)\n", ""),
         ("what is revived is dead, too", "  call('ZREM', DEAD, member)\n", ""),
         ("a revived item is not due", "  if first.d then call('ZADD', DUE, first.d, id) end\n", ""),
-        (
-            "whom a revived item is no longer barred to does not see it",
-            "if revived[1] then\n  for _, one",
-            "if false then\n  for _, one",
-        ),
     ),
     *mutants(
         "lua/adopt.lua",
@@ -218,7 +213,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/items.lua",
-        "pages find",
+        "pages find item_limits",
         ("a page has one too many", "#found == limit", "#found > limit"),
         ("a page of large items has no end", " or room <= 0", ""),
         ("a tie is shown twice", "if tie < last then", "if tie < '' then"),
@@ -255,7 +250,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/stats.lua",
-        "looking due",
+        "looking moments due",
         ("what is due this very moment is overdue", "'-inf', '(' .. string", "'-inf', string"),
         (
             "the youngest is the oldest",

@@ -86,7 +86,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/following.lua",
-        "answers",
+        "answers skills",
         ("one answer too few", "round > answers + 0", "round >= answers + 0"),
         ("one answer too many", "round > answers + 0", "round > answers + 1"),
         ("later answers require no skill", "d = item.d, r = item.r,", "d = item.d,"),
@@ -129,7 +129,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/assign.lua",
-        "assign",
+        "assign skills",
         (
             "who answered has the rest of it assigned",
             "if not may_answer(id, person, holdings) then return { 'answered', describe(id) } end\n",
