@@ -37,7 +37,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/links.py",
-        "connect faults resend durable",
+        "connect faults resend unconfirmed durable",
         (
             "a fork's child has its parent's links",
             "        self._idle = []\n\n\n_pooled",
@@ -66,7 +66,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/durable.py",
-        "durable",
+        "durable unconfirmed",
         ("nobody's word is enough", "if _count(confirmed) < 1:", "if _count(confirmed) < 0:"),
         ("a replica's word is taken for the disk's", "int(confirmed[0] if", "int(confirmed[1] + 1 if"),
         (
