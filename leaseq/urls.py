@@ -78,7 +78,8 @@ def _sentinel(url: str) -> redis.Redis:
         raise Invalid("url", f"a Sentinel URL with no options but {known}")
     shared = {**_options(), **timeouts, **secured}
     options = {**shared, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
-    sentinel_options = {**shared, **sentinel_login}
+    soon = dict.fromkeys(_TIMEOUTS, _SENTINEL_TIMEOUT)
+    sentinel_options = {**shared, **soon, **timeouts, **sentinel_login}
     sentinel: Any = Sentinel(hosts, sentinel_kwargs=sentinel_options, **options)  # type: ignore[no-untyped-call]
     found: redis.Redis = sentinel.master_for(service)
     return found
