@@ -185,3 +185,11 @@ def test_who_expects_a_policy_makes_no_queue_and_names_a_version(queue: leaseq.Q
     for wrong in ("", "create", "x" * 40, 7):
         with pytest.raises(leaseq.Invalid, match="expected"):
             queue.configure(expected=wrong, holds=2)  # type: ignore[arg-type]
+
+
+def test_what_is_just_within_the_limits_is_taken(queue: leaseq.Queue) -> None:
+    most = {"lease_seconds": 604_800, "retry_max_seconds": 604_800, "holds": 100, "answers": 100}
+    least = {"lease_seconds": 0.1, "retry_max_seconds": 0, "holds": 1, "answers": 1, "bands": (7, 7)}
+    for limits in (most, least):
+        policy = queue.configure(**limits)
+        assert {name: getattr(policy, name) for name in limits} == limits

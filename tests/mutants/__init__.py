@@ -3,7 +3,7 @@
 ``python -m tests.mutants`` plants them; ``tests/engine/test_mutants.py`` keeps the list true to the code.
 """
 
-from tests.mutants import ending, granting, library, managing, people, transfer
+from tests.mutants import ending, granting, library, managing, people, server, transfer
 from tests.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -13,6 +13,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *ending.MUTANTS,
     *people.MUTANTS,
     *managing.MUTANTS,
+    *server.MUTANTS,
     *library.MUTANTS,
     *transfer.MUTANTS,
 )

@@ -1,0 +1,135 @@
+"""Faults in the way to the server: links, what is sent again, what is waited for, and how errors are told."""
+
+from tests.mutants.mutant import Mutant, mutants
+
+MUTANTS: tuple[Mutant, ...] = (
+    *mutants(
+        "leaseq/connection.py",
+        "resend lost_replies faults durable",
+        (
+            "a call is sent three times",
+            "elif _is_broken_link(error) and not resent:\n                    resent = True\n",
+            "elif _is_broken_link(error) and resent < 2:\n                    resent += 1\n",
+        ),
+        ("a lost reply is an error", "elif _is_broken_link(error) and not resent:", "elif False:"),
+        ("a reply says never that it was sent again", "reply[1:], resent)", "reply[1:], False)"),
+        ("a script that is missing is loaded but once", "and loads < _LOADS:", "and loads < 1:"),
+        (
+            "who is away refused",
+            'raise ServerUnavailable(f"no answer from {without_password(self.url)}: {error}") from error',
+            'raise ServerRefused(f"no answer from {without_password(self.url)}: {error}") from error',
+        ),
+        (
+            "a wrong password is tried twice",
+            "return broken and not isinstance(error, rx.AuthenticationError)",
+            "return broken",
+        ),
+        (
+            "a primary without its replicas is asked again",
+            'or str(error).startswith("NOREPLICAS")',
+            'or str(error).startswith("NOREPLICATION")',
+        ),
+        (
+            "waits are longer than the link's own patience",
+            "self._link.timeout * 800",
+            "self._link.timeout * 8000",
+        ),
+    ),
+    *mutants(
+        "leaseq/links.py",
+        "connect faults resend unconfirmed durable",
+        (
+            "a fork's child has its parent's links",
+            "        self._idle = []\n\n\n_pooled",
+            "        pass\n\n\n_pooled",
+        ),
+        (
+            "a link that was given up in the middle is used again",
+            "BaseException:\n            connection.disconnect()\n            raise\n        self",
+            "BaseException:\n            self._idle.append(connection)\n            raise\n        self",
+        ),
+        (
+            "links to a primary that confirms nothing are kept",
+            "            self.reset()\n            raise\n",
+            "            raise\n",
+        ),
+        (
+            "broken links that lie idle are kept",
+            "                self._idle.pop().disconnect()\n",
+            "                break\n",
+        ),
+    ),
+    *mutants(
+        "leaseq/links.py",
+        "connect",
+        ("nobody waits longer than a minute", "TIMEOUT = 5.0", "TIMEOUT = 60.0"),
+    ),
+    *mutants(
+        "leaseq/links.py",
+        "topology/urls",
+        (
+            "a cluster does not wait for its replicas",
+            "if wait is not None:\n                return exchange(connection, bound, args, wait, ",
+            "if wait is bound:\n                return exchange(connection, bound, args, wait, ",
+        ),
+        (
+            "a cluster that forgot the scripts does not get them again",
+            "self._redis.get_redis_connection(self._node(bound.keys[0])).script_load(bound.script.source)",
+            "pass",
+        ),
+    ),
+    *mutants(
+        "leaseq/durable.py",
+        "durable unconfirmed",
+        ("nobody's word is enough", "if _count(confirmed) < 1:", "if _count(confirmed) < 0:"),
+        ("a replica's word is taken for the disk's", "int(confirmed[0] if", "int(confirmed[1] + 1 if"),
+        (
+            "a disk that is synced each second will do",
+            '    if fsync not in (None, "always"):\n        truth',
+            '    if fsync == "":\n        truth',
+        ),
+        (
+            "a disk that was slowed down later will do",
+            '    if fsync not in (None, "always"):\n        raise',
+            '    if fsync == "":\n        raise',
+        ),
+        (
+            "what is not confirmed for now is refused for good",
+            "        return ServerUnavailable(made)\n",
+            "        return ServerRefused(made)\n",
+        ),
+    ),
+    *mutants(
+        "leaseq/moves.py",
+        "durable",
+        ("an enqueue waits for nothing", '_UNCONFIRMED = {"clear",', '_UNCONFIRMED = {"enqueue", "clear",'),
+        ("a policy is never read again", "_KNOWN_FOR = 2.0", "_KNOWN_FOR = 2e9"),
+    ),
+    *mutants(
+        "leaseq/waiting.py",
+        "waiting listener",
+        (
+            "who waits outlives their client",
+            "listener.closed:\n                return None",
+            "not left:\n                return None",
+        ),
+        ("who stops waiting stays in line", "                leave(waiter.name)\n", "                pass\n"),
+        ("a wait goes on past its time", "min(left, look_again, max(found, 0.01))", "look_again + left"),
+        ("a wake-up of somebody else is mine", "if name in channel.waiters:", "for name in channel.waiters:"),
+        ("a silent link is kept", "elif asked and silence > 2 * _SILENCE:", "elif asked and silence < 0:"),
+    ),
+    *mutants(
+        "leaseq/links.py",
+        "topology/slots",
+        (
+            "a node that takes a slot over is not told why",
+            "known.setdefault(node.name, node), True",
+            "node, False",
+        ),
+        (
+            "a move does not wait for a slot that is on its way",
+            "                if monotonic() > until:\n",
+            "                if turns > 0:\n",
+        ),
+    ),
+)
