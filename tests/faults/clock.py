@@ -6,8 +6,17 @@ import struct
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.faults.shim import preloaded
+
+
+class Step(NamedTuple):
+    """It was taken between these times of our clock."""
+
+    before: float
+    after: float
+    seconds: float
 
 
 class WrongClock:
@@ -17,15 +26,15 @@ class WrongClock:
         self._file = folder / "wrong-by"
         self._file.write_bytes(struct.pack("=q", 0))
         self.seconds = 0.0
-        self.forward: list[float] = []  # when it was set forward, by ours
+        self.steps: list[Step] = []
 
     def wearing(self) -> AbstractContextManager[None]:
         return preloaded("clock", {"SHIM_CLOCK": self._file})
 
     def step(self, seconds: float) -> None:
         """It jumps by so much, at once."""
-        if seconds > 0:
-            self.forward.append(time.time())
         self.seconds += seconds
+        before = time.time()
         with self._file.open("r+b") as file:  # in place: the servers have it mapped
             file.write(struct.pack("=q", round(self.seconds * 1e6)))
+        self.steps.append(Step(before, time.time(), seconds))
