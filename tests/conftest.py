@@ -54,6 +54,21 @@ class Clock:
         self.now += round(seconds * 1e6)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "not_on(*engines): for what --engine is this test not, and why")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that are about one server, or stand between it and its clients, are not run on several."""
+    engine, kept, left_out = config.getoption("--engine"), [], []
+    for item in items:
+        marks = item.iter_markers("not_on")
+        (left_out if any(engine in mark.args for mark in marks) else kept).append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
+
+
 @pytest.fixture(scope="session")
 def shared(request: pytest.FixtureRequest) -> Iterator[Engine]:
     with booted(request.config.getoption("--engine")) as engine:

@@ -158,6 +158,7 @@ def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
     assert daily.clear().forgotten == 1
 
 
+@pytest.mark.not_on("cluster")  # its statistics are of one node
 def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
     daily: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
@@ -168,6 +169,7 @@ def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
     assert counted(server.redis, daily.clear) == {"evalsha": 1, "hmget": 1}
 
 
+@pytest.mark.not_on("cluster")  # its statistics are of one node
 def test_items_that_many_gave_back_are_forgotten_a_few_at_a_time(
     daily: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
