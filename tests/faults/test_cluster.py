@@ -89,7 +89,7 @@ def test_a_cluster_that_changes_loses_nothing(
     soak = request.config.getoption("--soak")
     dice = random.Random(seed)
     outages, slowest, grants, served = [], [], 0, 0.0
-    with replicated(node_timeout=2 if soak else 1) as cluster:
+    with replicated(replicas=2 if soak else 1, node_timeout=2 if soak else 1) as cluster:
         for number in range(rounds // FAULTS[fault] if soak else 1):
             cluster.whole()
             name = f"clustered-{number}"

@@ -28,7 +28,8 @@ class Waiters:
             patiently(lambda number=number: self._queue.enqueue({}, id=f"{number}"))  # type: ignore[misc]
         begun = time.monotonic()
         leases = [waiting.result(LONG) for waiting in self._waiting]
-        assert {lease and lease.id for lease in leases} == {f"{number}" for number in range(PEOPLE)}
+        got = sorted(lease.id if lease else "nothing" for lease in leases)
+        assert got == [f"{number}" for number in range(PEOPLE)], got
         return time.monotonic() - begun
 
 

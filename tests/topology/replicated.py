@@ -1,4 +1,4 @@
-"""A cluster of three primaries with a replica each, whose nodes fail and whose slots are moved."""
+"""A cluster of three primaries with replicas, whose nodes fail and whose slots are moved."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ _OPTIONS = ("--cluster-enabled", "yes", "--save", "", "--repl-diskless-sync-dela
 
 
 class Replicated:
-    """``node_timeout``: seconds until a node that is silent is taken to be gone."""
+    """``replicas``: of each primary. ``node_timeout``: seconds until a silent node is taken to be gone."""
 
-    def __init__(self, stack: ExitStack, node_timeout: float) -> None:
+    def __init__(self, stack: ExitStack, replicas: int, node_timeout: float) -> None:
+        self._replicas = replicas
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
         options = (*_OPTIONS, "--cluster-node-timeout", str(int(node_timeout * 1000)))
-        self.nodes = [stack.enter_context(Node(folder / f"node-{n}", *options)) for n in range(2 * PRIMARIES)]
+        self.nodes = [
+            stack.enter_context(Node(folder / f"node-{n}", *options))
+            for n in range((1 + replicas) * PRIMARIES)
+        ]
         for number, node in enumerate(self.nodes):
             (node.folder / "nodes.conf").write_text(self._configuration(number))
         for node in self.nodes:
@@ -65,7 +69,7 @@ class Replicated:
         eventually(lambda: self.owner(slot, than=primary) is not primary)
 
     def whole(self) -> None:
-        """Return when all agree, and each primary has a replica that confirms."""
+        """Return when all agree, and each primary has its replicas."""
         eventually(self._is_whole)
 
     def _is_whole(self) -> bool:
@@ -75,7 +79,10 @@ class Replicated:
             if info["cluster_state"] != "ok" or int(info["cluster_slots_ok"]) != SLOTS:
                 return False
             primary = found["role"] == "master"
-            if primary != (found["connected_slaves"] == 1) or found.get("master_link_status", "up") != "up":
+            if (
+                primary != (found["connected_slaves"] == self._replicas)
+                or found.get("master_link_status", "up") != "up"
+            ):
                 return False
         seen = [_known(node.client) for node in self.nodes]
         return all(one == seen[0] and "fail" not in str(one) for one in seen)
@@ -103,6 +110,6 @@ def _owner(node: redis.Redis, slot: int) -> int:
 
 
 @contextmanager
-def replicated(*, node_timeout: float) -> Iterator[Replicated]:
+def replicated(*, replicas: int, node_timeout: float) -> Iterator[Replicated]:
     with ExitStack() as stack:
-        yield Replicated(stack, node_timeout)
+        yield Replicated(stack, replicas, node_timeout)

@@ -111,9 +111,11 @@ class Watched:
         return all(_primary(sentinel.client) != self.port(than) for sentinel in asked)
 
     def start_again(self, node: Node) -> None:
-        """As a replica of whichever is the primary now."""
+        """As it comes up by itself, a primary without data that nobody is led to: the sentinels make it a
+        replica. Told by the test whom to follow, it would confirm what another one took whom they no longer
+        hold for the primary."""
         eventually(lambda: self.has_another_primary(node))
-        self._start(node, self.primary())
+        self._start(node, node)
 
 
 def _watch(folder: Path, number: int) -> tuple[str, ...]:
