@@ -31,6 +31,13 @@ def test_what_is_put_off_comes_when_nothing_else_waits_and_in_that_order(abc: le
     assert abc.reserve("ann") is None
 
 
+def test_they_come_in_that_order_however_urgent(timed: leaseq.Queue) -> None:
+    for id, priority in (("later", 200), ("sooner", 1)):
+        timed.enqueue({}, id=id, priority=priority)
+        timed.abandon(take(timed, "ann"))
+    assert take(timed, "ann").id == "later"
+
+
 def test_putting_off_goes_round_and_round_without_an_end(abc: leaseq.Queue) -> None:
     given = []
     for _ in range(9):

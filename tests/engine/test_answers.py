@@ -45,6 +45,13 @@ def test_breadth_first(three: leaseq.Queue) -> None:
     assert three.why_nothing("jon").reason == "empty"
 
 
+def test_what_enters_later_has_its_first_answer_before_any_has_its_second(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    assert take(three, "ann").id == "a"
+    three.enqueue({}, id="b")
+    assert [take(three, person).id for person in ("bob", "cyd")] == ["b", "a"]
+
+
 def test_an_item_is_finished_when_all_of_its_answers_are_there(three: leaseq.Queue, sets: Sets) -> None:
     three.enqueue({}, id="a")
     states = []

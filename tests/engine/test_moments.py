@@ -96,6 +96,12 @@ def test_clear_releases_what_is_due(timed: leaseq.Queue, clock: Clock) -> None:
     assert timed.clear().released == 1
 
 
+def test_reserve_releases_what_is_due(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    timed.enqueue({}, id="later", delay=10)
+    clock.now = records.microseconds(timed.get("later").since)
+    assert take("bob").id == "later"
+
+
 def test_more_is_said_where_something_ran_out_in_that_moment(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue_many(NewItem({}, delay=10) for _ in range(3))
     moments = [records.microseconds(item.since) for item in timed.items("scheduled")]

@@ -122,9 +122,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "leaseq/links.py",
         "topology/slots",
         (
-            "a node that takes a slot over is not told why",
-            "known.setdefault(node.name, node), True",
-            "node, False",
+            "a move is half done in a slot on its way",
+            "whole, wait = bound.whole, wait",
+            "whole, wait = bound, wait",
         ),
         (
             "a move does not wait for a slot that is on its way",
