@@ -166,9 +166,12 @@ def test_more_than_one_call_may_look_at(timed: leaseq.Queue, clock: Clock) -> No
         take(timed, f"p{n % 3}")
     clock.tick(301)
     timed.clear()
-    done = timed.finish(lease, {}, then_reserve=True)
+    done = timed.finish(lease, {}, then_reserve=True, request_id="once")
     assert done.next is not None
     assert done.next.id == "newer"
+    timed.enqueue({}, id="newest")
+    assert timed.finish(lease, {}, then_reserve=True, request_id="once").next == done.next
+    timed.remove("newest")
     timed.finish(done.next, {})
     assert timed.why_nothing("ann").reason in (None, "not-eligible")
     assert timed.reserve("ann") is None

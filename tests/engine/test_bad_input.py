@@ -281,7 +281,7 @@ def test_a_lease_of_another_queue_moves_nothing_here(
 
 
 @pytest.mark.parametrize(
-    "value", [nested(64), {"n": 10**300}, {"big": "x" * 262_130}, {"": None}, "\U0001f600", -0.0]
+    "value", [nested(64), {"n": 10**300}, {"big": "x" * 262_134}, {"": None}, "\U0001f600", -0.0]
 )
 def test_what_is_just_within_the_limits_is_taken(timed: leaseq.Queue, value: object) -> None:
     item = timed.enqueue(value)

@@ -66,6 +66,8 @@ def test_large_payloads_go_in_by_their_size(timed: leaseq.Queue) -> None:
     payload = {"text": "x" * 260_000}
     assert timed.enqueue_many([payload] * 9).added == 9
     assert timed.items("inbound", limit=1)[0].payload == payload
+    calls = {event.at for event in timed.journal() if event.what == "enqueued"}
+    assert len(calls) == 3, "of a megabyte, more or less"
 
 
 def test_no_items_is_fine(timed: leaseq.Queue) -> None:
