@@ -13,9 +13,12 @@ import pytest
 
 EXPLAINED = "platform:"
 unexplained: list[str] = []
+figures: list[str] = []
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "teardown":
+        figures.extend(str(value) for name, value in report.user_properties if name == "figure")
     if report.skipped:
         _judge(report.nodeid, getattr(report, "wasxfail", None) or report.longrepr)
 
@@ -37,6 +40,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if figures:
+        terminalreporter.section("figures")
+        for line in figures:
+            terminalreporter.line(line)
     if unexplained:
         terminalreporter.section(f"skipped without a reason that starts with {EXPLAINED!r}", red=True)
         for line in unexplained:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from zlib import crc32
 
 import pytest
@@ -12,6 +13,12 @@ import pytest
 def seed(request: pytest.FixtureRequest) -> int:
     """A number of this test's own, made from the run's."""
     return crc32(f"{os.environ['LEASEQ_SEED']} {request.node.nodeid}".encode())
+
+
+@pytest.fixture
+def measured(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Takes a line for the end of the run, where its figures are listed."""
+    return lambda line: record_property("figure", line)
 
 
 @pytest.fixture

@@ -7,13 +7,14 @@ import random
 import signal
 import tempfile
 import time
+from collections.abc import Callable
 
 from leaseq.embedded import EmbeddedServer
 from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
 
 
-def test_kill_9_of_the_server(seed: int, rounds: int) -> None:
+def test_kill_9_of_the_server(seed: int, rounds: int, measured: Callable[[str], None]) -> None:
     dice = random.Random(seed)
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
@@ -30,3 +31,5 @@ def test_kill_9_of_the_server(seed: int, rounds: int) -> None:
         people.done()
         found = judged(people.history, RULES, people.queue)
     assert not found, "\n".join(map(str, found))
+    kept = sum(call.outcome == "ok" for call in people.history.calls)
+    measured(f"{rounds} kill -9 of the server, {kept:,} acknowledged calls: 0 lost")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -31,6 +32,7 @@ from tests.faults.links import (
 )
 from tests.faults.people import RULES, Crowd, Habits, crowd
 
+Measured = Callable[[str], None]
 BUSY = Habits(abandons=8, fails=8, walks_away=2, renews=15, is_late=2)
 TIMEOUT = 1  # second that a client waits for an answer
 HANGS = (
@@ -45,6 +47,10 @@ def server() -> Iterator[EmbeddedServer]:
         EmbeddedServer(folder, fsync="no") as running,
     ):
         yield running
+
+
+def told(people: Crowd) -> str:
+    return f"{len(people.history.calls):,} calls: nothing lost, nothing done twice"
 
 
 def acted_once(server: EmbeddedServer, people: Crowd) -> None:
@@ -150,7 +156,7 @@ def at_work(proxy: Proxy, name: str, seed: int, items: int) -> AbstractContextMa
 
 
 def test_a_reply_is_cut_after_any_script(
-    server: EmbeddedServer, queue_name: str, seed: int, rounds: int
+    server: EmbeddedServer, queue_name: str, seed: int, rounds: int, measured: Measured
 ) -> None:
     dice = random.Random(seed)
     choose = lambda script: Cut() if script and dice.random() < 0.2 else NOTHING  # noqa: E731
@@ -158,9 +164,12 @@ def test_a_reply_is_cut_after_any_script(
         people.done()
     assert proxy.times(Cut) > 20 * rounds
     acted_once(server, people)
+    measured(f"{proxy.times(Cut)} replies cut in {told(people)}")
 
 
-def test_every_script_that_is_called_is_cut(server: EmbeddedServer, queue_name: str, seed: int) -> None:
+def test_every_script_that_is_called_is_cut(
+    server: EmbeddedServer, queue_name: str, seed: int, measured: Measured
+) -> None:
     """Those of the people and those of a manager, each at the first time that it runs."""
     choose = lambda script: Cut() if script and not proxy.met["Cut", script] else NOTHING  # noqa: E731
     with (
@@ -171,6 +180,7 @@ def test_every_script_that_is_called_is_cut(server: EmbeddedServer, queue_name: 
         people.done()
     assert {name for kind, name in proxy.met if kind == "Cut"} == set(proxy.ran) - {""}
     acted_once(server, people)
+    measured(f"{len(proxy.ran) - 1} different scripts cut in {told(people)}")
 
 
 def any_trouble(dice: random.Random) -> Callable[[str], Trouble]:
@@ -195,7 +205,7 @@ def any_trouble(dice: random.Random) -> Callable[[str], Trouble]:
 
 
 def test_links_are_reset_half_open_late_and_slow(
-    server: EmbeddedServer, queue_name: str, seed: int, rounds: int
+    server: EmbeddedServer, queue_name: str, seed: int, rounds: int, measured: Measured
 ) -> None:
     choose = any_trouble(random.Random(seed))
     with Proxy(server.url, choose) as proxy, at_work(proxy, queue_name, seed, 60 * rounds) as people:
@@ -205,10 +215,12 @@ def test_links_are_reset_half_open_late_and_slow(
     longest = max(people.history.calls, key=lambda call: call.end - call.start)
     assert longest.end - longest.start < HANGS, longest
     acted_once(server, people)
+    met = Counter(kind for kind, _ in proxy.met.elements())
+    measured(f"{dict(met)} in {told(people)}; the longest call {longest.end - longest.start:.2f} s")
 
 
 def test_scripts_are_forgotten_again_and_again(
-    server: EmbeddedServer, queue_name: str, seed: int, rounds: int
+    server: EmbeddedServer, queue_name: str, seed: int, rounds: int, measured: Measured
 ) -> None:
     """What other queues of this server run meanwhile is loaded again as well."""
     dice, over, flushes = random.Random(seed), threading.Event(), 0
@@ -224,6 +236,7 @@ def test_scripts_are_forgotten_again_and_again(
     assert flushes > 10 * rounds
     assert not unanswered(people.history), "nobody needs to know"
     acted_once(server, people)
+    measured(f"scripts forgotten {flushes} times in {told(people)}")
 
 
 def unanswered(history: History) -> list[object]:

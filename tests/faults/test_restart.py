@@ -6,6 +6,7 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -24,9 +25,7 @@ def finish(queue: leaseq.Queue, items: int) -> None:
         queue.finish(lease, {"label": "good"})
 
 
-def test_a_restart_with_many_items(
-    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_restart_with_many_items(request: pytest.FixtureRequest, measured: Callable[[str], None]) -> None:
     soak = request.config.getoption("--soak")
     items, done = (200_000, 10_000) if soak else (5_000, 50)
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
@@ -55,9 +54,6 @@ def test_a_restart_with_many_items(
             client.close()
             server.stop()
     assert (stats.inbound, stats.finished) == (items - done - 1, done)
-    with capsys.disabled():
-        print(
-            f"\nrestart with {items:,} items, {done:,} of them finished: {seconds:.2f} s to the first reserve"
-        )
+    measured(f"restart with {items:,} items, {done:,} of them finished: {seconds:.2f} s to the first reserve")
     if soak:
         assert seconds <= WANTED
