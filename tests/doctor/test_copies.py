@@ -15,7 +15,8 @@ import leaseq
 from leaseq.doctor import examine
 from leaseq.doctor.needs import SENTINEL, SENTINEL_DOCTOR, allowing
 from tests.doctor.looking import WELL, examined, found, url_of
-from tests.topology.servers import cluster, eventually, free_port, port_of, running
+from tests.topology.servers import cluster, eventually, free_port, port_of, running, service_url
+from tests.topology.watched import Watched
 
 FAST = (*WELL, "--repl-diskless-sync-delay", "0")
 
@@ -50,63 +51,47 @@ def test_replicas_that_need_not_keep_up(pair: tuple[redis.Redis, redis.Redis]) -
 
 
 @contextmanager
-def service(data_nodes: int, sentinels: int, quorum: int = 2) -> Iterator[tuple[str, list[redis.Redis]]]:
-    """Data nodes and sentinels that know each other from the start; its URL names the sentinels."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
-        first = stack.enter_context(running(*FAST))
-        follow = ("--replicaof", f"127.0.0.1 {port_of(first)}")
-        nodes = [first, *(stack.enter_context(running(*FAST, *follow)) for _ in range(data_nodes - 1))]
-        for node in nodes:
-            node.config_set("min-replicas-to-write", min(1, data_nodes - 1))
-        lines = [f"sentinel monitor mymaster 127.0.0.1 {port_of(first)} {quorum}"]
-        lines += [f"sentinel known-replica mymaster 127.0.0.1 {port_of(node)}" for node in nodes[1:]]
-        watchers = []
-        for number in range(sentinels):
-            file = folder / f"{number}.conf"
-            others = [
-                f"sentinel known-sentinel mymaster 127.0.0.1 {port_of(other)} {at + 1:040x}"
-                for at, other in enumerate(watchers)
-            ]
-            file.write_text("\n".join([f"sentinel myid {number + 1:040x}", *lines, *others, ""]))
-            watchers.append(stack.enter_context(running(str(file), "--sentinel")))
-        for watcher in watchers[1:] and watchers:  # the first hears of the others within two seconds
-            eventually(
-                lambda watcher=watcher: watcher.execute_command("SENTINEL CKQUORUM", "mymaster") is not None
-            )
-        eventually(lambda: first.info("replication")["connected_slaves"] == data_nodes - 1)
-        where = ",".join(f"127.0.0.1:{port_of(one)}" for one in reversed(watchers))
-        yield f"redis+sentinel://{where}/mymaster/0", nodes
+def alone(quorum: int) -> Iterator[tuple[str, redis.Redis]]:
+    """One data node that one sentinel watches, and the URL that names the sentinel."""
+    with running(*FAST) as node, tempfile.TemporaryDirectory(prefix="leaseq") as folder:
+        file = Path(folder) / "sentinel.conf"
+        file.write_text(f"sentinel monitor mymaster 127.0.0.1 {port_of(node)} {quorum}\n")
+        with running(str(file), "--sentinel") as watcher:
+            yield service_url(watcher), node
 
 
 def test_three_data_nodes_and_three_sentinels() -> None:
-    with service(3, 3) as (url, nodes):
-        report = examined(url)
+    with ExitStack() as stack:
+        watched = Watched(stack)
+        for node in watched.nodes:
+            for name, value in zip(WELL[::2], WELL[1::2], strict=True):
+                node.client.config_set(name.removeprefix("--"), value)
+            node.client.config_set("min-replicas-to-write", 1)
+        report = examined(watched.url)
         assert report.findings == ()
         assert "three data nodes" in report.well["copies"]
-        nodes[2].config_set("appendfsync", "everysec")
-        (each,) = examined(url).findings
-        assert (each.check, each.where) == ("appendfsync", f"127.0.0.1:{port_of(nodes[2])}")
-        nodes[2].config_set("appendfsync", "always")
-        gone = port_of(nodes[1])
-        nodes[1].shutdown(nosave=True, force=True)
-        away = {one.check: one for one in examined(url).findings}
-        assert away["node-away"].where == f"127.0.0.1:{gone}"
+        first, second = watched.replicas()
+        first.client.config_set("appendfsync", "everysec")
+        (each,) = examined(watched.url).findings
+        assert (each.check, each.where) == ("appendfsync", f"127.0.0.1:{first.port}")
+        first.client.config_set("appendfsync", "always")
+        second.kill()
+        away = {one.check: one for one in examined(watched.url).findings}
+        assert away["node-away"].where == f"127.0.0.1:{second.port}"
         assert away["node-away"].level == "error"
         assert away["few-data-nodes"].level == "warning"
 
 
 def test_one_data_node_and_one_sentinel() -> None:
-    with service(1, 1, quorum=1) as (url, nodes):
+    with alone(quorum=1) as (url, node):
         said = found(url)
         assert set(said) == {"no-replica", "few-sentinels"}
-        where = f"127.0.0.1 {port_of(nodes[0])}"
-        assert re.match(rf"error: .*mymaster.*REPLICAOF {where}", said["no-replica"])
+        assert re.match(rf"error: .*mymaster.*REPLICAOF 127.0.0.1 {port_of(node)}", said["no-replica"])
         assert re.match("warning: is watched by 1 ", said["few-sentinels"])
 
 
 def test_sentinels_that_are_too_few_to_agree() -> None:
-    with service(1, 1, quorum=2) as (url, _):
+    with alone(quorum=2) as (url, _):
         nobody = f"127.0.0.1:{free_port()}"
         said = found(url.replace("//", f"//{nobody},"))
         assert re.match("error: would not fail over mymaster: ", said["sentinel-quorum"])
@@ -114,17 +99,15 @@ def test_sentinels_that_are_too_few_to_agree() -> None:
 
 
 def test_sentinels_on_other_machines_without_password_and_tls(monkeypatch: pytest.MonkeyPatch) -> None:
-    with service(1, 1, quorum=1) as (url, _):
+    with alone(quorum=1) as (url, _):
         monkeypatch.setattr("leaseq.doctor.node.addresses_of", lambda _: ["192.0.2.1"])
         report = examined(url)
-        doors = {
-            (one.check, one.where.split()[0]) for one in report.findings if one.where.startswith("sentinel")
-        }
-        assert doors == {("no-password", "sentinel"), ("no-tls", "sentinel")}
+        doors = {one.check for one in report.findings if one.where.startswith("sentinel")}
+        assert doors == {"no-password", "no-tls"}
 
 
 def test_what_a_sentinel_must_allow() -> None:
-    with service(1, 1, quorum=1) as (url, _):
+    with alone(quorum=1) as (url, _):
         port = int(url.partition("/mymaster")[0].rpartition(":")[2])
         watcher = redis.Redis(port=port)
         for user, rules in (("library", SENTINEL), ("doctor", (*SENTINEL, *SENTINEL_DOCTOR))):
