@@ -117,6 +117,7 @@ def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, there: Dis
             server.start()
         people.done()
         found = judged(people.history, RULES, people.queue)
+    print(f"{rounds} times the disk was full, {people.grants()} grants, faults found: {len(found)}")
     assert not found, "\n".join(map(str, found))
 
 
