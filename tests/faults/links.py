@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from leaseq.moves import SCRIPTS
 
@@ -41,6 +41,8 @@ class Link:
 class Trouble:
     """What happens to one command and its reply: nothing. False: the link ends here."""
 
+    of_the_reply: ClassVar = False  # it is met when a reply comes, and not with the command
+
     def ask(self, link: Link, data: bytes) -> bool:
         link.server.sendall(data)
         return True
@@ -52,6 +54,8 @@ class Trouble:
 
 class Cut(Trouble):
     """The server acts, and its reply never arrives: the client sees a closed link."""
+
+    of_the_reply = True
 
     def answer(self, link: Link, data: bytes) -> bool:
         return data.startswith(_NOT_RUN) and super().answer(link, data)
@@ -74,6 +78,7 @@ class ResetInReply(Trouble):
     """RST when that share of the reply has arrived."""
 
     share: float
+    of_the_reply = True
 
     def answer(self, link: Link, data: bytes) -> bool:
         link.client.sendall(data[: int(len(data) * self.share)])
@@ -154,10 +159,6 @@ class Proxy:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
-    def cured(self) -> None:
-        """Nothing goes wrong from now on."""
-        self._choose = lambda _: NOTHING
-
     def times(self, kind: type[Trouble]) -> int:
         return sum(count for (name, _), count in self.met.items() if name == kind.__name__)
 
@@ -198,7 +199,7 @@ class Proxy:
         script = _NAMES[found[1]] if found else ""
         with self._lock:
             trouble = self._choose(script)
-            if trouble is not NOTHING and type(trouble).answer is Trouble.answer:
+            if trouble is not NOTHING and not trouble.of_the_reply:
                 self.met[type(trouble).__name__, script] += 1
         return script, trouble
 
@@ -208,5 +209,5 @@ class Proxy:
             return
         with self._lock:
             self.ran[script] += 1
-            if trouble is not NOTHING and type(trouble).answer is not Trouble.answer:
+            if trouble.of_the_reply:
                 self.met[type(trouble).__name__, script] += 1
