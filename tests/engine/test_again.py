@@ -189,20 +189,6 @@ def test_what_was_put_off_and_is_done_is_forgotten(abc: leaseq.Queue, server: Se
     assert list(server.redis.scan_iter(match=f"leaseq:{{{abc.name}}}:later:*", count=10_000)) == []
 
 
-def test_what_comes_next_when_a_look_is_over_is_not_skipped(timed: leaseq.Queue, clock: Clock) -> None:
-    """Though it lies right behind the last one that was looked at."""
-    timed.configure(holds=100)
-    timed.enqueue_many(leaseq.NewItem({}, id=f"{n:03}") for n in range(101))
-    for _ in range(100):
-        timed.abandon(take(timed, "ann"), again=False)
-    for _ in range(100):
-        take(timed, "bob")
-    take(timed, "cyd")
-    clock.tick(301)
-    timed.clear()
-    assert take(timed, "ann").id == "100"
-
-
 @pytest.mark.parametrize("person", ["a b", "=ann", "~", "-", "@ann", "x\u00e4:y", "a/b", "%a+"])
 def test_whatever_they_are_called(abc: leaseq.Queue, person: str) -> None:
     abc.abandon(take(abc, person), again=False)

@@ -120,6 +120,15 @@ def test_a_form_changed_by_another_program_counts_at_once(
     assert timed.finish(lease, {"text": "free"}).id == "a"
 
 
+def test_one_form_after_another_counts_at_once(timed: leaseq.Queue, same_queue: leaseq.Queue) -> None:
+    lease = timed.reserve("ann")
+    for wanted, given in (("one", "other"), ("other", "one")):
+        same_queue.configure(form={"ask": {"type": "object", "required": [wanted]}})
+        with pytest.raises(leaseq.Invalid, match="does not fit"):
+            timed.finish(lease, {given: 1})
+    assert timed.finish(lease, {"other": 1}).id == "a"
+
+
 def test_sent_twice_it_succeeds_though_the_form_was_changed_meanwhile(
     timed: leaseq.Queue, take: Take
 ) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import leaseq
 from leaseq import NewItem
 from leaseq.errors import Invalid
+from leaseq.ids import request_id
 
 
 @pytest.mark.parametrize("id", [".", ".."])
@@ -23,3 +26,15 @@ def test_an_id_that_no_url_can_name_is_refused(queue: leaseq.Queue, id: str) -> 
 @pytest.mark.parametrize("id", ["...", "a.", "./", ". ."])
 def test_dots_that_stay_in_a_path_are_taken(queue: leaseq.Queue, id: str) -> None:
     assert queue.enqueue({}, id=id).id == id
+
+
+def test_a_fork_s_child_names_its_calls_otherwise() -> None:
+    """Two calls of one name would be one call, sent again."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(write, request_id().encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read, 100).decode() != request_id()
+    os.close(read), os.close(write)
