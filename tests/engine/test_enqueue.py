@@ -62,6 +62,12 @@ def test_many_go_in_by_chunks_and_stay_in_order(timed: leaseq.Queue, sets: Sets)
     assert sets()["inbound"] == [new.id for new in given]
 
 
+def test_no_call_has_more_than_a_few_hundred(timed: leaseq.Queue) -> None:
+    timed.enqueue_many([{}] * 600)
+    entered = [event.at for event in timed.journal(limit=700) if event.what == "enqueued"]
+    assert max(entered.count(at) for at in set(entered)) == 250
+
+
 def test_large_payloads_go_in_by_their_size(timed: leaseq.Queue) -> None:
     payload = {"text": "x" * 260_000}
     assert timed.enqueue_many([payload] * 9).added == 9

@@ -130,3 +130,10 @@ def test_what_is_due_now_is_not_overdue(timed: leaseq.Queue, clock: Clock) -> No
     assert timed.stats().overdue == 0
     clock.now += 1
     assert timed.stats().overdue == 1
+
+
+def test_the_oldest_of_several_counts(timed: leaseq.Queue, clock: Clock) -> None:
+    for _ in range(2):
+        timed.enqueue({})
+        clock.tick(10)
+    assert timed.stats().oldest_inbound_seconds == pytest.approx(20, abs=0.01)

@@ -174,3 +174,8 @@ def test_late_answers_of_items_in_any_state_come_with_them(timed: leaseq.Queue, 
     assert sorted(found, key=str) == sorted(
         [({"by": "ann"}, False), ({"late": "ann"}, True), ({"late": "bob"}, True)], key=str
     )
+
+
+def test_a_page_of_several_calls_has_as_many_as_were_asked_for(timed: leaseq.Queue) -> None:
+    timed.enqueue_many([{}] * 120)
+    assert len(timed.items("inbound", limit=75)) == 75

@@ -25,7 +25,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/strict.py",
-        "bad_input ground/json policy",
+        "bad_input ground/json policy skills",
         ("an id at the limit is refused", "1 <= len(value) <= MAX_ID", "1 <= len(value) < MAX_ID"),
         ("a name past the limit is taken", "<= len(value) <= MAX_PERSON", "<= len(value) <= MAX_PERSON + 1"),
         ("JSON at the limit is refused", "if size > MAX_JSON_BYTES:", "if size >= MAX_JSON_BYTES:"),

@@ -14,6 +14,7 @@ import pytest
 import leaseq
 from leaseq.embedded import EmbeddedServer
 from tests.conftest import Server
+from tests.engine.waiters import in_line
 from tests.operations.processes import eventually
 from tests.worker.conftest import PATIENCE, Start, wait_for
 
@@ -100,6 +101,19 @@ def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queu
     go_on.set()
     assert running.ended() == leaseq.Worked(finished=1)
     assert (queue.stats().inbound, queue.stats().reserved) == (1, 0)
+
+
+def test_what_comes_when_it_is_to_stop_is_given_back(
+    server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.worker.running._WAIT", PATIENCE)
+    queue.configure()
+    running = start(lambda _: None, grace=PATIENCE)
+    eventually(lambda: in_line(server, queue) == 1, "it waits")
+    running.worker.stop()
+    queue.enqueue({})
+    assert running.ended() == leaseq.Worked(given_back=1)
+    assert queue.stats().inbound == 1
 
 
 def test_it_ends_with_its_client(queue: leaseq.Queue, server: Server, start: Start) -> None:
