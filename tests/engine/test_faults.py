@@ -167,9 +167,11 @@ def test_a_wrong_password_is_refused_and_not_repeated(alone: EmbeddedServer) -> 
     leaseq.Queue(right, "q").enqueue({})
     wrong = leaseq.connect(f"unix://worker:hunter2@{path}")
     for call in (wrong.ping, lambda: leaseq.Queue(wrong, "q").reserve("ann")):
+        raw(client).acl_log_reset()
         with pytest.raises(leaseq.ServerRefused) as refused:
             call()
         assert "hunter2" not in str(refused.value)
+        assert [int(entry["count"]) for entry in raw(client).acl_log()] == [1]
 
 
 MINIMAL = " ".join(rules(LIBRARY, password="pw"))

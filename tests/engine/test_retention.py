@@ -204,6 +204,17 @@ def test_nothing_goes_that_a_consumer_has_not_read_and_acknowledged(
     assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=2)
 
 
+def test_the_slowest_of_several_consumers_counts(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
+    server.redis.xgroup_create(Keys(daily.name).journal, "a-slow-one", "0")
+    server.redis.xgroup_create(Keys(daily.name).journal, "z-quick-one", "$")
+    finish(daily, "a")
+    server.redis.xgroup_setid(Keys(daily.name).journal, "z-quick-one", "$")
+    clock.tick(DAY + 1)
+    assert daily.clear().forgotten == 0
+    server.redis.xgroup_setid(Keys(daily.name).journal, "a-slow-one", "$")
+    assert daily.clear().forgotten == 1
+
+
 def test_a_late_answer_that_was_not_read_holds_its_item_back(
     daily: leaseq.Queue, clock: Clock, server: Server
 ) -> None:

@@ -44,11 +44,6 @@ MUTANTS: tuple[Mutant, ...] = (
             "        pass\n\n\n_pooled",
         ),
         (
-            "a link that was given up in the middle is used again",
-            "BaseException:\n            connection.disconnect()\n            raise\n        self",
-            "BaseException:\n            self._idle.append(connection)\n            raise\n        self",
-        ),
-        (
             "links to a primary that confirms nothing are kept",
             "            self.reset()\n            raise\n",
             "            raise\n",
@@ -72,11 +67,6 @@ MUTANTS: tuple[Mutant, ...] = (
             "if wait is not None:\n                return exchange(connection, bound, args, wait, ",
             "if wait is bound:\n                return exchange(connection, bound, args, wait, ",
         ),
-        (
-            "a cluster that forgot the scripts does not get them again",
-            "self._redis.get_redis_connection(self._node(bound.keys[0])).script_load(bound.script.source)",
-            "pass",
-        ),
     ),
     *mutants(
         "leaseq/durable.py",
@@ -93,17 +83,11 @@ MUTANTS: tuple[Mutant, ...] = (
             '    if fsync not in (None, "always"):\n        raise',
             '    if fsync == "":\n        raise',
         ),
-        (
-            "what is not confirmed for now is refused for good",
-            "        return ServerUnavailable(made)\n",
-            "        return ServerRefused(made)\n",
-        ),
     ),
     *mutants(
         "leaseq/moves.py",
         "durable",
         ("an enqueue waits for nothing", '_UNCONFIRMED = {"clear",', '_UNCONFIRMED = {"enqueue", "clear",'),
-        ("a policy is never read again", "_KNOWN_FOR = 2.0", "_KNOWN_FOR = 2e9"),
     ),
     *mutants(
         "leaseq/waiting.py",

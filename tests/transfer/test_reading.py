@@ -232,3 +232,7 @@ def test_a_header_that_can_be_split_in_two_ways_is_a_bad_row_and_nothing_enters(
 def test_a_delimiter_that_is_none_is_refused(format: str, delimiter: str) -> None:
     with pytest.raises(Invalid, match="delimiter"):
         read(b"", format, delimiter=delimiter)
+
+
+def test_a_row_of_several_lines_is_told_by_its_first() -> None:
+    assert [line for line, _ in bad(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))] == [2]
