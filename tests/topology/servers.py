@@ -46,7 +46,8 @@ def running(*arguments: str, binary: str | None = None) -> Iterator[redis.Redis]
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         log = (Path(folder) / "log").open("wb")
-        command = [binary or server_binary(), *arguments, "--port", str(port), "--dir", folder, "--bind", "127.0.0.1"]
+        place = ("--port", str(port), "--dir", folder, "--bind", "127.0.0.1")
+        command = [binary or server_binary(), *arguments, *place]
         process = subprocess.Popen(command, stdout=log, stderr=log)
         client = redis.Redis(port=port)
         try:
