@@ -39,7 +39,7 @@ def test_the_preview_follows_what_is_typed(at_settings: Page, queue: leaseq.Queu
     tab.get_by_label("Form", exact=True).fill(text)
     expect(wrong).to_have_count(0)
     tab.get_by_role("button", name="Save").click()
-    expect(tab.get_by_text("Saved.")).to_be_visible()
+    expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
     assert queue.policy.form == form
 
 
@@ -79,5 +79,5 @@ def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_
     sign_in(other, boss)
     other.close()
     save.click()
-    expect(tab.get_by_text("Saved.").first).to_be_visible()
+    expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
     assert queue.policy.instructions == "Typed for an hour"
