@@ -16,7 +16,7 @@ from leaseq.errors import Invalid, ServerUnavailable
 from leaseq.links import FAILURES, TIMEOUT
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
-_TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
+TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
 # A sentinel has nothing to do but to answer; one that hangs, with the primary beside it, is passed over soon.
 _SENTINEL_TIMEOUT = 1.0  # seconds
 
@@ -69,7 +69,7 @@ def _sentinel(url: str) -> redis.Redis:
         for name in ("sentinel_username", "sentinel_password")
         if name in asked
     }
-    timeouts = {name: float(asked.pop(name)) for name in _TIMEOUTS if name in asked}
+    timeouts = {name: float(asked.pop(name)) for name in TIMEOUTS if name in asked}
     secured: dict[str, Any] = {"ssl": True} if parts.scheme.startswith("rediss") else {}
     if secured and "ssl_ca_certs" in asked:
         secured["ssl_ca_certs"] = asked.pop("ssl_ca_certs")
@@ -78,7 +78,7 @@ def _sentinel(url: str) -> redis.Redis:
         raise Invalid("url", f"a Sentinel URL with no options but {known}")
     shared = {**_options(), **timeouts, **secured}
     options = {**shared, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
-    soon = dict.fromkeys(_TIMEOUTS, _SENTINEL_TIMEOUT)
+    soon = dict.fromkeys(TIMEOUTS, _SENTINEL_TIMEOUT)
     sentinel_options = {**shared, **soon, **timeouts, **sentinel_login}
     sentinel: Any = Sentinel(hosts, sentinel_kwargs=sentinel_options, **options)  # type: ignore[no-untyped-call]
     found: redis.Redis = sentinel.master_for(service)

@@ -13,7 +13,7 @@ from redis.sentinel import SentinelConnectionPool
 from leaseq import Client, ServerUnavailable
 from leaseq.doctor.node import Node
 from leaseq.links import FAILURES
-from leaseq.urls import without_password
+from leaseq.urls import TIMEOUTS, without_password
 
 Kind = Literal["server", "sentinel", "cluster"]
 
@@ -57,8 +57,13 @@ def _nodes_of(client: Any) -> list[ClusterNode]:
 
 def _sentinel(client: Client, pool: SentinelConnectionPool) -> Place:
     manager, service = pool.sentinel_manager, str(pool.service_name)
-    sentinels = [Node(one, f"sentinel {_address(one)}") for one in manager.sentinels]
     options: dict[str, Any] = manager.connection_kwargs
+    # A client soon asks the next sentinel. The doctor has time: one that is slow is not away.
+    patient = {**manager.sentinel_kwargs, **{name: options[name] for name in TIMEOUTS}}
+    sentinels = [
+        Node(redis.Redis(host=host, port=port, **patient), f"sentinel {host}:{port}")
+        for host, port in map(_address, manager.sentinels)
+    ]
     for sentinel in sentinels:
         with suppress(*FAILURES):
             primary: Any = sentinel.redis.sentinel_master(service)
@@ -72,6 +77,6 @@ def _sentinel(client: Client, pool: SentinelConnectionPool) -> Place:
     raise ServerUnavailable(f"no sentinel of {without_password(client.url)} says where {service!r} is")
 
 
-def _address(client: redis.Redis) -> str:
+def _address(client: redis.Redis) -> tuple[str, int]:
     link = client.connection_pool.connection_kwargs
-    return f"{link['host']}:{link['port']}"
+    return str(link["host"]), int(link["port"])

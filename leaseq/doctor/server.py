@@ -95,7 +95,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
-    """Of a few looks the quickest counts, as it leaves the least room for doubt."""
+    """Of a few looks the quickest counts, as it leaves the least room for doubt: what one that took long
+    seems to say may be the wait for its answer."""
     looks = []
     with node.connection() as connection:
         for _ in range(3):
@@ -107,9 +108,10 @@ def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
             after = clock()
             there = int(seconds) + int(microseconds) / 1e6
             looks.append((after - before, there - (before + after) / 2))
-    _, ahead = min(looks)
+    took, ahead = min(looks)
     way = "ahead of" if ahead > 0 else "behind"
-    if abs(ahead) > _CLOCK_SECONDS:
+    sure = abs(ahead) - took / 2
+    if sure > _CLOCK_SECONDS:
         yield CLOCK.found(node.where, seconds=abs(ahead), way=way)
-    elif abs(ahead) > _DRIFT_SECONDS:
+    elif sure > _DRIFT_SECONDS:
         yield DRIFT.found(node.where, seconds=abs(ahead), way=way)

@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import redis
 
 import leaseq
 from leaseq.doctor import Report, examine
 from tests.engine.proxy import CuttingProxy
-from tests.topology.servers import port_of
+from tests.topology.servers import eventually, port_of
 
 WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction")
 
@@ -35,6 +36,22 @@ def found(url: str, clock: Callable[[], float] = time.time) -> dict[str, str]:
     """What is wrong there, by check: the level, and what it says with the cure."""
     report = examined(url, clock)
     return {one.check: f"{one.level}: {one.says}. {one.cure}" for one in report.findings}
+
+
+def settled(url: str, *checks: str) -> Report:
+    """The first report that finds exactly these: sentinels and replicas that get no time for a second or two
+    see each other as gone, replace a primary, copy everything anew: all of that is rightly found."""
+    reports: list[Report] = []
+
+    def finds_these() -> bool:
+        reports.append(examined(url))
+        return sorted(one.check for one in reports[-1].findings) == sorted(checks)
+
+    try:
+        eventually(finds_these)
+    except TimeoutError:
+        pytest.fail(f"found in the end: {reports[-1].findings if reports else 'nothing'}")
+    return reports[-1]
 
 
 class Rewriting(CuttingProxy):
