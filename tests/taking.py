@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import leaseq
+from tests.patience import PATIENCE, eventually
 
 
 def take(queue: leaseq.Queue, person: str, *skills: str) -> leaseq.Lease:
     lease = queue.reserve(person, skills=skills)
+    assert lease is not None
+    return lease
+
+
+def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
+    """In a new queue, where the item comes while they wait for it."""
+    queue.configure()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(queue.reserve, person, wait=PATIENCE)
+        eventually(lambda: queue.stats().waiting == 1)
+        queue.enqueue({})
+        lease = waiting.result()
     assert lease is not None
     return lease

@@ -12,18 +12,20 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call, Spawn
+from tests.conftest import Clock
+from tests.patience import eventually
+from tests.taking import take
 
 
-def expired(client: leaseq.Client, name: str, count: int, *, seconds: float = 0.1) -> leaseq.Queue:
-    """A queue of which so many leases ran out."""
-    queue = leaseq.Queue(client, name)
-    queue.configure(lease_seconds=seconds)
+def expired(client: leaseq.Client, name: str, count: int, *, for_seconds: float = 60) -> leaseq.Queue:
+    """A queue of which so many leases ran out that long ago."""
+    earlier = Clock(round((time.time() - 300 - for_seconds) * 1e6))
+    queue = leaseq.Queue(client, name, clock=earlier)
+    queue.configure(lease_seconds=300)
     queue.enqueue_many([{"n": n} for n in range(count)])
-    leases = [queue.reserve(f"person-{n}") for n in range(count)]
-    last = max(lease.expires_at for lease in leases if lease)
-    while max(0.0, last.timestamp() + 0.05 - time.time()):
-        time.sleep(0.05)
-    return queue
+    for n in range(count):
+        take(queue, f"person-{n}")
+    return leaseq.Queue(client, name)
 
 
 def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) -> None:
@@ -66,8 +68,8 @@ def test_every_so_often_it_finds_new_queues_and_stops_cleanly(
     process = spawn("clear", "--all", "--every", "0.05")
     first = expired(server.client, f"{queue_name}-1", 1)
     wait_for(process, f"{first.name}: 1 returned")
-    second = expired(server.client, f"{queue_name}-2", 2)  # it is not there yet when the process starts
-    wait_for(process, f"{second.name}: ")
+    second = expired(server.client, f"{queue_name}-2", 1)  # it is not there yet when the process starts
+    wait_for(process, f"{second.name}: 1 returned")
     process.send_signal(number)
     _, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (0, b"")
@@ -100,9 +102,8 @@ def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> N
         expired(server.client, own, 1)
         both.append(spawn("clear", queue_name, own, "--every", "0.05"))
         wait_for(both[-1], f"{own}: 1 returned")
-    queue = expired(server.client, queue_name, 30, seconds=1)
-    while queue.stats().reserved:
-        time.sleep(0.02)
+    queue = expired(server.client, queue_name, 30, for_seconds=-1)  # in a second, for both at once
+    eventually(lambda: queue.stats().reserved == 0)
     assert queue.stats().counters["expired"] == 30
     assert queue.stats().inbound == 30
     for process in both:

@@ -7,7 +7,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import leaseq
 from tests.cli.conftest import Call
 from tests.conftest import Server
 from tests.operations.processes import LEASEQ
+from tests.patience import eventually
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -30,11 +30,7 @@ def test_the_example_works_until_it_is_stopped(server: Server, queue: leaseq.Que
         stderr=subprocess.PIPE,
         text=True,
     )
-    end = time.monotonic() + 30
-    while queue.stats().finished < 3:
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    eventually(lambda: queue.stats().finished == 3 or process.poll() is not None, "all are finished")
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 0

@@ -10,7 +10,8 @@ import pytest
 import leaseq
 from tests.conftest import Clock, Server
 from tests.engine import looking
-from tests.engine.waiters import LONG, Start, in_line, until
+from tests.engine.waiters import LONG, Start, in_line
+from tests.patience import eventually
 
 Sets = Callable[[], dict[str, list[str]]]
 
@@ -54,7 +55,7 @@ def start(server: Server, queue: leaseq.Queue) -> Iterator[Start]:
     def wait(person: str, on: leaseq.Queue | None = None, **more: object) -> Future[leaseq.Lease | None]:
         before = in_line(server, queue)
         future = pool.submit((on or queue).reserve, person, **{"wait": LONG, **more})  # type: ignore[arg-type]
-        until(lambda: in_line(server, queue) > before)
+        eventually(lambda: in_line(server, queue) > before)
         return future
 
     yield wait

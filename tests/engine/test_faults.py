@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
@@ -15,6 +13,7 @@ from leaseq.doctor.needs import LIBRARY, rules
 from leaseq.embedded import EmbeddedServer
 from leaseq.keys import Keys
 from tests.conftest import Server
+from tests.taking import wait_and_take
 
 
 @pytest.fixture
@@ -177,16 +176,6 @@ def test_a_wrong_password_is_refused_and_not_repeated(alone: EmbeddedServer) -> 
 MINIMAL = " ".join(rules(LIBRARY, password="pw"))
 
 
-def waited_for(queue: leaseq.Queue) -> leaseq.Lease | None:
-    queue.configure()
-    with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(queue.reserve, "ann", wait=30)
-        while queue.stats().waiting == 0:
-            time.sleep(0.005)
-        queue.enqueue({})
-        return waiting.result(30)
-
-
 def test_a_user_with_only_what_the_moves_need_can_work_a_queue(alone: EmbeddedServer) -> None:
     client = leaseq.connect(alone.url)
     raw(client).execute_command("ACL", "SETUSER", "minimal", *MINIMAL.split())
@@ -228,7 +217,7 @@ def test_a_user_with_only_what_the_moves_need_can_work_a_queue(alone: EmbeddedSe
     assert queue.stats().counters["finished"] == 5
     assert leaseq.queues(low) == ["q"]
     assert queue.journal(limit=10_000)[-1].what == "resumed"
-    assert waited_for(leaseq.Queue(low, "waited-for"))
+    wait_and_take(leaseq.Queue(low, "waited-for"), "ann")
 
 
 def test_a_user_who_may_not_is_refused_and_nothing_moved(alone: EmbeddedServer) -> None:

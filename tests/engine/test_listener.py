@@ -12,7 +12,8 @@ import leaseq
 from leaseq.keys import Keys
 from tests.conftest import Server
 from tests.engine.proxy import SilentProxy
-from tests.engine.waiters import LONG, Start, got, in_line, until
+from tests.engine.waiters import LONG, Start, got, in_line
+from tests.patience import eventually
 
 
 def test_a_broken_link_of_the_listener_costs_nobody_their_item(
@@ -39,11 +40,11 @@ def test_a_silent_link_of_the_listener_is_replaced(
     ):
         client = leaseq.connect(proxy.url)
         ann = start("ann", on=leaseq.Queue(client, queue.name))
-        until(lambda: len(proxy.listening) == 1)
+        eventually(lambda: len(proxy.listening) == 1)
         proxy.fall_silent()
-        until(lambda: len(proxy.listening) == 1)
+        eventually(lambda: len(proxy.listening) == 1)
         pongs = proxy.pongs
-        until(lambda: proxy.pongs > pongs + 2)
+        eventually(lambda: proxy.pongs > pongs + 2)
         assert len(proxy.listening) == 1, "a link that answers stays"
         queue.enqueue({}, id="a")
         assert got(ann) == ["a"]
@@ -68,10 +69,10 @@ def test_only_what_somebody_waits_on_is_heard(
     assert heard() == [Keys(queue.name).wake]
     later = threading.Thread(target=lambda: other.reserve("bob", wait=LONG))
     later.start()
-    until(lambda: len(heard()) == 2)
+    eventually(lambda: len(heard()) == 2)
     other.enqueue({})
     later.join(LONG)
-    until(lambda: heard() == [Keys(queue.name).wake])
+    eventually(lambda: heard() == [Keys(queue.name).wake])
     assert server.redis.pubsub_numpat() == 0
     queue.enqueue({}, id="a")
     assert got(ann) == ["a"]
@@ -83,7 +84,7 @@ def test_the_listener_goes_when_nobody_waits(
     monkeypatch.setattr("leaseq.waiting._LINGER", 0.0)
     client = leaseq.connect(server.url)
     leaseq.Queue(client, queue.name).reserve("ann", wait=0.01)
-    until(lambda: "leaseq-waiting" not in {thread.name for thread in threading.enumerate()})
+    eventually(lambda: "leaseq-waiting" not in {thread.name for thread in threading.enumerate()})
 
 
 def test_closing_a_client_ends_its_waits_and_nobody_elses(

@@ -13,7 +13,7 @@ import redis
 
 import leaseq
 from leaseq.durable import check
-from tests.engine.waiters import until
+from tests.patience import eventually
 from tests.topology.servers import port_of, primary_and_replica
 
 
@@ -35,7 +35,7 @@ def test_every_link_to_who_does_not_confirm_is_left(primary: redis.Redis) -> Non
     queue = leaseq.Queue(leaseq.connect(f"redis://127.0.0.1:{port_of(primary)}?socket_timeout=1"), "q")
     with ThreadPoolExecutor(1) as pool:
         enqueued = pool.submit(queue.enqueue, {})
-        until(lambda: primary.info("clients")["blocked_clients"] == 1)
+        eventually(lambda: primary.info("clients")["blocked_clients"] == 1)
         assert queue.stats().inbound == 2  # over another link
         with pytest.raises(leaseq.ServerUnavailable, match="did not confirm"):
             enqueued.result()

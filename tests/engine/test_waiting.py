@@ -12,7 +12,8 @@ import pytest
 import leaseq
 from leaseq.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine.waiters import LONG, Start, got, in_line, until
+from tests.engine.waiters import LONG, Start, got, in_line
+from tests.patience import eventually
 
 
 def test_who_began_first_gets_the_first_across_clients(
@@ -96,7 +97,7 @@ def test_who_died_in_line_holds_up_nobody(server: Server, queue: leaseq.Queue, s
         "import sys, leaseq; leaseq.Queue(leaseq.connect(sys.argv[1]), sys.argv[2]).reserve('gone', wait=600)"
     )
     child = subprocess.Popen([sys.executable, "-c", code, server.url, queue.name])
-    until(lambda: in_line(server, queue) == 1)
+    eventually(lambda: in_line(server, queue) == 1)
     child.kill()
     child.wait(LONG)
     ann = start("ann")
@@ -120,7 +121,7 @@ def test_the_line_by_the_tests_clock(timed: leaseq.Queue, clock: Clock, server: 
     clock.tick(3.5)  # five and a half after the first, four and a half after the second
     pubsub = server.redis.pubsub()
     pubsub.psubscribe("leaseq:*")
-    until(lambda: (pubsub.get_message() or {}).get("type") == "psubscribe")
+    eventually(lambda: (pubsub.get_message() or {}).get("type") == "psubscribe")
     timed.enqueue({})
     message = None
     while message is None:

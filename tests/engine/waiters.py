@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
@@ -16,13 +15,6 @@ Start = Callable[..., Future[leaseq.Lease | None]]
 
 def in_line(server: Server, queue: leaseq.Queue) -> int:
     return int(server.redis.zcard(Keys(queue.name).line))
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + LONG
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def got(*futures: Future[leaseq.Lease | None]) -> list[str]:

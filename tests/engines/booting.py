@@ -17,7 +17,8 @@ import redis
 import leaseq
 from leaseq.doctor import needs
 from leaseq.embedded import EmbeddedServer
-from tests.topology.servers import SLOTS, eventually, port_of, running, service_url, watching
+from tests.patience import eventually
+from tests.topology.servers import SLOTS, port_of, running, service_url, watching
 
 REDIS = shutil.which("redis-server")
 OPTIONS = ("--save", "", "--repl-diskless-sync-delay", "0")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,6 +14,7 @@ from tests.engines.scene import Scene
 from tests.engines.test_calls import CALLS
 from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
+from tests.patience import eventually
 
 
 def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) -> None:
@@ -25,8 +25,7 @@ def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) 
         waiting = []
         for number, person in enumerate(people):
             waiting.append(pool.submit(queue.reserve, person, wait=30))
-            while queue.stats().waiting <= number:
-                time.sleep(0.002)
+            eventually(lambda so_far=number + 1: queue.stats().waiting == so_far)
         for number, future in enumerate(waiting):
             leaseq.Queue(other, queue.name).enqueue({}, id=str(number))
             lease = future.result(30)

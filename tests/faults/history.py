@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import leaseq
 from leaseq import NewItem
-
-T = TypeVar("T")
 
 What = Literal["enqueue", "reserve", "finish", "abandon", "fail", "renew", "release"]
 Outcome = Literal["ok", "lost", "gone", "refused", "unknown"]
@@ -160,15 +158,3 @@ class Recorder:
     @staticmethod
     def _of(what: What, lease: leaseq.Lease, **more: Any) -> Call:
         return Call(what, lease.person, lease.id, lease.token, **more)
-
-
-def patiently(call: Callable[[], T], *, seconds: float = 60, pause: float = 0.02) -> T:
-    """As a program does that sends again what was not acknowledged."""
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            return call()
-        except leaseq.ServerUnavailable:
-            if time.monotonic() > until:
-                raise
-            time.sleep(pause)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import leaseq
-from tests.faults.history import History, Recorder, patiently
+from tests.faults.history import History, Recorder
 from tests.faults.spec import Rules
+from tests.patience import patiently
 
 LEASE_SECONDS = 1.0
 RULES = Rules(max_attempts=1_000, lease_seconds=LEASE_SECONDS)
@@ -153,11 +154,11 @@ class _Person:
                 if lease is None:
                     lease = self._queue.reserve(self._name)
                 if lease is None:
-                    time.sleep(0.01)
+                    self._stop.wait(0.01)
                     continue
                 lease = self._act(lease)
             except leaseq.ServerUnavailable:
-                time.sleep(self._dice.uniform(0.01, 0.05))
+                self._stop.wait(self._dice.uniform(0.01, 0.05))
 
     def _act(self, lease: leaseq.Lease) -> leaseq.Lease | None:
         """What they do with an item; the next one where they got one by it."""

@@ -15,7 +15,8 @@ import leaseq
 from leaseq.embedded import EmbeddedServer
 from tests.faults.judge import judged
 from tests.faults.people import RULES, Habits, crowd
-from tests.operations.processes import LEASEQ, environment, eventually
+from tests.operations.processes import LEASEQ, environment
+from tests.patience import eventually
 
 FORGETFUL = Habits(abandons=2, fails=2, walks_away=20, is_late=10)
 

@@ -14,10 +14,10 @@ import pytest
 import leaseq
 from leaseq.embedded import EmbeddedServer, EmbeddedServerError
 from tests.faults.disk import Disk, disk
-from tests.faults.history import patiently
 from tests.faults.judge import all_items, judged
 from tests.faults.people import RULES, crowd
-from tests.operations.processes import LEASEQ, environment, eventually
+from tests.operations.processes import LEASEQ, environment
+from tests.patience import eventually, patiently
 from tests.topology.servers import free_port
 
 PAGE = 4096

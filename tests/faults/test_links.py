@@ -16,7 +16,7 @@ import redis
 
 import leaseq
 from leaseq.embedded import EmbeddedServer
-from tests.faults.history import History, patiently
+from tests.faults.history import History
 from tests.faults.judge import judged
 from tests.faults.links import (
     NOTHING,
@@ -31,6 +31,7 @@ from tests.faults.links import (
     Trouble,
 )
 from tests.faults.people import RULES, Crowd, Habits, crowd
+from tests.patience import patiently
 
 Measured = Callable[[str], None]
 BUSY = Habits(abandons=8, fails=8, walks_away=2, renews=15, is_late=2)

@@ -15,10 +15,10 @@ import redis
 import leaseq
 from leaseq.embedded import EmbeddedServer, Fsync
 from tests.faults.disk import Disk, disk
-from tests.faults.history import patiently
 from tests.faults.judge import all_items, judged, lost_answers, lost_items
 from tests.faults.people import RULES, crowd
 from tests.operations.processes import LEASEQ, descendants, environment
+from tests.patience import patiently
 from tests.topology.servers import free_port
 
 

@@ -19,7 +19,8 @@ import leaseq
 from tests.faults.judge import judged
 from tests.faults.people import PRODUCER, RULES, crowd
 from tests.faults.rest import RestQueue
-from tests.operations.processes import Up, alive, descendants, eventually
+from tests.operations.processes import Up, alive, descendants
+from tests.patience import eventually
 from tests.topology.servers import free_port
 from webapp.accounts import Accounts
 

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import leaseq
-from tests.faults.history import patiently
-from tests.topology.servers import eventually
+from tests.patience import eventually, patiently
 
 PEOPLE = 3
 LONG = 90.0  # seconds that they would wait

@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
@@ -16,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE
+
 LEASEQ = Path(sys.executable).with_name("leaseq")
-PATIENCE = 30  # seconds, only ever waited out by a test that fails
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -119,12 +118,3 @@ def processes() -> dict[int, tuple[int, str]]:
             state, parent = entry.read_text().rpartition(")")[2].split()[:2]
             found[int(entry.parent.name)] = (int(parent), state)
     return found
-
-
-def eventually(true: Callable[[], object], what: str) -> None:
-    """Wait until it is so. The bound is no assertion on time: it only ends a test that has failed."""
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        if time.monotonic() > deadline:
-            pytest.fail(f"never happened: {what}")
-        time.sleep(0.02)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import re
 import shutil
 import socket
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import click
 import pytest
 
 from leaseq.cli import main
+from tests.patience import eventually
 from tests.web.gunicorn_place import free_port, gunicorn
 from webapp.commands.serve import serve
 from webapp.settings import Settings
@@ -92,7 +91,7 @@ def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
         assert tested.returncode == 0, tested.stderr
         process = subprocess.Popen(command)
         try:
-            _wait_for(tls)
+            eventually(lambda: _listens(tls), "nginx listens")
             yield tls
         finally:
             process.terminate()
@@ -104,13 +103,9 @@ def _certificate(folder: Path) -> None:
     subprocess.run([*command.split(), "-out", "fullchain.pem"], cwd=folder, check=True, capture_output=True)
 
 
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.05)
-    raise TimeoutError
+def _listens(port: int) -> bool:
+    with socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
 
 
 @pytest.mark.skipif(not (NGINX and OPENSSL), reason="platform: there is no nginx, or no openssl")

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.operations.processes import PATIENCE, alive, eventually
+from tests.operations.processes import alive
+from tests.patience import PATIENCE, eventually
 
 PROGRAM = """
 import json, os, sys

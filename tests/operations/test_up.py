@@ -16,16 +16,8 @@ import redis
 
 import leaseq
 from leaseq.embedded import EmbeddedServer, running_url
-from tests.operations.processes import (
-    LEASEQ,
-    PATIENCE,
-    Up,
-    alive,
-    environment,
-    eventually,
-    get,
-    settings_of,
-)
+from tests.operations.processes import LEASEQ, Up, alive, environment, get, settings_of
+from tests.patience import PATIENCE, eventually
 from webapp.demo import add_demo, messages
 
 Start = Callable[..., Up]

@@ -12,7 +12,8 @@ from typing import Self
 import redis
 
 from leaseq.embedded import server_binary
-from tests.topology.servers import eventually, free_port
+from tests.patience import eventually
+from tests.topology.servers import free_port
 
 
 class Node:

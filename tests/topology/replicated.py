@@ -10,8 +10,9 @@ from typing import Any
 
 import redis
 
+from tests.patience import eventually
 from tests.topology.nodes import Node
-from tests.topology.servers import SLOTS, eventually
+from tests.topology.servers import SLOTS
 
 PRIMARIES = 3
 _OPTIONS = ("--cluster-enabled", "yes", "--save", "", "--repl-diskless-sync-delay", "0")

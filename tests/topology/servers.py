@@ -5,16 +5,15 @@ from __future__ import annotations
 import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import redis
 
 from leaseq.embedded import server_binary
+from tests.patience import eventually
 
-PATIENCE = 60.0
 SLOTS = 16_384
 
 
@@ -26,18 +25,6 @@ def free_port() -> int:
             port = int(probe.getsockname()[1])
         if port < 55_000:
             return port
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        try:
-            if true():
-                return
-        except (redis.RedisError, OSError):
-            pass
-        time.sleep(0.02)
-    raise TimeoutError("the servers are not ready")
 
 
 @contextmanager

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TypeVar
 
 import pytest
 
 import leaseq
-from tests.topology.servers import PATIENCE, eventually, port_of, running, service_url, watching
+from tests.patience import eventually, patiently
+from tests.topology.servers import port_of, running, service_url, watching
 
-T = TypeVar("T")
 ITEMS = 20
 
 
@@ -46,17 +44,6 @@ class Service:
 def service() -> Iterator[Service]:
     with ExitStack() as stack:
         yield Service(stack)
-
-
-def patiently(call: Callable[[], T]) -> T:
-    """As a program does that sends again what was not acknowledged."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return call()
-        except leaseq.ServerUnavailable:
-            if time.monotonic() > until:
-                raise
 
 
 @pytest.mark.parametrize("stopped", [True, False], ids=["a primary that hangs", "a primary cut off"])

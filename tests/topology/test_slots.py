@@ -11,7 +11,8 @@ import redis
 from redis.crc import key_slot
 
 import leaseq
-from tests.topology.servers import cluster, eventually, port_of, running
+from tests.patience import eventually
+from tests.topology.servers import cluster, port_of, running
 
 
 @dataclass

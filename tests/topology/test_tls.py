@@ -15,7 +15,8 @@ import redis
 
 import leaseq
 from leaseq.doctor import examine
-from tests.topology.servers import eventually, free_port
+from tests.patience import eventually
+from tests.topology.servers import free_port
 
 REDIS = shutil.which("redis-server")
 WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")

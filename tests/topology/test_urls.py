@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 
 import pytest
 import redis
 
 import leaseq
+from tests.taking import wait_and_take
 from tests.topology.servers import cluster, sentinel
-
-
-def woken(queue: leaseq.Queue) -> None:
-    queue.configure()
-    with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(queue.reserve, "bob", wait=30)
-        while queue.stats().waiting == 0:
-            time.sleep(0.005)
-        queue.enqueue({})
-        assert waiting.result(30) is not None
 
 
 @pytest.mark.parametrize("topology", [sentinel, cluster])
@@ -46,7 +35,7 @@ def test_queues_are_worked_to_the_end(topology: Callable[[], AbstractContextMana
             assert (stats.inbound, stats.reserved, stats.finished, stats.dead) == (1, 0, 3, 1)
         assert leaseq.queues(client) == names
         for name in names:
-            woken(leaseq.Queue(client, f"{name}-waited-for"))
+            wait_and_take(leaseq.Queue(client, f"{name}-waited-for"), "bob")
         client.close()
 
 

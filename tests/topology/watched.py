@@ -10,8 +10,8 @@ from pathlib import Path
 
 import redis
 
+from tests.patience import eventually
 from tests.topology.nodes import Node
-from tests.topology.servers import eventually
 from tests.topology.split import Splitter
 
 NAME = "mymaster"

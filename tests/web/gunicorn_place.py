@@ -6,13 +6,11 @@ import contextlib
 import os
 import socket
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 
+from tests.patience import PATIENCE, eventually
 from webapp.commands.serve import gunicorn_argv
-
-PATIENCE = 30.0
 
 
 def free_port() -> int:
@@ -45,18 +43,14 @@ def gunicorn(
     process = subprocess.Popen(command, env=environment)
     try:
         url = f"http://127.0.0.1:{port}"
-        _wait(url, process)
+        eventually(lambda: process.poll() is not None or _is_ready(url), "gunicorn is ready")
+        assert process.poll() is None, "gunicorn ended"
         yield url, process
     finally:
         process.terminate()
         process.wait(timeout=PATIENCE)
 
 
-def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "gunicorn ended"
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=2):
-            return
-        time.sleep(0.05)
-    raise TimeoutError(f"gunicorn did not answer on {url}")
+def _is_ready(url: str) -> bool:
+    with urllib.request.urlopen(f"{url}/readyz", timeout=2):
+        return True

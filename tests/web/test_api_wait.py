@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from tests.patience import PATIENCE, eventually
 from webapp import create_app
 from webapp.accounts import Accounts
 from webapp.settings import Settings
@@ -19,15 +19,6 @@ from .api_calls import problem
 from .conftest import CHEAP, SECRET, Caller
 from .gunicorn_place import serving
 from .test_gunicorn import call as over_http
-
-PATIENCE = 30.0
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.02)
 
 
 class Waiting(threading.Thread):
@@ -51,7 +42,7 @@ class Waiting(threading.Thread):
 def test_an_item_that_comes_is_handed_to_who_waits(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
     waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
-    until(lambda: queue.stats().waiting == 1)
+    eventually(lambda: queue.stats().waiting == 1)
     queue.enqueue({"n": 1}, id="one")
     answer = waiting.result()
     assert (answer.status_code, answer.json["id"]) == (200, "one")
@@ -73,7 +64,7 @@ def test_a_skill_of_the_account_counts_while_it_waits(
     queue.configure()
     accounts.change(worker.name, by="test", skills=["fr"])
     waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
-    until(lambda: queue.stats().waiting == 1)
+    eventually(lambda: queue.stats().waiting == 1)
     queue.enqueue({"n": 1}, id="one", requires=["fr"])
     assert waiting.result().json["id"] == "one"
 
@@ -83,7 +74,7 @@ def test_who_is_disabled_while_they_wait_gets_nothing(
 ) -> None:
     queue.configure()
     waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
-    until(lambda: queue.stats().waiting == 1)
+    eventually(lambda: queue.stats().waiting == 1)
     accounts.change(worker.name, by="test", disabled=True)
     queue.enqueue({"n": 1}, id="one")
     problem(waiting.result(), 401, "unauthorized")
@@ -139,7 +130,7 @@ def test_who_waits_keeps_nobody_from_being_served(
             return Waiting(lambda: over_http(address, token, "POST", path, {"wait": 30}))
 
         asked = [waiting(token) for token in tokens]
-        until(lambda: sum(one.is_alive() for one in asked) == queue.stats().waiting <= 4)
+        eventually(lambda: sum(one.is_alive() for one in asked) == queue.stats().waiting <= 4)
         in_line = [one for one in asked if one.is_alive()]
         assert in_line
         assert {one.result()[0] for one in asked if one not in in_line} == {204}
@@ -158,6 +149,6 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
         address = url.removeprefix("http://")
         path = f"/queues/{queue.name}/reserve"
         waiting = Waiting(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
-        until(lambda: queue.stats().waiting == 1)
+        eventually(lambda: queue.stats().waiting == 1)
     assert waiting.result()[0] == 204
     assert queue.stats().waiting == 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from time import sleep
 from typing import Any
 
 import pytest
 
 import leaseq
+from tests.patience import eventually
 from webapp.accounts import Accounts
 from webapp.gate import still_lets
 from webapp.live import handover
@@ -87,23 +87,20 @@ def test_who_takes_nothing_is_cut_off(
     stream, theirs = client
     hub.send(stream, b"x" * BACKLOG)
     theirs.recv(1)  # it is under way, and more than fits is left
-    for _ in range(1_000):
-        if not stream.open:
-            return
+
+    def is_cut_off() -> bool:
         time[0] += STALLED + 1
         hub.vouch(stream)
-        sleep(0.01)
-    raise AssertionError("it is still open")
+        return not stream.open
+
+    eventually(is_cut_off)
 
 
 def test_who_falls_too_far_behind_is_cut_off(hub: Hub, client: tuple[Stream, socket.socket]) -> None:
     stream, theirs = client
     for _ in range(4):
         hub.send(stream, b"x" * (BACKLOG // 2))
-    for _ in range(1_000):  # who reads meanwhile is not behind
-        if not stream.open:
-            break
-        sleep(0.01)
+    eventually(lambda: not stream.open)  # who reads meanwhile is not behind
     assert ended(theirs)
 
 

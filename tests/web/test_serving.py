@@ -9,7 +9,6 @@ import re
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,10 +16,11 @@ from urllib.parse import urlsplit
 import pytest
 
 import leaseq
+from tests.patience import PATIENCE, eventually
 from webapp.accounts import Accounts
 
 from .conftest import SECRET
-from .gunicorn_place import PATIENCE, gunicorn
+from .gunicorn_place import gunicorn
 
 TOKEN = "a token for Prometheus, long enough"
 
@@ -132,9 +132,7 @@ def test_who_waits_is_told_that_there_is_nothing(
     people = [threading.Thread(target=wait) for _ in range(2)]
     for one in people:
         one.start()
-    deadline = time.monotonic() + PATIENCE
-    while queue.stats().waiting < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
+    eventually(lambda: queue.stats().waiting == 2)
     process.send_signal(signal.SIGTERM)
     for one in people:
         one.join()

@@ -18,11 +18,12 @@ import pytest
 from flask import Flask
 
 import leaseq
+from tests.patience import PATIENCE, eventually
 from webapp.accounts import Accounts
 from webapp.patience import WAITED, Patience
 
 from .conftest import PASSWORD, SECRET, Browser, Caller
-from .gunicorn_place import PATIENCE, gunicorn
+from .gunicorn_place import gunicorn
 
 
 @contextmanager
@@ -180,10 +181,7 @@ class Place:
         path = f"/api/v1/queues/{self._queue.name}/reserve"
         for n in range(2):
             self.ask(f"wait {n}", "POST", path, {"wait": 30}, by=n)
-        deadline = time.monotonic() + PATIENCE
-        while self._queue.stats().waiting < 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        eventually(lambda: self._queue.stats().waiting == 2)
 
     def all_answered(self) -> None:
         for one in self._threads:

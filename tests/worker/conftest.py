@@ -10,8 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.worker import Handler
-
-PATIENCE = 30  # seconds, only ever waited out by a test that fails
+from tests.patience import PATIENCE
 
 
 class Running:

@@ -15,8 +15,8 @@ import leaseq
 from leaseq.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine.waiters import in_line
-from tests.operations.processes import eventually
-from tests.worker.conftest import PATIENCE, Start, wait_for
+from tests.patience import PATIENCE, eventually
+from tests.worker.conftest import Start, wait_for
 
 PROGRAM = """
 import sys, threading

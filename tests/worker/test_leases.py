@@ -10,8 +10,8 @@ import pytest
 
 import leaseq
 from tests.conftest import Server
-from tests.operations.processes import eventually
-from tests.worker.conftest import PATIENCE, Start, wait_for
+from tests.patience import PATIENCE, eventually
+from tests.worker.conftest import Start, wait_for
 
 
 def count(queue: leaseq.Queue, what: str) -> int:

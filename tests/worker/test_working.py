@@ -10,8 +10,8 @@ import pytest
 import leaseq
 from leaseq.worker.telling import told
 from tests.conftest import Server
-from tests.operations.processes import eventually
-from tests.worker.conftest import PATIENCE, Start, wait_for
+from tests.patience import PATIENCE, eventually
+from tests.worker.conftest import Start, wait_for
 
 
 def done(queue: leaseq.Queue, count: int) -> None:

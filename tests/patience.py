@@ -1,0 +1,43 @@
+"""How a test waits for what other processes and threads do: it looks again and again, up to a deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import redis
+
+import leaseq
+
+T = TypeVar("T")
+
+PATIENCE = 60  # seconds, only ever waited out by a test that fails
+
+
+def eventually(true: Callable[[], object], what: str = "what is waited for") -> None:
+    """Return once it is so. Who does not answer yet is asked again: a server that starts, a file to come."""
+    until, pause = time.monotonic() + PATIENCE, 0.002
+    while True:
+        try:
+            if true():
+                return
+            error: Exception | None = None
+        except (redis.RedisError, OSError) as no_answer:
+            error = no_answer
+        if time.monotonic() > until:
+            raise AssertionError(f"never happened: {what}") from error
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)  # soon seen where it comes soon, and no load where it takes long
+
+
+def patiently(call: Callable[[], T], *, pause: float = 0.02) -> T:
+    """As a program does that sends again what was not acknowledged."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return call()
+        except leaseq.ServerUnavailable:
+            if time.monotonic() > until:
+                raise
+            time.sleep(pause)
