@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 
 import pytest
 import redis
 
 import leaseq
+from tests import taking
 from tests.engines.booting import Engine, booted
 
 _numbers = itertools.count()
@@ -108,3 +110,9 @@ def clock() -> Clock:
 def timed(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
     """A queue that lives by the test's clock."""
     return leaseq.Queue(server.client, queue_name, clock=clock)
+
+
+@pytest.fixture
+def take(timed: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
+    """Reserve for a person, where there must be something."""
+    return partial(taking.take, timed)

@@ -26,7 +26,7 @@ def eventually(true: Callable[[], object], what: str = "what is waited for") -> 
         except (redis.RedisError, OSError) as no_answer:
             error = no_answer
         if time.monotonic() > until:
-            raise AssertionError(f"never happened: {what}") from error
+            raise TimeoutError(f"never happened: {what}") from error
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)  # soon seen where it comes soon, and no load where it takes long
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.conftest import SECRET, judge, sign_in
 from webapp import create_app, shedding
@@ -16,20 +16,19 @@ from webapp.settings import Settings
 BUSY = "Too busy at this moment"
 
 
+Busy = Callable[[str, int], None]
+
+
 @pytest.fixture
-def busy_once(server: Any) -> Callable[[Route], None]:
-    """Answers the first request as a web process does that had no time for it, and lets the others go on."""
+def busy(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -> Busy:
+    """Somebody is signed in, and their first request for a path meets a web process that has no time for it:
+    it says after how many seconds to ask again."""
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET))
     client = app.test_client(use_cookies=False)
-    asked: list[str] = []
 
-    def answer(route: Route) -> None:
-        asked.append(route.request.url)
-        if len(asked) > 1:
-            return route.continue_()
+    def answer(route: Route, request: Request) -> None:
         token = WAITED.set(3_600)
         try:
-            request = route.request
             given = client.open(
                 request.url,
                 method=request.method,
@@ -38,17 +37,18 @@ def busy_once(server: Any) -> Callable[[Route], None]:
             )
         finally:
             WAITED.reset(token)
-        return route.fulfill(status=given.status_code, headers=dict(given.headers), body=given.data)
+        route.fulfill(status=given.status_code, headers=dict(given.headers), body=given.data)
 
-    return answer
+    def begin(path: str, seconds: int) -> None:
+        monkeypatch.setattr(shedding, "AGAIN", (seconds, seconds))
+        sign_in(tab, person)
+        tab.route(path, answer, times=1)
+
+    return begin
 
 
-def test_the_page_is_one_and_leads_on(
-    tab: Page, person: str, busy_once: Callable[[Route], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shedding, "AGAIN", (60, 60))
-    sign_in(tab, person)
-    tab.route("**/account", busy_once)
+def test_the_page_is_one_and_leads_on(tab: Page, busy: Busy) -> None:
+    busy("**/account", 60)
     tab.goto("/account")
     expect(tab.get_by_role("heading", name=BUSY)).to_be_visible()
     judge(tab)
@@ -56,22 +56,14 @@ def test_the_page_is_one_and_leads_on(
     expect(tab.get_by_role("heading", name="API tokens")).to_be_visible()
 
 
-def test_it_asks_again_by_itself(
-    tab: Page, person: str, busy_once: Callable[[Route], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shedding, "AGAIN", (1, 1))
-    sign_in(tab, person)
-    tab.route("**/account", busy_once)
+def test_it_asks_again_by_itself(tab: Page, busy: Busy) -> None:
+    busy("**/account", 1)
     tab.goto("/account")
     expect(tab.get_by_role("heading", name="API tokens")).to_be_visible()
 
 
-def test_what_was_sent_goes_out_again_by_itself(
-    tab: Page, person: str, busy_once: Callable[[Route], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shedding, "AGAIN", (1, 1))
-    sign_in(tab, person)
-    tab.route("**/language", busy_once)
+def test_what_was_sent_goes_out_again_by_itself(tab: Page, busy: Busy) -> None:
+    busy("**/language", 1)
     tab.locator("#me summary").click()
     tab.locator("#me").get_by_role("button", name="Deutsch").click()
     expect(tab.locator("html")).to_have_attribute("lang", "de")

@@ -23,9 +23,9 @@ def listening() -> Iterator[redis.Redis]:
 @pytest.fixture
 def wrong(listening: redis.Redis) -> Iterator[redis.Redis]:
     """The same, to be set up wrong by CONFIG SET: it is as before afterwards."""
-    before = listening.config_get(*SETTABLE)
+    before = listening.config_get()
     yield listening
-    after = listening.config_get(*SETTABLE)
+    after = listening.config_get()
     for name, value in before.items():
         if after[name] != value:
             listening.config_set(name, value)
@@ -37,19 +37,3 @@ def embedded() -> Iterator[EmbeddedServer]:
     """A server on a socket as `leaseq up` starts it."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
         yield server
-
-
-SETTABLE = (
-    "appendonly",
-    "appendfsync",
-    "no-appendfsync-on-rewrite",
-    "aof-load-truncated",
-    "save",
-    "maxmemory",
-    "maxmemory-policy",
-    "bind",
-    "protected-mode",
-    "timeout",
-    "tcp-keepalive",
-    "min-replicas-to-write",
-)

@@ -23,18 +23,6 @@ def sets(server: Server, queue_name: str) -> Sets:
 
 
 @pytest.fixture
-def take(timed: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
-    """Reserve for a person, where there must be something."""
-
-    def reserve(person: str) -> leaseq.Lease:
-        lease = timed.reserve(person)
-        assert lease is not None
-        return lease
-
-    return reserve
-
-
-@pytest.fixture
 def three(timed: leaseq.Queue) -> leaseq.Queue:
     """Each item wants three answers."""
     timed.configure(answers=3)

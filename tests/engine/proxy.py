@@ -2,63 +2,39 @@
 
 from __future__ import annotations
 
-import select
 import socket
-import threading
 from pathlib import Path
-from typing import Self
 
 from leaseq.moves import SCRIPTS
+from tests.relay import Relay, heard
 
 
-class CuttingProxy:
+class CuttingProxy(Relay):
     """Passes everything on between clients and a server's unix socket. After ``cut(script)``, the next reply
     to that script never arrives: the client sees a closed connection, though the script has run."""
 
     def __init__(self, server: str, folder: Path) -> None:
-        user, _, self.server = server.removeprefix("unix://").rpartition("@")
+        user, _, behind = server.removeprefix("unix://").rpartition("@")
         path = f"{folder}/proxy.sock"
         self.url = f"unix://{user}@{path}" if user else f"unix://{path}"
         self.cuts = 0
         self._script: bytes | None = None
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(path)
-        self._listener.listen()
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        listener.listen()
+        super().__init__(listener, behind)
 
     def cut(self, script: str) -> None:
         self._script = SCRIPTS[script].sha.encode()
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
+    def _carry(self, client: socket.socket, server: socket.socket) -> None:
+        sent = b""
+        for source, data in heard(client, server):
+            if source is client:
+                sent = data if data.startswith(b"*") else sent
+                server.sendall(data)
+            elif not self._answer(client, sent, data):
                 return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
-    def _serve(self, client: socket.socket) -> None:
-        with client, socket.socket(socket.AF_UNIX) as server:
-            server.connect(self.server)
-            sent = b""
-            while True:
-                ready, _, _ = select.select([client, server], [], [])
-                for source in ready:
-                    data = source.recv(1 << 20)
-                    if not data:
-                        return
-                    if source is client:
-                        sent = data if data.startswith(b"*") else sent
-                        server.sendall(data)
-                    elif not self._answer(client, sent, data):
-                        return
 
     def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
         """Pass on what the server said after this command. False: the link breaks instead."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -51,15 +51,3 @@ def queue(client: leaseq.Client, queue_name: str) -> leaseq.Queue:
 def timed(client: leaseq.Client, queue_name: str, clock: Clock) -> leaseq.Queue:
     """A queue that lives by the test's clock."""
     return leaseq.Queue(client, queue_name, clock=clock)
-
-
-@pytest.fixture
-def take(timed: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
-    """Reserve for a person, where there must be something."""
-
-    def reserve(person: str) -> leaseq.Lease:
-        lease = timed.reserve(person)
-        assert lease is not None
-        return lease
-
-    return reserve

@@ -7,7 +7,6 @@ shall go wrong with it; most often nothing.
 from __future__ import annotations
 
 import re
-import select
 import socket
 import struct
 import threading
@@ -16,9 +15,10 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from leaseq.moves import SCRIPTS
+from tests.relay import Relay, heard
 
 _SHA = re.compile(rb"EVALSHA\r\n\$40\r\n([0-9a-f]{40})")
 _NAMES = {script.sha.encode(): name for name, script in SCRIPTS.items()}
@@ -138,61 +138,35 @@ class Slow(Trouble):
 NOTHING = Trouble()
 
 
-class Proxy:
+class Proxy(Relay):
     """Listens on a port of this machine, in front of a server's unix socket. ``choose`` is given the name of
     the script that a command runs, '' for any other, and says what goes wrong."""
 
     def __init__(self, server: str, choose: Callable[[str], Trouble]) -> None:
-        self._server = server.removeprefix("unix://")
+        listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        super().__init__(listener, server.removeprefix("unix://"))
         self._choose = choose
         self._lock = threading.Lock()  # the dice are one
         self.met: Counter[tuple[str, str]] = Counter()  # by kind of trouble and script, where it came about
         self.ran: Counter[str] = Counter()  # by script
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        self.url = f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
 
     def times(self, kind: type[Trouble]) -> int:
         return sum(count for (name, _), count in self.met.items() if name == kind.__name__)
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
+    def _carry(self, client: socket.socket, server: socket.socket) -> None:
+        link, script, trouble = Link(client, server), "", NOTHING
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for source, data in heard(client, server):
+            if source is client:
+                if data.startswith(b"*") and not isinstance(trouble, Silent):
+                    script, trouble = self._meet(data)
+                goes_on = trouble.ask(link, data)
+            else:
+                goes_on = trouble.answer(link, data)
+                self._note(script, trouble, data)
+            if not goes_on:
                 return
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
-    def _serve(self, client: socket.socket) -> None:
-        with suppress(OSError), client, socket.socket(socket.AF_UNIX) as server:
-            server.connect(self._server)
-            self._carry(Link(client, server))
-
-    def _carry(self, link: Link) -> None:
-        script, trouble = "", NOTHING
-        while True:
-            ready, _, _ = select.select([link.client, link.server], [], [])
-            for source in ready:
-                data = source.recv(1 << 20)
-                if not data:
-                    return
-                if source is link.client:
-                    if data.startswith(b"*") and not isinstance(trouble, Silent):
-                        script, trouble = self._meet(data)
-                    goes_on = trouble.ask(link, data)
-                else:
-                    goes_on = trouble.answer(link, data)
-                    self._note(script, trouble, data)
-                if not goes_on:
-                    return
 
     def _meet(self, data: bytes) -> tuple[str, Trouble]:
         found = _SHA.search(data)

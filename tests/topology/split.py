@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import select
 import socket
 import threading
 from contextlib import suppress
-from typing import Self
+
+from tests.relay import Relay, heard
 
 CLIENTS = "127.0.0.1"  # servers and sentinels come from others of loopback's addresses
 
 
-class Splitter:
+class Splitter(Relay):
     """Once ``cut()``, nothing passes between the server and whoever is no client, though no link breaks."""
 
     def __init__(self, server: int) -> None:
-        self._server = server
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = int(self._listener.getsockname()[1])
+        listener = socket.create_server(("127.0.0.1", 0))
+        super().__init__(listener, server)
+        self.port = int(listener.getsockname()[1])
         self._is_cut = threading.Event()
         self._links: set[socket.socket] = set()
         self._lock = threading.Lock()
 
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        super().__exit__()
         self.heal()
 
     def cut(self) -> None:
@@ -44,36 +38,24 @@ class Splitter:
             with suppress(OSError):
                 link.shutdown(socket.SHUT_RDWR)
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                peer, (address, _) = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(peer, address), daemon=True).start()
-
-    def _serve(self, peer: socket.socket, address: str) -> None:
-        with peer, socket.socket() as server:
-            if address != CLIENTS:
-                with self._lock:
-                    self._links.add(peer)
-            with suppress(OSError):
-                server.connect(("127.0.0.1", self._server))
-                self._pass_on(peer, server, address)
+    def _carry(self, client: socket.socket, server: socket.socket) -> None:
+        if client.getpeername()[0] == CLIENTS:
+            super()._carry(client, server)
+            return
+        with self._lock:
+            self._links.add(client)
+        try:
+            self._carry_unless_cut(client, server)
+        finally:
             with self._lock:
-                self._links.discard(peer)
+                self._links.discard(client)
 
-    def _pass_on(self, peer: socket.socket, server: socket.socket, address: str) -> None:
+    def _carry_unless_cut(self, peer: socket.socket, server: socket.socket) -> None:
         lossy = False
-        while True:
-            ready, _, _ = select.select([peer, server], [], [])
-            for source in ready:
-                data = source.recv(1 << 16)
-                if not data:
-                    return
-                if address != CLIENTS and self._is_cut.is_set():
-                    lossy = True
-                elif lossy:  # healed, and what came before is missing
-                    return
-                else:
-                    (server if source is peer else peer).sendall(data)
+        for source, data in heard(peer, server):
+            if self._is_cut.is_set():
+                lossy = True
+            elif lossy:  # healed, and what came before is missing
+                return
+            else:
+                (server if source is peer else peer).sendall(data)
