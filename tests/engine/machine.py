@@ -205,7 +205,7 @@ class Watched(RuleBasedStateMachine):
 
     def all_look(self, backwards: bool) -> None:
         with self.apart():
-            for waiter in sorted(self.waiting, reverse=backwards):
+            for waiter in list(self.waiting)[:: -1 if backwards else 1]:
                 self.look(waiter)
 
     def look(self, waiter: str) -> None:
@@ -230,12 +230,18 @@ class Watched(RuleBasedStateMachine):
             self.passed_on(waiter)
 
     def passed_on(self, behind: str | None = None) -> None:
-        """What one who was woken doesn't take is for the next. Where nothing lies there that is no matter."""
+        """What one who was woken doesn't take is for the next. Where nothing lies there that is no matter,
+        and neither is whether those who are gone are dropped then."""
         self.hear()
-        if (not self.model.paused and self.model.parts("inbound")) or len(self.heard) > len(
-            self.model.line.called
-        ):
-            self.model.line.wake(behind)
+        line = self.model.line
+        waits = not self.model.paused and self.model.parts("inbound")
+        if waits or len(self.heard) > len(line.called):
+            line.wake(behind)
+        else:
+            line.drop(self.standing())
+
+    def standing(self) -> list[str]:
+        return [name.decode() for name in self.server.redis.zrange(Keys(self.queue.name).line, 0, -1)]
 
     def hear(self) -> None:
         """What was said to those who wait, up to now: the answer to a ping comes behind it."""

@@ -57,6 +57,12 @@ class Line:
                 return
             self.leave(waiter.name)
 
+    def drop(self, still: list[str]) -> None:
+        """Who is believed to be there no longer, but for those."""
+        for waiter in self.standing():
+            if waiter.until < self.now() and waiter.name not in still:
+                self.leave(waiter.name)
+
     def has_turn(self, name: str) -> bool:
         """Whether one who was not woken may look. They overtake nobody while wake-ups go round."""
         waiter = self.waiters.get(name)
