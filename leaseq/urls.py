@@ -14,6 +14,7 @@ from redis.sentinel import Sentinel
 
 from leaseq.errors import Invalid, ServerUnavailable
 from leaseq.links import FAILURES, TIMEOUT
+from leaseq.watched import Watched, WatchedTLS
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
@@ -81,7 +82,8 @@ def _sentinel(url: str) -> redis.Redis:
     soon = dict.fromkeys(TIMEOUTS, _SENTINEL_TIMEOUT)
     sentinel_options = {**shared, **soon, **timeouts, **sentinel_login}
     sentinel: Any = Sentinel(hosts, sentinel_kwargs=sentinel_options, **options)  # type: ignore[no-untyped-call]
-    found: redis.Redis = sentinel.master_for(service)
+    connection = WatchedTLS if secured else Watched
+    found: redis.Redis = sentinel.master_for(service, connection_class=connection)
     return found
 
 

@@ -24,6 +24,7 @@ ENGINE = {
     "records",
     "urls",
     "waiting",
+    "watched",
     "queue",
 }
 AROUND = {

@@ -11,9 +11,15 @@ MOST = 5.0  # seconds
 
 
 def outage(history: History, at: float) -> float:
+    begun, ended = gap(history, at)
+    return ended - begun
+
+
+def gap(history: History, at: float) -> tuple[float, float]:
     """The longest time between two answers, the first of which may have come just ahead of the fault."""
     answered = sorted(call.end for call in _answered(history) if call.end < at + WITHIN)
-    return max((after - before for before, after in pairwise(answered) if after > at), default=0.0)
+    gaps = ((before, after) for before, after in pairwise(answered) if after > at)
+    return max(gaps, key=lambda gap: gap[1] - gap[0], default=(at, at))
 
 
 def last_to_go_on(history: History, at: float) -> float:

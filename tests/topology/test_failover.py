@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
 
 import leaseq
-from tests.patience import eventually, patiently
+from tests.patience import PATIENCE, eventually, patiently
 from tests.topology.servers import port_of, running, service_url, watching
 
 ITEMS = 20
@@ -70,3 +71,19 @@ def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bo
     other = leaseq.connect(service.url)  # finds the new primary
     assert [answer.result for answer in leaseq.Queue(other, "reviews").answers()] == tokens
     other.close()
+
+
+def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Service) -> None:
+    """Long before its timeout is over."""
+    client = leaseq.connect(service.url.replace("timeout=1", f"timeout={2 * PATIENCE}"))
+    queue = leaseq.Queue(client, "reviews")
+    queue.configure(durable="replica")
+    queue.enqueue({}, id="a")
+    with ThreadPoolExecutor() as pool:
+        os.kill(service.process, signal.SIGSTOP)
+        reserving = pool.submit(queue.reserve, "ann")
+        service.fail_over()
+        lease = reserving.result(PATIENCE)
+    assert lease is not None
+    assert lease.id == "a"
+    client.close()

@@ -12,11 +12,15 @@ import redis
 
 from tests.patience import eventually
 from tests.topology.nodes import Node
+from tests.topology.said import said
 from tests.topology.split import Splitter
 
 NAME = "mymaster"
-DOWN_AFTER = 1.0  # seconds
+# Seconds. A sentinel connects anew once a second at most: with one second, it may take the primary that was
+# just promoted for gone, before it ever spoke to it, and replace it by one that nobody follows.
+DOWN_AFTER = 2.0
 FAILOVER_TIMEOUT = 2.0  # twice this is how long the sentinels wait before they replace a primary once more
+_UP_TO = 1.0  # by which each of them draws this out, not to begin all at once
 _OPTIONS = ("--save", "", "--repl-diskless-sync-delay", "0")
 
 
@@ -27,7 +31,6 @@ class Watched:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
         self.splitters: dict[Node, Splitter] = {}
         self.nodes = [stack.enter_context(self._data_node(stack, folder, n, split)) for n in range(3)]
-        self._ready_at = 0.0
         for node in self.nodes:
             self._start(node, self.nodes[0])
         self.sentinels = [
@@ -88,7 +91,9 @@ class Watched:
     def whole(self) -> None:
         """Return when all sentinels agree, both replicas follow, and another failover may come."""
         eventually(self._is_whole)
-        time.sleep(max(self._ready_at - time.monotonic(), 0))
+        votes = [one.at for one in said(self.sentinels, 0) if one.what.startswith("+vote-for-leader")]
+        ready = max(votes, default=0.0) + 2 * FAILOVER_TIMEOUT + _UP_TO
+        time.sleep(max(ready - time.time(), 0))
 
     def _is_whole(self) -> bool:
         primary = self.primary()
@@ -100,10 +105,6 @@ class Watched:
             for found in replicas
         )
         return known and follow and primary.client.info("replication")["connected_slaves"] == 2
-
-    def failed(self) -> None:
-        """The primary is gone as of now."""
-        self._ready_at = time.monotonic() + DOWN_AFTER + 2 * FAILOVER_TIMEOUT + 2
 
     def has_another_primary(self, than: Node, *, silent: Node | None = None) -> bool:
         """As all sentinels say but one that is silent."""
