@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant, mutants
 MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "leaseq/connection.py",
-        "resend lost_replies faults durable",
+        "resend lost_replies faults unconfirmed",
         (
             "a call is sent three times",
             "elif _is_broken_link(error) and not resent:\n                    resent = True\n",

@@ -1,4 +1,4 @@
-"""What a list of items shows."""
+"""What a list shows, of items or of people."""
 
 from __future__ import annotations
 
@@ -13,3 +13,9 @@ def listed(page: str) -> list[str]:
 def text_of(page: str) -> str:
     main = re.sub(r"<(script|style).*?</\1>", "", page.partition("<main")[2], flags=re.DOTALL)
     return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", main).split()))
+
+
+def rows(page: str) -> str:
+    """The text of the tables of a page, by lines."""
+    cells = re.sub(r"</(th|td)>", "|", "".join(re.findall(r"<tr>.*?</tr>", page, re.S)))
+    return re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", cells.replace("</tr>", "\0"))).replace("\0", "\n")

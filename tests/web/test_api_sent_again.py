@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,8 +9,9 @@ from typing import Any
 import pytest
 
 import leaseq
+from tests.patience import eventually
 from webapp.accounts import Accounts
-from webapp.sent import Kept, Running, Sent, _base
+from webapp.sent import Sent
 
 from .api_calls import ANSWER, CALLS, everything, problem, reserve
 from .conftest import Caller
@@ -189,8 +188,7 @@ def test_while_the_first_runs_the_second_is_told_to_wait(
     path, headers = f"/queues/{asking.name}/reserve", {"Authorization": f"Bearer {worker.token}", **KEY}
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(app.test_client().post, f"/api/v1{path}", json={"wait": 30}, headers=headers)
-        while not asking.stats().waiting:
-            assert not first.done()
+        eventually(lambda: asking.stats().waiting or first.done())
         busy = worker("POST", path, json={"wait": 30}, headers=KEY)
         problem(busy, 409, "in-progress")
         assert busy.headers["Retry-After"] == "1"
@@ -218,88 +216,3 @@ def test_a_stream_of_lines_is_answered_the_same_and_known_by_its_bytes(
     assert (again.status_code, again.json, again.headers[AGAIN]) == (201, first.json, "true")
     problem(send(lines + '{"payload": 2}'), 422, "key-reused")
     assert asking.stats().inbound == 20_002
-
-
-def test_a_server_that_is_away_when_the_answer_is_kept_does_not_take_it_back(
-    asking: leaseq.Queue, worker: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def away(*_: Any) -> None:
-        raise leaseq.ServerUnavailable("no answer")
-
-    monkeypatch.setattr(Sent, "_keep", away)
-    assert worker("POST", f"/queues/{asking.name}/reserve", headers=KEY).status_code == 200
-    assert "not kept" in caplog.text
-
-
-def test_a_mark_lasts_while_its_request_runs_and_little_longer(
-    server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a process that died leaves behind is one that nobody renews."""
-    monkeypatch.setattr("webapp.running._RENEWED_EVERY", 0.05)
-    monkeypatch.setattr("webapp.sent.MARKED_SECONDS", 1)
-    sent, mark = Sent(server.client), f"{_base(queue_name)}running:s"
-    assert sent.begin(queue_name, "s", "h") is None
-    deadline = time.monotonic() + 10
-    while server.redis.pttl(mark) <= 1_000:  # renewed, it lasts as long as any
-        assert time.monotonic() < deadline
-    assert Sent(server.client).begin(queue_name, "s", "h") == Running("h")
-    sent.end(queue_name, "s")
-    server.redis.pexpire(mark, 1)
-    while server.redis.exists(mark):
-        assert time.monotonic() < deadline
-    assert sent.begin(queue_name, "s", "h") is None
-    sent.end(queue_name, "s")
-
-
-class Later:
-    """A time that the test moves."""
-
-    now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def answers_of(sent: Sent, person: str, scopes: list[str]) -> list[str]:
-    found = []
-    for scope in scopes:
-        if isinstance(sent.begin(person, scope, "h"), Kept):
-            found.append(scope)
-        else:
-            sent.end(person, scope)
-    return found
-
-
-def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
-    server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str
-) -> None:
-    clock = Later()
-    sent, answer = Sent(server.client, clock=clock), Kept("h", 200, {}, b"{}")
-    monkeypatch.setattr("webapp.sent.MOST", 3)
-    scopes = [f"s{number}" for number in range(5)]
-    sent.keep("another " + queue_name, "s0", answer)
-    for scope in scopes:
-        clock.now += 1
-        sent.keep(queue_name, scope, answer)
-    assert answers_of(sent, queue_name, scopes) == ["s2", "s3", "s4"]
-    assert answers_of(sent, "another " + queue_name, scopes) == ["s0"]
-    clock.now += 86_401
-    sent.keep(queue_name, "s5", answer)
-    assert answers_of(sent, queue_name, [*scopes, "s5"]) == ["s5"]
-    monkeypatch.setattr("webapp.sent.MOST_BYTES", 100_000)
-    for scope in scopes:
-        clock.now += 1
-        sent.keep(queue_name, scope, Kept("h", 200, {}, secrets.token_bytes(30_000)))
-    assert answers_of(sent, queue_name, [*scopes, "s5"]) == ["s3", "s4"]
-    times = [server.redis.ttl(key) for key in server.redis.keys(f"{_base(queue_name)}*")]
-    assert all(seconds != -1 and seconds <= 86_401 for seconds in times), times  # -2: gone meanwhile
-
-
-def test_an_answer_that_is_too_long_to_be_kept_is_not_acted_on_again(
-    queue: leaseq.Queue, worker: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    queue.enqueue({"text": secrets.token_hex(2_000)}, id="long")
-    monkeypatch.setattr("webapp.sent.LONGEST", 1_000)
-    path = f"/queues/{queue.name}/reserve"
-    assert worker("POST", path, headers=KEY).json["id"] == "long"
-    problem(worker("POST", path, headers=KEY), 409, "answer-not-kept")

@@ -1,0 +1,240 @@
+"""Each call that changes something, and what was before it: the calls whose replies get lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock
+
+Before = Callable[[leaseq.Queue], object]
+Call = Callable[..., object]
+RESULT = {"label": "good"}
+
+
+def nothing(queue: leaseq.Queue) -> None:
+    pass
+
+
+def lease(queue: leaseq.Queue, person: str = "ann") -> leaseq.Lease:
+    found = queue.reserve(person)
+    assert found is not None
+    return found
+
+
+def two(queue: leaseq.Queue) -> leaseq.Lease:
+    queue.configure(holds=3)
+    lease(queue)
+    return lease(queue)
+
+
+def advance(queue: leaseq.Queue, seconds: float) -> None:
+    clock = queue._moves._clock
+    assert isinstance(clock, Clock)
+    clock.tick(seconds)
+
+
+def ran_out(queue: leaseq.Queue) -> leaseq.Lease:
+    found = lease(queue)
+    advance(queue, 301)
+    queue.clear()
+    return found
+
+
+def three_ran_out(queue: leaseq.Queue) -> None:
+    for n in range(3):
+        lease(queue, f"p{n}")
+    advance(queue, 301)
+
+
+def last_attempt(queue: leaseq.Queue) -> leaseq.Lease:
+    queue.configure(max_attempts=1)
+    return lease(queue)
+
+
+def dead(queue: leaseq.Queue) -> None:
+    queue.fail(last_attempt(queue), "no")
+
+
+def regranted(queue: leaseq.Queue) -> leaseq.Lease:
+    found = lease(queue)
+    queue.release("a")
+    lease(queue, "bob")
+    return found
+
+
+def refused(queue: leaseq.Queue, given: leaseq.Lease) -> object:
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        queue.finish(given, RESULT)
+    return lost.value.answer_kept
+
+
+def two_answers(queue: leaseq.Queue) -> None:
+    found = lease(queue)
+    queue.finish(found, {"v": 1})
+    refused(queue, found)
+
+
+def following(queue: leaseq.Queue, given: leaseq.Lease) -> object:
+    found = queue.finish(given, RESULT, then_reserve=True, request_id="r").next
+    return found and (found.id, found.token, found.expires_at)
+
+
+def again(queue: leaseq.Queue, given: object) -> object:
+    found = queue.reserve("ann", request_id="r")
+    return found and (found.id, found.token, found.expires_at)
+
+
+def skilled(queue: leaseq.Queue, given: object) -> object:
+    found = queue.reserve("ann", skills=["de", "fr"], request_id="r")
+    return found and (found.id, found.token)
+
+
+def scheduled(queue: leaseq.Queue) -> None:
+    queue.enqueue({}, id="z", delay=60)
+
+
+def finished(queue: leaseq.Queue) -> leaseq.Lease:
+    given = lease(queue)
+    queue.finish(given, RESULT)
+    return given
+
+
+def gave_back(queue: leaseq.Queue) -> leaseq.Lease:
+    given = lease(queue)
+    queue.abandon(given)
+    return given
+
+
+def three_answers(queue: leaseq.Queue) -> leaseq.Lease:
+    """Bob holds the second assignment of what ann holds the first of."""
+    queue.configure(answers=3)
+    queue.remove("b"), queue.remove("c"), queue.remove("d")
+    lease(queue)
+    given = queue.reserve("bob")
+    assert given is not None
+    return given
+
+
+def twice_granted(queue: leaseq.Queue) -> leaseq.Lease:
+    """Ann's lease ran out and bob has the assignment now; another of the item waits, and other items."""
+    queue.configure(answers=3, holds=2)
+    given = ran_out(queue)
+    lease(queue, "bob")
+    for person in ("cyd", "dan", "eve"):
+        lease(queue, person)
+    return given
+
+
+def second_of_two(queue: leaseq.Queue) -> leaseq.Lease:
+    """The item's last attempt is bob's; another assignment of it waits."""
+    queue.configure(max_attempts=1)
+    return three_answers(queue)
+
+
+def dead_whole(queue: leaseq.Queue) -> None:
+    queue.fail(second_of_two(queue), "no")
+    queue.fail(queue.mine("ann")[0], "no")
+
+
+def given_back_once(queue: leaseq.Queue) -> leaseq.Lease:
+    queue.configure(max_abandons=2)
+    queue.abandon(lease(queue))
+    return lease(queue, "bob")
+
+
+def assigned(queue: leaseq.Queue) -> None:
+    queue.assign("b", "ann")
+
+
+def only_skilled(queue: leaseq.Queue) -> None:
+    for id in "abcd":
+        queue.remove(id)
+    queue.enqueue({}, id="french", requires=["fr"])
+
+
+def windowed(queue: leaseq.Queue) -> None:
+    queue.configure(dedupe_seconds=60)
+
+
+def deduping(queue: leaseq.Queue) -> None:
+    windowed(queue)
+    queue.enqueue({"n": 1}, id="first")
+
+
+MANY = [NewItem({}, id=id, delay=9 if id == "y" else 0) for id in ("a", "x", "y", "x")]
+
+# What it is called; what was before; the script whose reply is lost; the call.
+CALLS: list[tuple[str, Before, str, Call]] = [
+    ("enqueue", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new").added),
+    ("enqueue, delayed", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new", delay=60).added),
+    ("enqueue what is there", nothing, "enqueue", lambda q, _: q.enqueue({}, id="a").added),
+    ("enqueue an equal payload", deduping, "enqueue", lambda q, _: q.enqueue({"n": 1}, id="new")),
+    ("enqueue for the window", windowed, "enqueue", lambda q, _: q.enqueue({"n": 1}, id="new")),
+    ("enqueue many", nothing, "enqueue", lambda q, _: q.enqueue_many(MANY)),
+    ("reserve", nothing, "reserve", again),
+    ("reserve one more", two, "reserve", again),
+    ("reserve with full hands", lease, "reserve", again),
+    ("reserve what ran out", three_ran_out, "reserve", again),
+    ("renew", lease, "renew", lambda q, held: q.renew(held, request_id="r").expires_at),
+    ("take back", ran_out, "renew", lambda q, held: q.renew(held, request_id="r").expires_at),
+    ("save a draft", lease, "save_draft", lambda q, held: q.save_draft(held, {"half": 1})),
+    ("finish", lease, "finish", lambda q, held: q.finish(held, RESULT).late),
+    ("finish late", ran_out, "finish", lambda q, held: q.finish(held, RESULT).late),
+    ("finish refused", regranted, "finish", refused),
+    ("finish and next", lease, "finish", following),
+    ("finish and next with more in hand", two, "finish", following),
+    ("undo a finish", finished, "undo_finish", lambda q, held: q.undo_finish(held, request_id="r").token),
+    ("abandon", lease, "abandon", lambda q, held: q.abandon(held, "later")),
+    ("abandon for good", lease, "abandon", lambda q, held: q.abandon(held, again=False)),
+    ("reserve with care", gave_back, "reserve", again),
+    ("reserve an answer more", three_answers, "reserve", again),
+    ("finish an answer more", three_answers, "finish", lambda q, held: q.finish(held, RESULT).late),
+    (
+        "finish late for another assignment",
+        twice_granted,
+        "finish",
+        lambda q, held: q.finish(held, RESULT).late,
+    ),
+    ("finish late for another and next", twice_granted, "finish", following),
+    ("abandon one of several", three_answers, "abandon", lambda q, held: q.abandon(held)),
+    ("abandon once too often", given_back_once, "abandon", lambda q, held: q.abandon(held)),
+    ("fail one of several", three_answers, "fail", lambda q, held: q.fail(held, "torn").retry_at),
+    ("fail all of it", second_of_two, "fail", lambda q, held: q.fail(held, "torn").retry_at),
+    (
+        "renew one of several",
+        three_answers,
+        "renew",
+        lambda q, held: q.renew(held, request_id="r").expires_at,
+    ),
+    ("save a draft of one of several", three_answers, "save_draft", lambda q, held: q.save_draft(held, 1)),
+    ("release all of it", three_answers, "release", lambda q, _: q.release("a").state),
+    ("remove all of it", three_answers, "remove", lambda q, _: q.remove("a")),
+    ("revive all of it", dead_whole, "revive", lambda q, _: q.revive("a").state),
+    ("reserve what is assigned", assigned, "reserve", again),
+    ("assign to another", assigned, "assign", lambda q, _: q.assign("b", "bob").assigned_to),
+    ("assign what comes later", scheduled, "assign", lambda q, _: q.assign("z", "bob").assigned_to),
+    ("enqueue with skills", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new", requires=["fr"]).added),
+    ("reserve with skills", only_skilled, "reserve", skilled),
+    ("fail", lease, "fail", lambda q, held: q.fail(held, "torn").retry_at),
+    ("fail for good", last_attempt, "fail", lambda q, held: q.fail(held, "torn").retry_at),
+    ("leave the line", nothing, "leave_line", lambda q, _: q._moves.leave_line("somebody").code),
+    ("clear", three_ran_out, "clear", lambda q, _: q.clear().more),
+    ("revive", dead, "revive", lambda q, _: q.revive("a").state),
+    ("release", lease, "release", lambda q, _: q.release("a").state),
+    ("assign", nothing, "assign", lambda q, _: q.assign("b", "ann").assigned_to),
+    ("remove", lease, "remove", lambda q, _: q.remove("a")),
+    ("adopt", two_answers, "adopt", lambda q, _: [a.result for a in q.adopt("a", 1).answers]),
+    ("pause", nothing, "pause", lambda q, _: q.pause("lunch")),
+    ("resume", lambda q: q.pause("lunch"), "resume", lambda q, _: q.resume()),
+    ("configure", nothing, "configure", lambda q, _: q.configure(holds=9, title="new", form={"show": []})),
+    (
+        "configure what is expected",
+        nothing,
+        "configure",
+        lambda q, _: q.configure(expected=q.policy, holds=9, by="meg"),
+    ),
+]
