@@ -1,4 +1,5 @@
-"""A test run with a skipped test is not a green one; and what all runs have: a seed, and a long form.
+"""A test run with a skipped test is not a green one; and what all runs have: a seed, a limit for a test that
+comes to no end, and a long form.
 
 A skip counts as explained only where its reason starts with ``platform:`` and says what this machine
 lacks that no install can give it. Any other skip or expected failure fails the run.
@@ -8,6 +9,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -52,8 +55,24 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="the long form of the tests that have one")
+    parser.addoption(
+        "--limit", type=float, default=300, help="seconds after which a test fails that comes to no end"
+    )
     engines = ("valkey", "redis", "cluster", "sentinel")  # of tests/engines/booting.py
     parser.addoption("--engine", default=engines[0], choices=engines, help="what the tests' shared server is")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """The long form has no limit. What a test leaves behind that does not end, either, is broken off, too."""
+    limit = 0.0 if item.config.getoption("--soak") else item.config.getoption("--limit")
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail(f"no end after {limit:g} s"))
+    signal.setitimer(signal.ITIMER_REAL, limit, limit)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def pytest_configure() -> None:

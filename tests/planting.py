@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Protocol, TypeVar
@@ -85,16 +86,24 @@ def _write(path: Path, text: str) -> None:
 
 
 def run(tree: Path, tests: Iterable[str], patience: float, *options: str) -> subprocess.CompletedProcess[str]:
-    """pytest's run of these tests; subprocess.TimeoutExpired after ``patience`` seconds."""
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *tests],
+    """pytest's run of these tests; subprocess.TimeoutExpired after ``patience`` seconds, with all ended that
+    it had started."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *tests]
+    with subprocess.Popen(
+        command,
         cwd=tree,
         env={**os.environ, "PYTHONPATH": str(tree)},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=patience,
-        check=False,
-    )
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=patience)
+        finally:
+            with suppress(ProcessLookupError):  # a server may outlive a test that was ended
+                os.killpg(process.pid, signal.SIGKILL)
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def failed(done: subprocess.CompletedProcess[str]) -> str:
@@ -102,5 +111,5 @@ def failed(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode not in (0, 1):
         print(done.stdout[-1_500:], file=sys.stderr)
         return ""
-    found = re.search(r"(\d+) failed", done.stdout)
+    found = re.search(r"(\d+) (?:failed|error)", done.stdout)
     return found[0] if found else ""

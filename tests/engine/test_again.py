@@ -124,6 +124,21 @@ def test_reviving_shows_again_all_that_was_looked_past(timed: leaseq.Queue) -> N
     assert take(timed, "bob").id == "a"
 
 
+def test_reviving_shows_again_what_waits_of_it_too(timed: leaseq.Queue) -> None:
+    """Of an item with several answers, one that somebody took back may wait while the rest is dead."""
+    timed.configure(answers=2, max_attempts=1)
+    timed.enqueue({}, id="a")
+    for person in ("cyd", "eve"):
+        timed.abandon(take(timed, person), again=False)
+    anns = take(timed, "ann")
+    timed.finish(anns, {})
+    timed.fail(take(timed, "bob"), "torn")
+    timed.abandon(timed.undo_finish(anns))
+    assert [timed.reserve(person) for person in ("cyd", "eve")] == [None, None]
+    timed.revive("a")
+    assert [take(timed, person).id for person in ("cyd", "eve")] == ["a", "a"]
+
+
 def test_an_item_removed_and_enqueued_anew_is_a_new_item(timed: leaseq.Queue) -> None:
     timed.enqueue({}, id="a")
     timed.abandon(take(timed, "ann"), again=False)
@@ -149,6 +164,23 @@ def test_a_pause_is_no_way_round(abc: leaseq.Queue) -> None:
     abc.resume()
     abc.abandon(take(abc, "ann"), again=False)
     assert take(abc, "ann").id == "c"
+
+
+def test_what_came_back_right_behind_what_they_may_not_have_is_theirs(abc: leaseq.Queue) -> None:
+    """A microsecond lies between the two."""
+    anns, bobs = take(abc, "ann"), take(abc, "bob")
+    abc.abandon(anns, again=False)
+    abc.abandon(bobs)
+    assert take(abc, "ann").id == bobs.id
+
+
+def test_a_look_goes_on_where_the_one_before_ended(timed: leaseq.Queue) -> None:
+    """One call at a time: ``reserve`` makes them until there is no more to look at."""
+    timed.configure(holds=100)
+    timed.enqueue_many([{}] * 101)
+    for lease in [take(timed, "ann") for _ in range(100)]:
+        timed.abandon(lease, again=False)
+    assert [timed._moves.reserve("ann", "once", "").code for _ in range(2)] == [b"more", b"leased"]
 
 
 def test_more_than_one_call_may_look_at(timed: leaseq.Queue, clock: Clock) -> None:

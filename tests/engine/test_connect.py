@@ -144,6 +144,22 @@ def test_threads_share_a_client(queue: leaseq.Queue) -> None:
     assert queue.stats().counters["reserved"] == 80
 
 
+def test_a_call_that_was_interrupted_leaves_no_reply_to_the_next(
+    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by Ctrl-C, between what was sent and what comes back."""
+    queue.enqueue({}, id="one")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(redis.connection.AbstractConnection, "read_response", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            queue.enqueue({}, id="two")
+    assert queue.get("one").id == "one"
+
+
 def test_a_fork_s_child_has_links_of_its_own(queue: leaseq.Queue) -> None:
     """Two processes on one socket would read each other's replies."""
     queue.configure(holds=100)

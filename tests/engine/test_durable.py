@@ -7,6 +7,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 
 import pytest
 import redis
@@ -128,6 +129,19 @@ def test_another_program_follows_a_changed_policy(
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
     durable(disk.url, "q", "server")
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
+
+
+def test_what_is_known_of_a_policy_counts_for_seconds(
+    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = leaseq.Queue(leaseq.connect(disk.url), "q")
+    other.enqueue({})
+    other.reserve("ann")
+    durable(disk.url, "q", "fsync")
+    assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
+    later = monotonic() + 10
+    monkeypatch.setattr(moves, "monotonic", lambda: later)
+    assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
 
 
 @pytest.mark.parametrize(

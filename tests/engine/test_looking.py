@@ -197,6 +197,7 @@ def test_a_page_of_the_journal_may_end_anywhere(timed: leaseq.Queue, take: Take,
         assert len(page) <= limit
         page = timed.journal(after=page[-1].cursor, limit=limit)
         found = found + page
+        assert len(found) <= len(whole), "each goes on behind the one before"
     assert found == whole
 
 
@@ -218,4 +219,5 @@ def test_the_journal_backwards_is_the_journal(timed: leaseq.Queue, take: Take, l
         assert len(page) <= limit
         page = timed.latest_events(limit, before=page[-1].cursor)
         found = found + page
+        assert len(found) <= len(whole), "each goes on behind the one before"
     assert found == whole[::-1]

@@ -119,6 +119,16 @@ def test_a_policy_that_changes_counts_at_once(
     assert timed.clear().forgotten == 0
 
 
+def test_what_may_not_go_yet_is_looked_at_once(daily: leaseq.Queue, clock: Clock) -> None:
+    """One call at a time: ``clear`` makes them until there is no more to do."""
+    daily.configure(answers=2)
+    daily.enqueue({})
+    daily.finish(daily.reserve("ann"), {})
+    clock.tick(DAY + 1)
+    returned, released, died, more, forgotten = (int(count) for count in daily._moves.clear(40).rest)
+    assert (returned, released, died, more, forgotten) == (0, 0, 0, 0, 0)
+
+
 def test_an_item_with_several_answers_goes_when_the_last_is_old(
     daily: leaseq.Queue, clock: Clock, sets: Sets
 ) -> None:

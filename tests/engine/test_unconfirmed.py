@@ -12,7 +12,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.durable import check
+from leaseq.durable import MOST, check
 from tests.patience import eventually
 from tests.topology.servers import port_of, primary_and_replica
 
@@ -20,12 +20,12 @@ from tests.topology.servers import port_of, primary_and_replica
 class Pair:
     def __init__(self, primary: redis.Redis, replica: redis.Redis) -> None:
         self.primary = primary
-        self._url = f"redis://127.0.0.1:{port_of(primary)}?socket_timeout=1"  # a wait ends 0.2 s ahead of it
+        self.url = f"redis://127.0.0.1:{port_of(primary)}"
         self._replica = int(replica.info("server")["process_id"])
 
     def queue(self, name: str) -> leaseq.Queue:
         """What is done there waits for the replica."""
-        queue = leaseq.Queue(leaseq.connect(self._url), name)
+        queue = leaseq.Queue(leaseq.connect(f"{self.url}?socket_timeout=1"), name)  # waits 0.2 s less
         queue.configure(durable="replica")
         return queue
 
@@ -116,6 +116,23 @@ def test_every_link_to_who_does_not_confirm_is_left(pair: Pair, queue_name: str)
     before = pair.connections()
     queue.stats()
     assert pair.connections() == before + 1
+
+
+def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
+    pair: Pair, queue_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one does that is no primary any more."""
+    monkeypatch.setitem(MOST, "replica", 60_000)
+    queue = leaseq.Queue(leaseq.connect(f"{pair.url}?socket_timeout=60"), queue_name)
+    queue.configure(durable="replica")
+    pair.stop()
+    with ThreadPoolExecutor(1) as pool:
+        enqueued = pool.submit(queue.enqueue, {})
+        eventually(lambda: pair.primary.info("clients")["blocked_clients"] == 1)
+        (blocked,) = (one for one in pair.primary.client_list() if "b" in one["flags"])
+        pair.primary.client_unblock(int(blocked["id"]), error=True)
+        with pytest.raises(leaseq.ServerUnavailable, match="UNBLOCKED"):
+            enqueued.result()
 
 
 def test_a_replica_s_word_is_not_the_disk_s() -> None:

@@ -107,6 +107,8 @@ def test_who_died_in_line_holds_up_nobody(server: Server, queue: leaseq.Queue, s
 
 @pytest.mark.parametrize("wait", [-1, 3_601, float("nan"), "1", True, None])
 def test_how_long(queue: leaseq.Queue, wait: object) -> None:
+    """Refused, though nobody would have to wait."""
+    queue.enqueue({})
     with pytest.raises(leaseq.Invalid) as refused:
         queue.reserve("ann", wait=wait)  # type: ignore[arg-type]
     assert refused.value.field == "wait"

@@ -194,6 +194,11 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "leaseq/worker/source.py",
         "worker/leases worker/working",
+        (
+            "more in work than one person may hold",
+            "if self._inside >= self._holds:",
+            "if self._inside > self._holds:",
+        ),
         ("a lease that is over is taken again", "                self._past.append(lease.token)\n", ""),
         (
             "what a lost reply gave is not looked for",

@@ -40,6 +40,11 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a revived item's failures count on", "first.f, first.x = nil, nil", "first.x = nil"),
         ("who gave it back is barred from a revived item", "  lift_bars(id)\n", ""),
         ("what is revived is dead, too", "  call('ZREM', DEAD, member)\n", ""),
+        (
+            "whom a revived item is no longer barred to does not see it",
+            "if revived[1] then\n  for _, one",
+            "if false then\n  for _, one",
+        ),
         ("a revived item is not due", "  if first.d then call('ZADD', DUE, first.d, id) end\n", ""),
     ),
     *mutants(

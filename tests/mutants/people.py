@@ -8,6 +8,11 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         f"{INCLUDES}/choose.lua",
         "again completeness answers skills cost_of_rules",
+        (
+            "a cursor goes one entry too far",
+            "cursors[head.row .. ':' .. head.shelf], seen.moved = score, true",
+            "cursors[head.row .. ':' .. head.shelf], seen.moved = string.format('%.0f', score + 1), true",
+        ),
         ("what was put off is not looked at", "    found = from_later(row)\n", "    found = nil\n"),
         (
             "never is for now",

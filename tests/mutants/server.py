@@ -44,6 +44,11 @@ MUTANTS: tuple[Mutant, ...] = (
             "        pass\n\n\n_pooled",
         ),
         (
+            "a link that was given up in the middle is used again",
+            "BaseException:\n            connection.disconnect()\n            raise\n        self",
+            "BaseException:\n            self._idle.append(connection)\n            raise\n        self",
+        ),
+        (
             "links to a primary that confirms nothing are kept",
             "            self.reset()\n            raise\n",
             "            raise\n",
@@ -85,8 +90,18 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
+        "leaseq/durable.py",
+        "unconfirmed",
+        (
+            "what is not confirmed for now is refused for good",
+            "        return ServerUnavailable(made)\n",
+            "        return ServerRefused(made)\n",
+        ),
+    ),
+    *mutants(
         "leaseq/moves.py",
         "durable",
+        ("a policy is never read again", "_KNOWN_FOR = 2.0", "_KNOWN_FOR = 2e9"),
         ("an enqueue waits for nothing", '_UNCONFIRMED = {"clear",', '_UNCONFIRMED = {"enqueue", "clear",'),
     ),
     *mutants(

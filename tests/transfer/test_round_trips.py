@@ -6,13 +6,14 @@ import csv
 import io
 import json
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leaseq import transfer
 from leaseq.transfer import NewItem
 from tests.transfer.test_writing import answer
 
+untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 names = st.lists(text, min_size=1, max_size=5, unique=True)
 numbers = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
@@ -35,6 +36,7 @@ def payloads(data: bytes, format: str, **options: str) -> list[object]:
     return [row.payload for row in found if isinstance(row, NewItem)]
 
 
+@untimed
 @given(rows_of_a_table, st.sampled_from(["\n", "\r\n"]), st.sampled_from([",", "\t", ";"]), st.booleans())
 def test_any_table_reads_back(
     table: tuple[list[str], list[list[str]]], line_end: str, delimiter: str, bom: bool
@@ -48,17 +50,20 @@ def test_any_table_reads_back(
     assert payloads(data, "csv") == expected
 
 
+@untimed
 @given(st.lists(values, max_size=5))
 def test_any_json_lines_read_back(found: list[object]) -> None:
     data = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in found)
     assert payloads(data.encode(), "jsonl") == found
 
 
+@untimed
 @given(st.lists(values, max_size=5), st.sampled_from([None, 1]), st.booleans())
 def test_any_json_array_reads_back(found: list[object], indent: int | None, ascii: bool) -> None:
     assert payloads(json.dumps(found, indent=indent, ensure_ascii=ascii).encode(), "json") == found
 
 
+@untimed
 @given(st.lists(st.tuples(values, values), max_size=4), st.sampled_from(["json", "jsonl"]))
 def test_any_export_reads_back_as_json(pairs: list[tuple[object, object]], format: str) -> None:
     stream = io.BytesIO()
@@ -71,6 +76,7 @@ def test_any_export_reads_back_as_json(pairs: list[tuple[object, object]], forma
 plain_text = text.filter(lambda found: not found.startswith(("=", "+", "-", "@", "\t", "\r", "'")))
 
 
+@untimed
 @given(
     st.lists(st.dictionaries(plain_text, plain_text, max_size=4), min_size=1, max_size=4),
     st.sampled_from(["csv", "tsv"]),
@@ -86,6 +92,7 @@ def test_any_table_that_is_exported_reads_back(found: list[dict[str, str]], form
         }
 
 
+@untimed
 @given(st.binary(max_size=200), st.sampled_from(transfer.FORMATS))
 def test_no_bytes_make_reading_raise(data: bytes, format: str) -> None:
     list(transfer.read(io.BytesIO(data), format))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.worker.source import Source
 from leaseq.worker.telling import told
 from tests.conftest import Server
 from tests.patience import PATIENCE, eventually
@@ -16,6 +17,15 @@ from tests.worker.conftest import Start, wait_for
 
 def done(queue: leaseq.Queue, count: int) -> None:
     eventually(lambda: queue.stats().finished == count, f"{count} items finished")
+
+
+def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -> None:
+    """Those would get back, at once and over and over, what is in work already."""
+    queue.configure(holds=2)
+    source = Source(queue, lambda _: None, "bot", 4)
+    assert [source.enter() for _ in range(4)] == [True, True, False, False]
+    source.leave()
+    assert source.enter()
 
 
 def test_an_item_that_comes_later_is_taken(queue: leaseq.Queue, start: Start) -> None:
