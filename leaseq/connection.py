@@ -56,6 +56,7 @@ class Client:
         self.redis = client
         self._link: Link = Clustered(client) if isinstance(client, RedisCluster) else Pooled(client)
         self.listener = Listener(client)
+        self.names: set[str] = set()  # of queues that were there; `queues` says what for
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
         self.disks: dict[str, float] = {}  # by ledger: until when its server's setting of fsync counts
         self.wait_milliseconds = int(self._link.timeout * 800)  # ahead of the link's own timeout

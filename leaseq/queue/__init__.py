@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from leaseq.connection import Client
+from leaseq.errors import LeaseqError
 from leaseq.keys import QUEUES
 from leaseq.queue.filling import Filling
 from leaseq.queue.looking import Looking
@@ -20,8 +23,20 @@ class Queue(Filling, Working, Managing, Looking):
 
 
 def queues(client: Client) -> list[str]:
-    """The names of the queues in a server, sorted."""
+    """The names of the queues in a server, sorted.
+
+    A cluster has this list in a slot of its own, and may lose the latest names with that slot's primary though
+    their queues are whole. They are entered again by `configure`, and by each process that knew them and lists
+    queues once more, as the clear job and the pages do.
+    """
     with client.translating():
         found = client.redis.smembers(QUEUES)
-    names = sorted(name.decode() if isinstance(name, bytes) else name for name in found)
-    return [name for name in names if Queue(client, name).exists()]
+    names = {name.decode() if isinstance(name, bytes) else name for name in found}
+    missing = client.names - names
+    there = sorted(name for name in names | missing if Queue(client, name).exists())
+    if lost := missing.intersection(there):
+        with suppress(LeaseqError), client.translating():  # who may only read has the list all the same
+            client.redis.sadd(QUEUES, *lost)
+    client.names.update(there)
+    client.names.difference_update(missing - lost)
+    return there

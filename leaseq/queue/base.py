@@ -73,6 +73,7 @@ class Base:
         try:
             made = new and self._make(policy, who)
             if (changes or only) and not made:
+                self._enter()
                 reply = self._moves.configure(who, only, _stored(policy, sorted(changes)))
                 self._changed(reply, policy)
         except LeaseqError:
@@ -90,10 +91,15 @@ class Base:
 
     def _make(self, policy: Policy, by: str = "") -> bool:
         """Make the queue; False where somebody else was faster."""
-        with self._client.translating():
-            self._client.redis.sadd(QUEUES, self.name)
+        self._enter()
         fields = [*_stored(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
         return bool(self._moves.configure(by, "create", fields).rest[0])
+
+    def _enter(self) -> None:
+        """Into the list of names, where it is already but for one that was lost: `queues` says how."""
+        with self._client.translating():
+            self._client.redis.sadd(QUEUES, self.name)
+        self._client.names.add(self.name)
 
     def _check(self, reply: Reply, id: str) -> None:
         """Raise what a reply to the holder of a lease means; return where the move was made."""

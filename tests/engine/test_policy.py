@@ -4,6 +4,7 @@ import pytest
 
 import leaseq
 from leaseq import Policy
+from leaseq.keys import QUEUES, Keys
 from tests.conftest import Server
 
 
@@ -121,6 +122,36 @@ def test_queues_are_listed_by_name_and_only_those_that_are_there(queue: leaseq.Q
         leaseq.Queue(server.client, name).configure()
     leaseq.Queue(server.client, f"{queue.name}.looked-at").reserve("ann")
     assert [n for n in leaseq.queues(server.client) if n.startswith(queue.name)] == sorted(names)
+
+
+def test_a_name_that_was_lost_is_entered_again_by_who_knew_it(queue: leaseq.Queue, server: Server) -> None:
+    """As a cluster may lose the latest names with a primary, and not their queues."""
+    made, knows = leaseq.connect(server.url), leaseq.connect(server.url)
+    gone = f"{queue.name}.gone"
+    for name in (queue.name, gone):
+        leaseq.Queue(made, name).configure()
+    for client in (made, knows):
+        assert {queue.name, gone} <= {*leaseq.queues(client)}
+    server.redis.delete(Keys(gone).ledger)
+    for client in (made, knows):
+        server.redis.srem(QUEUES, queue.name, gone)
+        assert queue.name in leaseq.queues(client)
+        assert queue.name in {name.decode() for name in server.redis.smembers(QUEUES)}
+        assert not server.redis.sismember(QUEUES, gone)
+        client.close()
+
+
+def test_a_name_that_was_lost_is_entered_again_by_a_change_of_the_policy(
+    queue: leaseq.Queue, server: Server
+) -> None:
+    queue.configure()
+    server.redis.srem(QUEUES, queue.name)
+    other = leaseq.connect(server.url)
+    leaseq.Queue(other, queue.name).configure(holds=2)
+    other.close()
+    last = leaseq.connect(server.url)
+    assert queue.name in leaseq.queues(last)
+    last.close()
 
 
 def test_a_lease_is_kept_to_the_microsecond(timed: leaseq.Queue) -> None:
