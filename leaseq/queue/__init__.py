@@ -25,9 +25,9 @@ class Queue(Filling, Working, Managing, Looking):
 def queues(client: Client) -> list[str]:
     """The names of the queues in a server, sorted.
 
-    A cluster has this list in a slot of its own, and may lose the latest names with that slot's primary though
-    their queues are whole. They are entered again by `configure`, and by each process that knew them and lists
-    queues once more, as the clear job and the pages do.
+    A cluster has this list in a slot of its own, and may lose the latest names with that slot's primary
+    though their queues are whole. They are entered again by `configure`, and by each process that knew them
+    and lists queues once more, as the clear job and the pages do.
     """
     with client.translating():
         found = client.redis.smembers(QUEUES)
