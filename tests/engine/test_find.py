@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -214,8 +213,10 @@ def test_answers_of_a_person_a_time_late_or_not(timed: leaseq.Queue, take: Take,
     assert given(late=False) == [0, 1, "hers"]
     assert given(since=start + timedelta(seconds=2), until=start + timedelta(seconds=23)) == [1, 2]
     assert given(until=start + timedelta(seconds=2)) == [0]
-    for n, (answer, following) in enumerate(pairwise(timed.answers())):
-        assert given(since=answer.finished_at, until=following.finished_at) == given()[n : n + 1]
+    for with_late in (False, True):
+        for one in timed.answers(with_late=with_late):
+            assert one in timed.answers(with_late=with_late, since=one.finished_at)
+            assert one not in timed.answers(with_late=with_late, until=one.finished_at)
     with pytest.raises(leaseq.Invalid):
         timed.answers(person="")
 

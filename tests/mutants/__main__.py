@@ -27,7 +27,10 @@ LONG_PATIENCE = 1_200  # for all the tests that are named, and for the wider one
 # Plugins that these tests don't use take longer to load than most of the tests to run.
 PLAIN = [f"-pno:{name}" for name in ("schemathesis", "playwright", "anyio")]
 ALONE = [*PLAIN, "-pno:xdist", "-pno:xdist.looponfail", "-x", f"--limit={LIMIT}"]
-WIDER = ("tests/engine", "tests/ground", "tests/topology", "tests/worker", "tests/transfer", "tests/cli")
+WIDER = (
+    *("tests/engine", "tests/ground", "tests/topology", "tests/worker", "tests/transfer", "tests/cli"),
+    "--ignore=tests/engine/test_mutants.py",  # which would say of each that it is planted already
+)
 
 
 @dataclass(frozen=True)

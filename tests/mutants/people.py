@@ -53,6 +53,10 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         ("a cursor is not kept", "    call('HSET', CURSORS, person, text)\n", ""),
         ("what is gone stays put off", "    call('ZREM', gone[1], gone[2])\n", ""),
+    ),
+    *mutants(
+        f"{INCLUDES}/remember.lua",
+        "skills",
         (
             "an empty row stays in use",
             "      call('HDEL', ROWS, head.row)\n",
