@@ -190,9 +190,7 @@ class Stats:
 class Obstacles:
     """Why what waits is not for a person."""
 
-    lacking: tuple[
-        tuple[str, ...], ...
-    ]  # for each set of skills that waits: those that they lack; fewest first
+    lacking: tuple[tuple[str, ...], ...]  # of each set of skills that waits, those missing; fewest first
     assigned: bool  # some of it is meant for somebody else
     passed: bool  # some of it they answered, said that it is not for them, or hold another assignment of
 

@@ -153,32 +153,28 @@ class Settings(BaseSettings):
             raise ValueError(f"one that nobody can guess is needed: {HOW_TO_MAKE} makes it")
         return value
 
-    @field_validator("proxy_addresses", mode="before")
+    @field_validator("proxy_addresses", "cors_origins", "media_origins", mode="before")
     @classmethod
-    def _networks(cls, value: object) -> object:
+    def _words(cls, value: object) -> object:
         return tuple(value.split()) if isinstance(value, str) else value
 
-    @field_validator("cors_origins", mode="before")
+    @field_validator("cors_origins")
     @classmethod
-    def _pages(cls, value: object) -> object:
-        found = tuple(value.split()) if isinstance(value, str) else value
-        if isinstance(found, tuple):
-            for origin in found:
-                if not re.fullmatch(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?", str(origin)):
-                    raise ValueError(
-                        f"{origin!r} is no origin as a browser writes it, like https://app.example.org"
-                    )
-        return found
+    def _pages(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            if not re.fullmatch(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?", origin):
+                raise ValueError(
+                    f"{origin!r} is no origin as a browser writes it, like https://app.example.org"
+                )
+        return value
 
-    @field_validator("media_origins", mode="before")
+    @field_validator("media_origins")
     @classmethod
-    def _origins(cls, value: object) -> object:
-        found = tuple(value.split()) if isinstance(value, str) else value
-        if isinstance(found, tuple):
-            for origin in found:
-                if not str(origin).startswith(("https://", "http://")) or str(origin).count("/") != 2:
-                    raise ValueError(f"{origin!r} is no origin like https://cdn.example.org")
-        return found
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            if not origin.startswith(("https://", "http://")) or origin.count("/") != 2:
+                raise ValueError(f"{origin!r} is no origin like https://cdn.example.org")
+        return value
 
 
 def _is_weak(secret: str) -> bool:

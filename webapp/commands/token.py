@@ -8,19 +8,12 @@ import click
 
 from leaseq import Invalid
 from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
+from webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from webapp.accounts import Accounts
 
-BY = "the command line"
 SCOPES = ("read", "work", "manage", "admin")
-
-
-def accounts_of(client: Client) -> Accounts:
-    from webapp.accounts import Accounts
-
-    return Accounts(client)
 
 
 @click.group()

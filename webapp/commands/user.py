@@ -10,23 +10,17 @@ import click
 
 from leaseq import Invalid
 from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
+from webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
     from leaseq import Client
     from webapp.accounts import Accounts
 
 ROLES = ("worker", "manager", "admin")
-BY = "the command line"
 
 password_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input instead of asking for it."
 )
-
-
-def accounts_of(client: Client) -> Accounts:
-    from webapp.accounts import Accounts
-
-    return Accounts(client)
 
 
 @click.group()

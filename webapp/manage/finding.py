@@ -10,10 +10,9 @@ from typing import Any, get_args
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq import Did, Filter, Invalid, Listed, transfer
+from leaseq import Filter, Invalid, Listed, transfer
 
 LISTS: tuple[Listed, ...] = get_args(Listed)
-DID: tuple[Did, ...] = get_args(Did)
 LATEST_FIRST = ("finished", "dead")
 """The lists that begin with the newest, where nobody asks for the oldest."""
 

@@ -1,0 +1,18 @@
+"""What the commands about people and their tokens share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leaseq import Client
+    from webapp.accounts import Accounts
+
+BY = "the command line"
+"""Who did it, as the log has it."""
+
+
+def accounts_of(client: Client) -> Accounts:
+    from webapp.accounts import Accounts
+
+    return Accounts(client)
