@@ -15,6 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
+from tests.patience import eventually
 from tests.web.gunicorn_place import gunicorn
 from webapp.accounts import Accounts
 
@@ -89,8 +90,7 @@ def test_take_answer_next_and_give_back(
     app.get_by_label("Is it urgent?").select_option("no")
     app.get_by_label("Stars").fill("4")
     first = queue.mine(person)[0].expires_at
-    while queue.mine(person)[0].expires_at == first:  # until it renews by itself
-        app.wait_for_timeout(50)
+    eventually(lambda: queue.mine(person)[0].expires_at > first, "it renews by itself")
     app.get_by_role("button", name="Finish and next").click()
     expect(app.get_by_text("This is two")).to_be_visible()
     assert [answer.result for answer in queue.answers()] == [{"about": "refund", "urgent": False, "stars": 4}]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import time
 from typing import Any
 
 import pytest
@@ -19,8 +18,7 @@ from tests.taking import take
 
 def expired(client: leaseq.Client, name: str, count: int, *, for_seconds: float = 60) -> leaseq.Queue:
     """A queue of which so many leases ran out that long ago."""
-    earlier = Clock(round((time.time() - 300 - for_seconds) * 1e6))
-    queue = leaseq.Queue(client, name, clock=earlier)
+    queue = leaseq.Queue(client, name, clock=Clock.from_now(-300 - for_seconds))
     queue.configure(lease_seconds=300)
     queue.enqueue_many([{"n": n} for n in range(count)])
     for n in range(count):

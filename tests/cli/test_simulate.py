@@ -15,6 +15,7 @@ import leaseq
 from leaseq import simulate
 from leaseq.plausible import value_for
 from tests.cli.conftest import Call, Spawn
+from tests.patience import eventually
 
 FORM = {
     "ask": {
@@ -139,8 +140,7 @@ def test_the_command_stops_on_a_signal_and_gives_back_what_is_held(
     queue = leaseq.Queue(server.client, queue_name)
     queue.enqueue_many([{"n": n} for n in range(5)])
     process = spawn("simulate", queue_name, "--people", "2", "--think", "600")
-    while queue.stats().reserved < 2:
-        assert process.poll() is None
+    eventually(lambda: queue.stats().reserved == 2 or process.poll() is not None)
     process.terminate()
     out, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (0, b"")

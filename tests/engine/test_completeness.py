@@ -24,9 +24,7 @@ class Known:
     answered: set[str] = field(default_factory=set)
     never: set[str] = field(default_factory=set)
     later: set[str] = field(default_factory=set)  # gave it back, to see it again
-    beside: set[str] = field(
-        default_factory=set
-    )  # had one of its assignments in hand: may have passed others
+    beside: set[str] = field(default_factory=set)  # had one of its assignments: may have passed others
     assigned: dict[int, str] = field(default_factory=dict)  # assignment → person
 
 

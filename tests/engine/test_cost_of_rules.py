@@ -62,10 +62,8 @@ def test_a_move_costs_the_same_in_a_large_queue(alone: redis.Redis, answers: int
     name = f"{answers}.{person}"
     small = lived(alone, f"small.{name}", 1_000, answers=answers)
     large = lived(alone, f"large.{name}", 20_000, answers=answers)
-    for queue in (small, large):
-        a_day(
-            alone, queue, person
-        )  # so that every script is loaded, and they looked past what they passed over
+    for queue in (small, large):  # so that every script is loaded, and they looked past what they passed over
+        a_day(alone, queue, person)
     assert a_day(alone, large, person) == a_day(alone, small, person)
 
 

@@ -16,6 +16,7 @@ from tests.faults.history import Call, Granted, History, Recorder
 from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
 from tests.faults.wgl import Span, linearization
+from tests.patience import PATIENCE
 
 
 def register(state: int, op: tuple[str, int]) -> Iterator[int]:
@@ -138,8 +139,7 @@ def story(queue: leaseq.Queue) -> History:
     by.enqueue("a", {}), by.enqueue("b", {})
     ann, bob = by.reserve("ann"), by.reserve("bob")
     by.finish(bob, {"by": "bob"})
-    while (eve := by.reserve("eve")) is None:
-        pass
+    eve = by.reserve("eve", wait=PATIENCE)
     by.finish(ann, {"by": "ann"})
     by.finish(eve, {"by": "eve"})
     return done

@@ -36,9 +36,8 @@ from tests.patience import patiently
 Measured = Callable[[str], None]
 BUSY = Habits(abandons=8, fails=8, walks_away=2, renews=15, is_late=2)
 TIMEOUT = 1  # second that a client waits for an answer
-HANGS = (
-    5 * TIMEOUT
-)  # a call may connect, ask for the policy, and be sent twice; the rest is for a busy machine
+# A call may connect, ask for the policy, and be sent twice; the rest is for a busy machine.
+HANGS = 5 * TIMEOUT
 
 
 @pytest.fixture(scope="module")

@@ -32,9 +32,7 @@ def load(server: redis.Redis, texts: Iterable[str]) -> None:
 
 
 def _stream(server: redis.Redis, key: bytes) -> dict[str, Any]:
-    found = cast(
-        "Any", server.eval(_ENTRIES, 1, key)
-    )  # an entry may have a field twice, and they have an order
+    found = cast("Any", server.eval(_ENTRIES, 1, key))  # fields come in order, and one may come twice
     entries = [[id.decode(), [word.decode() for word in words]] for id, words in found]
     return {"entries": entries, "groups": [_group(server, key, one) for one in server.xinfo_groups(key)]}
 

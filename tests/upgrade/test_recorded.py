@@ -222,9 +222,8 @@ def test_the_accounts_are_those_of_then(state: State) -> None:
     session = accounts.sessions.person(then["session"])
     assert session is not None
     assert session.name == "ann"
-    following = pyotp.TOTP(then["factor"]).at(
-        time.time() + 30
-    )  # not used even where it was recorded just now
+    soon = time.time() + 30  # its code was not used even where the state was recorded just now
+    following = pyotp.TOTP(then["factor"]).at(soon)
     assert accounts.factors.accepts("b b", following)
     assert accounts.factors.accepts("b b", then["recovery"])
     assert accounts.link_is_for(then["link"]) == "b b"

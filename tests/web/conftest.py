@@ -6,7 +6,6 @@ import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 import leaseq
+from tests.conftest import Clock
 from webapp import create_app
 from webapp.accounts import Accounts, Passwords
 from webapp.settings import Settings
@@ -190,8 +190,8 @@ def timed_asking(asking: leaseq.Queue, server: Any) -> tuple[leaseq.Queue, Calla
     """The queue, and a way to let its leases run out now: its time steps a day ahead."""
 
     def expire() -> None:
-        ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
-        leaseq.Queue(server.client, asking.name, clock=lambda: ahead).enqueue({"text": "later"}, priority=150)
+        ahead = leaseq.Queue(server.client, asking.name, clock=Clock.from_now(86_400))
+        ahead.enqueue({"text": "later"}, priority=150)
 
     return asking, expire
 

@@ -129,12 +129,12 @@ def test_each_of_several_answers_is_exported_once(
 
 
 def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
-    asking: leaseq.Queue, worker: Caller, manager: Caller
+    timed_asking: tuple[leaseq.Queue, Callable[[], None]], worker: Caller, manager: Caller
 ) -> None:
-    asking.configure(lease_seconds=0.1)
+    asking, expire = timed_asking
     lease = reserve(asking, worker)
-    while worker("GET", f"/queues/{asking.name}/mine").json["leases"]:
-        pass  # until the lease has run out
+    expire()
+    assert worker("GET", f"/queues/{asking.name}/mine").json["leases"] == []
     finish = {"token": lease["token"], "result": ANSWER}
     done = worker("POST", f"/queues/{asking.name}/items/one/finish", json=finish)
     assert (done.status_code, done.json["late"]) == (200, True)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
-from tests.conftest import Clock
+from tests.conftest import Clock, Server
 from tests.taking import take
 from webapp.live.picture import Picture
 from webapp.live.spark import spark
@@ -95,8 +95,7 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -
     assert seen["handling"]
 
 
-def test_a_picture_follows_what_happens(queue: leaseq.Queue) -> None:
-    clock = Clock()
+def test_a_picture_follows_what_happens(server: Server, queue: leaseq.Queue, clock: Clock) -> None:
     picture = Picture(queue, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     first = picture.seen()
@@ -109,12 +108,10 @@ def test_a_picture_follows_what_happens(queue: leaseq.Queue) -> None:
     clock.tick(10)
     seen = picture.seen()
     assert seen["unwanted"] == [{"key": "one 1", "id": "one", "people": 3}]
-    queue.configure(lease_seconds=0.1)
     lease = take(queue, "dan")
     clock.tick(10)
     assert [one["person"] for one in picture.seen()["held"]] == ["dan"]
-    while queue.clear().returned == 0:
-        pass
+    assert leaseq.Queue(server.client, queue.name, clock=Clock.from_now(301)).clear().returned == 1
     take(queue, "eva")
     with pytest.raises(leaseq.LeaseLost):
         queue.finish(lease, {})
