@@ -52,6 +52,14 @@ QUORUM = Check(
     "would not fail over {service}: {said}",
     "start the sentinels that are missing, or SENTINEL SET {service} quorum to a number that can be reached",
 )
+HASTY = Check(
+    "sentinel-hasty",
+    "copies",
+    "warning",
+    "takes the primary of {service} for gone after {milliseconds} ms: as it connects anew once a second at "
+    "most, it may take one for gone that was just promoted, and replace it by one that nobody follows",
+    "SENTINEL SET {service} down-after-milliseconds {enough} on each sentinel",
+)
 MIN_REPLICAS = Check(
     "min-replicas-to-write",
     "copies",
@@ -94,6 +102,7 @@ CHECKS = (
     FEW_SENTINELS,
     SENTINEL_AWAY,
     QUORUM,
+    HASTY,
     MIN_REPLICAS,
     TOO_FEW,
     SLOTS,
@@ -107,6 +116,7 @@ WELL = {
 }
 
 SLOT_COUNT = 16_384
+ENOUGH = 2_000  # milliseconds until a sentinel takes a primary for gone
 
 
 def look(place: Place, away: set[Node]) -> Iterator[Finding]:
@@ -151,6 +161,8 @@ def _sentinels(place: Place, answering: int) -> Iterator[Finding]:
             continue
         known = max(known, int(state["num-other-sentinels"]) + 1)
         yield from _quorum(sentinel, place.service)
+        if (milliseconds := int(state["down-after-milliseconds"])) < ENOUGH:
+            yield HASTY.found(sentinel.where, service=place.service, milliseconds=milliseconds, enough=ENOUGH)
         yield from _door(sentinel)
     if known < 3:
         yield FEW_SENTINELS.found(primary.where, count=known)

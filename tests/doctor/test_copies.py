@@ -91,6 +91,14 @@ def test_one_data_node_and_one_sentinel() -> None:
         assert re.match("warning: is watched by 1 ", said["few-sentinels"])
 
 
+def test_a_sentinel_that_takes_a_new_primary_for_gone() -> None:
+    with alone(quorum=1) as (url, _), redis.Redis.from_url(f"redis://{url.split('/')[2]}") as watcher:
+        watcher.execute_command("SENTINEL", "SET", "mymaster", "down-after-milliseconds", 2_000)
+        assert set(found(url)) == {"no-replica", "few-sentinels"}
+        watcher.execute_command("SENTINEL", "SET", "mymaster", "down-after-milliseconds", 1_999)
+        assert re.match("warning: .* mymaster for gone after 1999 ms", found(url)["sentinel-hasty"])
+
+
 def test_a_sentinel_that_is_slow_is_not_away() -> None:
     with alone(quorum=1) as (url, _):
         process = redis.Redis.from_url(f"redis://{url.split('/')[2]}").info("server")["process_id"]
