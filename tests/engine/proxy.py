@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections import Counter
 from pathlib import Path
 
 from leaseq.moves import SCRIPTS
@@ -53,15 +54,16 @@ class SilentProxy(CuttingProxy):
         super().__init__(server, folder)
         self.listening: set[socket.socket] = set()
         self._silent: set[socket.socket] = set()
-        self.pongs = 0  # over a link that listens
+        self.pongs = Counter[socket.socket]()  # by the link that listens
 
     def fall_silent(self) -> None:
         self._silent, self.listening = self.listening, set()
+        self.pongs.clear()
 
     def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
         if client in self._silent:
             return True
         if b"SUBSCRIBE" in sent:
             self.listening.add(client)
-        self.pongs += client in self.listening and b"PING" in sent
+        self.pongs[client] += client in self.listening and b"PING" in sent
         return super()._answer(client, sent, data)

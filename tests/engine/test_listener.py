@@ -42,10 +42,8 @@ def test_a_silent_link_of_the_listener_is_replaced(
         ann = start("ann", on=leaseq.Queue(client, queue.name))
         eventually(lambda: len(proxy.listening) == 1)
         proxy.fall_silent()
-        eventually(lambda: len(proxy.listening) == 1)
-        pongs = proxy.pongs
-        eventually(lambda: proxy.pongs > pongs + 2)
-        assert len(proxy.listening) == 1, "a link that answers stays"
+        eventually(lambda: max(proxy.pongs.values(), default=0) > 2, "a link that answers stays")
+        monkeypatch.setattr("leaseq.waiting._SILENCE", LONG)  # however busy the machine is from here on
         queue.enqueue({}, id="a")
         assert got(ann) == ["a"]
         client.close()
