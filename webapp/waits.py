@@ -38,8 +38,8 @@ def end_at_a_stop(*ends: Callable[[], object]) -> None:
         return  # nothing here finishes anything
 
     def stop(number: int, frame: FrameType | None) -> None:
+        before(number, frame)  # first: what a thread takes up that is let go finds that the process stops
         for end in ends:
             threading.Thread(target=end).start()  # what it locks may be locked where the signal came
-        before(number, frame)
 
     signal.signal(signal.SIGTERM, stop)

@@ -45,8 +45,9 @@ def is_ready(port: int) -> Callable[[], bool]:
 
 
 def keep_busy(url: str) -> None:
-    """Hold the server for three seconds: a stopped one won't do, the kernel wakes it when its parent dies."""
-    script = "local till = os.clock() + 3 while os.clock() < till do end"
+    """Hold the server for a second of its own time, which is more on a busy machine: a stopped one won't do,
+    the kernel wakes it when its parent dies."""
+    script = "local till = os.clock() + 1 while os.clock() < till do end"
     with redis.Redis.from_url(url, retry=None) as server, suppress(redis.RedisError):
         server.eval(script, 0)
 

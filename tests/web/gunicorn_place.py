@@ -52,5 +52,5 @@ def gunicorn(
 
 
 def _is_ready(url: str) -> bool:
-    with urllib.request.urlopen(f"{url}/readyz", timeout=2):
+    with urllib.request.urlopen(f"{url}/readyz", timeout=PATIENCE):
         return True

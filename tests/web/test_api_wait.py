@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import urllib.request
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from tests.patience import PATIENCE, eventually
 from webapp import create_app
 from webapp.accounts import Accounts
 from webapp.settings import Settings
+from webapp.waits import end_at_a_stop
 
 from .api_calls import problem
 from .conftest import CHEAP, SECRET, Caller
@@ -152,3 +154,22 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
         eventually(lambda: queue.stats().waiting == 1)
     assert waiting.result()[0] == 204
     assert queue.stats().waiting == 0
+
+
+def test_who_is_let_go_finds_that_the_process_stops() -> None:
+    """A thread that is free then takes up what may be late already, and is still to be answered."""
+    others, happened = set(threading.enumerate()), []
+
+    def finish(_number: int, _frame: object) -> None:
+        for thread in set(threading.enumerate()) - others:
+            thread.join()
+        happened.append("stops")
+
+    at_first = signal.signal(signal.SIGTERM, finish)
+    try:
+        end_at_a_stop(lambda: happened.append("lets go"))
+        signal.raise_signal(signal.SIGTERM)
+        eventually(lambda: len(happened) == 2)
+    finally:
+        signal.signal(signal.SIGTERM, at_first)
+    assert happened == ["stops", "lets go"]

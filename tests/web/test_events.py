@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import leaseq
+from tests.patience import PATIENCE
 
 from .conftest import SECRET, Caller
 from .gunicorn_place import gunicorn
@@ -30,7 +31,7 @@ class Watch:
     """A client that watches."""
 
     def __init__(self, address: str, token: str, path: str, **headers: str) -> None:
-        self.connection = http.client.HTTPConnection(address, timeout=20)
+        self.connection = http.client.HTTPConnection(address, timeout=PATIENCE)
         self.connection.request(
             "GET", f"/api/v1{path}", headers={"Authorization": f"Bearer {token}", **headers}
         )
@@ -73,7 +74,7 @@ def watch() -> Iterator[Callable[..., Watch]]:
 
 
 def get(address: str, path: str, token: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection(address, timeout=20)
+    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
     try:
         connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
         answer = connection.getresponse()
@@ -147,7 +148,7 @@ def test_what_is_no_cursor_is_refused(
 
 def test_http_1_0_gets_the_same_without_chunks(small: str, asking: leaseq.Queue, manager: Caller) -> None:
     host, port = small.split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as sock:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as sock:
         line = f"GET /api/v1/queues/{asking.name}/events HTTP/1.0"
         sock.sendall(f"{line}\r\nAuthorization: Bearer {manager.token}\r\n\r\n".encode())
         heard = b""
@@ -161,17 +162,18 @@ def test_http_1_0_gets_the_same_without_chunks(small: str, asking: leaseq.Queue,
 def test_a_stop_ends_the_streams_at_once_and_in_order(
     server: Any, asking: leaseq.Queue, manager: Caller, watch: Callable[..., Watch]
 ) -> None:
-    with gunicorn(server.url, SECRET, workers=1, threads=2) as (url, process):
+    patient = {"GUNICORN_CMD_ARGS": f"--graceful-timeout {2 * PATIENCE}"}
+    with gunicorn(server.url, SECRET, workers=1, threads=2, **patient) as (url, process):
         one = watch(urlsplit(url).netloc, manager.token, f"/queues/{asking.name}/events")
         assert one.event()["event"] == "stats"
         process.terminate()
         assert one.event() == {}
-        process.wait(timeout=8)  # less than it is patient
+        process.wait(PATIENCE)  # less than it is patient
 
 
 def test_a_head_takes_no_place(small: str, asking: leaseq.Queue, manager: Caller) -> None:
     for _ in range(PLACES + 1):
-        connection = http.client.HTTPConnection(small, timeout=20)
+        connection = http.client.HTTPConnection(small, timeout=PATIENCE)
         headers = {"Authorization": f"Bearer {manager.token}"}
         connection.request("HEAD", f"/api/v1/queues/{asking.name}/events", headers=headers)
         assert connection.getresponse().status == 200

@@ -68,9 +68,9 @@ def test_the_processes_count_together(place: tuple[str, Any]) -> None:
 def test_clients_that_say_nothing_take_no_thread(place: tuple[str, Any]) -> None:
     host, _, port = place[0].partition(":")
     with contextlib.ExitStack() as silent:
-        for _ in range(40):
+        for _ in range(200):  # a thread would be kept by each for five seconds, all of them for two minutes
             silent.enter_context(socket.create_connection((host, int(port))))
-        connection = http.client.HTTPConnection(place[0], timeout=3)  # a thread would be kept for 5 seconds
+        connection = http.client.HTTPConnection(place[0], timeout=PATIENCE)
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
         connection.close()
