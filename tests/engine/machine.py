@@ -209,7 +209,8 @@ class Watched(RuleBasedStateMachine):
                 self.look(waiter)
 
     def look(self, waiter: str) -> None:
-        """One who waits looks: by themselves, or since they were woken."""
+        """One who waits looks: by themselves, or since they were woken. No two look in the same moment."""
+        self.clock.tick(0.0001)
         person, line = self.waiting[waiter], self.model.line
         woken, known = line.is_woken(waiter), [(lease.id, lease.token) for lease in self.leases]
         skills = ",".join(sorted(SKILLS[person]))
