@@ -16,6 +16,7 @@ from webapp.accounts import Person
 from webapp.accounts.attempts import Counter, of_password
 from webapp.errors import Problem
 from webapp.gate import Visitor
+from webapp.numbers import whole
 from webapp.state import accounts, person
 
 bp = Blueprint("auth", __name__)
@@ -106,11 +107,12 @@ def token_fields() -> dict[str, Any]:
     """What the form for a token says, as ``Accounts.create_token`` takes it."""
     sent = request.form
     days = sent.get("days", str(TOKEN_DAYS[1]))
-    if days != "never" and not (days.isascii() and days.isdecimal() and len(days) < 6):
+    count = whole(days)
+    if days != "never" and count is None:
         raise Invalid("days", "a number of days, or never")
     return {
         "name": sent.get("token_name", ""),
         "scope": sent.get("scope") or None,
         "queue": sent.get("queue") or None,
-        "days": None if days == "never" else int(days),
+        "days": count,
     }

@@ -9,6 +9,7 @@ import click
 from leaseq import Invalid
 from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
 from webapp.commands.common import BY, accounts_of
+from webapp.numbers import whole
 
 if TYPE_CHECKING:
     from leaseq import Client
@@ -54,9 +55,10 @@ def create(client: Client, name: str, label: str, scope: str | None, queue: str 
 def _days(expires: str) -> int | None:
     if expires == "never":
         return None
-    if not expires.isascii() or not expires.isdecimal() or len(expires) > 5:
+    days = whole(expires)
+    if days is None:
         raise click.BadParameter("a number of days, or never", param_hint="'--expires'")
-    return int(expires)
+    return days
 
 
 @token.command("list", epilog="Example: leaseq token list")

@@ -11,6 +11,7 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Filter, Invalid, Listed, transfer
+from webapp.numbers import whole
 
 LISTS: tuple[Listed, ...] = get_args(Listed)
 LATEST_FIRST = ("finished", "dead")
@@ -88,9 +89,10 @@ def _time(text: str, field: str, *, last: bool = False) -> datetime | None:
 
 
 def _count(text: str, field: str) -> int:
-    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:5]) <= 1_000:
+    count = whole(text)
+    if count is None or not 1 <= count <= 1_000:
         raise Invalid(field, "a whole number from 1 to 1,000")
-    return int(text)
+    return count
 
 
 def list_names() -> dict[str, str]:

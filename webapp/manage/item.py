@@ -16,6 +16,7 @@ from webapp.manage.finding import Search, list_names, search_of
 from webapp.manage.items import LOOKS
 from webapp.manage.late import becomes
 from webapp.manage.story import side_by_side, story_of
+from webapp.numbers import whole
 from webapp.show import parts_of
 from webapp.state import accounts, person, queue
 
@@ -109,10 +110,10 @@ def release(q: str, id: str) -> Response:
 @bp.post("/manage/<q>/items/<name:id>/adopt")
 @needs("manager")
 def adopt(q: str, id: str) -> Response:
-    text = request.form.get("token", "")
-    if not text.isascii() or not text.isdecimal() or len(text) > 16:
+    token = whole(request.form.get("token"))
+    if token is None:
         raise Invalid("token", "the token of a late answer")
-    queue(q).adopt(id, int(text), by=person().name)
+    queue(q).adopt(id, token, by=person().name)
     flash(_("The late answer is the item's answer now. The one that it replaced, if any, is a late answer."))
     return _item(q, id)
 

@@ -15,6 +15,7 @@ from webapp.gate import needs
 from webapp.manage import bp
 from webapp.manage.finding import did_names, list_names, search_of, since_names
 from webapp.manage.moves import moves_on, name_of
+from webapp.numbers import whole
 from webapp.state import accounts, queue
 
 PAGE = 50
@@ -34,7 +35,7 @@ def items(q: str) -> str | tuple[str, int]:
             raise
         search, wrong = search_of({"state": request.args.get("state", "")}), refused
         page = leaseq.Page((), None)
-    before = _count(request.args.get("looked"))
+    before = whole(request.args.get("looked")) or 0
     shown = render_template(
         "manage/items.html",
         queue=found,
@@ -93,8 +94,3 @@ def _exactly(found: leaseq.Queue, id: str) -> leaseq.Item | None:
         return found.get(id) if id else None
     except (Invalid, ItemNotFound):
         return None
-
-
-def _count(text: str | None) -> int:
-    """How many entries the pages before looked through, as the address says."""
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 16 else 0

@@ -19,6 +19,7 @@ from webapp.gate import needs
 from webapp.manage import bp
 from webapp.manage.items import glimpse
 from webapp.manage.moves import Refused, ids_in_words
+from webapp.numbers import whole
 from webapp.state import person, queue
 
 SHOWN = 200
@@ -135,10 +136,11 @@ def _chosen() -> list[str]:
 
 
 def _parts(key: str) -> tuple[int, str]:
-    token, _space, id = key.partition(" ")
-    if not token.isascii() or not token.isdecimal() or len(token) > 16:
+    text, _space, id = key.partition(" ")
+    token = whole(text)
+    if token is None:
         raise Invalid("id", "a late answer's token, a space and its item's id")
-    return int(token), id
+    return token, id
 
 
 def _last() -> str:

@@ -27,6 +27,7 @@ from webapp.manage.moves import (
     name_of,
     write_down,
 )
+from webapp.numbers import whole
 from webapp.state import accounts, queue
 
 MOST_CHOSEN = 500
@@ -200,5 +201,4 @@ def _to(whom: str) -> str:
 
 
 def _number(name: str) -> int:
-    text = request.form.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
+    return whole(request.form.get(name)) or 0

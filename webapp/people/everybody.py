@@ -15,6 +15,7 @@ from webapp.accounts import ROLES, Person
 from webapp.accounts.invitations import DAYS, MAX_DAYS
 from webapp.days import DayFigures
 from webapp.gate import needs
+from webapp.numbers import whole
 from webapp.people import bp
 from webapp.state import accounts, person, state
 
@@ -88,16 +89,16 @@ def _rows(people: list[Person]) -> list[Row]:
 @needs("admin")
 def invite() -> str | tuple[str, int]:
     """Invite somebody, and show the link by which they join."""
-    days = request.form.get("days", str(DAYS))
+    days = whole(request.form.get("days", str(DAYS)))
     try:
-        if not (days.isascii() and days.isdecimal() and len(days) < 4):
+        if days is None:
             raise Invalid("days", f"a whole number from 1 to {MAX_DAYS}")
         token = accounts().invite(
             by=person().name,
             role=request.form.get("role", "worker"),
             skills=request.form.get("skills", "").split(),
             name=request.form.get("name", "").strip() or None,
-            days=int(days),
+            days=days,
         )
     except Invalid as refused:
         return people_page(error=str(refused), sent=request.form), 400

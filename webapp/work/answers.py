@@ -12,6 +12,7 @@ import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from webapp.days import DayFigures
 from webapp.forms import draft_of, fields_of, typed_in, typed_of
+from webapp.numbers import whole
 from webapp.state import person
 from webapp.work.receipt import GONE, receipt_of
 from webapp.work.sheet import Sheet, shown, wants_piece
@@ -31,10 +32,10 @@ def back(q: str) -> Response:
 
 
 def token_sent() -> int:
-    text = request.values.get("token", "")
-    if not text.isascii() or not text.isdecimal() or len(text) > 16:
+    token = whole(request.values.get("token"))
+    if token is None:
         raise Invalid("token", "the token of a lease")
-    return int(text)
+    return token
 
 
 def keep(found: leaseq.Queue, id: str, token: int) -> None:

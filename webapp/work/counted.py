@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import request
 
 from webapp.days import DayFigures, How
+from webapp.numbers import whole
 from webapp.state import person, state
 
 
@@ -17,11 +18,6 @@ def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) ->
         how,
         id=id,
         token=token,
-        active_ms=_milliseconds(request.form.get("active_ms", "")),
+        active_ms=whole(request.form.get("active_ms")) or 0,
         held_ms=round(held_seconds * 1_000),
     )
-
-
-def _milliseconds(text: str) -> int:
-    """A number as a page sends it, which may send anything."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 10 else 0
