@@ -9,8 +9,9 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.profiles import CHEAPEST
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.patience import PATIENCE
 from tests.web.gunicorn_place import serving
 from webapp.accounts import Accounts, Passwords
 
@@ -25,6 +26,8 @@ ARGUMENTS = [
 ]
 SECRET = "a secret for tests that is long enough"
 PASSWORD = "correct horse battery"
+PATIENT = 1_000 * PATIENCE  # as for other processes: milliseconds, only ever waited out by a test that fails
+expect.set_options(timeout=PATIENT)
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +66,7 @@ def person(accounts: Accounts, queue_name: str) -> str:
 def tab(chromium: Browser, address: str) -> Iterator[Page]:
     """An open tab in which nothing may go wrong in silence."""
     context = chromium.new_context(base_url=address)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENT)
     page = context.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

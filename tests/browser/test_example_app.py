@@ -19,7 +19,7 @@ from tests.patience import eventually
 from tests.web.gunicorn_place import gunicorn
 from webapp.accounts import Accounts
 
-from .conftest import SECRET
+from .conftest import PATIENT, SECRET
 
 FOLDER = Path(__file__).parents[2] / "examples"
 FORM = {
@@ -60,7 +60,7 @@ def place(server: Any, elsewhere: str) -> Iterator[str]:
 @pytest.fixture
 def app(chromium: Browser, elsewhere: str) -> Iterator[Page]:
     context = chromium.new_context()
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENT)
     page = context.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -41,7 +41,7 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     judge(tab)
     tab.get_by_role("button", name="Import").click()
     told = f"{ROWS:,} added, 0 there already, 1 rejected."
-    expect(tab.get_by_text(told)).to_be_visible(timeout=20_000)
+    expect(tab.get_by_text(told)).to_be_visible()
     expect(tab).to_have_url(re.compile(r"/import/[\w-]{16}$"))
     tab.reload()
     expect(tab.get_by_text(told)).to_be_visible()

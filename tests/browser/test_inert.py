@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 import leaseq
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD, PATIENT, sign_in
 from webapp.accounts import Accounts
 
 NASTY = (
@@ -36,7 +36,7 @@ FORM = {
 @pytest.fixture
 def page(chromium: Any, address: str) -> Iterator[Page]:
     context = chromium.new_context(base_url=address)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENT)
     yield context.new_page()
     context.close()
 

@@ -49,12 +49,12 @@ def test_who_works_keeps_the_item(tab: Page, person: str, letters: leaseq.Queue)
     tab.mouse.move(200, 120)
     assert asked == []
     tab.clock.fast_forward(LEASE * 1000 // 3 + 2000)
-    expect(tab.locator("#left")).to_have_text(re.compile("6:3[0-9]"))
+    expect(tab.locator("#left")).to_have_text(re.compile("6:[0-3][0-9]"))
     tab.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'x', bubbles: true}))")
     assert asked == [], "nobody did anything"
     with tab.expect_response("**/renew"):
         tab.mouse.move(220, 140)
-    expect(tab.locator("#left")).to_have_text(re.compile("10:00|9:5[0-9]"))
+    expect(tab.locator("#left")).to_have_text(re.compile("10:00|9:[0-5][0-9]"))
     tab.get_by_label("Your answer").press_sequentially("and again")
     tab.mouse.wheel(0, 10)
     assert len(asked) == 1

@@ -117,14 +117,14 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
     tab.goto(page.format(q=queue.name))
     tab.context.clear_cookies()
     told = tab.locator("[data-state]", has_text="You are signed out: these figures are of")
-    expect(told).to_be_visible(timeout=10_000)
+    expect(told).to_be_visible()
     judge(tab)
     tab.get_by_role("main").get_by_role("link", name="Sign in").click()
     tab.get_by_label("Name").fill(boss)
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
     tab.wait_for_url(f"**{page.format(q=queue.name)}")
-    expect(tab.get_by_text("Up to date by itself.")).to_be_visible(timeout=10_000)
+    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
 
 
 def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:

@@ -14,7 +14,7 @@ import leaseq
 from tests.web.gunicorn_place import serving
 from webapp.forms.starts import picture
 
-from .conftest import SECRET, judge, sign_in
+from .conftest import PATIENT, SECRET, judge, sign_in
 
 MEDIA = "https://media.example"
 FORM = {
@@ -80,7 +80,7 @@ def at_item(chromium: Browser, place_with_media: str, person: str, queue: leaseq
     data = {"deep": {"er": [1, 2]}}
     queue.enqueue({"image": picture(), "sound": f"{MEDIA}/a.wav", "rows": rows, "data": data}, id="one")
     context = chromium.new_context(base_url=place_with_media)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENT)
     context.route(f"{MEDIA}/**", in_ranges)
     tab = context.new_page()
     sign_in(tab, person)

