@@ -32,8 +32,13 @@ if open ~= 'open' and holdings and not (grant and string.sub(grant, 1, #claim) =
     grant = call('HGET', LEDGER, 'g:' .. id)
   end
 end
-if not grant or string.sub(grant, 1, #claim) ~= claim or string.find(grant, '\n', 1, true) then
+local granted, marks
+if grant and string.sub(grant, 1, #claim) == claim then
+  granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)$', #claim + 1)
+end
+if not granted then
   --- @include finish_after
+  granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)', #claim + 1)
 elseif now >= soonest + 0 then
   --- @include grant
   late = now >= expiry_of(grant)
@@ -42,7 +47,7 @@ end
 local done, whom
 if not replayed then
   if ARGV[6] ~= form_version then return { 'form' } end
-  if open ~= 'open' or string.find(grant, ' [wd]', #claim + 16) then -- behind the time
+  if open ~= 'open' or (marks ~= '' and string.find(marks, ' [wd]')) then
     --- @include row_keys
     --- @include other_keys
     --- @include assignments
@@ -54,15 +59,17 @@ if not replayed then
     answered(id, person, answers)
   end
   local first, last = string.find(holdings, '\t' .. id .. '\t', 1, true)
-  if first then holdings = string.sub(holdings, 1, first) .. string.sub(holdings, last + 1) end
-  finished = finished + 1
+  if first then
+    holdings = string.sub(holdings, 1, first) .. (last < #holdings and string.sub(holdings, last + 1) or '')
+  end
+  finished = string.format('%d', finished + 1) -- at half the cost of what '..' makes of a number
   done = grant .. '\nfinished ' .. at .. (late and ' 1\n' or ' 0\n') .. result
   whom = item .. '\t' .. ARGV[3] .. '\t' .. person
   call('ZADD', FINISHED, at, id)
   call('ZREM', source, id)
 end
 local ended = replayed and string.match(grant, '\nfinished (%d+)') or at
-local lasted = ended - string.match(grant, '^%d+', #claim + 1)
+local lasted = ended - granted
 if request then
   local waiter, woken -- nobody: a finish does not wait
   --- @include row_keys

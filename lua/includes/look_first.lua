@@ -1,6 +1,6 @@
 -- Before the next item: takes back a few leases that ran out, so that a dead clear job keeps nobody
 -- waiting, and looks into the person's hands.
--- Needs: what take.lua needs. Sets: reply, holdings, and after what it did now, at and the status.
+-- Needs: what take.lua needs. Sets: reply, holdings, tab, and after what it did now, at and the status.
 if done then
   --- @include write_finish
   done = nil
@@ -30,6 +30,7 @@ if holdings then
   reply = lease_in_hand(person, request, holdings)
   holdings = call('HGET', LEDGER, 'p:' .. person)
 end
+tab = holdings and string.find(holdings, '\t', 1, true)
 if swept or events[1] then
   at = string.format('%.0f', now)
   save()

@@ -5,7 +5,8 @@
 -- No function is made here unless something is out of the ordinary: making one costs as much as half
 -- a command. Every write of a destination comes before the removal of its source.
 local reply
-if now >= soonest + 0 or (holdings and string.find(holdings, '\t', 1, true) < #holdings) then
+local tab = holdings and string.find(holdings, '\t', 1, true) -- what they hold is behind it
+if now >= soonest + 0 or (tab and tab < #holdings) then
   --- @include look_first
 end
 
@@ -43,13 +44,13 @@ else
 end
 
 if record then
-  token = (token + 1) .. '' -- spelled out once: a number would be at each use
+  token = string.format('%d', token + 1) -- spelled out once: a number would be at each use
   local expires = now + lease_seconds * 1000000
   if expires < soonest + 0 then soonest = string.format('%.0f', expires) end
   call('ZADD', RESERVED, expires, next_id)
   local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' ' .. attempt .. marks
   local event = next_item .. '\t' .. token .. '\t' .. person
-  holdings = request .. (holdings and string.match(holdings, '\t.*') or '\t') .. next_id .. '\t'
+  holdings = request .. (tab and string.sub(holdings, tab) or '\t') .. next_id .. '\t'
   --- @include join_status
   if done then
     call('HSET', LEDGER, 'status', status, 'p:' .. person, holdings, 'g:' .. next_id, grant, 'g:' .. id, done)

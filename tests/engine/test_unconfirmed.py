@@ -125,6 +125,7 @@ def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
     monkeypatch.setitem(MOST, "replica", 60_000)
     queue = leaseq.Queue(leaseq.connect(f"{pair.url}?socket_timeout=60"), queue_name)
     queue.configure(durable="replica")
+    queue.enqueue({})  # so that the script is there
     pair.stop()
     with ThreadPoolExecutor(1) as pool:
         enqueued = pool.submit(queue.enqueue, {})

@@ -7,11 +7,11 @@ INCLUDES = "lua/includes"
 MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "lua/finish.lua",
-        "finish guarantees moments finish_and_next scripts",
+        "finish guarantees moments finish_and_next scripts drafts reserve",
         (
             "any token finishes an item",
-            "if not grant or string.sub(grant, 1, #claim) ~= claim or string.find",
-            "if not grant or string.find",
+            "if grant and string.sub(grant, 1, #claim) == claim then",
+            "if grant then",
         ),
         ("at the very moment it runs out it is in time", "late = now >= expiry_of", "late = now > expiry_of"),
         (
@@ -20,12 +20,14 @@ MUTANTS: tuple[Mutant, ...] = (
             "",
         ),
         ("what is finished stays in reserved", "  call('ZREM', source, id)\n", ""),
-        ("a finish does not count", "  finished = finished + 1\n", ""),
+        ("a finish does not count", "'%d', finished + 1)", "'%d', finished)"),
+        ("what is finished stays in the hands", "holdings = string.sub(holdings, 1, first)", "holdings = holdings"),
         (
-            "what is finished stays in the hands",
-            "holdings = string.sub(holdings, 1, first) .. string.sub(holdings, last + 1)",
-            "last = first",
+            "what is held besides falls out of the hands",
+            "(last < #holdings and string.sub(holdings, last + 1) or '')",
+            "''",
         ),
+        ("an answer with a draft leaves it there", "string.find(marks, ' [wd]')", "string.find(marks, ' d')"),
         ("full memory takes no answers", "#!lua flags=allow-oom\n", "#!lua\n"),
     ),
     *mutants(

@@ -8,7 +8,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         f"{INCLUDES}/take.lua",
         "reserve clear manager_moves looking guarantees",
-        ("a grant has the token of the one before", "token = (token + 1) .. ''", "token = token .. ''"),
+        ("a grant has the token of the one before", "'%d', token + 1)", "'%d', token)"),
         (
             "what is granted stays on its shelf",
             "    call('ZREM', shelf, next_id)\n    call('XADD', JOURNAL, at, 'reserved', event)\n",
