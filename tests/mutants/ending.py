@@ -21,7 +21,11 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         ("what is finished stays in reserved", "  call('ZREM', source, id)\n", ""),
         ("a finish does not count", "'%d', finished + 1)", "'%d', finished)"),
-        ("what is finished stays in the hands", "holdings = string.sub(holdings, 1, first)", "holdings = holdings"),
+        (
+            "what is finished stays in the hands",
+            "holdings = string.sub(holdings, 1, first)",
+            "holdings = holdings",
+        ),
         (
             "what is held besides falls out of the hands",
             "(last < #holdings and string.sub(holdings, last + 1) or '')",
