@@ -146,7 +146,8 @@ def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Pat
         eventually((tmp_path / "started").exists, "all started")
         process.terminate()
         assert process.wait(PATIENCE) == 0
-    assert not alive(int((tmp_path / "grandchild").read_text()))
+    grandchild = int((tmp_path / "grandchild").read_text())
+    eventually(lambda: not alive(grandchild), "who was killed has ended")  # nobody waited for that one
     assert not any(map(alive, pids(tmp_path).values()))
 
 
