@@ -13,6 +13,7 @@ import leaseq
 from webapp import api, auth, docs, health, language, manage, metrics, people, work
 from webapp.accounts import Accounts, Passwords
 from webapp.acts import init_acts
+from webapp.api.describe import say_roles
 from webapp.api.manners import init_manners
 from webapp.cors import Cors
 from webapp.days import Days
@@ -79,6 +80,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     for blueprint in (auth.bp, language.bp, work.bp, manage.bp, people.bp, health.bp, metrics.bp, docs.bp):
         app.register_blueprint(blueprint)
     app.register_api(api.bp)
+    say_roles(app, api.bp)
     init_shedding(app, settings.patience_seconds, traffic)
     init_observing(app, traffic)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses

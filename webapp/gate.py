@@ -44,7 +44,6 @@ OPEN_TO_ANYONE = frozenset(
         "health.readyz",
         "docs.openapi",
         "docs.page",
-        "docs.asset",
     }
 )
 """The only endpoints that take a request without knowing whose it is."""
@@ -108,8 +107,9 @@ def init_gate(app: Flask) -> None:
 
 
 def _whose_page() -> Person | None:
-    """Who is signed in, for the top of the page; also where there is no such page, and so no guard."""
-    if "person" not in g and request.endpoint is None:
+    """Who is signed in, for the top of the page; also where the guard does not ask: there is no such page, or
+    anyone may read it."""
+    if "person" not in g and request.endpoint in (None, "docs.page"):
         with suppress(LeaseqError):
             _identify()
     return cast("Person | None", g.get("person"))

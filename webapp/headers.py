@@ -35,7 +35,7 @@ def secured(response: Response) -> Response:
     for name, value in _ALWAYS.items():
         response.headers.setdefault(name, value)
     response.headers.setdefault("Content-Security-Policy", policy())
-    if request.endpoint not in ("static", "docs.asset"):
+    if request.endpoint != "static":
         response.headers.setdefault("Cache-Control", "no-store")
     if state().settings.secure_cookies:
         response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")

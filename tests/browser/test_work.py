@@ -153,8 +153,3 @@ def test_pages_fit_and_axe_finds_nothing(
     triage.release("m2")
     tab.get_by_role("button", name="Report it").click()
     judge(tab)
-
-
-def test_the_api_is_described_by_a_page_of_our_own(tab: Page) -> None:
-    tab.goto("/api/v1/docs")
-    expect(tab.get_by_text("/api/v1/queues/{q}/reserve")).to_be_visible()

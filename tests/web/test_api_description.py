@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from webapp.gate import need_of
 
 from .api_calls import CALLS
 from .conftest import Caller
@@ -28,7 +29,18 @@ def test_the_description_is_openapi_3_1_and_names_every_call(app: Any) -> None:
     for item in found["paths"].values():
         for operation in item.values():
             assert operation["summary"]
+            assert "<" not in operation.get("description", ""), "it is Markdown"
             assert "401" in operation["responses"]
+
+
+def test_it_names_the_role_that_each_call_takes(app: Any) -> None:
+    found = app.test_client().get("/api/v1/openapi.json").json
+    for rule in app.url_map.iter_rules():
+        path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
+        for method in rule.methods - {"HEAD", "OPTIONS"} if rule.endpoint.startswith("api.") else ():
+            role = need_of(app, rule.endpoint)
+            said = found["paths"][path][method.lower()]["security"]
+            assert said == [{"token": [role]}, {"session": [role]}], path
 
 
 def described(app: Any, name: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from webapp.gate import OPEN_TO_ANYONE, need_of
 
 from .conftest import Browser, Caller
 
-VALUES = {"q": "nowhere", "id": "x", "name": "x", "file": "css/swagger-ui.css", "filename": "style.css"}
+VALUES = {"q": "nowhere", "id": "x", "name": "x", "filename": "style.css"}
 
 
 def every_route(app: Flask) -> list[tuple[str, str, str]]:
@@ -73,8 +73,8 @@ def test_a_route_that_declares_nothing_is_closed(server: Any) -> None:
 
 def test_every_post_of_a_page_wants_the_csrf_token(app: Flask, visitor: Callable[[str], Browser]) -> None:
     person = visitor("admin")
-    for endpoint, method, path in every_route(app):
-        if method != "GET" and endpoint != "docs.asset":
+    for _, method, path in every_route(app):
+        if method != "GET":
             answer = person.client.open(path, method=method, json={} if path.startswith("/api/") else None)
             assert answer.status_code == 403, path
             assert "CSRF" in answer.text, path
@@ -110,7 +110,7 @@ def test_every_page_has_the_headers_and_a_nonce_of_its_own(visitor: Callable[[st
         scripts = re.findall(r"<script[^>]*>", answer.text)
         assert scripts
         assert all(f'nonce="{nonce}"' in script and " src=" in script for script in scripts)
-        assert not re.search(r"<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org)", answer.text)
+        assert not re.search(r"<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org|localhost/)", answer.text)
     assert len(nonces) == 6
 
 

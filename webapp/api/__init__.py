@@ -35,6 +35,7 @@ bp = APIBlueprint(
     "api",
     __name__,
     url_prefix="/api/v1",
+    operation_id_callback=lambda name, **_: name,
     abp_security=[{"token": []}, {"session": []}],
     abp_responses={
         "400": problem_reply("`invalid`: a field was refused, and nothing changed"),

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from leaseq import form, strict
 from webapp.accounts import Role
+from webapp.api.lists import AFTER, LIMIT
 from webapp.waits import LONGEST
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
@@ -219,26 +220,22 @@ class ItemsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     state: State = Field(description="Which of the five states")
-    after: str | None = Field(
-        None, description="The cursor that the page before gave", json_schema_extra=PLACE
-    )
-    limit: int = Field(100, ge=1, le=1_000)
+    after: str | None = Field(None, description=AFTER, json_schema_extra=PLACE)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 
 
 class DueQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    after: str | None = Field(
-        None, description="The cursor that the page before gave", json_schema_extra=DUE_PLACE
-    )
-    limit: int = Field(100, ge=1, le=1_000)
+    after: str | None = Field(None, description=AFTER, json_schema_extra=DUE_PLACE)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 
 
 class JournalQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     after: str | None = Field(None, description="The cursor of the last event seen", json_schema_extra=EVENT)
-    limit: int = Field(100, ge=1, le=1_000)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 
 
 class EventsQuery(BaseModel):
@@ -255,7 +252,7 @@ _MOMENT = ": a day of UTC (2026-11-21), or a time with its zone (2026-11-21T10:0
 class AnswersQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["jsonl", "json", "csv", "tsv"] = "jsonl"
+    format: Literal["jsonl", "json", "csv", "tsv"] = Field("jsonl", description="How to write them")
     since: str | None = Field(
         None, alias="from", description="Finished from this on" + _MOMENT, json_schema_extra=MOMENT
     )

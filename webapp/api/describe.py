@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from flask import Flask
 from flask_openapi.blueprint import APIBlueprint
 from flask_openapi.models.example import Example
 from flask_openapi.models.media_type import MediaType
@@ -17,6 +18,8 @@ from flask_openapi.models.response import Response
 from webapp.api import examples
 from webapp.api.bodies import PRINTABLE
 from webapp.api.keys import HEADER, MAX_KEY
+from webapp.api.manners import template
+from webapp.gate import need_of
 from webapp.requests import JSON
 
 PROBLEM = "application/problem+json"
@@ -33,6 +36,8 @@ _KEY = {
 
 def complete(bp: APIBlueprint) -> None:
     for path, method, operation in _operations(bp.paths):
+        if operation.description:
+            operation.description = operation.description.replace("<br/>", "\n")  # it is Markdown
         call = f"{method.upper()} {path.removeprefix(str(bp.url_prefix))}"
         if method == "post":
             operation.parameters = [*(operation.parameters or ()), Parameter.model_validate(_KEY)]
@@ -47,6 +52,16 @@ def complete(bp: APIBlueprint) -> None:
             _show_requests(call, operation.requestBody)
         _show_paths(operation)
         _show_answers(call, answers)
+
+
+def say_roles(app: Flask, bp: APIBlueprint) -> None:
+    """Each way to say who calls, with the role that the call takes."""
+    for rule in app.url_map.iter_rules():
+        described = bp.paths.get(template(rule))
+        for _, method, operation in _operations({rule.rule: described} if described else {}):
+            if method.upper() in (rule.methods or ()):
+                role = need_of(app, rule.endpoint)
+                operation.security = [{way: [str(role)]} for named in bp.abp_security or () for way in named]
 
 
 def _operations(paths: dict[str, PathItem]) -> Iterator[tuple[str, str, Operation]]:

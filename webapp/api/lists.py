@@ -11,13 +11,14 @@ _One = TypeVar("_One")
 _Key = TypeVar("_Key", str, int)
 
 AFTER = "The cursor that the page before gave"
+LIMIT = "How many at most"
 
 
 class PageQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     after: str | None = Field(None, description=AFTER, min_length=1)
-    limit: int = Field(100, ge=1, le=1_000)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 
 
 class LeasesQuery(PageQuery):

@@ -1,0 +1,42 @@
+"""The API's description, and a page to read it by. Neither tells anything about anybody's data."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from flask import Blueprint, Response, current_app, jsonify, render_template
+from flask_openapi.openapi import OpenAPI
+from markupsafe import Markup
+
+from webapp.docs.commands import BASE, commands
+from webapp.docs.reading import read
+from webapp.docs.words import fields_of, inline, limits
+
+bp = Blueprint("docs", __name__, url_prefix=BASE)
+_MADE = "leaseq-reference"
+_HELPERS = {"commands": commands, "fields_of": fields_of, "inline": inline, "limits": limits}
+
+
+@bp.get("/openapi.json")
+def openapi() -> Response:
+    return jsonify(_document())
+
+
+@bp.get("/docs")
+def page() -> str:
+    about = _document()["info"]["description"]
+    return render_template("docs/page.html", base=BASE, about=about, reference=_reference())
+
+
+def _document() -> dict[str, Any]:
+    return cast("OpenAPI", current_app).api_doc
+
+
+def _reference() -> Markup:
+    """What all readers get alike. The description does not change while the app runs, so it is made once."""
+    made: Markup | None = current_app.extensions.get(_MADE)
+    if made is None:
+        found = read(_document())
+        text = render_template("docs/reference.html", found=found, **_HELPERS)
+        made = current_app.extensions[_MADE] = Markup(text)  # noqa: S704 - our own template has escaped it
+    return made

@@ -1,0 +1,55 @@
+"""Each call as a line for the shell, to copy: one for each example of its body."""
+
+from __future__ import annotations
+
+import json
+from shlex import quote
+from typing import Any
+from urllib.parse import quote as in_address
+
+from webapp.docs.reading import Call
+
+BASE = "/api/v1"
+_NARROW = 60
+
+
+def commands(call: Call) -> list[str]:
+    """``$LEASEQ`` and ``$TOKEN`` are set as the page's head says."""
+    parts = ["curl -s", *(["-N"] if _streams(call) else [])]
+    if call.method != "GET":
+        parts.append(f"-X {call.method}")
+    start = " ".join([*parts, f'"$LEASEQ{_address(call)}"']), '-H "Authorization: Bearer $TOKEN"'
+    return [" \\\n  ".join([*start, *body]) for body in _bodies(call)]
+
+
+def _streams(call: Call) -> bool:
+    return any("text/event-stream" in (one.said.get("content") or {}) for one in call.answers)
+
+
+def _address(call: Call) -> str:
+    path, query = call.path.removeprefix(BASE), []
+    for one in call.said.get("parameters", ()):
+        if one["in"] == "path":
+            path = path.replace(f"{{{one['name']}}}", in_address(one["example"], safe=""))
+        elif one["in"] == "query" and one["required"]:
+            query.append(f"{one['name']}={in_address(one['schema']['enum'][0])}")
+    return path + ("?" + "&".join(query) if query else "")
+
+
+def _bodies(call: Call) -> list[list[str]]:
+    """What each command adds for its body; one that adds nothing where there is no body."""
+    kinds = call.said.get("requestBody", {}).get("content", {})
+    found = []
+    for kind, media in kinds.items():
+        header = f"-H 'Content-Type: {kind}'"
+        examples = (media.get("examples") or {}).values()
+        found += [[header, f"-d {quote(_json(example['value']))}"] for example in examples]
+        if not examples:
+            found.append([header, "--data-binary @items.jsonl"])
+    return found or [[]]
+
+
+def _json(value: Any) -> str:
+    """On one line where it has the room."""
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= _NARROW else json.dumps(value, ensure_ascii=False, indent=2)

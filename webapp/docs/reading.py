@@ -1,0 +1,109 @@
+"""The OpenAPI document in the order in which a person reads it.
+
+What refuses a call is alike for most calls, so each refusal is told once, and the calls point to it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+Described = dict[str, Any]
+"""A piece of the document."""
+
+_ORDER = ("work", "items", "queues", "manage", "people")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What comes back by one status."""
+
+    id: str
+    status: str
+    said: Described
+
+    @property
+    def phrase(self) -> str:
+        return HTTPStatus(int(self.status)).phrase
+
+    @property
+    def codes(self) -> list[str]:
+        """The problems that it may be."""
+        kinds = (self.said.get("content") or {}).values()
+        return [example["value"]["code"] for kind in kinds for example in kind["examples"].values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One operation."""
+
+    id: str
+    method: str
+    path: str
+    said: Described
+    answers: list[Answer]
+    refusals: list[Answer]
+
+    @property
+    def roles(self) -> list[str]:
+        """Who may call it; the same by whichever way they are known."""
+        return sorted({role for way in self.said["security"] for roles in way.values() for role in roles})
+
+    @property
+    def ways(self) -> list[str]:
+        """By which of the security schemes the caller is known."""
+        return [name for way in self.said["security"] for name in way]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """All of it."""
+
+    info: Described
+    ways: dict[str, Described]
+    groups: dict[str, list[Call]]
+    refusals: list[Answer]
+    shapes: dict[str, Described]
+
+
+@dataclass(slots=True)
+class _Refusals:
+    """Each that was met, once."""
+
+    known: dict[str, Answer] = field(default_factory=dict)
+
+    def one(self, status: str, said: Described) -> Answer:
+        key = status + json.dumps(said, sort_keys=True)
+        if key not in self.known:
+            before = sum(one.status == status for one in self.known.values())
+            id = f"refusal-{status}" + (f"-{before + 1}" if before else "")
+            self.known[key] = Answer(id, status, said)
+        return self.known[key]
+
+
+def read(document: Described) -> Reference:
+    refusals = _Refusals()
+    names = dict.fromkeys((*_ORDER, *(tag["name"] for tag in document["tags"])))
+    groups: dict[str, list[Call]] = {name: [] for name in names}
+    for path, item in document["paths"].items():
+        for method, said in item.items():
+            groups[said["tags"][0]].append(_call(method.upper(), path, said, refusals))
+    return Reference(
+        info=document["info"],
+        ways=document["components"]["securitySchemes"],
+        groups={name: calls for name, calls in groups.items() if calls},
+        refusals=sorted(refusals.known.values(), key=lambda one: one.id),
+        shapes=dict(sorted(document["components"]["schemas"].items())),
+    )
+
+
+def _call(method: str, path: str, said: Described, refusals: _Refusals) -> Call:
+    id, answers, refused = said["operationId"], [], []
+    for status, answer in sorted(said["responses"].items()):
+        if status < "400":
+            answers.append(Answer(f"{id}-{status}", status, answer))
+        else:
+            refused.append(refusals.one(status, answer))
+    return Call(id, method, path, said, answers, refused)

@@ -1,0 +1,108 @@
+"""A JSON Schema in words: its fields as rows, and what bounds them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+Schema = dict[str, Any]
+
+_VARIANTS = ("anyOf", "oneOf", "allOf")
+_SAID_ELSEWHERE = {
+    "$ref", "additionalProperties", "const", "description", "enum", "format", "items", "properties",
+    "required", "title", "type", *_VARIANTS,
+}  # fmt: skip
+"""What is a row of its own, or is told by its type or beside it. The title is the name in other letters."""
+
+_RANGES = (
+    ("minimum", "maximum", "", ""),
+    ("minLength", "maxLength", " character", " characters"),
+    ("minItems", "maxItems", " entry", " entries"),
+)
+_markdown = MarkdownIt("commonmark", {"html": False})
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One row: a field by its path, such as ``form.show[].kind``."""
+
+    name: str
+    required: bool
+    schema: Schema
+
+
+def fields_of(schema: Schema) -> list[Field]:
+    """The fields, with those of the objects within. What a reference names has a table of its own."""
+    return list(_within(schema, ""))
+
+
+def _within(schema: Schema, name: str) -> Iterator[Field]:
+    items = schema.get("items")
+    if items:
+        if limits(items) or "description" in items:
+            yield Field(f"{name}[]", False, items)
+        yield from _within(items, f"{name}[]")
+    for variant in _variants(schema):
+        yield from _within(variant, name)
+    start = f"{name}." if name else ""
+    for key, value in schema.get("properties", {}).items():
+        yield Field(start + key, key in schema.get("required", ()), value)
+        yield from _within(value, start + key)
+    others = schema.get("additionalProperties")
+    if isinstance(others, dict):
+        yield Field(f"{start}*", False, others)
+        yield from _within(others, f"{start}*")
+
+
+def _variants(schema: Schema) -> Iterator[Schema]:
+    for key in _VARIANTS:
+        yield from schema.get(key, ())
+
+
+def limits(schema: Schema) -> list[Markup]:
+    """What a value must be besides its type, each in a few words; a keyword without words as it is."""
+    told: list[Markup] = []
+    left = {key: value for key, value in schema.items() if key not in _SAID_ELSEWHERE}
+    for least, most, one, many in _RANGES:
+        found = _range(left.pop(least, None), left.pop(most, None), one, many)
+        told += [Markup(found)] if found else []  # noqa: S704 - numbers and our own words
+    if schema.get("additionalProperties") is False:
+        told.append(Markup("no other fields"))
+    for key, value in left.items():
+        words = {"pattern": "like", "default": "default", "examples": "such as"}.get(key, key)
+        values = value if key == "examples" else [value]
+        told.append(Markup(" or ").join(_code(value, key) for value in values).join((f"{words} ", "")))
+    return list(dict.fromkeys(told + [one for variant in _variants(schema) for one in limits(variant)]))
+
+
+def _range(least: float | None, most: float | None, one: str, many: str) -> str:
+    if least is None and most is None:
+        return ""
+    unit = one if (most if most is not None else least) == 1 else many
+    if least is None:
+        return f"at most {_number(most)}{unit}"
+    if most is None:
+        return f"at least {_number(least)}{unit}"
+    if least == most:
+        return f"{_number(most)}{unit}"
+    return f"{_number(least)} to {_number(most)}{unit}"
+
+
+def _number(number: float | None) -> str:
+    return f"{number:,.15g}"
+
+
+def _code(value: object, key: str) -> Markup:
+    text = value if key in ("pattern", "examples") else json.dumps(value, ensure_ascii=False)
+    return Markup("<code>") + escape(text) + Markup("</code>")
+
+
+def inline(text: str | None) -> Markup:
+    """A sentence of Markdown."""
+    return Markup(nh3.clean(_markdown.renderInline(text or "")))  # noqa: S704 - nh3 made it harmless
