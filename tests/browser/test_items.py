@@ -72,9 +72,7 @@ def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, graves: leaseq.Q
     assert graves.get("m-003").state == "inbound"
 
 
-def test_all_that_a_search_finds_goes_on_by_itself(
-    tab: Page, boss: str, graves: leaseq.Queue, accounts: Accounts
-) -> None:
+def test_all_that_a_search_finds_goes_on_by_itself(tab: Page, boss: str, graves: leaseq.Queue) -> None:
     graves.configure(max_attempts=1)
     graves.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
     sign_in(tab, boss)

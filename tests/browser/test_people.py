@@ -30,7 +30,7 @@ def judge_all(tab: Page) -> None:
 
 
 def test_people_from_invitation_to_being_disabled(
-    server: Any, accounts: Accounts, queue: leaseq.Queue, admin: str, person: str, tab: Page
+    server: Any, queue: leaseq.Queue, admin: str, person: str, tab: Page
 ) -> None:
     queue.enqueue({"text": "hello"})
     queue.reserve(person)

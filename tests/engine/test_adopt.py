@@ -56,7 +56,7 @@ def test_the_holder_s_answer_is_kept_after_an_adoption(timed: leaseq.Queue, stal
     assert answers(timed.get("one")) == ([{"by": "ann"}], [{"by": "bob"}])
 
 
-def test_adopting_twice_is_adopting_once(timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets) -> None:
+def test_adopting_twice_is_adopting_once(timed: leaseq.Queue, stale: leaseq.Lease) -> None:
     first = timed.adopt("one", stale.token)
     assert timed.adopt("one", stale.token) == first
     assert timed.stats().counters["finished"] == 1

@@ -105,7 +105,7 @@ def test_failures_of_all_assignments_count_together(three: leaseq.Queue, clock: 
     assert (three.clear().died, three.get("a").failures, three.stats().dead) == (1, 3, 3)
 
 
-def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, sets: Sets) -> None:
     three.configure(retry_seconds=0)
     three.enqueue({}, id="a")
     bobs = [take(three, person) for person in ("ann", "bob")][1]

@@ -82,7 +82,7 @@ def test_revived_it_is_due_again(dated: leaseq.Queue) -> None:
     assert ids(dated) == ["h1", "h2", "h3"]
 
 
-def test_of_several_answers_until_the_last_one(timed: leaseq.Queue, clock: Clock) -> None:
+def test_of_several_answers_until_the_last_one(timed: leaseq.Queue) -> None:
     timed.configure(answers=3)
     timed.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
     for person in ("ann", "bob", "cyd"):

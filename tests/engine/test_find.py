@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq import Filter, NewItem
-from tests.conftest import Clock, Server
+from tests.conftest import Clock
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -20,7 +20,7 @@ def names(page: leaseq.Page) -> list[str]:
 
 
 @pytest.fixture
-def lived(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Queue:
+def lived(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """Items with a past: each named after who had it and how it went, one second apart."""
     timed.configure(max_attempts=1, lease_seconds=600, holds=9)
     for id, person, how in (
@@ -104,7 +104,7 @@ def test_found_by_how_many_people_gave_it_back(timed: leaseq.Queue) -> None:
 
 @pytest.mark.parametrize("state", ["inbound", "dead", "finished", "scheduled"])
 @pytest.mark.parametrize("limit", [1, 3, 7, 100])
-def test_backwards_is_the_list_turned_round(timed: leaseq.Queue, take: Take, state: Any, limit: int) -> None:
+def test_backwards_is_the_list_turned_round(timed: leaseq.Queue, state: Any, limit: int) -> None:
     timed.configure(max_attempts=1, holds=100, answers=1)
     rows = [("", 100), ("fr", 100), ("", 5), ("de", 900), ("", 900)]
     timed.enqueue_many(
@@ -221,7 +221,7 @@ def test_answers_of_a_person_a_time_late_or_not(timed: leaseq.Queue, take: Take,
         timed.answers(person="")
 
 
-def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Take) -> None:
     timed.configure(max_attempts=1)
     timed.enqueue_many(NewItem({}, id=id) for id in ("one", "two", "boss"))
     timed.release(take("ann").id, by="boss")
@@ -246,7 +246,7 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Ta
     assert [event.what for event in timed.told("boss").events] == ["enqueued"]
 
 
-def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue, server: Server) -> None:
+def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:
     queue.enqueue_many(NewItem({}, id=f"ticket-{n:020}") for n in range(20_000))
     queue.finish(queue.reserve("ann"), {})
     looked, following, events = queue._told(f"ticket-{1:020}", "-", 1_000)

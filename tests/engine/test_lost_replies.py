@@ -63,9 +63,7 @@ def test_a_call_whose_reply_is_lost_succeeds_and_acts_once(
     assert lived[1] == lived[0]
 
 
-def test_a_first_enqueue_makes_the_queue_though_a_reply_is_lost(
-    server: Server, proxy: CuttingProxy, queue_name: str
-) -> None:
+def test_a_first_enqueue_makes_the_queue_though_a_reply_is_lost(proxy: CuttingProxy, queue_name: str) -> None:
     queue = leaseq.Queue(leaseq.connect(proxy.url), queue_name)
     proxy.cut("configure")
     assert queue.enqueue({}, id="one").added

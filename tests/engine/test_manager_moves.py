@@ -88,9 +88,7 @@ def test_releasing_what_nobody_holds_changes_nothing(timed: leaseq.Queue) -> Non
 
 
 @pytest.mark.parametrize("state", ["inbound", "reserved", "scheduled", "finished", "dead"])
-def test_remove_forgets_an_item_whole(
-    timed: leaseq.Queue, take: Take, server: Server, clock: Clock, state: str
-) -> None:
+def test_remove_forgets_an_item_whole(timed: leaseq.Queue, take: Take, server: Server, state: str) -> None:
     lease = take("ann")
     timed.save_draft(lease, {"half": 1})
     timed.abandon(lease)
@@ -132,7 +130,7 @@ def test_an_item_that_is_not_there(
     assert (missing.value.queue, missing.value.id) == (queue.name, "nobody")
 
 
-def test_a_pause_stops_reserve_and_nothing_else(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_a_pause_stops_reserve_and_nothing_else(timed: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     timed.enqueue({}, id="two")
     timed.pause("lunch", by="meg")

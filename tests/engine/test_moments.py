@@ -36,7 +36,7 @@ def lease(timed: leaseq.Queue, take: Take, clock: Clock, until: Until) -> leaseq
     return found
 
 
-def test_a_lease_is_held_until_then(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+def test_a_lease_is_held_until_then(timed: leaseq.Queue, lease: leaseq.Lease) -> None:
     assert timed.mine("ann") == [lease]
     assert timed.why_nothing("bob").reason == "held"
     assert timed.clear().returned == 0
@@ -54,7 +54,7 @@ def test_clear_returns_it(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock
     assert timed.clear().returned == 1
 
 
-def test_reserve_returns_it(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock, take: Take) -> None:
+def test_reserve_returns_it(lease: leaseq.Lease, clock: Clock, take: Take) -> None:
     clock.now += 1
     assert take("bob").id == "one"
 

@@ -9,7 +9,7 @@ import pytest
 import leaseq
 from leaseq import NewItem
 from leaseq.keys import Keys
-from tests.conftest import Clock, Server
+from tests.conftest import Server
 from tests.engine.conftest import Sets
 
 Take = Callable[[str], leaseq.Lease]
@@ -149,7 +149,7 @@ def test_an_id_with_slashes_serves_in_a_cursor(timed: leaseq.Queue) -> None:
     assert leaf(timed, "inbound", 1)[:3] == [["a/1"], ["a//"], ["/"]]
 
 
-def test_answers_come_in_the_order_of_finishing_by_small_steps(timed: leaseq.Queue, clock: Clock) -> None:
+def test_answers_come_in_the_order_of_finishing_by_small_steps(timed: leaseq.Queue) -> None:
     given = fill(timed, 60)
     leases = [timed.reserve(f"p{n:02}") for n in range(60)]
     for lease in reversed(leases):

@@ -29,7 +29,7 @@ def test_who_began_first_gets_the_first_across_clients(
     assert server.redis.hget(Keys(queue.name).ledger, "line") is None, "an enqueue pays nothing any more"
 
 
-def test_as_many_wake_as_there_are_items(server: Server, queue: leaseq.Queue, start: Start) -> None:
+def test_as_many_wake_as_there_are_items(queue: leaseq.Queue, start: Start) -> None:
     queue.configure()
     waiting = [start(f"p{n}") for n in range(4)]
     queue.enqueue_many([{}, {}, {}])

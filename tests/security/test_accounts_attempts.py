@@ -35,9 +35,7 @@ def test_many_at_once_are_no_more_than_the_limit(accounts: Accounts, new_name: C
 
 
 @pytest.mark.parametrize("path", ["/account/password", "/account/factor/begin", "/account/factor/off"])
-def test_the_present_password_is_not_guessed_by_who_sits_at_the_desk(
-    person: Browser, accounts: Accounts, path: str
-) -> None:
+def test_the_present_password_is_not_guessed_by_who_sits_at_the_desk(person: Browser, path: str) -> None:
     here: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.78"}}
     answers = [
         person.post(path, {"password": "not that one"}, **here).status_code for _ in range(PER_NAME + 1)

@@ -58,9 +58,7 @@ def test_signing_out_here_leaves_who_is_signed_in_elsewhere(app: Flask, person: 
     assert is_in(elsewhere)
 
 
-def test_signing_in_makes_a_new_session_and_ends_the_one_before(
-    app: Flask, person: Browser, visitor: Callable[[str], Browser]
-) -> None:
+def test_signing_in_makes_a_new_session_and_ends_the_one_before(app: Flask, person: Browser) -> None:
     before = copied(app, person)
     with person.client.session_transaction() as session:
         session["planted"] = "by somebody else"
@@ -73,7 +71,7 @@ def test_signing_in_makes_a_new_session_and_ends_the_one_before(
     assert not is_in(before)
 
 
-def test_a_session_that_nobody_started_is_none(app: Flask, accounts: Accounts, person: Browser) -> None:
+def test_a_session_that_nobody_started_is_none(person: Browser) -> None:
     for forged in (f"made up:1:{person.name}", f"{person.name}:1", "", "::", f":1:{person.name}"):
         with person.client.session_transaction() as session:
             session["_user_id"] = forged

@@ -96,7 +96,7 @@ def test_without_a_scope_a_token_may_what_its_person_may(
     assert (token.scope, token.queue, token.expires_at) == (scope, None, None)
 
 
-def test_a_token_ends_by_itself(server: Any, accounts: Accounts, new_name: Callable[[str], str]) -> None:
+def test_a_token_ends_by_itself(server: Any, new_name: Callable[[str], str]) -> None:
     now = [1_800_000_000.0]
     tokens = Tokens(server.client, clock=lambda: now[0])
     token = tokens.create(new_name("bot"), "t", "work", None, 30)
@@ -115,7 +115,7 @@ def test_a_token_that_is_over_is_answered_as_one_that_never_was(
     assert call("GET", "/queues").status_code == 401
 
 
-def test_pages_take_no_token(app: Flask, program: Callable[..., Caller]) -> None:
+def test_pages_take_no_token(program: Callable[..., Caller]) -> None:
     call = program()
     headers = {"Authorization": f"Bearer {call.token}"}
     for path in ("/", "/people", "/manage", "/account"):
@@ -150,7 +150,7 @@ def test_a_token_is_made_on_the_page_shown_once_and_used(
 
 
 def test_an_admin_makes_a_token_for_a_program(
-    app: Flask, accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str]
+    accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str]
 ) -> None:
     boss, bot = visitor("admin"), new_name("bot")
     accounts.add(bot, by="test")

@@ -129,7 +129,7 @@ def test_each_of_several_answers_is_exported_once(
 
 
 def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
-    timed_asking: tuple[leaseq.Queue, Callable[[], None]], worker: Caller, manager: Caller
+    timed_asking: tuple[leaseq.Queue, Callable[[], None]], worker: Caller
 ) -> None:
     asking, expire = timed_asking
     lease = reserve(asking, worker)

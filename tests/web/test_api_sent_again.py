@@ -150,9 +150,7 @@ def test_what_came_again_is_in_the_managers_log_once(
     assert told.count(("queue.paused", "reason: lunch")) == 1
 
 
-def test_nothing_now_stays_the_answer_of_its_key(
-    asking: leaseq.Queue, worker: Caller, manager: Caller
-) -> None:
+def test_nothing_now_stays_the_answer_of_its_key(asking: leaseq.Queue, worker: Caller) -> None:
     asking.pause("lunch")
     path = f"/queues/{asking.name}/reserve"
     first = worker("POST", path, headers=KEY)
@@ -181,7 +179,7 @@ def test_what_is_refused_may_be_mended_under_the_same_key(asking: leaseq.Queue, 
 
 
 def test_while_the_first_runs_the_second_is_told_to_wait(
-    app: Any, asking: leaseq.Queue, worker: Caller, server: Any
+    app: Any, asking: leaseq.Queue, worker: Caller
 ) -> None:
     asking.remove("one")
     asking.remove("two")

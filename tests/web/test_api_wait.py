@@ -102,7 +102,7 @@ def test_a_wait_that_is_no_good(queue: leaseq.Queue, worker: Caller, wait: Any) 
 
 
 def test_a_place_that_lets_nobody_wait_answers_at_once(
-    server: Any, queue: leaseq.Queue, accounts: Accounts, worker: Caller
+    server: Any, queue: leaseq.Queue, worker: Caller
 ) -> None:
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET, waiting=0), passwords=CHEAP)
     impatient = Caller(worker.name, worker.token, app.test_client())
@@ -144,7 +144,7 @@ def test_who_waits_keeps_nobody_from_being_served(
 
 
 def test_who_waits_is_answered_when_the_place_is_stopped(
-    server: Any, queue: leaseq.Queue, accounts: Accounts, worker: Caller
+    server: Any, queue: leaseq.Queue, worker: Caller
 ) -> None:
     queue.configure()
     with serving(server.url, SECRET) as url:

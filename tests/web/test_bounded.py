@@ -54,7 +54,7 @@ def test_who_watched_and_went_is_forgotten(queue: leaseq.Queue) -> None:
     live.hub.close()
 
 
-def test_names_that_strangers_make_up_are_not_kept(worker: Caller, server: Any) -> None:
+def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:
     client = worker.client.application.extensions["leaseq"].client
     before = len(client.durable)
     for number in range(50):

@@ -77,7 +77,7 @@ def test_other_origins_are_told_nothing(named: Any, worker: Caller, origin: str)
         assert "Origin" in words(answer, "Vary"), "so that no cache gives it to somebody else"
 
 
-def test_nobody_is_named_unless_the_settings_do(app: Any, worker: Caller) -> None:
+def test_nobody_is_named_unless_the_settings_do(worker: Caller) -> None:
     answer = worker("GET", "/queues", headers={"Origin": OURS})
     assert (answer.status_code, cors(answer)) == (200, {})
 

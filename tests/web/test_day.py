@@ -67,7 +67,7 @@ def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: A
     assert ">Undo</button>" not in person.get("/day").text
 
 
-def test_figures_are_written_as_the_language_does(server: Any, queue: leaseq.Queue, person: Browser) -> None:
+def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, person: Browser) -> None:
     queue.configure(title="Triage")
     queue.enqueue_many(range(1_204))
     assert "1,204 wait." in words(person.get(f"/q/{queue.name}").text)

@@ -54,7 +54,7 @@ def call(
 
 
 def test_a_program_and_people_work_a_queue_to_its_end(
-    address: str, tokens: dict[str, str], queue_name: str, queue: leaseq.Queue
+    address: str, tokens: dict[str, str], queue_name: str
 ) -> None:
     boss, base = tokens["manager"], f"/queues/{queue_name}"
     assert call(address, boss, "PUT", base, {"holds": 1})[0] == 201

@@ -18,7 +18,7 @@ def two_languages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("two_languages")
-def test_the_choice_stays(app: Any, person: Browser) -> None:
+def test_the_choice_stays(person: Browser) -> None:
     assert '<html lang="en">' in person.get("/account").text
     answer = person.post("/language", {"language": "de", "next": "/account"})
     assert (answer.status_code, answer.location) == (303, "/account")
@@ -50,7 +50,7 @@ def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
             assert span(days) == told
 
 
-def test_each_reads_their_own_language_of_the_same_page(app: Any, person: Browser) -> None:
+def test_each_reads_their_own_language_of_the_same_page(person: Browser) -> None:
     def read(wish: str) -> str:
         return str(person.get("/account", headers={"Accept-Language": wish}).text)
 

@@ -101,7 +101,7 @@ def test_an_invitation_that_can_not_be(visitor: Callable[[str], Browser], fields
 
 
 def test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does(
-    accounts: Accounts, asking: leaseq.Queue, visitor: Callable[[str], Browser]
+    asking: leaseq.Queue, visitor: Callable[[str], Browser]
 ) -> None:
     boss, ann, bob = visitor("admin"), visitor("worker"), visitor("worker")
     asking.configure(answers=2, holds=2)
@@ -123,7 +123,7 @@ def test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does(
 
 @pytest.mark.parametrize("by", ["rest", "command"])
 def test_disabling_returns_leases_whoever_does_it(
-    server: Any, accounts: Accounts, asking: leaseq.Queue, worker: Caller, admin: Caller, by: str
+    server: Any, asking: leaseq.Queue, worker: Caller, admin: Caller, by: str
 ) -> None:
     asking.reserve(worker.name)
     if by == "rest":

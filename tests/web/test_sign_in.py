@@ -14,7 +14,7 @@ from webapp.accounts.attempts import PER_ADDRESS, PER_NAME
 from .conftest import PASSWORD, Browser, Caller
 
 
-def test_sign_in_and_out(app: Flask, visitor: Callable[[str], Browser]) -> None:
+def test_sign_in_and_out(visitor: Callable[[str], Browser]) -> None:
     person = visitor("worker")
     assert person.name in person.get("/account").text
     assert person.post("/logout").status_code == 303
@@ -66,17 +66,13 @@ def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: p
         ("account", "/"),
     ],
 )
-def test_next_leads_to_own_paths_only(
-    app: Flask, visitor: Callable[[str], Browser], target: str, where: str
-) -> None:
+def test_next_leads_to_own_paths_only(visitor: Callable[[str], Browser], target: str, where: str) -> None:
     person = visitor("worker")
     person.post("/logout")
     assert person.sign_in(next=target).location == where
 
 
-def test_failed_sign_ins_are_limited_by_name_and_address(
-    server: Any, app: Flask, visitor: Callable[[str], Browser]
-) -> None:
+def test_failed_sign_ins_are_limited_by_name_and_address(visitor: Callable[[str], Browser]) -> None:
     person = visitor("worker")
     person.post("/logout")
     here = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.1"}}
@@ -157,7 +153,7 @@ def test_who_is_disabled_is_out_at_once(
     assert person.sign_in().status_code == 303
 
 
-def test_a_forged_or_old_session_is_none(app: Flask, visitor: Callable[[str], Browser]) -> None:
+def test_a_forged_or_old_session_is_none(visitor: Callable[[str], Browser]) -> None:
     person = visitor("admin")
     with person.client.session_transaction() as session:
         session["_user_id"] = f"{person.name}:999"

@@ -173,7 +173,7 @@ def test_signals_are_as_before_when_it_ends(queue: leaseq.Queue, server: Server)
 
 
 def test_an_error_that_is_nobodys_fault_ends_the_worker_and_is_raised(
-    queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
+    start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.conftest import Server
 from tests.patience import PATIENCE, eventually
 from tests.worker.conftest import Start, wait_for
 
@@ -185,7 +184,7 @@ def test_a_full_person_does_not_get_one_lease_into_two_threads(
     assert len(set(handle.tokens)) == len(handle.tokens) == 6
 
 
-def test_many_short_items_are_each_done_once(server: Server, queue: leaseq.Queue, start: Start) -> None:
+def test_many_short_items_are_each_done_once(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(holds=2, lease_seconds=5)
     queue.enqueue_many([{"n": n} for n in range(300)])
     lock = threading.Lock()
