@@ -92,7 +92,8 @@ def run(tree: Path, tests: Iterable[str], patience: float, *options: str) -> sub
     with subprocess.Popen(
         command,
         cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(tree)},
+        # What Python compiled is kept: without that, half of a run is compiling.
+        env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -25,7 +25,7 @@ LIMIT = 60  # seconds for one test
 PATIENCE = 300  # for the tests that a mutant names
 LONG_PATIENCE = 1_200  # for all the tests that are named, and for the wider ones
 # Plugins that these tests don't use take longer to load than most of the tests to run.
-PLAIN = [f"-pno:{name}" for name in ("schemathesis", "playwright", "anyio")]
+PLAIN = [f"-pno:{name}" for name in ("schemathesis", "hypothesispytest", "playwright", "anyio")]
 ALONE = [*PLAIN, "-pno:xdist", "-pno:xdist.looponfail", "-x", f"--limit={LIMIT}"]
 WIDER = (
     *("tests/engine", "tests/ground", "tests/topology", "tests/worker", "tests/transfer", "tests/cli"),

@@ -113,6 +113,10 @@ MUTANTS: tuple[Mutant, ...] = (
             "            _ = self.policy  # read the form anew\n",
             "            raise misfit or Invalid('result', '')\n",
         ),
+    ),
+    *mutants(
+        "leaseq/queue/working.py",
+        "undo_finish waiting",
         ("a wait of any length", '"wait", 0, MAX_WAIT)', '"wait", 0, 10 * MAX_WAIT)'),
         ("a finish is undone for a minute", "UNDO_SECONDS * 1_000_000", "4 * UNDO_SECONDS * 1_000_000"),
     ),

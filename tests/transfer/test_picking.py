@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -31,6 +33,26 @@ def test_each_column_gives_what_it_was_picked_for() -> None:
         NewItem(
             {"text": [1]}, id="7", priority=20, due=datetime(2026, 11, 21, 8, tzinfo=UTC), requires=("fr",)
         )
+    ]
+
+
+@pytest.fixture
+def far_west(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The machine's zone."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "UTC+9")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_west")
+def test_a_time_that_names_no_zone_is_the_same_on_every_machine() -> None:
+    rows = read(b"nr,by\n7,2026-11-21\n8,2026-11-21T10:05\n", "csv", picked=Picked(id="nr", due="by"))
+    midnight = datetime(2026, 11, 21, tzinfo=UTC)
+    assert [row.due for row in rows if isinstance(row, NewItem)] == [
+        midnight,
+        midnight + timedelta(hours=10, minutes=5),
     ]
 
 
