@@ -7,8 +7,10 @@ A move is sent as one packed command, past redis-py's command layer: that takes 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
+from random import choice
 from time import monotonic, sleep
 from typing import Any, Protocol
 from weakref import WeakSet
@@ -21,6 +23,7 @@ from leaseq.errors import ServerRefused, ServerUnavailable
 from leaseq.scripts import Bound
 
 TIMEOUT = 5.0  # seconds for a connect and for a reply
+SILENCE = 0.5  # seconds of it after which others are asked about a server that may be one of several
 _ON_ITS_WAY = 2.0  # seconds for which a move looks for a slot that is moved from one node to another
 FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
 
@@ -37,6 +40,21 @@ class Link(Protocol):
     def reset(self) -> None: ...
 
     def ask(self, key: str, /, *words: str) -> Any: ...
+
+
+def answer(read: Callable[..., Any], patience: float, is_replaced: Callable[[], bool]) -> Any:
+    """What ``read`` returns; a ConnectionError where another server took the place of one that is silent: one
+    that hangs, or was cut off from its replicas, is left then, and not when the whole timeout is over."""
+    until = monotonic() + patience
+    while True:
+        left = max(until - monotonic(), 0.001)
+        try:
+            return read(timeout=min(SILENCE, left))
+        except rx.TimeoutError:
+            if left <= SILENCE:
+                raise
+            if is_replaced():
+                raise rx.ConnectionError("another server took the place of this one") from None
 
 
 class Pooled:
@@ -151,10 +169,11 @@ class Clustered:
         """All on one connection, which redis-py's own commands don't promise."""
         pool = self._redis.get_redis_connection(node).connection_pool
         connection = pool.get_connection()
+        patient = _Patient(connection, self.timeout, partial(self._is_replaced, node, bound.keys[0]))
         try:
             if wait is not None:
-                return exchange(connection, bound, args, wait, loading=loading)
-            return durable.send(connection, bound, args, loading=loading)
+                return exchange(patient, bound, args, wait, loading=loading)
+            return durable.send(patient, bound, args, loading=loading)
         except rx.ResponseError:
             raise
         except BaseException:
@@ -162,6 +181,18 @@ class Clustered:
             raise
         finally:
             pool.release(connection)
+
+    def _is_replaced(self, node: Any, key: str) -> bool:
+        """As far as another node says, which one by chance: it may be silent, too."""
+        others = [other for other in self._redis.get_nodes() if other.name != node.name]
+        slot = self._redis.keyslot(key)
+        try:
+            asked = self._redis.get_redis_connection(choice(others))  # noqa: S311 - no secret
+            shards = asked.execute_command("CLUSTER SLOTS")
+        except (IndexError, *FAILURES):
+            return False
+        found = [shard[2] for shard in shards if shard[0] <= slot <= shard[1]]
+        return any(host and f"{host.decode()}:{port}" != node.name for host, port, *_ in found)
 
     def _node(self, key: str) -> Any:
         try:
@@ -179,3 +210,15 @@ class Clustered:
 
     def reset(self) -> None:
         self._redis.nodes_manager.initialize(last_failed_node_name=self._failed)
+
+
+class _Patient:
+    """A connection to a node of a cluster, as far as a move needs one."""
+
+    def __init__(self, connection: Any, patience: float, is_replaced: Callable[[], bool]) -> None:
+        self.send_packed_command = connection.send_packed_command
+        self._read = partial(connection.read_response, disconnect_on_error=False)
+        self._patience, self._is_replaced = patience, is_replaced
+
+    def read_response(self) -> Any:
+        return answer(self._read, self._patience, self._is_replaced)
