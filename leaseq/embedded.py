@@ -28,6 +28,8 @@ Fsync = Literal["always", "everysec", "no"]
 
 LONGEST_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103  # bytes: sun_path, less its final NUL
 _POLL = 0.01
+_PATIENCE = 30.0  # seconds for a start: it reads its file first
+_GRACE = 15.0  # seconds for a clean stop
 _DAMAGED = re.compile(r"Bad file format reading the append only file ([^\s:]+)")
 _DISK = ("AOF write error", "No space left on device")
 _BEGINNING = "is starting oO0O"  # of a run, in the log
@@ -100,7 +102,7 @@ class EmbeddedServer:
         make_folder(self.data_dir / "appendonlydir", 0o700)
         self.data_dir.chmod(0o700)
 
-    def start(self, *, timeout: float = 30.0) -> None:
+    def start(self) -> None:
         """Start it and wait until it answers; EmbeddedServerError with the end of its log otherwise."""
         if self.alive:
             return
@@ -109,26 +111,26 @@ class EmbeddedServer:
         self.make_folders()
         self._process = spawn(self.command())
         try:
-            self.wait_ready(timeout)
+            self._wait_until_ready()
         except BaseException:
             self.stop()
             raise
 
-    def wait_ready(self, timeout: float = 30.0) -> None:
-        deadline = time.monotonic() + timeout
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _PATIENCE
         while not self.answers():
             if not self.alive:
                 raise EmbeddedServerError(f"the embedded server ended while starting: {self.last_words()}")
             if time.monotonic() > deadline:
                 raise EmbeddedServerError(
-                    f"the embedded server did not answer within {timeout:g} seconds: {self.last_words()}"
+                    f"the embedded server did not answer within {_PATIENCE:g} seconds: {self.last_words()}"
                 )
             time.sleep(_POLL)
 
-    def stop(self, *, grace: float = 15.0) -> None:
+    def stop(self) -> None:
         """Stop it cleanly: what was acknowledged is on the disk in any case."""
         if self._process is not None:
-            end(self._process, grace)
+            end(self._process, _GRACE)
             self._process = None
 
     def answers(self) -> bool:

@@ -97,9 +97,9 @@ class Days:
         found = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
         return dict(zip(dates, map(_by_queue, found), strict=True))
 
-    def of_everybody(self, day: date | None = None) -> dict[str, ByQueue]:
-        """What each person did on a day, by name and queue; without a day, today."""
-        text = (day or self._today()).isoformat()
+    def of_everybody(self) -> dict[str, ByQueue]:
+        """What each person did today, by name and queue."""
+        text = self._today().isoformat()
         with self._client.translating():
             names = sorted(name.decode() for name in self._redis.smembers(keys.who_worked(text)))
         found = self._hashes([keys.day_of(text, name) for name in names])

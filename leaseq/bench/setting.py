@@ -50,10 +50,10 @@ class Bench:
         while self.server.info("memory")["lazyfree_pending_objects"]:
             time.sleep(0.01)
 
-    def queue(self, name: str, items: int, *, holds: int = 1) -> Queue:
+    def queue(self, name: str, items: int) -> Queue:
         self.empty()
         queue = Queue(self.client, name)
-        queue.configure(lease_seconds=FOREVER, holds=holds)
+        queue.configure(lease_seconds=FOREVER)
         queue.enqueue_many(PAYLOAD for _ in range(items))
         return queue
 

@@ -19,9 +19,9 @@ from tests.topology.servers import eventually, port_of
 WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction")
 
 
-def url_of(server: redis.Redis, user: str = "", database: int = 0) -> str:
+def url_of(server: redis.Redis, user: str = "") -> str:
     login = f"{user}:pw@" if user else ""
-    return f"redis://{login}127.0.0.1:{port_of(server)}/{database}"
+    return f"redis://{login}127.0.0.1:{port_of(server)}/0"
 
 
 def examined(url: str, clock: Callable[[], float] = time.time) -> Report:

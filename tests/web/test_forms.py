@@ -19,12 +19,12 @@ def _speaking(app: Any) -> Any:
         yield
 
 
-def asked(schema: Any, name: str = "x", required: bool = True) -> Any:
+def asked(schema: Any, required: bool = True) -> Any:
     return {
         "ask": {
             "type": "object",
-            "properties": {name: schema},
-            "required": [name] if required else [],
+            "properties": {"x": schema},
+            "required": ["x"] if required else [],
             "$defs": {"mark": {"enum": ["good", "bad"]}, "round": {"$ref": "#/$defs/round"}},
         }
     }
