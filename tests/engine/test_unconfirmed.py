@@ -14,7 +14,7 @@ import redis
 import leaseq
 from leaseq.durable import MOST, check
 from tests.patience import eventually
-from tests.topology.servers import port_of, primary_and_replica
+from tests.topology.servers import port_of, primary_and_replicas
 
 
 class Pair:
@@ -41,7 +41,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def replicated() -> Iterator[Pair]:
-    with primary_and_replica() as (primary, replica):
+    with primary_and_replicas(1) as (primary, replica):
         yield Pair(primary, replica)
 
 

@@ -18,11 +18,19 @@ import leaseq
 from leaseq.doctor import needs
 from leaseq.embedded import EmbeddedServer
 from tests.patience import eventually
-from tests.topology.servers import SLOTS, port_of, running, service_url, watching
+from tests.topology.servers import (
+    PRIMARIES,
+    QUICK,
+    online,
+    port_of,
+    primary_and_replicas,
+    running,
+    service_url,
+    share_slots,
+    watching,
+)
 
 REDIS = shutil.which("redis-server")
-OPTIONS = ("--save", "", "--repl-diskless-sync-delay", "0")
-PRIMARIES = 3
 PASSWORD = "pw"
 USERS = {"library": (needs.LIBRARY,), "pages": (needs.LIBRARY, needs.PAGES)}
 
@@ -94,15 +102,11 @@ def debian() -> AbstractContextManager[Engine]:
 @contextmanager
 def cluster() -> Iterator[Engine]:
     """Three primaries, a replica for each."""
-    options = (*OPTIONS, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+    options = (*QUICK, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
     with ExitStack() as stack:
         nodes = [stack.enter_context(running(*options)) for _ in range(2 * PRIMARIES)]
         primaries, replicas = nodes[:PRIMARIES], nodes[PRIMARIES:]
-        first = SLOTS // PRIMARIES
-        for number, node in enumerate(primaries):
-            last = SLOTS - 1 if number == PRIMARIES - 1 else (number + 1) * first - 1
-            node.execute_command("CLUSTER", "ADDSLOTSRANGE", number * first, last)
-            node.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        share_slots(primaries)
         for node, other in combinations(nodes, 2):  # all at once: rumours take seconds
             node.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(other))
         for primary, replica in zip(primaries, replicas, strict=True):
@@ -113,7 +117,7 @@ def cluster() -> Iterator[Engine]:
             make_users(node, needs.CLUSTER)
             eventually(lambda node=node: _is_whole(node))
         for primary in primaries:
-            eventually(lambda primary=primary: _online(primary) == 1)
+            eventually(lambda primary=primary: online(primary) == 1)
         yield Engine(
             "cluster", f"redis+cluster://127.0.0.1:{port_of(nodes[0])}", tuple(primaries), replica=True
         )
@@ -130,22 +134,12 @@ def _is_whole(node: redis.Redis) -> bool:
     return info["cluster_state"] == "ok" and [len(shard) for shard in shards] == [4] * PRIMARIES
 
 
-def _online(primary: redis.Redis) -> int:
-    found = primary.info("replication")
-    return sum(found.get(f"slave{n}", {}).get("state") == "online" for n in range(found["connected_slaves"]))
-
-
 @contextmanager
 def sentinel() -> Iterator[Engine]:
     """A primary and two replicas, watched by a sentinel."""
-    with ExitStack() as stack:
-        primary, *replicas = (stack.enter_context(running(*OPTIONS)) for _ in range(3))
-        for replica in replicas:
-            replica.replicaof("127.0.0.1", str(port_of(primary)))
-        eventually(lambda: _online(primary) == 2)
-        for node in (primary, *replicas):
+    with primary_and_replicas(2) as nodes, watching(primary := nodes[0]) as watcher:
+        for node in nodes:
             make_users(node)
-        watcher = stack.enter_context(watching(primary))
         yield Engine("sentinel", service_url(watcher), (primary,), replica=True)
 
 

@@ -12,10 +12,9 @@ import redis
 
 from tests.patience import eventually
 from tests.topology.nodes import Node
-from tests.topology.servers import SLOTS
+from tests.topology.servers import PRIMARIES, QUICK, SLOTS
 
-PRIMARIES = 3
-_OPTIONS = ("--cluster-enabled", "yes", "--save", "", "--repl-diskless-sync-delay", "0")
+_OPTIONS = ("--cluster-enabled", "yes", *QUICK)
 
 
 class Replicated:

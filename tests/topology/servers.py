@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from leaseq.embedded import server_binary
 from tests.patience import eventually
 
 SLOTS = 16_384
+PRIMARIES = 3  # of each cluster
+QUICK = ("--save", "", "--repl-diskless-sync-delay", "0")  # a replica has its copy at once
 
 
 def free_port() -> int:
@@ -51,27 +53,32 @@ def port_of(client: redis.Redis) -> int:
     return int(client.connection_pool.connection_kwargs["port"])
 
 
+def share_slots(primaries: Sequence[redis.Redis]) -> None:
+    """Among the primaries of a cluster to be, before they meet."""
+    for number, node in enumerate(primaries):
+        first, following = (SLOTS * part // len(primaries) for part in (number, number + 1))
+        node.execute_command("CLUSTER", "ADDSLOTSRANGE", first, following - 1)
+        node.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+
+
 @contextmanager
-def cluster(primaries: int = 3) -> Iterator[str]:
+def cluster() -> Iterator[str]:
     """The URL of a cluster of primaries only."""
     with ExitStack() as stack:
         nodes = [
-            stack.enter_context(running("--cluster-enabled", "yes", "--save", "")) for _ in range(primaries)
+            stack.enter_context(running("--cluster-enabled", "yes", "--save", "")) for _ in range(PRIMARIES)
         ]
-        share = SLOTS // primaries
-        for number, node in enumerate(nodes):
-            last = SLOTS - 1 if number == primaries - 1 else (number + 1) * share - 1
-            node.execute_command("CLUSTER", "ADDSLOTSRANGE", number * share, last)
-            node.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        share_slots(nodes)
+        for node in nodes:
             node.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(nodes[0]))
         for node in nodes:
-            eventually(lambda node=node: _is_whole(node, primaries))
+            eventually(lambda node=node: _is_whole(node))
         yield f"redis+cluster://127.0.0.1:{port_of(nodes[0])}"
 
 
-def _is_whole(node: redis.Redis, primaries: int) -> bool:
+def _is_whole(node: redis.Redis) -> bool:
     info = node.execute_command("CLUSTER INFO")
-    return info["cluster_state"] == "ok" and int(info["cluster_known_nodes"]) == primaries
+    return info["cluster_state"] == "ok" and int(info["cluster_known_nodes"]) == PRIMARIES
 
 
 @contextmanager
@@ -97,16 +104,22 @@ def service_url(watcher: redis.Redis) -> str:
 
 
 @contextmanager
-def primary_and_replica() -> Iterator[tuple[redis.Redis, redis.Redis]]:
-    """The replica is connected and has all that the primary has."""
-    options = ("--save", "", "--repl-diskless-sync-delay", "0")
-    with running(*options) as primary, running(*options) as replica:
-        replica.replicaof("127.0.0.1", str(port_of(primary)))
-        eventually(lambda: _confirms(primary))
-        yield primary, replica
+def primary_and_replicas(count: int) -> Iterator[tuple[redis.Redis, ...]]:
+    """The replicas are connected and have all that the primary has."""
+    with ExitStack() as stack:
+        primary, *replicas = (stack.enter_context(running(*QUICK)) for _ in range(1 + count))
+        for replica in replicas:
+            replica.replicaof("127.0.0.1", str(port_of(primary)))
+        eventually(lambda: online(primary) == count and _confirmed(primary) == count)
+        yield primary, *replicas
 
 
-def _confirms(primary: redis.Redis) -> bool:
+def online(primary: redis.Redis) -> int:
+    """How many replicas follow."""
+    found = primary.info("replication")
+    return sum(found.get(f"slave{n}", {}).get("state") == "online" for n in range(found["connected_slaves"]))
+
+
+def _confirmed(primary: redis.Redis) -> int:
     primary.set("written", "1")
-    found: dict[str, str] = primary.info("replication").get("slave0", {})
-    return found.get("state") == "online" and primary.execute_command("WAIT", "1", "100") == 1
+    return int(primary.execute_command("WAIT", "9", "100"))

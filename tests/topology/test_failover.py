@@ -12,7 +12,7 @@ import pytest
 
 import leaseq
 from tests.patience import PATIENCE, eventually, patiently
-from tests.topology.servers import port_of, running, service_url, watching
+from tests.topology.servers import port_of, primary_and_replicas, service_url, watching
 
 ITEMS = 20
 
@@ -21,12 +21,7 @@ class Service:
     """A primary with two replicas, watched by a sentinel that fails over when it is told to."""
 
     def __init__(self, stack: ExitStack) -> None:
-        options = ("--save", "", "--repl-diskless-sync-delay", "0")
-        self.primary, *replicas = (stack.enter_context(running(*options)) for _ in range(3))
-        for replica in replicas:
-            replica.replicaof("127.0.0.1", str(port_of(self.primary)))
-        for replica in replicas:
-            eventually(lambda replica=replica: replica.info("replication")["master_link_status"] == "up")
+        self.primary, *_ = stack.enter_context(primary_and_replicas(2))
         self._watcher = stack.enter_context(watching(self.primary))
         eventually(lambda: len(self._watcher.execute_command("SENTINEL", "REPLICAS", "mymaster")) == 2)
         self.url = f"{service_url(self._watcher)}?socket_timeout=1"

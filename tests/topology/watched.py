@@ -13,6 +13,7 @@ import redis
 from tests.patience import eventually
 from tests.topology.nodes import Node
 from tests.topology.said import said
+from tests.topology.servers import QUICK
 from tests.topology.split import Splitter
 
 NAME = "mymaster"
@@ -21,7 +22,6 @@ NAME = "mymaster"
 DOWN_AFTER = 2.0
 FAILOVER_TIMEOUT = 2.0  # twice this is how long the sentinels wait before they replace a primary once more
 _UP_TO = 1.0  # by which each of them draws this out, not to begin all at once
-_OPTIONS = ("--save", "", "--repl-diskless-sync-delay", "0")
 
 
 class Watched:
@@ -45,7 +45,7 @@ class Watched:
         self.whole()
 
     def _data_node(self, stack: ExitStack, folder: Path, number: int, split: bool) -> Node:
-        options = (*_OPTIONS, "--bind-source-addr", f"127.0.0.{11 + number}") if split else _OPTIONS
+        options = (*QUICK, "--bind-source-addr", f"127.0.0.{11 + number}") if split else QUICK
         node = Node(folder / f"node-{number}", *options)
         if split:
             self.splitters[node] = stack.enter_context(Splitter(node.port))
