@@ -170,6 +170,16 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
+        "leaseq/queue/__init__.py",
+        "policy",
+        ("a name that was lost stays so", "missing = client.names - names", "missing = set[str]()"),
+        (
+            "a queue that is gone is in the list",
+            "there = sorted(name for name in names | missing if",
+            "there = sorted(name for name in names | missing if name or",
+        ),
+    ),
+    *mutants(
         "leaseq/digest.py",
         "dedupe",
         ("the order of keys makes another payload", "sort_keys=True, ", ""),

@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
+from redis.crc import key_slot
 
 import leaseq
 from tests.patience import PATIENCE, eventually, patiently
+from tests.topology.replicated import replicated
 from tests.topology.servers import port_of, primary_and_replicas, service_url, watching
 
 ITEMS = 20
@@ -82,3 +84,18 @@ def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Servi
     assert lease is not None
     assert lease.id == "a"
     client.close()
+
+
+def test_a_call_that_a_node_does_not_answer_goes_on_with_the_next_of_its_slot() -> None:
+    with replicated(replicas=1, node_timeout=60) as cluster, ThreadPoolExecutor() as pool:
+        client = leaseq.connect(f"{cluster.url}?socket_timeout={2 * PATIENCE}")
+        queue = leaseq.Queue(client, "reviews")
+        queue.configure(durable="replica")
+        queue.enqueue({}, id="a")
+        primary = cluster.owner(key_slot(b"reviews"))
+        replicas = {node.client.info("replication").get("master_port"): node for node in cluster.nodes}
+        primary.freeze()
+        looking = pool.submit(queue.stats)
+        replicas[primary.port].client.execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
+        assert looking.result(PATIENCE).inbound == 1
+        client.close()

@@ -20,6 +20,7 @@ NAME = "mymaster"
 # Seconds. A sentinel connects anew once a second at most: with one second, it may take the primary that was
 # just promoted for gone, before it ever spoke to it, and replace it by one that nobody follows.
 DOWN_AFTER = 2.0
+_LATER = 0.3  # on the second sentinel, twice on the third: who begin at once may each vote for themselves
 FAILOVER_TIMEOUT = 2.0  # twice this is how long the sentinels wait before they replace a primary once more
 _UP_TO = 1.0  # by which each of them draws this out, not to begin all at once
 
@@ -66,7 +67,7 @@ class Watched:
             f"sentinel myid {_id(number)}",
             "sentinel announce-ip 127.0.0.1",
             f"sentinel monitor {NAME} 127.0.0.1 {self.port(self.nodes[0])} 2",
-            f"sentinel down-after-milliseconds {NAME} {DOWN_AFTER * 1000:.0f}",
+            f"sentinel down-after-milliseconds {NAME} {(DOWN_AFTER + number * _LATER) * 1000:.0f}",
             f"sentinel failover-timeout {NAME} {FAILOVER_TIMEOUT * 1000:.0f}",
             f"sentinel parallel-syncs {NAME} 2",
         ]
