@@ -55,9 +55,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="the long form of the tests that have one")
-    parser.addoption(
-        "--limit", type=float, default=300, help="seconds after which a test fails that comes to no end"
-    )
+    whole = 600  # seconds: what all of ./dev test may take at rest is enough for one test on a busy machine
+    parser.addoption("--limit", type=float, default=whole, help="after which a test fails that has no end")
     engines = ("valkey", "redis", "cluster", "sentinel")  # of tests/engines/booting.py
     parser.addoption("--engine", default=engines[0], choices=engines, help="what the tests' shared server is")
 

@@ -43,7 +43,9 @@ class Up:
             if "Ctrl-C stops it" in line:
                 return
         assert self.process.stderr is not None
-        pytest.fail(f"leaseq up ended: {self.process.stderr.read()}")
+        said = self.process.stderr.read()
+        self.stop()
+        pytest.fail(f"leaseq up ended: {said}")
 
     def state(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.data / "up.json").read_text())

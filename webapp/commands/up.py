@@ -143,7 +143,14 @@ class _Run:
         log_level = "info" if LOG in os.environ else "warning"
         argv = gunicorn_argv(self._host, self._port, workers, threads, log_level=log_level)
         settings = {name: value for name, value in os.environ.items() if name.startswith(SETTING)}
-        supervisor.start(Child("web", argv, ready=self._answers, settings=settings))
+        web = Child(
+            "web",
+            argv,
+            ready=self._answers,
+            ready_within=300,  # a small or busy machine compiles for minutes at the first start; Ctrl-C ends it
+            settings=settings,
+        )
+        supervisor.start(web)
 
     def start_clear(self, supervisor: Supervisor) -> None:
         from leaseq.supervisor import Child
