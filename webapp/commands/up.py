@@ -147,7 +147,7 @@ class _Run:
             "web",
             argv,
             ready=self._answers,
-            ready_within=300,  # a small or busy machine compiles for minutes at the first start; Ctrl-C ends it
+            ready_within=300,  # the first start compiles it all, on a small or busy machine for minutes
             settings=settings,
         )
         supervisor.start(web)
