@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tests.faults.history import Call, History
@@ -40,6 +41,16 @@ class Course:
             f"{self.seconds:.2f} s without an answer: {''.join(parts)}first answer {self.clients:.2f}, "
             f"slowest {self.slowest:.2f}{told}"
         )
+
+
+def summed_up(courses: Sequence[Course]) -> str:
+    """In one line: how long, how much of that the clients took, and how often the others began anew."""
+    seconds, clients = sorted(one.seconds for one in courses), max(one.clients for one in courses)
+    middle, anew = seconds[len(seconds) // 2], sum(bool(one.anew) for one in courses)
+    return (
+        f"{len(courses)} times, nothing lost; outage {seconds[0]:.2f} to {seconds[-1]:.2f} s, mostly "
+        f"{middle:.2f}, the clients' part at most {clients:.2f}; begun anew in {anew}"
+    )
 
 
 def slowest_client(history: History, ready: float) -> float:

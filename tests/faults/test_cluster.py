@@ -11,7 +11,7 @@ import pytest
 from redis.crc import key_slot
 
 from leaseq.keys import Keys
-from tests.faults.course import Course
+from tests.faults.course import Course, summed_up
 from tests.faults.judge import judged
 from tests.faults.outage import MOST, last_to_go_on
 from tests.faults.people import RULES, Habits, crowd
@@ -86,6 +86,7 @@ def test_a_cluster_that_changes_loses_nothing(
     request: pytest.FixtureRequest,
     seed: int,
     rounds: int,
+    measured: Callable[[str], None],
     fault: Callable[[Replicated, int, random.Random], None],
 ) -> None:
     soak = request.config.getoption("--soak")
@@ -114,9 +115,9 @@ def test_a_cluster_that_changes_loses_nothing(
             slowest.append(last_to_go_on(people.history, at))
             grants += people.grants()
             print(f"{number + 1}: {courses[-1]}; all again within {slowest[-1]:.2f}")
-    longest = max(one.seconds for one in courses)
-    print(f"{fault.__name__}: {len(courses)} times; nobody was answered for at most {longest:.2f} s,")
-    print(f"each person again within {max(slowest):.2f} s, each who waited {served:.2f} s")
-    print(f"after there was an item for all of them; {grants:,} grants, nothing lost")
+    measured(
+        f"Cluster, {fault.__name__}, {grants:,} grants, {summed_up(courses)}; "
+        f"each person again within {max(slowest):.2f}, each who waited {served:.2f} after there was an item"
+    )
     if soak:
-        assert longest <= MOST
+        assert max(one.seconds for one in courses) <= MOST

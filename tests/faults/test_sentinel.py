@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.faults.course import Course
+from tests.faults.course import Course, summed_up
 from tests.faults.failover import course
 from tests.faults.judge import judged
 from tests.faults.outage import MOST, last_to_go_on
@@ -81,6 +81,7 @@ def test_a_failover_loses_nothing(
     request: pytest.FixtureRequest,
     seed: int,
     rounds: int,
+    measured: Callable[[str], None],
     fault: Callable[[Watched, Crowd, random.Random], float],
 ) -> None:
     soak = request.config.getoption("--soak")
@@ -110,10 +111,10 @@ def test_a_failover_loses_nothing(
             slowest.append(last_to_go_on(people.history, at))
             grants += people.grants()
             print(f"{number + 1}: {courses[-1]}; all again within {slowest[-1]:.2f}")
-    longest = max(one.seconds for one in courses)
-    print(f"{fault.__name__}: {times} times; nobody was answered for at most {longest:.2f} s,")
-    print(f"each person again within {max(slowest):.2f} s, each who waited {served:.2f} s")
-    print(f"after there was an item for all of them; {grants:,} grants, nothing lost")
+    measured(
+        f"Sentinel, {fault.__name__}, {grants:,} grants, {summed_up(courses)}; "
+        f"each person again within {max(slowest):.2f}, each who waited {served:.2f} after there was an item"
+    )
     if soak:  # sentinels that begin anew wait for twice the failover-timeout before: that is theirs
         assert all(one.seconds <= MOST for one in courses if not one.anew)
         assert max(one.clients for one in courses) <= OURS
