@@ -20,7 +20,7 @@ NAME = "mymaster"
 # Seconds. A sentinel connects anew once a second at most: with one second, it may take the primary that was
 # just promoted for gone, before it ever spoke to it, and replace it by one that nobody follows.
 DOWN_AFTER = 2.0
-_LATER = 0.3  # on the second sentinel, twice on the third: who begin at once may each vote for themselves
+_LATER = 0.2  # on the second sentinel, twice on the third: who begin at once may each vote for themselves
 FAILOVER_TIMEOUT = 2.0  # twice this is how long the sentinels wait before they replace a primary once more
 _UP_TO = 1.0  # by which each of them draws this out, not to begin all at once
 
