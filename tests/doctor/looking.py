@@ -14,7 +14,8 @@ import redis
 import leaseq
 from leaseq.doctor import Report, examine
 from tests.engine.proxy import CuttingProxy
-from tests.topology.servers import eventually, port_of
+from tests.patience import eventually
+from tests.topology.servers import port_of
 
 WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction")
 

@@ -18,7 +18,8 @@ import leaseq
 from leaseq.doctor import examine
 from leaseq.doctor.needs import SENTINEL, SENTINEL_DOCTOR, allowing
 from tests.doctor.looking import WELL, examined, found, settled, url_of
-from tests.topology.servers import cluster, eventually, free_port, port_of, running, service_url
+from tests.patience import eventually
+from tests.topology.servers import cluster, free_port, port_of, running, service_url
 from tests.topology.watched import Watched
 
 FAST = (*WELL, "--repl-diskless-sync-delay", "0")

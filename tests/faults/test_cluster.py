@@ -17,8 +17,8 @@ from tests.faults.outage import MOST, last_to_go_on
 from tests.faults.people import RULES, Habits, crowd
 from tests.faults.takeover import course
 from tests.faults.waiters import waiters
+from tests.patience import eventually
 from tests.topology.replicated import Replicated, replicated
-from tests.topology.servers import eventually
 
 ITEMS = 100  # around each fault
 SLOWLY = Habits(think=0.1)  # so that there is work to the end of it

@@ -15,7 +15,7 @@ from tests.faults.judge import judged
 from tests.faults.outage import MOST, last_to_go_on
 from tests.faults.people import RULES, Crowd, Habits, crowd
 from tests.faults.waiters import waiters
-from tests.topology.servers import eventually
+from tests.patience import eventually
 from tests.topology.watched import Watched, watched
 
 ITEMS = 100  # around each fault
