@@ -69,8 +69,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "topology/urls",
         (
             "a cluster does not wait for its replicas",
-            "if wait is not None:\n                return exchange(connection, bound, args, wait, ",
-            "if wait is bound:\n                return exchange(connection, bound, args, wait, ",
+            "if wait is not None:\n                return exchange(patient, bound, args, wait, ",
+            "if wait is bound:\n                return exchange(patient, bound, args, wait, ",
         ),
     ),
     *mutants(
