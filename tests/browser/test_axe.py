@@ -176,9 +176,9 @@ def found_by_axe(tab: Page) -> list[str]:
 
 
 def too_wide(tab: Page) -> int:
-    """By how many pixels the page is wider than its window."""
-    root = "document.documentElement"
-    return int(tab.evaluate(f"{root}.scrollWidth - {root}.clientWidth"))
+    """By how many pixels the page is wider than its window, or one of its lists wider than the page."""
+    places = "[document.documentElement, ...document.querySelectorAll('.scroll:has(> .cards)')]"
+    return int(tab.evaluate(f"Math.max(...{places}.map((one) => one.scrollWidth - one.clientWidth))"))
 
 
 def open_some(tab: Page) -> int:

@@ -80,6 +80,23 @@ def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Qu
     expect(tab.get_by_text("There is none.")).to_be_hidden()
 
 
+def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.configure(title="Triage")
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}")
+    for told in ("1 late answer in the last hour", "2 late answers in the last hour"):
+        queue.enqueue({"n": 1}, id=told)
+        lease = queue.reserve("ann")
+        queue.release(told)
+        theirs = queue.reserve("bob")
+        with pytest.raises(leaseq.LeaseLost):
+            queue.finish(lease, {})
+        queue.finish(theirs, {})
+        expect(tab.get_by_role("heading", name=told, exact=True)).to_be_visible()
+        tab.reload()
+        expect(tab.get_by_role("heading", name=told, exact=True)).to_be_visible()
+
+
 def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
     sign_in(tab, boss)

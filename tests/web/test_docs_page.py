@@ -118,7 +118,7 @@ def leaf(said: Any, key: str) -> str:
         return "array of"
     if isinstance(said, bool):
         return key if said else ""
-    return f"{said:,.15g}" if isinstance(said, int | float) else str(said)
+    return f"{said:,}".removesuffix(".0") if isinstance(said, int | float) else str(said)
 
 
 def missing(said: Any, text: str) -> set[str]:

@@ -82,20 +82,17 @@ def limits(schema: Schema) -> list[Markup]:
 
 
 def _range(least: float | None, most: float | None, one: str, many: str) -> str:
-    if least is None and most is None:
-        return ""
-    unit = one if (most if most is not None else least) == 1 else many
     if least is None:
-        return f"at most {_number(most)}{unit}"
+        return "" if most is None else f"at most {_number(most)}{one if most == 1 else many}"
     if most is None:
-        return f"at least {_number(least)}{unit}"
+        return f"at least {_number(least)}{one if least == 1 else many}"
     if least == most:
-        return f"{_number(most)}{unit}"
-    return f"{_number(least)} to {_number(most)}{unit}"
+        return f"{_number(most)}{one if most == 1 else many}"
+    return f"{_number(least)} to {_number(most)}{many}"
 
 
-def _number(number: float | None) -> str:
-    return f"{number:,.15g}"
+def _number(number: float) -> str:
+    return f"{int(number):,}" if number == int(number) else f"{number:,}"
 
 
 def _code(value: object, key: str) -> Markup:

@@ -7,8 +7,11 @@ const ASK_AGAIN = 700; // ms
 export async function follow(url, place) {
   for (;;) {
     try {
-      const answer = await fetch(url, { headers: { "X-Leaseq-Piece": "state" } });
-      if (answer.ok) {
+      const answer = await fetch(url, { headers: { "X-Leaseq-Piece": "state" }, redirect: "manual" });
+      if (answer.type === "opaqueredirect") {
+        if (place.dataset.told !== "out") place.insertAdjacentHTML("afterbegin", `<p class="error">${place.dataset.out}</p>`);
+        place.dataset.told = "out";
+      } else if (answer.ok) {
         const text = await answer.text();
         if (text !== place.dataset.told) {
           place.dataset.told = text;

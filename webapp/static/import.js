@@ -1,5 +1,6 @@
 // Import: a look at the file before anything is sent, then the file itself with a bar that tells how far it is.
 import { follow } from "./import-state.js";
+import { SignedOut, post } from "./session.js";
 
 const PIECE = 262144; // bytes of the file that are looked at
 const form = document.getElementById("import");
@@ -49,27 +50,30 @@ look.addEventListener("change", () => show());
 
 async function show() {
   const mine = ++asked;
-  const data = choices();
-  data.set("piece", file.slice(0, PIECE), "piece");
-  data.set("whole", file.size <= PIECE ? "yes" : "no");
+  const piece = () => {
+    const data = choices();
+    data.set("piece", file.slice(0, PIECE), "piece");
+    data.set("whole", file.size <= PIECE ? "yes" : "no");
+    return data;
+  };
   try {
-    const answer = await fetch(form.dataset.look, { method: "POST", body: data, redirect: "manual" });
-    if (answer.type === "opaqueredirect") throw new Error("signed out");
+    const answer = await post(form.dataset.look, piece);
     const text = await answer.text();
     if (mine !== asked) return;
     const focused = document.activeElement?.id;
     look.innerHTML = text; // made by our own server
     if (focused) document.getElementById(focused)?.focus();
-  } catch {
-    if (mine === asked) tell(look, form.dataset.lost);
+  } catch (error) {
+    if (mine === asked) tell(error);
   }
 }
 
-function tell(place, text) {
-  const line = document.createElement("p");
-  line.className = "error";
-  line.textContent = text;
-  place.prepend(line);
+// Why the file was not taken: in the place of what was told of it before.
+function tell(error) {
+  const line = look.querySelector(":scope > .error.lost") ?? document.createElement("p");
+  line.className = "error lost";
+  line.textContent = error instanceof SignedOut ? form.dataset.out : form.dataset.lost;
+  look.prepend(line);
 }
 
 form.addEventListener("submit", async (event) => {
@@ -78,12 +82,12 @@ form.addEventListener("submit", async (event) => {
   under_way = true;
   let to;
   try {
-    const answer = await fetch(form.dataset.plan, { method: "POST", body: choices() });
+    const answer = await post(form.dataset.plan, choices);
     if (!answer.ok) throw new Error(answer.status);
     to = (await answer.json()).to;
-  } catch {
+  } catch (error) {
     under_way = false;
-    tell(look, form.dataset.lost);
+    tell(error);
     return;
   }
   history.replaceState(null, "", to); // a reload tells what became of it

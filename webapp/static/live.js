@@ -1,11 +1,13 @@
 // Keeps a manager's page up to date. An element says by data-… which of the figures it shows. Nothing is moved
 // or taken away from under a focus, and only trouble that grows is said aloud.
 import { local, say } from "./page.js";
+import { renew } from "./session.js";
 
 const root = document.querySelector("[data-live]");
 const texts = root?.dataset;
 const language = document.documentElement.lang;
 const whole = new Intl.NumberFormat(language);
+const plural = new Intl.PluralRules(language);
 const POLL = 5000; // ms, where there is no stream
 const TRY_STREAM = 30000; // ms between two tries for one
 let ahead = 0; // ms that the server's clock is ahead of this one
@@ -48,6 +50,7 @@ function show(place, data) {
     const value = get(data, one.dataset.f);
     set(one, value === null || value === undefined || value === "" ? (one.dataset.empty ?? "") : (one.dataset.before ?? "") + value);
   }
+  for (const one of mine("words")) set(one, plural.select(get(data, one.dataset.words) ?? 0) === "one" ? one.dataset.one : one.dataset.many);
   for (const one of mine("span")) set(one, span(get(data, one.dataset.span)));
   for (const one of mine("ago")) one.dataset.at = get(data, one.dataset.ago) ?? "";
   for (const one of mine("left")) one.dataset.until = get(data, one.dataset.left) ?? "";
@@ -140,7 +143,10 @@ function take(data) {
 const state = document.querySelector("[data-state]");
 const signIn = document.querySelector("[data-sign-in]");
 
+let away = false;
 function connected(yes, out = false) {
+  if (yes && away) renew(); // they may have signed in again elsewhere meanwhile: the forms would be refused
+  away = !yes;
   const words = yes ? texts.on : out ? texts.out : texts.off;
   if (out && signIn.hidden) say(words.replace("%(time)s", local(heard)));
   set(state, words.replace("%(time)s", local(heard)));

@@ -1,7 +1,10 @@
 // A move with all that a search finds goes on by itself, a step at a time, until the list ends or somebody stops it.
+import { SignedOut, post } from "./session.js";
+
 const outcome = document.getElementById("outcome");
 const stop = document.getElementById("stop");
 const failed = document.getElementById("failed");
+const out = document.getElementById("out");
 const refused = document.getElementById("refused");
 let stopped = false;
 
@@ -21,15 +24,15 @@ document.addEventListener("submit", (event) => {
 
 async function goOn() {
   stopped = false;
-  failed.hidden = true;
+  failed.hidden = out.hidden = true;
   while (form() && !stopped) {
     stop.hidden = false;
     try {
-      const answer = await fetch(form().action, { method: "POST", body: new URLSearchParams(new FormData(form())) });
-      if (!answer.ok || answer.redirected) throw new Error(answer.status);
+      const answer = await post(form().action, () => new URLSearchParams(new FormData(form())));
+      if (!answer.ok) throw new Error(answer.status);
       show(new DOMParser().parseFromString(await answer.text(), "text/html"));
-    } catch {
-      failed.hidden = false;
+    } catch (error) {
+      (error instanceof SignedOut ? out : failed).hidden = false;
       break;
     }
   }

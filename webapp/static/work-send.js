@@ -1,7 +1,8 @@
 // Sends the form and puts the answer in its place. What can't be sent now waits, and is sent again: the same
 // token makes that safe.
 import { swap } from "./work-sheet.js";
-import { session, signIn } from "./work-session.js";
+import { session } from "./session.js";
+import { signIn } from "./work-session.js";
 import { drop, isSent, unsent } from "./work-store.js";
 
 const PATIENCE = 20_000; // ms for an answer
@@ -52,7 +53,7 @@ async function untilThere(sheet, url, body, isAnswer) {
     }
     if (answer.kind === "out" || (answer.kind === "forbidden" && !renewed)) {
       renewed = true;
-      const known = await session(sheet.person);
+      const known = await session();
       const csrf = known?.person === sheet.person ? known.csrf : await signIn(sheet.person);
       if (csrf === null) return;
       renew(sheet, csrf);

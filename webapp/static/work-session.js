@@ -1,15 +1,7 @@
 // Sign in again in place, the form still filled.
-const dialog = document.getElementById("sign-in");
+import { session } from "./session.js";
 
-// Who is signed in here now, with their CSRF token; null: nobody, or nobody can tell.
-export async function session() {
-  try {
-    const answer = await fetch(dialog.dataset.session, { redirect: "manual" });
-    return answer.ok ? await answer.json() : null;
-  } catch {
-    return null;
-  }
-}
+const dialog = document.getElementById("sign-in");
 
 // The CSRF token of the new session, or null where they closed the dialog.
 export function signIn(person) {

@@ -1,0 +1,137 @@
+"""A manager's session ends while a page is open, and another begins in another tab: the page goes on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+import leaseq
+from webapp.accounts import Accounts
+
+from .conftest import PASSWORD, sign_in
+
+
+@pytest.fixture
+def boss(accounts: Accounts, queue: leaseq.Queue) -> str:
+    queue.configure(title="Triage")
+    return accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
+
+
+def sign_in_elsewhere(tab: Page, name: str) -> None:
+    other = tab.context.new_page()
+    sign_in(other, name)
+    other.close()
+
+
+def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.enqueue({"n": 1}, id="one")
+    queue.reserve("ann")
+    sign_in(tab, boss)
+
+    def no_stream(route: Route) -> None:  # as when the server ended it
+        stream = "event-stream" in route.request.headers["accept"]
+        route.fulfill(status=503, body="") if stream else route.continue_()
+
+    tab.route("**/live", no_stream)
+    tab.goto(f"/manage/{queue.name}")
+    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
+    tab.context.clear_cookies()
+    expect(tab.locator("[data-state]", has_text="You are signed out")).to_be_visible()
+    with tab.expect_response("**/work/session") as asked:
+        sign_in_elsewhere(tab, boss)
+    assert asked.value.ok
+    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
+    tab.locator("tr", has_text="ann").locator("summary").click()
+    tab.get_by_role("button", name="Release it").click()
+    expect(tab.get_by_text("Nobody holds anything.")).to_be_visible()
+    assert queue.get("one").state == "inbound"
+
+
+def test_an_import_says_that_one_is_signed_out_and_goes_on(
+    tab: Page, boss: str, queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/import")
+    file = tmp_path / "rows.csv"
+    file.write_text("nr,text\n1,one\n2,two\n")
+    tab.get_by_label("File").set_input_files(file)
+    expect(tab.get_by_role("region", name="The first rows")).to_be_visible()
+    tab.context.clear_cookies()
+    tab.get_by_role("button", name="Import").click()
+    told = tab.get_by_text("You are signed out. Your file is still chosen")
+    expect(told).to_have_count(1)
+    tab.get_by_label("Format").select_option("csv")
+    expect(told).to_have_count(1)
+    sign_in_elsewhere(tab, boss)
+    tab.get_by_role("button", name="Import").click()
+    expect(tab.get_by_text("2 added, 0 there already, 0 rejected.")).to_be_visible()
+    assert queue.stats().inbound == 2
+
+
+class Hold:
+    """Keeps the first request that fits till the session is over."""
+
+    def __init__(self, tab: Page, method: str, says: str = "") -> None:
+        self.tab, self.method, self.says = tab, method, says
+        self.held: list[Route] = []
+
+    def __call__(self, route: Route) -> None:
+        asked = route.request
+        if not self.held and asked.method == self.method and self.says in (asked.post_data or ""):
+            self.held.append(route)
+        else:
+            route.continue_()
+
+    def end_session(self) -> None:
+        for _ in range(300):
+            if self.held:
+                break
+            self.tab.wait_for_timeout(50)
+        self.tab.context.clear_cookies()
+        self.held[0].continue_()
+
+
+def test_the_state_of_an_import_stays_while_one_is_signed_out(
+    tab: Page, boss: str, queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/import")
+    file = tmp_path / "rows.csv"
+    file.write_text("nr\n1\n")
+    tab.get_by_label("File").set_input_files(file)
+    hold = Hold(tab, "GET")
+    tab.route(re.compile(r"/import/[\w-]{16}$"), hold)
+    tab.get_by_role("button", name="Import").click()
+    expect(tab.get_by_text("The whole file is sent.")).to_be_visible()
+    hold.end_session()
+    out = tab.locator("#state").get_by_text("You are signed out")
+    expect(out).to_be_visible()
+    expect(tab.get_by_label("Password")).to_have_count(0)
+    sign_in_elsewhere(tab, boss)
+    expect(tab.get_by_text("1 added, 0 there already, 0 rejected.")).to_be_visible()
+    expect(out).to_have_count(0)
+
+
+def test_a_move_with_many_says_that_one_is_signed_out_and_goes_on(
+    tab: Page, boss: str, queue: leaseq.Queue
+) -> None:
+    queue.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/items?state=inbound")
+    tab.get_by_label("All of this list").check()
+    tab.get_by_role("button", name="Remove").click()
+    hold = Hold(tab, "POST", "done=100")
+    tab.route("**/many/do", hold)
+    tab.get_by_role("button", name="Remove: 240 items").click()
+    expect(tab.get_by_text("100 are removed.")).to_be_visible()
+    hold.end_session()
+    out = tab.get_by_text("You are signed out. What was done is done")
+    expect(out).to_be_visible()
+    sign_in_elsewhere(tab, boss)
+    tab.get_by_role("button", name="Go on").click()
+    expect(tab.get_by_text("240 are removed.")).to_be_visible()
+    expect(out).to_be_hidden()
+    assert queue.stats().inbound == 0
