@@ -61,6 +61,31 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/links.py",
+        "silence",
+        ("who is silent for a moment is left", "            if is_replaced():\n", "            if True:\n"),
+        ("who was replaced is waited for", "            if is_replaced():\n", "            if False:\n"),
+        (
+            "a silence is waited out for ever",
+            "            if left <= SILENCE:\n",
+            "            if left <= 0:\n",
+        ),
+    ),
+    *mutants(
+        "leaseq/links.py",
+        "topology/failover",
+        ("the other nodes are not asked", "return any(host and", "return False and any(host and"),
+    ),
+    *mutants(
+        "leaseq/watched.py",
+        "topology/failover",
+        (
+            "the sentinels are not asked",
+            "self.connection_pool.get_master_address() != ",
+            "(self.host, self.port) != ",
+        ),
+    ),
+    *mutants(
+        "leaseq/links.py",
         "connect",
         ("nobody waits longer than a minute", "TIMEOUT = 5.0", "TIMEOUT = 60.0"),
     ),

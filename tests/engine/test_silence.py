@@ -1,0 +1,35 @@
+"""A server that is silent while others are asked whether one of them took its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from redis import exceptions as rx
+
+from leaseq.links import answer
+
+
+def silent(times: int) -> Callable[..., str]:
+    left = iter(range(times))
+
+    def read(timeout: float) -> str:
+        if next(left, None) is None:
+            return "an answer"
+        raise rx.TimeoutError
+
+    return read
+
+
+def test_whose_place_nobody_took_is_waited_for() -> None:
+    assert answer(silent(3), 5, lambda: False) == "an answer"
+
+
+def test_whose_place_another_took_is_left() -> None:
+    with pytest.raises(rx.ConnectionError):
+        answer(silent(3), 5, lambda: True)
+
+
+def test_whoever_waits_does_so_for_their_timeout_and_no_longer() -> None:
+    with pytest.raises(rx.TimeoutError):
+        answer(silent(3), 0, lambda: False)
