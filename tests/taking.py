@@ -1,7 +1,8 @@
-"""Taking an item where there must be one."""
+"""Taking an item where there must be one, and losing it again."""
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import leaseq
@@ -24,3 +25,9 @@ def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
         lease = waiting.result()
     assert lease is not None
     return lease
+
+
+def run_out(queue: leaseq.Queue) -> int:
+    """All its leases, now: somebody clears it to whom a day has passed. How many came back."""
+    tomorrow = round((time.time() + 86_400) * 1e6)
+    return leaseq.Queue(queue._client, queue.name, clock=lambda: tomorrow).clear().returned

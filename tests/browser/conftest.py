@@ -77,6 +77,14 @@ def tab(chromium: Browser, address: str) -> Iterator[Page]:
     assert wrong == []
 
 
+@pytest.fixture
+def plain_tab(chromium: Browser, address: str) -> Iterator[Page]:
+    """One of a browser without JavaScript."""
+    with chromium.new_context(base_url=address, java_script_enabled=False) as context:
+        context.set_default_timeout(PATIENT)
+        yield context.new_page()
+
+
 def sign_in(tab: Page, name: str) -> None:
     tab.goto("/login")
     tab.get_by_label("Name").fill(name)

@@ -172,17 +172,14 @@ def test_answers_are_downloaded_as_asked(tab: Page, boss: str, queue: leaseq.Que
 
 
 def test_without_a_script_many_are_moved_just_the_same(
-    chromium: Any, address: str, boss: str, graves: leaseq.Queue
+    plain_tab: Page, boss: str, graves: leaseq.Queue
 ) -> None:
-    context = chromium.new_context(base_url=address, java_script_enabled=False)
-    tab = context.new_page()
-    sign_in(tab, boss)
-    tab.goto(f"/manage/{graves.name}/items?state=dead")
-    tab.get_by_role("radio", name="All of this list").check()
-    tab.get_by_role("button", name="Revive").click()
-    tab.get_by_role("button", name="Revive: 120 items").click()
-    expect(tab.get_by_text("100 wait again.")).to_be_visible()
-    tab.get_by_role("button", name="Go on").click()
-    expect(tab.get_by_text("120 wait again.")).to_be_visible()
+    sign_in(plain_tab, boss)
+    plain_tab.goto(f"/manage/{graves.name}/items?state=dead")
+    plain_tab.get_by_role("radio", name="All of this list").check()
+    plain_tab.get_by_role("button", name="Revive").click()
+    plain_tab.get_by_role("button", name="Revive: 120 items").click()
+    expect(plain_tab.get_by_text("100 wait again.")).to_be_visible()
+    plain_tab.get_by_role("button", name="Go on").click()
+    expect(plain_tab.get_by_text("120 wait again.")).to_be_visible()
     assert graves.stats().inbound == 120
-    context.close()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
+from tests.taking import run_out
 
 from .conftest import judge, sign_in
 
@@ -96,10 +95,10 @@ def test_more_time_by_its_key_without_leaving_the_page(tab: Page, person: str, l
     assert renewals(letters) == 1
 
 
-def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.Queue, server: Any) -> None:
+def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take(tab, person, letters)
     tab.get_by_label("Your answer").fill("so far")
-    run_out(letters, server)
+    assert run_out(letters) == 1
     tab.clock.fast_forward(LEASE * 1000 + 2000)
     note = tab.get_by_role("status").filter(has_text="Your time ran out at")
     expect(note).to_contain_text("Nobody has taken it yet.")
@@ -112,12 +111,10 @@ def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.
     assert renewals(letters) == 1
 
 
-def test_the_time_runs_out_and_somebody_else_has_it(
-    tab: Page, person: str, letters: leaseq.Queue, server: Any
-) -> None:
+def test_the_time_runs_out_and_somebody_else_has_it(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take(tab, person, letters)
     tab.get_by_label("Your answer").fill("mine")
-    run_out(letters, server)
+    assert run_out(letters) == 1
     tab.clock.fast_forward(LEASE * 1000 + 2000)
     expect(tab.get_by_text("Nobody has taken it yet.")).to_be_visible()
     theirs = letters.reserve("somebody else")
@@ -175,9 +172,3 @@ def test_a_choice_of_the_form_has_its_key_before_the_page(
     expect(tab.get_by_role("radio", name="letter")).to_be_checked()
     expect(tab.locator("[data-page-key=l], [data-page-key=b]")).to_have_count(0)
     expect(tab.locator("[data-page-key=n]")).to_have_count(1)
-
-
-def run_out(queue: leaseq.Queue, server: Any) -> None:
-    """The clear job comes by after the lease: the queue's clock steps ahead."""
-    ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
-    assert leaseq.Queue(server.client, queue.name, clock=lambda: ahead).clear().returned == 1

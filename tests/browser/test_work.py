@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
+from tests.taking import run_out
 from webapp.accounts import Accounts
 
 from .conftest import PASSWORD, judge, sign_in
@@ -28,21 +28,13 @@ FORM = {
 
 @pytest.fixture
 def triage(queue: leaseq.Queue) -> leaseq.Queue:
-    queue.configure(title="Triage", form=FORM, lease_seconds=600)
+    queue.configure(title="Triage", form=FORM, lease_seconds=600, retry_seconds=600)
     for number in (1, 2, 3):
         queue.enqueue({"text": f"message {number}"}, id=f"m{number}")
     return queue
 
 
-def let_leases_run_out(queue: leaseq.Queue, server: Any) -> None:
-    """The clear job comes by a day later: the queue's clock steps ahead."""
-    ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
-    assert leaseq.Queue(server.client, queue.name, clock=lambda: ahead).clear().returned > 0
-
-
-def test_sign_in_finish_give_back_and_see_it_again(
-    tab: Page, person: str, triage: leaseq.Queue, server: Any
-) -> None:
+def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triage: leaseq.Queue) -> None:
     sign_in(tab, person)
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Take the next").click()
@@ -64,7 +56,7 @@ def test_sign_in_finish_give_back_and_see_it_again(
     expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()
     tab.get_by_label("Note").fill("half a thought")
     expect(tab.get_by_text("Draft saved")).to_be_visible()
-    let_leases_run_out(triage, server)
+    assert run_out(triage) > 0
     assert triage.get("m2").history[-1].how == "expired"
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Take the next").click()
@@ -86,32 +78,27 @@ def test_a_lease_that_runs_out_on_the_page_is_said_and_the_answer_still_counts(
     assert triage.get("m1").answers[0].late
 
 
-def test_without_javascript_all_of_it_works(
-    chromium: Any, address: str, person: str, triage: leaseq.Queue
-) -> None:
-    context = chromium.new_context(base_url=address, java_script_enabled=False)
-    tab = context.new_page()
-    sign_in(tab, person)
-    tab.goto(f"/q/{triage.name}")
-    tab.get_by_role("button", name="Take the next").click()
-    tab.get_by_label("Note").fill("typed")
-    tab.get_by_role("button", name="Finish and next").click()
-    expect(tab.get_by_role("alert")).to_contain_text("Please answer this.")
-    expect(tab.get_by_label("Note")).to_have_value("typed")
-    tab.get_by_label("delivery").check()
-    tab.get_by_role("button", name="Finish and next").click()
-    expect(tab.get_by_text("message 2")).to_be_visible()
-    tab.get_by_role("button", name="Keep working").click()
-    tab.get_by_text("It is broken").click()
-    tab.get_by_label("What is wrong with it?").fill("cut off")
-    tab.get_by_role("button", name="Report it").click()
-    expect(tab.get_by_text("the problem is noted")).to_be_visible()
-    tab.get_by_role("button", name="Take the next").click()
-    tab.get_by_text("Not for me").click()
-    tab.get_by_label("Why? You need not say.").fill("I know her")
-    tab.get_by_role("button", name="Give it to others").click()
-    expect(tab.get_by_text("You gave it back, and won't see it again.")).to_be_visible()
-    context.close()
+def test_without_javascript_all_of_it_works(plain_tab: Page, person: str, triage: leaseq.Queue) -> None:
+    sign_in(plain_tab, person)
+    plain_tab.goto(f"/q/{triage.name}")
+    plain_tab.get_by_role("button", name="Take the next").click()
+    plain_tab.get_by_label("Note").fill("typed")
+    plain_tab.get_by_role("button", name="Finish and next").click()
+    expect(plain_tab.get_by_role("alert")).to_contain_text("Please answer this.")
+    expect(plain_tab.get_by_label("Note")).to_have_value("typed")
+    plain_tab.get_by_label("delivery").check()
+    plain_tab.get_by_role("button", name="Finish and next").click()
+    expect(plain_tab.get_by_text("message 2")).to_be_visible()
+    plain_tab.get_by_role("button", name="Keep working").click()
+    plain_tab.get_by_text("It is broken").click()
+    plain_tab.get_by_label("What is wrong with it?").fill("cut off")
+    plain_tab.get_by_role("button", name="Report it").click()
+    expect(plain_tab.get_by_text("the problem is noted")).to_be_visible()
+    plain_tab.get_by_role("button", name="Take the next").click()
+    plain_tab.get_by_text("Not for me").click()
+    plain_tab.get_by_label("Why? You need not say.").fill("I know her")
+    plain_tab.get_by_role("button", name="Give it to others").click()
+    expect(plain_tab.get_by_text("You gave it back, and won't see it again.")).to_be_visible()
     assert triage.get("m1").answers[0].result == {"about": "delivery", "note": "typed"}
     assert triage.get("m2").last_error == "cut off"
     assert triage.get("m3").history[-1].reason == "I know her"

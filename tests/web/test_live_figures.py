@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
-from tests.conftest import Clock, Server
-from tests.taking import take
+from tests.conftest import Clock
+from tests.taking import run_out, take
 from webapp.live.picture import Picture
 from webapp.live.spark import spark
 from webapp.live.tally import Tally, a_minute
@@ -95,7 +95,7 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -
     assert seen["handling"]
 
 
-def test_a_picture_follows_what_happens(server: Server, queue: leaseq.Queue, clock: Clock) -> None:
+def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock) -> None:
     picture = Picture(queue, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     first = picture.seen()
@@ -111,7 +111,7 @@ def test_a_picture_follows_what_happens(server: Server, queue: leaseq.Queue, clo
     lease = take(queue, "dan")
     clock.tick(10)
     assert [one["person"] for one in picture.seen()["held"]] == ["dan"]
-    assert leaseq.Queue(server.client, queue.name, clock=Clock.from_now(301)).clear().returned == 1
+    assert run_out(queue) == 1
     take(queue, "eva")
     with pytest.raises(leaseq.LeaseLost):
         queue.finish(lease, {})

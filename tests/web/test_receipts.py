@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 import leaseq
+from tests.taking import run_out
 
 from .conftest import Browser
 from .work_pages import path, send, take
@@ -184,16 +184,13 @@ def test_one_who_had_it_since_gave_it_back(timed_asking: Any, person: Browser) -
     assert told.startswith("Your time ran out at T. It waits for the next person. You can still send")
 
 
-def test_of_several_answers_another_waits_and_theirs_was_taken(
-    queue: leaseq.Queue, server: Any, person: Browser
-) -> None:
+def test_of_several_answers_another_waits_and_theirs_was_taken(queue: leaseq.Queue, person: Browser) -> None:
     queue.configure(answers=3, lease_seconds=60)
     queue.enqueue({"text": "hello"}, id="one")
     lease = take(queue, person)
     for number in (2, 3):
         queue.finish(queue.reserve(f"person {number}"), {"answer": "x"})
-    ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
-    leaseq.Queue(server.client, queue.name, clock=lambda: ahead).clear()
+    run_out(queue)
     theirs = queue.reserve("bob")
     queue.release("one")
     assert theirs.attempt == 2, "the assignment that ran out"
@@ -204,14 +201,13 @@ def test_of_several_answers_another_waits_and_theirs_was_taken(
     assert person.name in [answer.person for answer in queue.get("one").answers]
 
 
-def test_one_of_several_answers_ran_out(queue: leaseq.Queue, server: Any, person: Browser) -> None:
+def test_one_of_several_answers_ran_out(queue: leaseq.Queue, person: Browser) -> None:
     """Others answered meanwhile; this assignment still waits, and nobody has taken it."""
     queue.configure(answers=2, lease_seconds=60)
     queue.enqueue({"text": "hello"}, id="one")
     lease = take(queue, person)
     queue.finish(queue.reserve("bob"), {"answer": "b"})
-    ahead = int((datetime.now(UTC).timestamp() + 86_400) * 1e6)
-    leaseq.Queue(server.client, queue.name, clock=lambda: ahead).clear()
+    run_out(queue)
     late = send(queue, person, lease, "abandon", **{"answer.answer": "mine"})
     assert "Your time ran out at T. Nobody has taken it yet." in receipt(late.text)
     assert send(queue, person, lease, "renew", back="yes").status_code == 303
