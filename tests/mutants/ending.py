@@ -284,7 +284,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/confirm.lua",
-        "durable",
+        "unconfirmed",
         (
             "what is waited for was not written",
             "if durable then redis.call('HSET', KEYS[1], 'durable', durable) end\n",
