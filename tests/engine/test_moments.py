@@ -11,6 +11,7 @@ import leaseq
 from leaseq import NewItem, records
 from leaseq.queue.working import UNDO_SECONDS
 from tests.conftest import Clock
+from tests.engine.rewriting import rewrite
 
 Take = Callable[[str], leaseq.Lease]
 Until = Callable[[datetime], None]
@@ -137,3 +138,12 @@ def test_the_oldest_of_several_counts(timed: leaseq.Queue, clock: Clock) -> None
         timed.enqueue({})
         clock.tick(10)
     assert timed.stats().oldest_inbound_seconds == pytest.approx(20, abs=0.01)
+
+
+@pytest.mark.parametrize("microseconds", [0, 7, 12_345, 100_000, 999_999])
+def test_a_server_tells_its_microseconds_without_zeros_before_them(
+    queue: leaseq.Queue, microseconds: int
+) -> None:
+    rewrite(queue, "enqueue", "call('TIME')", f"{{ '1900000000', '{microseconds}' }}")
+    queue.enqueue({}, id="one")
+    assert queue.get("one").since == records.when(1_900_000_000_000_000 + microseconds)

@@ -3,19 +3,17 @@ of the journal has not read; and the journal keeps what its consumers have not r
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from hashlib import sha1
 
 import pytest
 
 import leaseq
 from leaseq import NewItem, records
 from leaseq.keys import Keys
-from leaseq.scripts import Bound
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.conftest import Sets
+from tests.engine.rewriting import rewrite
 from tests.engine.test_cost import MOST, counted, largest
 
 DAY = 86_400
@@ -245,12 +243,7 @@ def test_a_late_answer_that_was_not_read_holds_its_item_back(
 
 def short_journal(queue: leaseq.Queue, move: str) -> None:
     """Let a move think that a journal of 500 entries is long, and one of 2,000 too long."""
-    bound = queue._moves._bound[move]
-    source = bound.script.source
-    assert source.count("1000000, 4000000") == 1
-    source = source.replace("1000000, 4000000", "500, 2000")
-    script = dataclasses.replace(bound.script, source=source, sha=sha1(source.encode()).hexdigest())
-    queue._moves._bound[move] = Bound(script, Keys(queue.name))
+    rewrite(queue, move, "1000000, 4000000", "500, 2000")
 
 
 def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(

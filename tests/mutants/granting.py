@@ -137,7 +137,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/server_time.lua",
-        "guarantees",
+        "moments",
         (
             "the first tenth of each second is long ago",
             "  if #micro < 6 then micro = string.rep('0', 6 - #micro) .. micro end\n",

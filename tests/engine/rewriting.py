@@ -1,0 +1,19 @@
+"""A move as it would be with other words in it: a limit that a test can reach, a time that a server tells."""
+
+from __future__ import annotations
+
+import dataclasses
+from hashlib import sha1
+
+import leaseq
+from leaseq.keys import Keys
+from leaseq.scripts import Bound
+
+
+def rewrite(queue: leaseq.Queue, move: str, words: str, instead: str) -> None:
+    """From now on, for this queue of this client."""
+    script = queue._moves._bound[move].script
+    assert script.source.count(words) == 1
+    source = script.source.replace(words, instead)
+    changed = dataclasses.replace(script, source=source, sha=sha1(source.encode()).hexdigest())
+    queue._moves._bound[move] = Bound(changed, Keys(queue.name))
