@@ -38,6 +38,7 @@ PAGES = [
     ("auth.account", WORKER, "/account"),
     ("auth.factor", WORKER, "/account/factor"),
     ("not found", WORKER, "/nowhere"),
+    ("not found", WORKER, f"/q/{'unbroken' * 8}"),
     ("not allowed", WORKER, "/manage"),
     ("manage.overview", ADMIN, "/manage"),
     ("manage.one_queue", ADMIN, "/manage/axe"),
