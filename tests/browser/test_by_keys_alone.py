@@ -13,6 +13,7 @@ from .working import TRIAGE, filled, result_of, shows
 def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Queue) -> None:
     filled(queue, TRIAGE, items=6, retry_seconds=600)  # what is torn does not come back meanwhile
     tab.goto(f"/login?next=/q/{queue.name}")
+    expect(tab.get_by_label("Name")).to_be_focused()
     tab.keyboard.type(person)
     tab.keyboard.press("Tab")
     tab.keyboard.type(PASSWORD)

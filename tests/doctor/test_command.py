@@ -16,7 +16,7 @@ from leaseq.doctor import CHECKS
 from leaseq.embedded import EmbeddedServer
 from tests.doctor.looking import url_of
 from tests.operations.processes import Up
-from tests.topology.servers import free_port
+from tests.ports import free_port
 
 TESTS = Path(__file__).parent
 

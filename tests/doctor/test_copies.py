@@ -19,7 +19,8 @@ from leaseq.doctor import examine
 from leaseq.doctor.needs import SENTINEL, SENTINEL_DOCTOR, allowing
 from tests.doctor.looking import WELL, examined, found, settled, url_of
 from tests.patience import eventually
-from tests.topology.servers import cluster, free_port, port_of, running, service_url
+from tests.ports import free_port
+from tests.topology.servers import cluster, port_of, running, service_url
 from tests.topology.watched import Watched
 
 FAST = (*WELL, "--repl-diskless-sync-delay", "0")

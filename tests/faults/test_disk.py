@@ -18,7 +18,7 @@ from tests.faults.judge import all_items, judged
 from tests.faults.people import RULES, crowd
 from tests.operations.processes import LEASEQ, environment
 from tests.patience import eventually, patiently
-from tests.topology.servers import free_port
+from tests.ports import free_port
 
 PAGE = 4096
 

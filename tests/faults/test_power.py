@@ -19,7 +19,7 @@ from tests.faults.judge import all_items, judged, lost_answers, lost_items
 from tests.faults.people import RULES, crowd
 from tests.operations.processes import LEASEQ, descendants, environment
 from tests.patience import patiently
-from tests.topology.servers import free_port
+from tests.ports import free_port
 
 
 def cut_power(server: EmbeddedServer, disk: Disk, dice: random.Random | None = None) -> int:

@@ -21,7 +21,7 @@ from tests.faults.people import PRODUCER, RULES, crowd
 from tests.faults.rest import RestQueue
 from tests.operations.processes import Up, alive, descendants
 from tests.patience import eventually
-from tests.topology.servers import free_port
+from tests.ports import free_port
 from webapp.accounts import Accounts
 
 PEOPLE = 6

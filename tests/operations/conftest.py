@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from leaseq.embedded import EmbeddedServer
 from tests.operations.processes import Up
+from tests.ports import free_port
 
 
 @pytest.fixture(scope="session")
@@ -29,9 +29,7 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ import pytest
 
 from leaseq.cli import main
 from tests.patience import eventually
-from tests.web.gunicorn_place import free_port, gunicorn
+from tests.ports import free_port
+from tests.web.gunicorn_place import gunicorn
 from webapp.commands.serve import serve
 from webapp.settings import Settings
 

@@ -13,7 +13,7 @@ import redis
 
 from leaseq.embedded import server_binary
 from tests.patience import eventually
-from tests.topology.servers import free_port
+from tests.ports import free_port
 
 
 class Node:
@@ -42,8 +42,9 @@ class Node:
         place = ("--port", str(self.port), "--dir", str(self.folder), "--bind", "127.0.0.1")
         with (self.folder / "log").open("ab") as log:
             command = [server_binary(), *self._options, *place, *more]
-            self._process = subprocess.Popen(command, stdout=log, stderr=log)
-        eventually(self.client.ping)
+            process = self._process = subprocess.Popen(command, stdout=log, stderr=log)
+        eventually(lambda: process.poll() is not None or self.client.ping())
+        assert process.poll() is None, (self.folder / "log").read_text()
 
     def signal(self, number: int) -> None:
         assert self._process is not None

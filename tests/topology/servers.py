@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,20 +12,11 @@ import redis
 
 from leaseq.embedded import server_binary
 from tests.patience import eventually
+from tests.ports import free_port
 
 SLOTS = 16_384
 PRIMARIES = 3  # of each cluster
 QUICK = ("--save", "", "--repl-diskless-sync-delay", "0")  # a replica has its copy at once
-
-
-def free_port() -> int:
-    """A port whose cluster bus port (10,000 above) exists as well."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if port < 55_000:
-            return port
 
 
 @contextmanager
@@ -40,7 +30,8 @@ def running(*arguments: str, binary: str | None = None) -> Iterator[redis.Redis]
         process = subprocess.Popen(command, stdout=log, stderr=log)
         client = redis.Redis(port=port)
         try:
-            eventually(client.ping)
+            eventually(lambda: process.poll() is not None or client.ping())
+            assert process.poll() is None, (Path(folder) / "log").read_text()
             yield client
         finally:
             client.close()

@@ -16,7 +16,7 @@ import redis
 import leaseq
 from leaseq.doctor import examine
 from tests.patience import eventually
-from tests.topology.servers import free_port
+from tests.ports import free_port
 
 REDIS = shutil.which("redis-server")
 WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import subprocess
 import urllib.request
 from collections.abc import Iterator
 
 from tests.patience import PATIENCE, eventually
+from tests.ports import free_port
 from webapp.commands.serve import gunicorn_argv
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager
