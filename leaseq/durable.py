@@ -67,7 +67,8 @@ def exchange(
     if _count(confirmed) < 1:
         raise ServerUnavailable(
             f"the server took this, but {_BY[wait.durable]} did not confirm it within "
-            f"{wait.milliseconds / 1000:g} seconds; sending it again is safe, it counts once"
+            f"{wait.milliseconds / 1000:g} seconds; sending it again is safe, it counts once",
+            taken=True,
         )
     made: list[Any] = reply
     return made
@@ -86,7 +87,7 @@ def _sent(connection: Any, *commands: bytes) -> list[Any]:
 def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
     made = f"the server took this, but {_BY[wait.durable]} did not confirm it: {error}; it may be sent again"
     if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
-        return ServerUnavailable(made)
+        return ServerUnavailable(made, taken=True)
     return ServerRefused(f"{made}. The policy's durable is {wait.durable!r}: see what it needs of a server")
 
 

@@ -72,7 +72,12 @@ class PolicyChanged(LeaseqError):
 
 
 class ServerUnavailable(LeaseqError):
-    """The server could not be reached, or the link broke. Calls work again when it is back."""
+    """The server could not be reached, or the link broke. Calls work again when it is back. ``taken``: it was
+    reached and took the call, but what the policy's ``durable`` asks for did not confirm it."""
+
+    def __init__(self, message: str, *, taken: bool = False) -> None:
+        super().__init__(message)
+        self.taken = taken
 
 
 class ServerRefused(LeaseqError):

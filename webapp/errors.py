@@ -21,6 +21,7 @@ from webapp.logs import REQUEST_ID
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 5
+AWAY = "the server that keeps the queues does not answer just now: try again in a few seconds"
 
 CODES = {
     400: "invalid",
@@ -63,7 +64,10 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         return Problem(400, "invalid", str(error), field=error.field, limit=error.limit)
     if isinstance(error, leaseq.ServerRefused):
         return _retry_later(Problem(503, "server-refused", str(error)))
-    return _retry_later(Problem(503, "server-unavailable", str(error)))
+    if isinstance(error, leaseq.ServerUnavailable) and error.taken:
+        return _retry_later(Problem(503, "server-unavailable", str(error)))
+    log.warning("%s", error)  # where the server is, is nothing for whoever asks
+    return _retry_later(Problem(503, "server-unavailable", AWAY))
 
 
 def _retry_later(problem: Problem) -> Problem:

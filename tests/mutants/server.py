@@ -119,7 +119,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "unconfirmed",
         (
             "what is not confirmed for now is refused for good",
-            "        return ServerUnavailable(made)\n",
+            "        return ServerUnavailable(made, taken=True)\n",
             "        return ServerRefused(made)\n",
         ),
     ),

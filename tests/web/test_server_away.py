@@ -11,6 +11,7 @@ import pytest
 import leaseq
 from leaseq.embedded import EmbeddedServer
 from webapp import create_app
+from webapp.errors import problem_of
 from webapp.settings import Settings
 
 from .conftest import CHEAP, FORM, PASSWORD, SECRET, Browser
@@ -73,10 +74,22 @@ def test_work_goes_on_when_the_server_is_back(place: EmbeddedServer) -> None:
     state.client.close()
 
 
-def test_a_server_that_was_never_there() -> None:
+def test_a_server_that_was_never_there(caplog: pytest.LogCaptureFixture) -> None:
+    """Where it would be is told to the log, and to nobody who asks."""
     app = create_app(Settings(redis_url="redis://127.0.0.1:1", secret_key=SECRET), passwords=CHEAP)
     client = app.test_client()
     assert client.get("/healthz").status_code == 200
     assert client.get("/readyz").status_code == 503
     answer = client.get("/api/v1/queues", headers={"Authorization": "Bearer x"})
     assert (answer.status_code, answer.json["code"]) == (503, "server-unavailable")
+    form = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/login").text)
+    assert form is not None
+    page = client.post("/login", data={"csrf_token": form[1], "name": "ann", "password": PASSWORD})
+    assert page.status_code == 503
+    assert "127.0.0.1:1" not in answer.text + page.text
+    assert "127.0.0.1:1" in caplog.text
+
+
+def test_what_the_server_took_but_nobody_confirmed_is_said() -> None:
+    said = "the server took this, but a replica did not confirm it"
+    assert problem_of(leaseq.ServerUnavailable(said, taken=True)).detail == said

@@ -256,7 +256,7 @@ _PROBLEMS: tuple[tuple[int, str, str, str, dict[str, Any]], ...] = (
         503,
         "server-unavailable",
         "The queue server can't be reached",
-        "no answer from redis://server:6379",
+        "the server that keeps the queues does not answer just now: try again in a few seconds",
         {},
     ),
     (503, "server-refused", "The queue server refused", "the server refused: out of memory", {}),
