@@ -207,7 +207,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/worker/source.py",
-        "worker/leases worker/working",
+        "worker/working worker/leases",
         (
             "more in work than one person may hold",
             "if self._inside >= self._holds:",

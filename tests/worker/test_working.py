@@ -28,6 +28,16 @@ def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -
     assert source.enter()
 
 
+def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
+    """Whoever asked before the finish came to the server may hear of it afterwards."""
+    queue.enqueue({})
+    source = Source(queue, lambda _: None, "bot", 2)
+    lease, new = source.reserve((), 0)
+    assert new
+    source.leave(lease)
+    assert source.reserve((), 0) == (lease, False)
+
+
 def test_an_item_that_comes_later_is_taken(queue: leaseq.Queue, start: Start) -> None:
     seen = threading.Event()
     start(lambda _: seen.set())
