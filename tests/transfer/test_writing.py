@@ -13,6 +13,7 @@ import pytest
 from leaseq import transfer
 from leaseq.errors import Invalid
 from leaseq.model import Answer
+from leaseq.transfer import writing
 from leaseq.transfer.writing import MAX_COLUMNS
 
 AT = datetime(2026, 11, 21, 10, 5, 0, 123_456, tzinfo=UTC)
@@ -143,6 +144,15 @@ def test_too_many_columns_are_refused_with_the_way_out() -> None:
     wide = (answer(payload={f"{row}-{n}": 1 for n in range(100)}) for row in range(MAX_COLUMNS // 100 + 1))
     with pytest.raises(Invalid, match="export them as jsonl"):
         transfer.write(wide, io.BytesIO(), "csv")
+
+
+def test_one_column_more_than_fits_is_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = len(table("csv", answer())[0])
+    monkeypatch.setattr(writing, "MAX_COLUMNS", columns)
+    assert len(table("csv", answer())[0]) == columns
+    monkeypatch.setattr(writing, "MAX_COLUMNS", columns - 1)
+    with pytest.raises(Invalid, match="export them as jsonl"):
+        table("csv", answer())
 
 
 def test_an_unknown_format_is_refused_at_once() -> None:
