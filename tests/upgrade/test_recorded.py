@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +231,8 @@ def test_the_accounts_are_those_of_then(state: State) -> None:
     assert accounts.accept(then["invitation"], "", PASSWORD).skills == ("fr",)
     assert accounts.by_provider("carol", "https://idp.example.org 42", create=False).name == "carol"
     assert len(accounts.log.latest(50)) >= then["log"]
-    done = Days(state.client).of_everybody(date.fromisoformat(then["day"]))
+    that_day = datetime.fromisoformat(then["day"]).replace(tzinfo=UTC).timestamp()
+    done = Days(state.client, clock=lambda: that_day).of_everybody()
     assert done["ann"]["plain"].finished == 1
 
 
