@@ -204,6 +204,19 @@ def test_axe_finds_nothing(
             assert too_wide(tab) <= 0, f"at {width} px, opened"
 
 
+@pytest.mark.parametrize("path", ["/nope", "/people"])
+def test_so_are_the_pages_that_refuse(tabs: dict[str, Page], path: str) -> None:
+    """What is not there, and what this person may not see."""
+    tab = tabs[WORKER]
+    answer = tab.goto(path)
+    assert answer is not None
+    assert answer.status in (403, 404)
+    for scheme, width in LOOKS:
+        look(tab, scheme, width)
+        assert found_by_axe(tab) == [], f"{scheme}, {width} px"
+        assert too_wide(tab) <= 0, f"at {width} px"
+
+
 def test_the_menus_too(tabs: dict[str, Page]) -> None:
     tab = tabs[ADMIN]
     tab.goto("/q/axe-none")
