@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from leaseq import ids, records, strict
 from leaseq.errors import Invalid
-from leaseq.model import Did, Filter, Item, Json, Lease, NewItem
+from leaseq.model import Did, Filter, Held, Item, Lease, NewItem
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
@@ -19,9 +19,7 @@ _SHELF = r"(?:high|normal|low)(?::[0-9]{1,3})?(?::returned)?"
 _CURSOR = re.compile(rf"(?:([^/:]*):({_SHELF}))?/([0-9]{{1,17}})/([0-9]{{1,3}})/(.+)\Z")
 
 
-def claim(
-    queue: str, lease: object, id: str | None, token: int | None, person: str | None
-) -> tuple[str, int, str]:
+def claim(queue: str, lease: object, id: str | None, token: int | None, person: str | None) -> Held:
     """The id, token and person of a lease of this queue, given whole or by its parts."""
     if lease is not None:
         if not isinstance(lease, Lease):
@@ -34,12 +32,6 @@ def claim(
         strict.integer(token, "token", 1, 2**53),
         strict.person_name(person),
     )
-
-
-def given(value: Json, field: str) -> Json:
-    if value is ...:
-        raise Invalid(field, "a JSON value (none was given)")
-    return value
 
 
 def text(value: str | None, field: str) -> str:

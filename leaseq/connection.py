@@ -6,7 +6,7 @@ more, and never more often: redis-py's own retries are off.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn
 
@@ -76,7 +76,7 @@ class Client:
             self._link.reset()
             self.redis.close()
 
-    def move(self, bound: Bound, args: Sequence[str], wait: Wait | None = None) -> Reply:
+    def move(self, bound: Bound, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
         With ``wait``, return only when that is over."""
         try:
@@ -85,7 +85,7 @@ class Client:
             return self._again(bound, args, wait, error)
         return Reply(reply[0], reply[1:], False)
 
-    def _again(self, bound: Bound, args: Sequence[str], wait: Wait | None, error: Exception) -> Reply:
+    def _again(self, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception) -> Reply:
         """Load the script where the server doesn't have it, and send once more after a broken link, in
         whichever order these happen. A new link may lead to another server, and a server may forget its
         scripts between a load and the move: after the first, they go in one packet."""

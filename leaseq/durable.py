@@ -6,14 +6,14 @@ its own connection wrote. See ``docs/decisions/0006-durable.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from redis import exceptions as rx
 
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
-from leaseq.scripts import Bound
+from leaseq.scripts import Bound, pack
 
 _COMMANDS = {"fsync": ("WAITAOF", "1", "0"), "replica": ("WAIT", "1")}
 _BY = {"fsync": "its disk", "replica": "a replica"}
@@ -34,13 +34,13 @@ class Wait(NamedTuple):
     milliseconds: int
 
     def packed(self) -> tuple[bytes, bytes]:
-        return self.mark.pack(("",)), _pack(*_COMMANDS[self.durable], str(self.milliseconds))
+        return pack((*self.mark.words, "")), pack((*_COMMANDS[self.durable], str(self.milliseconds)))
 
 
-def send(connection: Any, bound: Bound, args: Sequence[str], *, loading: bool) -> list[Any]:
+def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool) -> list[Any]:
     """Send a move. ``loading``: behind its own script, for a server that forgets scripts as fast as they are
     loaded."""
-    _, reply = _sent(connection, _load(bound, loading), bound.pack(args))
+    _, reply = _sent(connection, _load(bound, loading), pack(bound.words + args))
     if isinstance(reply, Exception):
         raise reply
     made: list[Any] = reply
@@ -48,14 +48,14 @@ def send(connection: Any, bound: Bound, args: Sequence[str], *, loading: bool) -
 
 
 def exchange(
-    connection: Any, bound: Bound, args: Sequence[str], wait: Wait, *, loading: bool = False
+    connection: Any, bound: Bound, args: tuple[str, ...], wait: Wait, *, loading: bool = False
 ) -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 
     Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
     made but not confirmed.
     """
-    commands = (_load(bound, loading), bound.pack(args), *wait.packed())
+    commands = (_load(bound, loading), pack(bound.words + args), *wait.packed())
     _, reply, marked, confirmed = _sent(connection, *commands)
     if isinstance(reply, Exception):
         raise reply
@@ -75,7 +75,7 @@ def exchange(
 
 
 def _load(bound: Bound, loading: bool) -> bytes:
-    return _pack("SCRIPT", "LOAD", bound.script.source) if loading else b""
+    return pack(("SCRIPT", "LOAD", bound.script.source)) if loading else b""
 
 
 def _sent(connection: Any, *commands: bytes) -> list[Any]:
@@ -101,11 +101,6 @@ def _read(connection: Any) -> Any:
 
 def _count(confirmed: Any) -> int:
     return int(confirmed[0] if isinstance(confirmed, list) else confirmed)
-
-
-def _pack(*words: str) -> bytes:
-    encoded = [word.encode() for word in words]
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in encoded)
 
 
 def check(durable: Durable, ask: Callable[..., Any]) -> None:

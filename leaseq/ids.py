@@ -12,6 +12,7 @@ import os
 import secrets
 import threading
 import time
+from collections.abc import Iterator
 
 _RANDOM_BITS = 46
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"
@@ -46,19 +47,23 @@ def _spelled(first: int, count: int) -> list[str]:
     return ids
 
 
-class _RequestIds:
-    def __init__(self) -> None:
-        self._name_process()
-        os.register_at_fork(after_in_child=self._name_process)
+class _Process:
+    """What this process is called, and how many calls it has named: a fork's child begins anew."""
 
-    def _name_process(self) -> None:
-        self._process = secrets.token_hex(6)
-        self._count = itertools.count()  # next() is atomic, also between threads
-
-    def __call__(self) -> str:
-        """A new name for one call: what this process is called, and a count."""
-        return f"{self._process}{next(self._count):x}"
+    name: str
+    calls: Iterator[int]  # next() is atomic, also between threads
 
 
+def _name_process() -> None:
+    _Process.name = secrets.token_hex(6)
+    _Process.calls = itertools.count()
+
+
+def request_id() -> str:
+    """A new name for one call."""
+    return f"{_Process.name}{next(_Process.calls):x}"
+
+
+_name_process()
+os.register_at_fork(after_in_child=_name_process)
 item_ids = _ItemIds()
-request_id = _RequestIds()

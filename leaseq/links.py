@@ -7,7 +7,7 @@ A move is sent as one packed command, past redis-py's command layer: that takes 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from random import choice
@@ -20,7 +20,7 @@ from redis import exceptions as rx
 from leaseq import durable
 from leaseq.durable import Wait, exchange
 from leaseq.errors import ServerRefused, ServerUnavailable
-from leaseq.scripts import Bound
+from leaseq.scripts import Bound, pack
 
 TIMEOUT = 5.0  # seconds for a connect and for a reply
 SILENCE = 0.5  # seconds of it after which others are asked about a server that may be one of several
@@ -32,7 +32,7 @@ class Link(Protocol):
     timeout: float
 
     def send(
-        self, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool = False
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]: ...
 
     def load(self, bound: Bound) -> None: ...
@@ -68,7 +68,7 @@ class Pooled:
         _pooled.add(self)
 
     def send(
-        self, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool = False
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         try:
             connection = self._idle.pop()
@@ -81,7 +81,7 @@ class Pooled:
             elif loading:
                 reply = durable.send(connection, bound, args, loading=True)
             else:
-                connection.send_packed_command((bound.pack(args),), check_health=False)
+                connection.send_packed_command((pack(bound.words + args),), check_health=False)
                 reply = connection.read_response()
         except rx.ResponseError:
             self._idle.append(connection)
@@ -138,7 +138,7 @@ class Clustered:
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
     def send(
-        self, bound: Bound, args: Sequence[str], wait: Wait | None, *, loading: bool = False
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         """None of the answers that send it elsewhere, or again, has acted."""
         whole, wait = bound.whole, wait and wait._replace(mark=wait.mark.whole)
@@ -164,7 +164,7 @@ class Clustered:
                 raise
 
     def _send_to(
-        self, node: Any, bound: Bound, args: Sequence[str], wait: Wait | None, loading: bool
+        self, node: Any, bound: Bound, args: tuple[str, ...], wait: Wait | None, loading: bool
     ) -> list[Any]:
         """All on one connection, which redis-py's own commands don't promise."""
         pool = self._redis.get_redis_connection(node).connection_pool

@@ -13,6 +13,9 @@ from typing import Any, Literal, TypeAlias
 Json: TypeAlias = Any
 """Any JSON value: a dict with string keys, a list, a string, a number, a bool or None."""
 
+Held: TypeAlias = tuple[str, int, str]
+"""Id, token and person of a lease: what its holder shows."""
+
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 STATES: tuple[State, ...] = ("inbound", "reserved", "scheduled", "finished", "dead")
 

@@ -12,6 +12,7 @@ from typing import Final
 from leaseq.connection import Client, Reply
 from leaseq.durable import MOST, Wait, still_true
 from leaseq.keys import Keys
+from leaseq.model import Held
 from leaseq.policy import Durable
 from leaseq.scripts import Bound, Script, load
 
@@ -61,6 +62,7 @@ SCRIPTS: Final[dict[str, Script]] = {
 # What acknowledges nothing: the clear job runs again by itself, and a line is no promise.
 _UNCONFIRMED = {"clear", "leave_line", "confirm"}
 _CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
+_UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
 
 
@@ -90,15 +92,17 @@ class Moves:
         self._ledger = keys.ledger
         self._bound = _Bounds(keys)
 
-    def _run(self, name: str, *args: str) -> Reply:
+    def _run(self, name: str, args: tuple[str, ...]) -> Reply:
         at = str(self._clock()) if self._clock else ""
-        wait = self.confirm() if name in _CONFIRMED else None
+        durable, until = self._client.durable.get(self._ledger, _UNREAD)
+        unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
+        wait = None if unconfirmed or name not in _CONFIRMED else self.confirm()
         return self._client.move(self._bound[name], (at, *args), wait)
 
     def confirm(self) -> Wait | None:
         """What goes behind a move, by the queue's policy, which is read again every few seconds; and so is
         whether the server's disk is still to be believed."""
-        durable, until = self._client.durable.get(self._ledger, ("server", 0.0))
+        durable, until = self._client.durable.get(self._ledger, _UNREAD)
         if until < monotonic():
             reply = self.policy(("durable",))
             if reply.code == b"no-queue":
@@ -120,103 +124,100 @@ class Moves:
 
     def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
         """``rows``: id, head and payload of each item, one after the other."""
-        return self._run("enqueue", request, *rows)
+        return self._run("enqueue", (request, *rows))
 
     def reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
     ) -> Reply:
         """``skills``: sorted, with commas between. ``waiter``: who waits where there is nothing."""
         if waiter is not None:
-            return self._run("reserve", person, request, skills, waiter, "1" if woken else "0")
-        return self._run("reserve", person, request, *((skills,) if skills else ()))
+            return self._run("reserve", (person, request, skills, waiter, "1" if woken else "0"))
+        return self._run("reserve", (person, request, skills) if skills else (person, request))
 
     def leave_line(self, waiter: str) -> Reply:
-        return self._run("leave_line", waiter)
+        return self._run("leave_line", (waiter,))
 
-    def renew(self, id: str, token: int, person: str, request: str) -> Reply:
-        return self._run("renew", id, str(token), person, request)
+    def renew(self, held: Held, request: str) -> Reply:
+        id, token, person = held
+        return self._run("renew", (id, str(token), person, request))
 
-    def save_draft(self, id: str, token: int, person: str, draft: str) -> Reply:
-        return self._run("save_draft", id, str(token), person, draft)
+    def save_draft(self, held: Held, draft: str) -> Reply:
+        id, token, person = held
+        return self._run("save_draft", (id, str(token), person, draft))
 
-    def finish(
-        self,
-        id: str,
-        token: int,
-        person: str,
-        result: str,
-        form_version: str,
-        request: str | None,
-        skills: str,
-    ) -> Reply:
+    def finish(self, held: Held, result: str, form_version: str, request: str | None, skills: str) -> Reply:
         """``request``: the id of the reserve that is to follow; None where none is."""
+        id, token, person = held
         following = () if request is None else (request, skills) if skills else (request,)
-        return self._run("finish", id, str(token), person, result, form_version, *following)
+        return self._run("finish", (id, str(token), person, result, form_version, *following))
 
-    def undo_finish(self, id: str, token: int, person: str, request: str, microseconds: int) -> Reply:
-        return self._run("undo_finish", id, str(token), person, request, str(microseconds))
+    def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
+        id, token, person = held
+        return self._run("undo_finish", (id, str(token), person, request, str(microseconds)))
 
-    def abandon(self, id: str, token: int, person: str, reason: str, again: bool) -> Reply:
-        return self._run("abandon", id, str(token), person, reason, "later" if again else "never")
+    def abandon(self, held: Held, reason: str, again: bool) -> Reply:
+        id, token, person = held
+        return self._run("abandon", (id, str(token), person, reason, "later" if again else "never"))
 
-    def fail(self, id: str, token: int, person: str, error: str) -> Reply:
-        return self._run("fail", id, str(token), person, error)
+    def fail(self, held: Held, error: str) -> Reply:
+        id, token, person = held
+        return self._run("fail", (id, str(token), person, error))
 
     def clear(self, limit: int) -> Reply:
-        return self._run("clear", str(limit))
+        return self._run("clear", (str(limit),))
 
     def revive(self, id: str, by: str) -> Reply:
-        return self._run("revive", id, by)
+        return self._run("revive", (id, by))
 
     def release(self, id: str, by: str, person: str) -> Reply:
-        return self._run("release", id, by, person)
+        return self._run("release", (id, by, person))
 
     def assign(self, id: str, by: str, person: str) -> Reply:
-        return self._run("assign", id, by, person)
+        return self._run("assign", (id, by, person))
 
     def remove(self, id: str, by: str) -> Reply:
-        return self._run("remove", id, by)
+        return self._run("remove", (id, by))
 
     def adopt(self, id: str, token: int, by: str, request: str) -> Reply:
-        return self._run("adopt", id, str(token), by, request)
+        return self._run("adopt", (id, str(token), by, request))
 
     def pause(self, by: str, reason: str) -> Reply:
-        return self._run("pause", by, reason)
+        return self._run("pause", (by, reason))
 
     def resume(self, by: str) -> Reply:
-        return self._run("resume", by)
+        return self._run("resume", (by,))
 
     def configure(self, by: str, only: str, fields: Sequence[str]) -> Reply:
         """``only``: 'create', a policy's version, or ''. ``fields``: what `policy.to_server` gives."""
-        return self._run("configure", by, only, *fields)
+        return self._run("configure", (by, only, *fields))
 
     def policy(self, names: Sequence[str]) -> Reply:
-        return self._run("policy", *names)
+        return self._run("policy", tuple(names))
 
     def schema(self) -> Reply:
-        return self._run("schema")
+        return self._run("schema", ())
 
     def get(self, id: str) -> Reply:
-        return self._run("get", id)
+        return self._run("get", (id,))
 
     def items(self, state: str, limit: int, look: int, place: Sequence[str], wanted: Sequence[str]) -> Reply:
         """``place``: row and shelf, score, assignment seen last. ``wanted``: of `arguments.wanted`."""
-        return self._run("items", state, str(limit), str(look), *place, *wanted)
+        return self._run("items", (state, str(limit), str(look), *place, *wanted))
 
     def late_items(self, step: str, since: str) -> Reply:
-        return self._run("late_items", step, since)
+        return self._run("late_items", (step, since))
 
     def mine(self, person: str) -> Reply:
-        return self._run("mine", person)
+        return self._run("mine", (person,))
 
     def why_nothing(self, person: str, skills: str) -> Reply:
-        return self._run("why_nothing", person, skills)
+        return self._run("why_nothing", (person, skills))
 
     def stats(self, counters: Sequence[str]) -> Reply:
-        return self._run("stats", *counters)
+        return self._run("stats", tuple(counters))
 
     def story(self, start: str, look: int, id: str) -> Reply:
-        return self._run("story", start, str(look), id)
+        return self._run("story", (start, str(look), id))
 
     def journal(self, start: str, count: int, direction: str = "") -> Reply:
-        return self._run("journal", start, str(count), direction)
+        return self._run("journal", (start, str(count), direction))

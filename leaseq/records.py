@@ -12,7 +12,7 @@ from urllib.parse import quote
 from leaseq.model import Answer, Ending, Event, Grant, Item, Json, Lease, Obstacles, State
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_parse = json.JSONDecoder().raw_decode
+_parse = cast("Any", json.JSONDecoder()).scan_once  # what raw_decode calls: text, where to begin
 
 
 def when(microseconds: int | float | str | bytes) -> datetime:
@@ -43,7 +43,7 @@ def lease(queue: str, found: Sequence[Any]) -> Lease:
         datetime.fromtimestamp(granted / 1e6, UTC),
         datetime.fromtimestamp(expires / 1e6, UTC),
         lease_seconds,
-        None if draft is None else _parse(draft.decode())[0],
+        None if draft is None else _parse(draft.decode(), 0)[0],
         person,
     )
 

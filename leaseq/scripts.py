@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha1
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any, cast
+
+from hiredis import pack_command
 
 from leaseq.keys import Keys
+
+pack: Callable[[tuple[str, ...]], bytes] = cast("Any", pack_command)
+"""A command as the server reads it; what hiredis says of its types is of tuples with one word."""
 
 _INCLUDE = re.compile(r"^ *--- @include (\w+)\n", re.MULTILINE)
 
@@ -31,18 +36,14 @@ class Script:
         return "no-writes" not in self.source.partition("\n")[0]
 
 
-KEPT = 32  # arguments: all moves of one item have fewer
-
-
 class Bound:
-    """A script with the keys of one queue. All of the packed command but its arguments stays the same,
-    so it is made once for each number of arguments; anew for many, of which any number may come."""
+    """A script with the keys of one queue."""
 
-    def __init__(self, script: Script, keys: Keys) -> None:
+    def __init__(self, script: Script, keys: Keys, *more: str) -> None:
         self.script = script
-        self.keys: tuple[str, ...] = tuple(getattr(keys, name) for name in script.keys)
-        self._absent = keys.absent
-        self._templates: dict[int, bytes] = {}
+        self.keys: tuple[str, ...] = (*(getattr(keys, name) for name in script.keys), *more)
+        self._of = keys
+        self.words = ("EVALSHA", script.sha, str(len(self.keys)), *self.keys)
 
     @cached_property
     def whole(self) -> Bound:
@@ -50,28 +51,7 @@ class Bound:
         of a script's keys is missing and their slot is on its way from or to another node. Where none is
         missing at first it runs the script, and breaks it off in its middle when that looks for a key which
         is not there, or makes a second one while the first is still on its way."""
-        made = copy(self)
-        made.keys, made._templates = (*self.keys, self._absent), {}  # noqa: SLF001 - of its own class
-        return made
-
-    def pack(self, args: Sequence[str]) -> bytes:
-        """The whole EVALSHA command in RESP."""
-        count = len(args)
-        template = self._templates.get(count)
-        if template is None:
-            template = self._template(count)
-            if count <= KEPT:
-                self._templates[count] = template
-        sizes_and_words: list[int | bytes] = []
-        for arg in args:
-            word = arg.encode()
-            sizes_and_words += (len(word), word)
-        return template % tuple(sizes_and_words)
-
-    def _template(self, count: int) -> bytes:
-        words = ("EVALSHA", self.script.sha, str(len(self.keys)), *self.keys)
-        fixed = "".join(f"${len(word)}\r\n{word}\r\n" for word in words)  # ASCII, and no % in a key
-        return f"*{len(words) + count}\r\n{fixed}".encode() + b"$%d\r\n%b\r\n" * count
+        return Bound(self.script, self._of, self._of.absent)
 
 
 @cache

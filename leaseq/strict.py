@@ -30,17 +30,24 @@ _INTEGERS = f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"
 _QUEUE = re.compile(r"[a-z0-9._-]{1,64}\Z")
 _SKILL = re.compile(r"[a-z0-9._-]{1,64}\Z")
 _LEVELS = (dict, list, tuple)
+_TEXT = {str}
+_SHORT = 2 * MAX_JSON_DEPTH  # what has no more characters is no deeper, and holds no number that is too long
 _DIGIT = re.compile(r"[0-9]")
 
 
-def _encoder() -> Callable[[Json], str]:
+_Encode = Callable[[Json, bool], Iterable[str]]
+
+
+def _encoder() -> _Encode:
     """JSONEncoder builds its C encoder anew for each value, which takes three times as long as to use it."""
     plain = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     make = getattr(json.encoder, "c_make_encoder", None)  # CPython has it
     if make is None:
-        return plain.encode
-    encode = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, False)
-    return lambda value: "".join(encode(value, 0))
+        return plain.iterencode
+    encode: _Encode = make(
+        None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, False
+    )
+    return encode
 
 
 _encode = _encoder()
@@ -115,26 +122,31 @@ def skills(value: object, field: str = "skills") -> tuple[str, ...]:
 def dump_json(value: Json, field: str) -> str:
     """``value`` as compact JSON text, or Invalid. The limit counts the UTF-8 bytes."""
     try:
-        text = _encode(value)
-        # Every UTF-8 character has at most 4 bytes, so a short text needs no second look.
-        size = len(text) if len(text) * 4 <= MAX_JSON_BYTES and text.isascii() else len(text.encode())
+        text = "".join(_encode(value, False))
+        if len(text) > _SHORT or not text.isascii():
+            _check_long(text, value, field)
     except RecursionError:
         raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
     except UnicodeEncodeError:
         raise Invalid(field, "text without lone surrogates") from None
     except (TypeError, ValueError) as error:
-        raise Invalid(field, f"JSON values only ({error})") from None
+        missing = value is ...
+        limit = "a JSON value (none was given)" if missing else f"JSON values only ({error})"
+        raise Invalid(field, limit) from None
+    # Most often one object, whose keys are all text.
+    if isinstance(value, _LEVELS) and (text.find("{", 1) > 0 or set(map(type, value)) != _TEXT):
+        _check_keys(_levels(value), field)
+    return text
+
+
+def _check_long(text: str, value: Json, field: str) -> None:
+    size = len(text.encode())
     if size > MAX_JSON_BYTES:
         raise Invalid(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
-    objects = text.count("{")
-    if objects + text.count("[") > MAX_JSON_DEPTH:  # else it can't be deeper
+    if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # else it can't be deeper
         check_depth(value, field)
-    if objects:
-        alone = objects == 1 and isinstance(value, dict)
-        _check_keys((value,) if alone else _levels(value), field)
     if len(text) > MAX_INTEGER_DIGITS:
         _check_integers(text, value, field)
-    return text
 
 
 def load_json(raw: bytes | str, field: str = "body") -> Json:

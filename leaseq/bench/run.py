@@ -12,7 +12,7 @@ from leaseq.bench import floor, people, waiting
 from leaseq.bench.setting import FOREVER, PAYLOAD, RESULT, Bench, Figure, opened
 from leaseq.keys import Keys
 from leaseq.moves import SCRIPTS
-from leaseq.scripts import Bound
+from leaseq.scripts import Bound, pack
 
 
 def run(*, quick: bool = False, tell: Callable[[str], None] = lambda _: None) -> list[Figure]:
@@ -72,12 +72,12 @@ def _many_at_once(bench: Bench) -> float:
 
     def finishing(lease: list[bytes], person: str) -> bytes:
         token = lease[2].split(b"\t")[0].decode()
-        return finish.pack(("", lease[1].decode(), token, person, "{}", "-"))
+        return pack((*finish.words, "", lease[1].decode(), token, person, "{}", "-"))
 
     def work() -> None:
         people = [f"person-{n}" for n in range(50)]
         for _ in range(bench.cycles // 50):
-            leases = send([reserve.pack(("", person, "request")) for person in people])
+            leases = send([pack((*reserve.words, "", person, "request")) for person in people])
             send([finishing(lease, person) for lease, person in zip(leases, people, strict=True)])
 
     connection.connect()

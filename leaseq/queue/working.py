@@ -10,7 +10,7 @@ from typing import Literal
 from leaseq import arguments, form, records, strict
 from leaseq.connection import Reply
 from leaseq.errors import Invalid
-from leaseq.model import Failed, Finished, Json, Lease, Nothing
+from leaseq.model import Failed, Finished, Held, Json, Lease, Nothing
 from leaseq.queue.base import Base
 from leaseq.waiting import wait_for
 
@@ -80,7 +80,7 @@ class Working(Base):
         or Invalid where the policy allows no more renewals or the person's hands are full.
         """
         held = arguments.claim(self.name, lease, id, token, person)
-        reply = self._moves.renew(*held, arguments.request(request_id))
+        reply = self._moves.renew(held, arguments.request(request_id))
         if reply.code == b"used-up":
             raise Invalid("renewals", f"at most {reply.rest[0]} renewals of one lease")
         if reply.code == b"full":
@@ -99,9 +99,7 @@ class Working(Base):
     ) -> None:
         """Keep what the person has so far. They get it back with the item; a finish removes it."""
         held = arguments.claim(self.name, lease, id, token, person)
-        self._check(
-            self._moves.save_draft(*held, strict.dump_json(arguments.given(draft, "draft"), "draft")), held[0]
-        )
+        self._check(self._moves.save_draft(held, strict.dump_json(draft, "draft")), held[0])
 
     def finish(
         self,
@@ -122,11 +120,12 @@ class Working(Base):
         removed; an answer that was refused is kept as a late answer then (``answer_kept``).
         """
         held = arguments.claim(self.name, lease, id, token, person)
-        text = strict.dump_json(arguments.given(result, "result"), "result")
+        text = strict.dump_json(result, "result")
         can = strict.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         reply = self._send_finish(held, result, text, request, ",".join(can))
-        self._check(reply, held[0])
+        if reply.code != b"finished":
+            self._check(reply, held[0])
         late, replayed, lasted, ended, *then_given = reply.rest
         following = then_given[0] if then_given else None
         then: Lease | None = None
@@ -137,9 +136,7 @@ class Working(Base):
         at = records.when(ended)
         return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6, at)
 
-    def _send_finish(
-        self, held: tuple[str, int, str], result: Json, text: str, request: str | None, can: str
-    ) -> Reply:
+    def _send_finish(self, held: Held, result: Json, text: str, request: str | None, can: str) -> Reply:
         """Check the result against the form as last read; the server says where that is another one now.
 
         A result that doesn't fit is sent as well: it may be one that was taken before the form changed,
@@ -148,11 +145,12 @@ class Working(Base):
         while True:
             version, wanted = self._form
             misfit: Invalid | None = None
-            try:
-                form.check_result(wanted, result)
-            except Invalid as error:
-                version, misfit = "misfit", error
-            reply = self._moves.finish(*held, text, version, request, can)
+            if wanted is not None:
+                try:
+                    form.check_result(wanted, result)
+                except Invalid as error:
+                    version, misfit = "misfit", error
+            reply = self._moves.finish(held, text, version, request, can)
             if reply.code != b"form":
                 return reply
             _ = self.policy  # read the form anew
@@ -176,7 +174,7 @@ class Working(Base):
         """
         held = arguments.claim(self.name, lease, id, token, person)
         request = arguments.request(request_id)
-        reply = self._moves.undo_finish(*held, request, UNDO_SECONDS * 1_000_000)
+        reply = self._moves.undo_finish(held, request, UNDO_SECONDS * 1_000_000)
         if reply.code == b"too-late":
             raise Invalid("undo", f"within {UNDO_SECONDS} seconds of the finish; this one stands")
         self._check(reply, held[0])
@@ -200,7 +198,7 @@ class Working(Base):
         held = arguments.claim(self.name, lease, id, token, person)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
-        self._check(self._moves.abandon(*held, arguments.text(reason, "reason"), again), held[0])
+        self._check(self._moves.abandon(held, arguments.text(reason, "reason"), again), held[0])
 
     def fail(
         self,
@@ -214,7 +212,7 @@ class Working(Base):
         """Say that an item can't be done. It is tried again after a back-off, or is dead when its
         attempts are used up (``retry_at`` is None then)."""
         held = arguments.claim(self.name, lease, id, token, person)
-        reply = self._moves.fail(*held, arguments.text(error, "error"))
+        reply = self._moves.fail(held, arguments.text(error, "error"))
         self._check(reply, held[0])
         return Failed(held[0], records.when(reply.rest[0]) if reply.code == b"retry" else None)
 

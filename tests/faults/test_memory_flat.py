@@ -16,9 +16,6 @@ from pathlib import Path
 import pytest
 import redis
 
-from leaseq.keys import Keys
-from leaseq.moves import SCRIPTS
-from leaseq.scripts import Bound
 from tests.faults.memory import Sampler, children, resident, trend
 from tests.faults.steady import QUEUES, Load, place
 
@@ -31,14 +28,6 @@ def test_a_trend_is_seen() -> None:
     line = trend([(float(n), 100e6 + 1_000 * n + (-1) ** n * 50_000) for n in range(600)])
     assert line.an_hour == pytest.approx(0.036, rel=0.05)
     assert line.seconds == 599
-
-
-def test_a_script_keeps_few_of_its_commands() -> None:
-    """An import's last piece may be of any size; what is made for each is not kept for ever."""
-    bound = Bound(SCRIPTS["enqueue"], Keys("reviews"))
-    sizes = {len(bound.pack(["word"] * count)) for count in range(1, 200)}
-    assert len(sizes) == 199
-    assert len(bound._templates) <= 32
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="platform: no /proc to look into")

@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from leaseq.errors import Invalid
 from leaseq.strict import MAX_INTEGER_DIGITS, dump_json, load_json
 
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text('a{}[]"é', max_size=3),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(st.text("a{é", max_size=2) | st.integers(0, 9), below, max_size=3)
+    ),
+    max_leaves=6,
+)
 LONGEST = 10**MAX_INTEGER_DIGITS - 1
 
 
@@ -30,6 +40,21 @@ def test_a_key_that_is_no_text_is_refused(value: Any) -> None:
     with pytest.raises(Invalid, match=r"objects whose keys are text \(.+ is none\)") as refused:
         dump_json(value, "result")
     assert refused.value.field == "result"
+
+
+def keys(value: Any) -> list[Any]:
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [*(value if isinstance(value, dict) else ()), *(key for node in below for key in keys(node))]
+
+
+@given(ANY)
+def test_a_value_is_taken_where_all_its_keys_are_text(value: Any) -> None:
+    """However little is looked at where a value is short, flat or has no objects."""
+    if all(isinstance(key, str) for key in keys(value)):
+        assert load_json(dump_json(value, "result")) == value
+    else:
+        with pytest.raises(Invalid, match="objects whose keys are text"):
+            dump_json(value, "result")
 
 
 def test_a_key_that_could_be_long_is_told_in_short() -> None:

@@ -8,7 +8,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "renew finish answers looking late_of_several",
         ("a renewed lease ends when the first one did", 'if mark[0] == "x":', 'if mark[0] == "X":'),
         ("no answer came late", 'late=detail == "1"', "late=False"),
-        ("a draft is not given along", "None if draft is None else _parse(draft.decode())[0]", "None"),
+        ("a draft is not given along", "None if draft is None else _parse(draft.decode(), 0)[0]", "None"),
         ("times are a thousandth", "float(microseconds) / 1e6", "float(microseconds) / 1e9"),
         (
             "finished by one is finished by all",
@@ -29,7 +29,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("an id at the limit is refused", "1 <= len(value) <= MAX_ID", "1 <= len(value) < MAX_ID"),
         ("a name past the limit is taken", "<= len(value) <= MAX_PERSON", "<= len(value) <= MAX_PERSON + 1"),
         ("JSON at the limit is refused", "if size > MAX_JSON_BYTES:", "if size >= MAX_JSON_BYTES:"),
-        ("characters are counted and not bytes", "else len(text.encode())", "else len(text)"),
+        ("characters are counted and not bytes", "size = len(text.encode())", "size = len(text)"),
         (
             "a whole number at its least is refused",
             "not least <= value <= most:",
@@ -56,6 +56,8 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "leaseq/strict.py",
         "ground/json bad_input",
+        ("the keys of one object by itself", " or set(map(type, value)) != _TEXT)", ")"),
+        ("the keys of what is in an object", 'text.find("{", 1) > 0 or', ""),
         ("a level too deep", "for _ in range(MAX_JSON_DEPTH + 1):", "for _ in range(MAX_JSON_DEPTH + 2):"),
     ),
     *mutants(
@@ -190,7 +192,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "enqueue connect ground/ids",
         (
             "a fork's child makes its parent's request ids",
-            "        os.register_at_fork(after_in_child=self._name_process)\n",
+            "os.register_at_fork(after_in_child=_name_process)\n",
             "",
         ),
         (
