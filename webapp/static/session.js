@@ -1,13 +1,27 @@
 // A page may stay open while its session ends and another begins, as where somebody signs in again in another tab.
 
-// Who is signed in here now, with their CSRF token; null: nobody, or nobody can tell.
-export async function session() {
+// Who is signed in here now, with their CSRF token; or why that isn't known: they are "out", or the server is "away".
+async function look() {
   try {
     const answer = await fetch(document.body.dataset.session, { redirect: "manual" });
-    return answer.ok ? await answer.json() : null;
+    if (answer.type === "opaqueredirect") return { why: "out" };
+    return answer.ok ? await answer.json() : { why: "away" };
   } catch {
-    return null;
+    return { why: "away" };
   }
+}
+
+// The same; null: nobody, or nobody can tell.
+export async function session() {
+  const known = await look();
+  return known.why ? null : known;
+}
+
+// Why a form that is sent now would be lost; "" where it would not: it has the token of the present session then.
+export async function standsInTheWay(form) {
+  const known = await look();
+  if (!known.why) form.elements.csrf_token.value = known.csrf;
+  return known.why ?? "";
 }
 
 // Gives the page's forms the token of the present session. False where its person is not signed in.

@@ -1,4 +1,6 @@
 // The preview follows what is typed; what is not saved is not left by accident.
+import { standsInTheWay } from "./session.js";
+
 const form = document.getElementById("settings");
 const piece = document.getElementById("piece");
 const SEEN_BY = new Set(["title", "instructions", "form", "sample"]);
@@ -57,8 +59,7 @@ piece.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
 });
 
-// Where the session ended or the server is away, the page would go, and what is typed with it: asked first. Who signed
-// in again meanwhile has another CSRF token.
+// Where the session ended or the server is away, the page would go, and what is typed with it: asked first.
 let sure = false;
 form.addEventListener("submit", async (event) => {
   if (sure) {
@@ -66,24 +67,13 @@ form.addEventListener("submit", async (event) => {
     return;
   }
   event.preventDefault();
-  const why = await standsInTheWay();
+  const why = await standsInTheWay(form);
   const trouble = document.getElementById("trouble");
   for (const words of trouble.children) words.hidden = !(why in words.dataset);
   if (why) return trouble.scrollIntoView({ block: "nearest" });
   sure = true;
   form.requestSubmit(event.submitter);
 });
-async function standsInTheWay() {
-  try {
-    const answer = await fetch(form.dataset.session, { redirect: "manual" });
-    if (answer.type === "opaqueredirect") return "out";
-    if (!answer.ok) return "away";
-    form.elements.csrf_token.value = (await answer.json()).csrf;
-    return "";
-  } catch {
-    return "away";
-  }
-}
 
 window.addEventListener("beforeunload", (event) => {
   if (changed) event.preventDefault();
