@@ -33,8 +33,6 @@ _LEVELS = (dict, list, tuple)
 _TEXT = {str}
 _SHORT = 2 * MAX_JSON_DEPTH  # what has no more characters is no deeper, and holds no number that is too long
 _DIGIT = re.compile(r"[0-9]")
-
-
 _Encode = Callable[[Json, bool], Iterable[str]]
 
 
