@@ -23,7 +23,8 @@ from leaseq.errors import ServerRefused, ServerUnavailable
 from leaseq.scripts import Bound, pack
 
 TIMEOUT = 5.0  # seconds for a connect and for a reply
-SILENCE = 0.5  # seconds of it after which others are asked about a server that may be one of several
+_SILENCE = 0.5  # seconds of it after which others are asked about a server that may be one of several
+_AGAIN = 0.2  # seconds until they are asked again: a silence that long is seldom a slow answer
 _ON_ITS_WAY = 2.0  # seconds for which a move looks for a slot that is moved from one node to another
 FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
 
@@ -45,16 +46,17 @@ class Link(Protocol):
 def answer(read: Callable[..., Any], patience: float, is_replaced: Callable[[], bool]) -> Any:
     """What ``read`` returns; a ConnectionError where another server took the place of one that is silent: one
     that hangs, or was cut off from its replicas, is left then, and not when the whole timeout is over."""
-    until = monotonic() + patience
+    until, pause = monotonic() + patience, _SILENCE
     while True:
         left = max(until - monotonic(), 0.001)
         try:
-            return read(timeout=min(SILENCE, left))
+            return read(timeout=min(pause, left))
         except rx.TimeoutError:
-            if left <= SILENCE:
+            if left <= pause:
                 raise
             if is_replaced():
                 raise rx.ConnectionError("another server took the place of this one") from None
+            pause = _AGAIN
 
 
 class Pooled:

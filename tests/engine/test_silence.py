@@ -33,3 +33,15 @@ def test_whose_place_another_took_is_left() -> None:
 def test_whoever_waits_does_so_for_their_timeout_and_no_longer() -> None:
     with pytest.raises(rx.TimeoutError):
         answer(silent(3), 0, lambda: False)
+
+
+def test_who_was_asked_once_is_asked_again_sooner() -> None:
+    waited: list[float] = []
+
+    def read(timeout: float) -> str:
+        waited.append(timeout)
+        raise rx.TimeoutError
+
+    with pytest.raises(rx.ConnectionError):
+        answer(read, 5, lambda: len(waited) == 3)
+    assert waited == [0.5, 0.2, 0.2]

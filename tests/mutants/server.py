@@ -64,9 +64,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "silence",
         ("who is silent for a moment is left", "            if is_replaced():\n", "            if True:\n"),
         ("who was replaced is waited for", "            if is_replaced():\n", "            if False:\n"),
+        ("each look takes as long as the first", "            pause = _AGAIN\n", ""),
         (
             "a silence is waited out for ever",
-            "            if left <= SILENCE:\n",
+            "            if left <= pause:\n",
             "            if left <= 0:\n",
         ),
     ),
