@@ -10,11 +10,10 @@ from redis.backoff import NoBackoff
 from redis.cluster import RedisCluster
 from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
-from redis.sentinel import Sentinel
 
 from leaseq.errors import Invalid, ServerUnavailable
 from leaseq.links import FAILURES, TIMEOUT
-from leaseq.watched import Watched, WatchedTLS
+from leaseq.watched import Sentinels, Watched, WatchedTLS
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
@@ -81,7 +80,7 @@ def _sentinel(url: str) -> redis.Redis:
     options = {**shared, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
     soon = dict.fromkeys(TIMEOUTS, _SENTINEL_TIMEOUT)
     sentinel_options = {**shared, **soon, **timeouts, **sentinel_login}
-    sentinel: Any = Sentinel(hosts, sentinel_kwargs=sentinel_options, **options)  # type: ignore[no-untyped-call]
+    sentinel: Any = Sentinels(hosts, sentinel_kwargs=sentinel_options, **options)
     connection = WatchedTLS if secured else Watched
     found: redis.Redis = sentinel.master_for(service, connection_class=connection)
     return found

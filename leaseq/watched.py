@@ -1,14 +1,45 @@
-"""Connections to a primary that sentinels watch: a silent one asks them whether another took its place."""
+"""A primary that sentinels watch: who is asked where it is, and connections that ask when they are silent."""
 
 from __future__ import annotations
 
 from functools import partial
+from random import random
+from time import monotonic
 from typing import Any
 
-from redis.sentinel import SentinelManagedConnection, SentinelManagedSSLConnection
+from redis.exceptions import ConnectionError, TimeoutError
+from redis.sentinel import (
+    MasterNotFoundError,
+    Sentinel,
+    SentinelManagedConnection,
+    SentinelManagedSSLConnection,
+)
 from redis.utils import SENTINEL as UNSAID
 
 from leaseq.links import FAILURES, TIMEOUT, answer
+
+
+class Sentinels(Sentinel):
+    """They are asked in any order, those that were silent last. redis-py moves the one that answered to the
+    front of its list, by which threads that ask at once lose others from it, for good."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)  # type: ignore[no-untyped-call]
+        self._silent: dict[Any, float] = {}  # since when
+
+    def discover_master(self, service_name: str) -> tuple[str, int]:
+        for sentinel in sorted(self.sentinels, key=lambda one: (self._silent.get(one, 0.0), random())):  # noqa: S311
+            try:
+                masters: Any = sentinel.sentinel_masters()
+            except (ConnectionError, TimeoutError):
+                self._silent[sentinel] = monotonic()
+                continue
+            self._silent.pop(sentinel, None)
+            state = masters.get(service_name)
+            if state and self.check_master_state(state, service_name):  # type: ignore[no-untyped-call]
+                return state["ip"], state["port"]
+        asked, silent = len(self.sentinels), len(self._silent)
+        raise MasterNotFoundError(f"{silent} of {asked} sentinels are silent, no other knows a primary")
 
 
 class Watched(SentinelManagedConnection):

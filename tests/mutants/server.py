@@ -78,6 +78,11 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/watched.py",
+        "topology/sentinels",
+        ("a sentinel that hangs is asked again", "self._silent[sentinel] = monotonic()", "pass"),
+    ),
+    *mutants(
+        "leaseq/watched.py",
         "topology/failover",
         (
             "the sentinels are not asked",
