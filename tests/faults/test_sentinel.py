@@ -34,10 +34,11 @@ def kill(service: Watched, people: Crowd, dice: random.Random) -> float:
 def freeze(service: Watched, people: Crowd, dice: random.Random) -> float:
     """A machine hangs, with the primary and a sentinel on it; the links to both stay."""
     primary, sentinel, at = service.primary(), service.sentinels[0], time.time()
+    before = people.grants()
     primary.freeze()
     sentinel.freeze()
     eventually(lambda: service.has_another_primary(primary, silent=sentinel))
-    people.wait_for(people.grants() + 20)
+    people.wait_for(before + 20)  # there may be no more than these once all sentinels name another
     primary.thaw()
     sentinel.thaw()
     return at
@@ -60,10 +61,10 @@ def lag(service: Watched, people: Crowd, dice: random.Random) -> float:
 
 def split(service: Watched, people: Crowd, dice: random.Random) -> float:
     """The primary doesn't hear its replicas and the sentinels any more; who works hears all of them."""
-    primary, at = service.primary(), time.time()
+    primary, at, before = service.primary(), time.time(), people.grants()
     service.splitters[primary].cut()
     eventually(lambda: service.has_another_primary(primary))
-    people.wait_for(people.grants() + dice.randint(1, 40))
+    people.wait_for(before + dice.randint(1, 40))
     service.splitters[primary].heal()
     return at
 
