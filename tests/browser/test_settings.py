@@ -12,6 +12,14 @@ from webapp.accounts import Accounts
 
 from .conftest import PASSWORD, judge, sign_in
 
+# Whether something else is seen in the middle of what is said.
+COVERED = """() => {
+  const said = document.querySelector("#trouble p:not([hidden])");
+  const { x, y, width, height } = said.getBoundingClientRect();
+  const seen = document.elementFromPoint(x + width / 2, y + height / 2);
+  return !(seen && said.contains(seen));
+}"""
+
 
 @pytest.fixture
 def at_settings(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
@@ -75,6 +83,7 @@ def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_
     save = tab.locator(".save").get_by_role("button", name="Save")
     save.click()
     expect(tab.get_by_text("You are signed out, and nothing is saved yet.")).to_be_visible()
+    assert tab.evaluate(COVERED) is False, "it is behind the bar with the buttons"
     other = tab.context.new_page()
     sign_in(other, boss)
     other.close()
