@@ -24,8 +24,9 @@ def microseconds(time: datetime) -> int:
 
 
 def lease(queue: str, found: Sequence[Any]) -> Lease:
-    """From ``{id, grant, record, draft}``."""
-    id, grant, record, draft = found
+    """From ``{id, grant, record, draft or nil}``; nil at the end may be left out."""
+    id, grant, record = found[:3]
+    draft = found[3] if len(found) > 3 else None
     token, person, terms = grant.decode().split("\t")
     words = terms.split(" ")
     granted, lease_seconds = float(words[0]), float(words[1])

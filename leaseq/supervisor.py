@@ -40,7 +40,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Child:
-    """What to run, with which of leaseq's settings, and how to know that it is ready."""
+    """What to run, with which settings in its environment, and how to know that it is ready."""
 
     name: str
     argv: Sequence[str]
@@ -168,7 +168,8 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """Start a process in a group of its own, which the kernel ends if this one is killed (on Linux).
 
-    It inherits the environment, but of leaseq's settings, secrets among them, only those in ``settings``.
+    It inherits the environment, but of leaseq's settings, secrets among them, only those in ``settings``,
+    which are set for it in any case.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(SETTING)}
     return subprocess.Popen(

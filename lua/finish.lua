@@ -39,7 +39,7 @@ end
 if not granted then
   --- @include finish_after
   granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)', #claim + 1)
-elseif now >= soonest + 0 then
+elseif #at ~= #soonest or at >= soonest then
   --- @include grant
   late = now >= expiry_of(grant)
 end
@@ -68,7 +68,7 @@ if not replayed then
   call('ZADD', FINISHED, at, id)
   call('ZREM', source, id)
 end
-local ended = replayed and string.match(grant, '\nfinished (%d+)') or at
+local ended = replayed and string.match(grant, '\nfinished (%d+)') + 0 or now
 local lasted = ended - granted
 if request then
   local waiter, woken -- nobody: a finish does not wait

@@ -25,6 +25,11 @@ def fill(server: redis.Redis, count: int) -> None:
         server.zadd(INBOUND, {f"{n:022x}": n for n in range(start, min(start + 1000, count))})
 
 
+def command(server: redis.Redis) -> tuple[str, ...]:
+    """The reserve, of which only the score is missing."""
+    return ("EVALSHA", server.script_load(RESERVE), "2", INBOUND, RESERVED)
+
+
 def cycles(server: redis.Redis, count: int) -> float:
     """Seconds for ``count`` times reserve and finish."""
     sha = server.script_load(RESERVE)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def bench(quick: bool, markdown: bool, as_json: bool) -> None:
     """Measure the engine on a server of its own, as ratios to a bare script taken in the same run.
 
-    Takes about two minutes. Server and client are pinned to one core; let the machine rest meanwhile.
+    Takes three to five minutes. Server and client are pinned to one core; let the machine rest meanwhile.
     Exits with 1 where a figure falls short (not with --quick).
     """
     from leaseq.bench import run
@@ -37,7 +37,7 @@ def bench(quick: bool, markdown: bool, as_json: bool) -> None:
 
 def _rows(figures: list[Figure], markdown: bool) -> list[str]:
     rows = [("figure", "measured", "at least", "aim")]
-    rows += [(f.name, _number(f.value, f.unit), _limit(f, f.least), _limit(f, f.aim)) for f in figures]
+    rows += [(f.name, _measured(f), _limit(f, f.least), _limit(f, f.aim)) for f in figures]
     if markdown:
         cells = [f"| {' | '.join(row)} |" for row in rows]
         return [cells[0], "|---|---|---|---|", *cells[1:]]
@@ -45,7 +45,13 @@ def _rows(figures: list[Figure], markdown: bool) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 
-def _limit(figure: Figure, value: float) -> str:
+def _measured(figure: Figure) -> str:
+    return _number(figure.value, figure.unit) + (f" ({figure.detail})" if figure.detail else "")
+
+
+def _limit(figure: Figure, value: float | None) -> str:
+    if value is None:
+        return ""
     return f"{'≥' if figure.more_is_better else '≤'} {_number(value, figure.unit)}"
 
 

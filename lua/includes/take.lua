@@ -6,7 +6,7 @@
 -- a command. Every write of a destination comes before the removal of its source.
 local reply
 local tab = holdings and string.find(holdings, '\t', 1, true) -- what they hold is behind it
-if now >= soonest + 0 or (tab and tab < #holdings) then
+if #at ~= #soonest or at >= soonest or (tab and tab < #holdings) then
   --- @include look_first
 end
 
@@ -61,7 +61,7 @@ if record then
     call('ZREM', shelf, next_id)
     call('XADD', JOURNAL, at, 'reserved', event)
   end
-  reply = { 'leased', next_item, grant, record, draft }
+  reply = { 'leased', next_item, grant, record, draft or nil }
 elseif done then
   --- @include write_finish
 elseif emptied then

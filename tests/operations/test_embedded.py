@@ -5,6 +5,7 @@ import shutil
 import signal
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,17 +33,37 @@ def test_only_the_owner_can_reach_it(data_dir: Path) -> None:
         }
 
 
-def test_it_is_given_no_secret(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seen by a script on the way to the real server, which writes its title over its environment."""
-    script, seen = data_dir / "server.sh", data_dir / "environment"
-    script.write_text(f'#!/bin/sh\nenv > "{seen}"\nexec "{embedded.server_binary()}" "$@"\n')
+@pytest.fixture
+def seen(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """Starts it and gives its environment, as a script sees it on the way to the real server, which writes
+    its title over it."""
+    script, file = data_dir / "server.sh", data_dir / "environment"
+    script.write_text(f'#!/bin/sh\nenv > "{file}"\nexec "{embedded.server_binary()}" "$@"\n')
     script.chmod(0o700)
     monkeypatch.setattr(embedded, "server_binary", lambda: str(script))
+
+    def start() -> list[str]:
+        with EmbeddedServer(data_dir) as server:
+            assert server.alive
+        return file.read_text().splitlines()
+
+    return start
+
+
+def test_it_is_given_no_secret(seen: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", "k3y-" * 10)
-    with EmbeddedServer(data_dir) as server:
-        assert server.alive
-    assert "PATH=" in seen.read_text()
-    assert "LEASEQ_" not in seen.read_text()
+    names = {line.partition("=")[0] for line in seen()}
+    assert "PATH" in names
+    assert not [name for name in names if name.startswith("LEASEQ_")]
+
+
+def test_its_memory_is_tuned_for_scripts_unless_somebody_tuned_it(
+    seen: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    assert "GLIBC_TUNABLES=glibc.malloc.tcache_count=127" in seen()
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=1")
+    assert "GLIBC_TUNABLES=glibc.malloc.arena_max=1" in seen()
 
 
 def test_stopping_ends_the_process_and_keeps_the_data(data_dir: Path) -> None:

@@ -111,6 +111,7 @@ class _Run:
             self._embedded.command(),
             ready=self._embedded.answers,
             ready_within=600,  # it answers once it has read its file, however long that is
+            settings=self._embedded.environment(),
             pass_fds=(self._directory.lock_fd,),  # no second server on these files while this one lives
             last_words=self._embedded.last_words,
         )
