@@ -13,6 +13,7 @@ from leaseq.queue.working import UNDO_SECONDS
 from tests.conftest import Clock
 from tests.engine.rewriting import rewrite
 
+DIGIT_MORE = 10**15  # microseconds: a time in 2001; a machine that was not told the time is before it
 Take = Callable[[str], leaseq.Lease]
 Until = Callable[[datetime], None]
 
@@ -42,6 +43,35 @@ def test_a_lease_is_held_until_then(timed: leaseq.Queue, lease: leaseq.Lease) ->
     assert timed.why_nothing("bob").reason == "held"
     assert timed.clear().returned == 0
     assert timed.finish(lease, {}).late is False
+
+
+@pytest.fixture
+def run_out(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
+    """It ran out before the times got a digit more, and now they have."""
+    clock.now = DIGIT_MORE - 2_000_000
+    timed.configure(lease_seconds=1)
+    timed.enqueue({}, id="one")
+    found = take("ann")
+    clock.now = DIGIT_MORE + 5
+    return found
+
+
+def test_what_ran_out_with_a_digit_less_is_returned(run_out: leaseq.Lease, take: Take) -> None:
+    assert take("bob").id == run_out.id
+
+
+def test_what_ran_out_with_a_digit_less_is_finished_late(timed: leaseq.Queue, run_out: leaseq.Lease) -> None:
+    assert timed.finish(run_out, {}).late is True
+
+
+def test_a_step_back_to_a_digit_less_is_a_step_back(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    clock.now = DIGIT_MORE + 10
+    timed.enqueue({}, id="one")
+    clock.now = DIGIT_MORE - 1
+    timed.enqueue({}, id="two")
+    assert [take(person).id for person in ("ann", "bob")] == ["one", "two"]
+    times = [event.at for event in timed.journal()]
+    assert times == sorted(times)
 
 
 def test_who_looks_sees_that_it_is_over(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:

@@ -14,6 +14,7 @@ MUTANTS: tuple[Mutant, ...] = (
             "if grant then",
         ),
         ("at the very moment it runs out it is in time", "late = now >= expiry_of", "late = now > expiry_of"),
+        ("a finish compares times as text whatever their length", "#at ~= #soonest or ", ""),
         (
             "any form's version will do",
             "  if ARGV[6] ~= form_version then return { 'form' } end\n",

@@ -131,6 +131,16 @@ MUTANTS: tuple[Mutant, ...] = (
         ("two moves have one and the same time", "now = clock + 1", "now = clock + 0"),
     ),
     *mutants(
+        f"{INCLUDES}/now.lua",
+        "moments",
+        ("times are compared as text whatever their length", "#at ~= #clock or ", ""),
+    ),
+    *mutants(
+        f"{INCLUDES}/take.lua",
+        "moments",
+        ("a reserve compares times as text whatever their length", "#at ~= #soonest or ", ""),
+    ),
+    *mutants(
         f"{INCLUDES}/queue_time.lua",
         "moments",
         ("a look forgets that the clock stepped back", "now + skew, clock + 0", "now, clock + 0"),
