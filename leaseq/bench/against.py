@@ -46,27 +46,41 @@ def figures(quick: bool, tell: Callable[[str], None]) -> list[Figure]:
         tell(f"against the floor, {n + 1} of {_ROUNDS}")
         with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
             turns += fresh.submit(_round, quick).result()
-    two, one, base, ours, busy_base, busy = (median(values) for values in zip(*turns, strict=True))
+    what = "server time of a reserve + finish, {}, against the floor's reserve"
     return [
-        Figure("reserve + finish, two calls, against the floor", two, "x", 0.6, 0.8, True),
-        Figure("finish with then_reserve, against the floor", one, "x", 1.0, 1.3, True),
         Figure(
-            "server time of a reserve + finish, one client, against the floor's reserve",
-            median(turn.ours / turn.floor for turn in turns),
+            "reserve + finish, two calls, against the floor",
+            median(turn.two for turn in turns),
             "x",
-            28 / FLOOR_MICROSECONDS,
-            16 / FLOOR_MICROSECONDS,
-            detail=f"{ours:.1f} µs to {base:.1f} µs",
+            0.6,
+            0.8,
+            True,
         ),
         Figure(
-            f"server time of a reserve + finish, {_PEOPLE} people at once",
-            busy,
-            "µs",
-            None,
-            None,
-            detail=f"the floor's reserve {busy_base:.1f} µs",
+            "finish with then_reserve, against the floor",
+            median(turn.one for turn in turns),
+            "x",
+            1.0,
+            1.3,
+            True,
+        ),
+        _in_the_server(what.format("one client"), [(turn.ours, turn.floor) for turn in turns]),
+        _in_the_server(
+            what.format(f"{_PEOPLE} people at once"), [(turn.busy, turn.busy_floor) for turn in turns]
         ),
     ]
+
+
+def _in_the_server(name: str, pairs: list[tuple[float, float]]) -> Figure:
+    ours, base = (median(values) for values in zip(*pairs, strict=True))
+    return Figure(
+        name,
+        median(one / other for one, other in pairs),
+        "x",
+        28 / FLOOR_MICROSECONDS,
+        16 / FLOOR_MICROSECONDS,
+        detail=f"{ours:.1f} µs to {base:.1f} µs",
+    )
 
 
 def _round(quick: bool) -> list[_Turn]:

@@ -26,15 +26,13 @@ class Figure:
     name: str
     value: float
     unit: str
-    least: float | None  # None: no limit is set for it
-    aim: float | None
+    least: float
+    aim: float
     more_is_better: bool = False
-    detail: str = ""  # what it is to be compared with, or what a ratio is one of
+    detail: str = ""  # what a ratio is one of
 
     @property
     def reached(self) -> bool:
-        if self.least is None:
-            return True
         return self.value >= self.least if self.more_is_better else self.value <= self.least
 
 

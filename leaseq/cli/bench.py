@@ -49,9 +49,7 @@ def _measured(figure: Figure) -> str:
     return _number(figure.value, figure.unit) + (f" ({figure.detail})" if figure.detail else "")
 
 
-def _limit(figure: Figure, value: float | None) -> str:
-    if value is None:
-        return ""
+def _limit(figure: Figure, value: float) -> str:
     return f"{'≥' if figure.more_is_better else '≤'} {_number(value, figure.unit)}"
 
 
