@@ -98,25 +98,18 @@ def _turns(bench: Bench, count: int) -> Iterator[_Turn]:
     for n in range(count + 1):
         base, base_server = _measured(bench, partial(floor.cycles, bench.server))
         ours, ours_server = _measured(bench, partial(two_calls, two))
-        one, _ = _measured(bench, chain.finish_and_next)
-        _, busy_floor = _measured(bench, crowd.floors)
-        _, busy = _measured(bench, crowd.ours)
+        one = chain.finish_and_next(_TURN)
+        busy_floor = bench.server_microseconds(partial(crowd.floors, _TURN), _TURN)
+        busy = bench.server_microseconds(partial(crowd.ours, _TURN), _TURN)
         if n:  # the first one is to be warm
             yield _Turn(base / ours, base / one, base_server, ours_server, busy_floor, busy)
 
 
-def _measured(bench: Bench, work: Callable[[int], object]) -> tuple[float, float]:
-    """Seconds for a turn of ``work``, and the server's microseconds in scripts for each of its cycles."""
-    seconds = 0.0
-
-    def timed() -> None:
-        nonlocal seconds
-        started = time.perf_counter()
-        work(_TURN)
-        seconds = time.perf_counter() - started
-
-    server = bench.server_microseconds(timed, _TURN)
-    return seconds, server
+def _measured(bench: Bench, work: Callable[[int], float]) -> tuple[float, float]:
+    """The seconds that a turn of ``work`` says it took, and the server's microseconds for a cycle."""
+    seconds: list[float] = []
+    server = bench.server_microseconds(lambda: seconds.append(work(_TURN)), _TURN)
+    return seconds[0], server
 
 
 def two_calls(queue: Queue, count: int) -> float:
@@ -135,11 +128,15 @@ class _Chain:
         self._queue = queue
         self._lease: Lease | None = queue.reserve("alice")
 
-    def finish_and_next(self, count: int) -> None:
+    def finish_and_next(self, count: int) -> float:
+        """Seconds for so many."""
         lease = self._lease
+        started = time.perf_counter()
         for _ in range(count):
             lease = self._queue.finish(lease, RESULT, then_reserve=True).next
+        seconds = time.perf_counter() - started
         self._lease = lease
+        return seconds
 
 
 class _Crowd:
