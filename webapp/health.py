@@ -1,10 +1,10 @@
-"""Is the app alive, and can it reach its server."""
+"""Health checks: is the process alive, and can it serve requests."""
 
 from __future__ import annotations
 
 from flask import Blueprint
 
-from webapp.state import state
+from webapp.state import accounts
 
 bp = Blueprint("health", __name__)
 
@@ -17,6 +17,6 @@ def healthz() -> dict[str, str]:
 
 @bp.get("/readyz")
 def readyz() -> dict[str, str]:
-    """The server answers too; 503 otherwise."""
-    state().client.ping()
+    """The server takes writes; 503 otherwise."""
+    accounts().check_writes()
     return {"status": "ready"}

@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterator
 
 import pytest
+import redis
 
 import leaseq
 from leaseq.embedded import EmbeddedServer
+from tests.faults.disk import disk
+from tests.patience import eventually
 from webapp import create_app
 from webapp.errors import problem_of
 from webapp.settings import Settings
@@ -93,3 +96,39 @@ def test_a_server_that_was_never_there(caplog: pytest.LogCaptureFixture) -> None
 def test_what_the_server_took_but_nobody_confirmed_is_said() -> None:
     said = "the server took this, but a replica did not confirm it"
     assert problem_of(leaseq.ServerUnavailable(said, taken=True)).detail == said
+
+@pytest.mark.parametrize(
+    ("cause", "cure"),
+    [
+        (("CONFIG", "SET", "maxmemory", "1"), ("CONFIG", "SET", "maxmemory", "0")),
+        (("REPLICAOF", "127.0.0.1", "1"), ("REPLICAOF", "NO", "ONE")),
+        (("CONFIG", "SET", "min-replicas-to-write", "1"), ("CONFIG", "SET", "min-replicas-to-write", "0")),
+    ],
+    ids=["no memory", "read-only", "no replica"],
+)
+def test_it_is_not_ready_where_the_server_reads_and_does_not_write(
+    place: EmbeddedServer, cause: tuple[str, ...], cure: tuple[str, ...]
+) -> None:
+    app = create_app(Settings(redis_url=place.url, secret_key=SECRET), passwords=CHEAP)
+    program = app.test_client()
+    with redis.Redis.from_url(place.url) as server:
+        assert program.get("/readyz").status_code == 200
+        server.execute_command(*cause)
+        assert program.get("/readyz").status_code == 503
+        assert program.get("/healthz").status_code == 200
+        server.execute_command(*cure)
+        eventually(lambda: program.get("/readyz").status_code == 200, "it is ready again")
+    app.extensions["leaseq"].client.close()
+
+
+def test_it_is_not_ready_while_the_disk_is_full() -> None:
+    """A server that refuses writes then; one with appendfsync always ends, and is away."""
+    with disk() as full, full.watching(), EmbeddedServer(full.data, fsync="everysec") as server:
+        app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+        program = app.test_client()
+        assert program.get("/readyz").status_code == 200
+        full.give_room(0)
+        eventually(lambda: program.get("/readyz").status_code == 503, "the first write that failed is seen")
+        full.give_room()
+        eventually(lambda: program.get("/readyz").status_code == 200, "it is ready again")
+        app.extensions["leaseq"].client.close()

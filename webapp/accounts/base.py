@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from leaseq import Client
+from webapp.accounts import keys
 from webapp.accounts.attempts import Attempts
 from webapp.accounts.factors import Factors
 from webapp.accounts.invitations import Invitations
@@ -14,6 +15,8 @@ from webapp.accounts.passwords import Passwords
 from webapp.accounts.people import People
 from webapp.accounts.sessions import SESSION_SECONDS, Sessions
 from webapp.accounts.tokens import Tokens
+
+PROBE_SECONDS = 60
 
 
 class Base:
@@ -35,3 +38,9 @@ class Base:
         self.factors = Factors(client)
         self.log = Log(client)
         self.sessions = Sessions(client, session_seconds)
+
+    def check_writes(self) -> None:
+        """Return where the server takes a write; else raise ServerUnavailable or ServerRefused. One that is
+        full, read-only or without its replicas still answers what only reads."""
+        with self._client.translating():
+            self._redis.set(keys.PROBE, 1, ex=PROBE_SECONDS)

@@ -14,6 +14,7 @@ LOG = _BASE + "log"  # stream: who changed what
 SIGNED_IN = _BASE + "signed-in"  # hash: name -> when they last signed in, in seconds
 FACTORS = _BASE + "factors"  # hash: name -> the second factor (JSON)
 INVITATIONS = _BASE + "invitations"  # hash: SHA-256 of its token -> an open invitation (JSON)
+PROBE = _BASE + "probe"  # string: written to see whether the server takes writes, gone after a minute
 SUBJECTS = _BASE + "subjects"  # hash: name -> SHA-256 of who they are at the identity provider
 
 
