@@ -12,16 +12,17 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from leaseq.errors import LeaseqError
+from leaseq.supervisor import say
 
 GLANCE = 0.5  # seconds; longer than the look that running_url takes at the lock
-PATIENCE = 10.0  # seconds that a server left over by a killed `up` gets to write its file and go
+PATIENCE = 20.0  # seconds in which what a killed `up` left writes its file, and answers its last requests
 POLL = 0.02
 
 
@@ -32,8 +33,10 @@ class DataDirRefused(LeaseqError):
 class DataDir:
     """Claim it, publish what runs, release it. The lock goes with the process, however that ends."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, check: Callable[[], None] = lambda: None) -> None:
+        """``check`` is called again and again while the claim waits; what it raises ends the wait."""
         self.path = Path(path).absolute()
+        self._check = check
         self._lock: int | None = None
 
     @property
@@ -111,7 +114,7 @@ class DataDir:
         return DataDirRefused(f"cannot use {self.path} as data directory: {error.strerror}")
 
     def _wait_for(self, lock: int) -> None:
-        """Take the lock. Where its `up` was killed, its server is told to write its file and go."""
+        """Take the lock. Where its `up` was killed, what that left is told to end, and waited for."""
         began = time.monotonic()
         dismissed = False
         while not _try_lock(lock, fcntl.LOCK_EX):
@@ -121,14 +124,19 @@ class DataDir:
                 raise DataDirRefused(self._in_use(holder))
             if not alive and not dismissed:
                 dismissed = True
-                self._dismiss_server()
+                killed = f"the `leaseq up` of {self.path} (pid {holder}) was killed"
+                say(f"{killed}; waiting for its processes to end")
+                self._dismiss()
+            self._check()
             time.sleep(POLL)
 
-    def _dismiss_server(self) -> None:
-        pid = read_state(self.path).get("pids", {}).get("server")
-        if isinstance(pid, int) and _alive(pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
+    def _dismiss(self) -> None:
+        """Those that hold the lock. While they do, these are their pids and nobody else's."""
+        pids = read_state(self.path).get("pids", {})
+        for pid in (pids.get("web"), pids.get("server")):
+            if isinstance(pid, int) and _alive(pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
 
     def _in_use(self, holder: int) -> str:
         web = read_state(self.path).get("web")

@@ -35,7 +35,7 @@ class ChildFailed(LeaseqError):
 
 
 class Stopped(Exception):
-    """SIGINT or SIGTERM came while children were being started."""
+    """SIGINT or SIGTERM came before all was started."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,14 @@ class _Running:
     again_at: float | None = None  # when to start it again; None while it runs
 
 
-class Supervisor:
-    """``start`` the children one by one, then ``run`` until SIGINT or SIGTERM; leaving it stops them all."""
+class Signals:
+    """SIGINT and SIGTERM as a wish to stop: noted, and acted on between two steps and never within one.
 
-    def __init__(self, *, changed: Callable[[Mapping[str, int]], None]) -> None:
-        self._changed = changed  # told the pids whenever one is new
-        self._children: list[_Running] = []
-        self._stopping = False
+    SIGCHLD ends a ``wait`` as well.
+    """
+
+    def __init__(self) -> None:
+        self.stopping = False
         self._handlers: dict[int, object] = {}
 
     def __enter__(self) -> Self:
@@ -84,17 +85,49 @@ class Supervisor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for running in reversed(self._children):
-            if running.process is not None:
-                end(running.process, running.child.grace)
         for number, handler in self._handlers.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
         signal.set_wakeup_fd(self._wakeup_before)
         self._wake_read.close()
         self._wake_write.close()
 
+    def check(self) -> None:
+        """Raise Stopped where one has asked to stop."""
+        if self.stopping:
+            raise Stopped
+
+    def wait(self, seconds: float | None) -> None:
+        """Sleep until a signal comes, or that long."""
+        select.select([self._wake_read], [], [], seconds)
+        with suppress(BlockingIOError):
+            while self._wake_read.recv(64):
+                pass
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self.stopping = True
+
+
+class Supervisor:
+    """``start`` the children one by one, then ``run`` until SIGINT or SIGTERM; leaving it stops them all."""
+
+    def __init__(self, signals: Signals, *, changed: Callable[[Mapping[str, int]], None]) -> None:
+        self._signals = signals
+        self._changed = changed  # told the pids whenever one is new
+        self._children: list[_Running] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for running in reversed(self._children):
+            if running.process is not None:
+                end(running.process, running.child.grace)
+
     def start(self, child: Child) -> None:
         """Start a child and wait until it is ready; ChildFailed where it never is."""
+        self._signals.check()
         running = _Running(child)
         self._children.append(running)
         process = self._launch(running)
@@ -105,26 +138,21 @@ class Supervisor:
             if time.monotonic() > deadline:
                 within = f"within {child.ready_within:g} seconds"
                 raise ChildFailed(f"{child.name} was not ready {within}{_why(child)}")
-            self._wait(_POLL)
-            self.check()
-
-    def check(self) -> None:
-        """Raise Stopped where a signal has asked to stop."""
-        if self._stopping:
-            raise Stopped
+            self._signals.wait(_POLL)
+            self._signals.check()
 
     def run(self) -> None:
         """Watch the children, and start again what ends, until SIGINT or SIGTERM."""
-        while not self._stopping:
+        while not self._signals.stopping:
             for running in self._children:
                 self._tend(running)
             due = [running.again_at for running in self._children if running.again_at is not None]
-            self._wait(max(0.0, min(due) - time.monotonic()) if due else None)
+            self._signals.wait(max(0.0, min(due) - time.monotonic()) if due else None)
 
     def _tend(self, running: _Running) -> None:
         now = time.monotonic()
         if running.again_at is not None:
-            if now >= running.again_at and not self._stopping:
+            if now >= running.again_at and not self._signals.stopping:
                 self._launch(running)
             return
         if running.process is None or not has_ended(running.process):
@@ -147,16 +175,6 @@ class Supervisor:
         running.started, running.again_at = time.monotonic(), None
         self._changed({r.child.name: r.process.pid for r in self._children if r.process is not None})
         return process
-
-    def _wait(self, seconds: float | None) -> None:
-        """Sleep until a signal comes, or that long."""
-        select.select([self._wake_read], [], [], seconds)
-        with suppress(BlockingIOError):
-            while self._wake_read.recv(64):
-                pass
-
-    def _stop(self, _number: int, _frame: FrameType | None) -> None:
-        self._stopping = True
 
 
 def spawn(

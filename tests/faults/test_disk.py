@@ -125,13 +125,13 @@ SUPERVISED = """
 import sys
 from leaseq.datadir import DataDir
 from leaseq.embedded import EmbeddedServer
-from leaseq.supervisor import Child, Supervisor
+from leaseq.supervisor import Child, Signals, Supervisor
 
 with DataDir(sys.argv[1]) as directory:
     server = EmbeddedServer(directory.path)
     server.make_folders()
     told = lambda pids: directory.publish(url=server.url, web="", pids=pids)
-    with Supervisor(changed=told) as supervisor:
+    with Signals() as signals, Supervisor(signals, changed=told) as supervisor:
         child = Child("server", server.command(), ready=server.answers, last_words=server.last_words)
         supervisor.start(child)
         print("ready", flush=True)

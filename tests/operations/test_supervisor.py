@@ -20,7 +20,7 @@ from tests.patience import PATIENCE, eventually
 PROGRAM = """
 import json, os, sys
 from pathlib import Path
-from leaseq.supervisor import Child, ChildFailed, Stopped, Supervisor
+from leaseq.supervisor import Child, ChildFailed, Signals, Stopped, Supervisor
 
 folder = Path(sys.argv[1])
 
@@ -33,7 +33,7 @@ def child(name, script, **more):
     return Child(name, [sys.executable, "-c", script, str(folder)], **more)
 
 try:
-    with Supervisor(changed=changed) as supervisor:
+    with Signals() as signals, Supervisor(signals, changed=changed) as supervisor:
         for name, script, more in json.loads(sys.argv[2]):
             ready = more.pop("ready", None)
             supervisor.start(child(name, script, ready=(folder / ready).exists if ready else None, **more))

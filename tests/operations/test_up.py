@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
@@ -89,6 +90,75 @@ def test_a_signal_stops_everything(up: Start, number: signal.Signals) -> None:
     assert not (run.data / "up.json").exists()
 
 
+def takes_signals(pid: int) -> bool:
+    """True once a handler of SIGTERM stands."""
+    caught = re.search(r"SigCgt:\t([0-9a-f]+)", Path(f"/proc/{pid}/status").read_text())
+    return caught is not None and bool(int(caught[1], 16) & 1 << (signal.SIGTERM - 1))
+
+
+def in_session(leader: int) -> set[int]:
+    """Processes of this session that run."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            state, _, _, session = entry.read_text().rpartition(")")[2].split()[:4]
+            if int(session) == leader and state != "Z":
+                found.add(int(entry.parent.name))
+    return found
+
+
+@contextmanager
+def starting(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    """A ``leaseq up`` that is not waited for, in a session of its own."""
+    command = [str(LEASEQ), "up", "--data", str(data), "--port", str(port), "--workers", "1"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, env=environment()
+    ) as start:
+        try:
+            yield start
+        finally:
+            start.kill()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells it by /proc")
+@pytest.mark.parametrize(
+    "moment", ["signals", "up.lock", "secret-key", "server.sock", "appendonlydir/*.incr.aof", "up.json"]
+)
+def test_a_signal_in_the_first_moments_stops_everything(data_dir: Path, port: int, moment: str) -> None:
+    with starting(data_dir, port) as start:
+        if moment == "signals":
+            eventually(lambda: takes_signals(start.pid), "it takes signals")
+        else:
+            eventually(lambda: list(data_dir.glob(moment)), f"{moment} is there")
+        start.terminate()
+        _, said = start.communicate(timeout=PATIENCE)
+        assert (start.returncode, said) == (0, "")
+        assert in_session(start.pid) == set()
+        assert not (data_dir / "up.json").exists()
+
+
+def test_a_signal_ends_the_wait_for_what_a_killed_one_left(data_dir: Path, port: int) -> None:
+    left_behind = (
+        "import os, subprocess, sys; from leaseq.datadir import DataDir; claimed = DataDir(sys.argv[1]);"
+        "claimed.claim();"
+        "held = subprocess.Popen(['sh', '-c', 'trap \"\" TERM; sleep 600'], pass_fds=(claimed.lock_fd,),"
+        " start_new_session=True, stdout=subprocess.DEVNULL);"
+        "claimed.publish(url='unix:///x', web='', pids={'server': held.pid}); print(held.pid); os._exit(9)"
+    )
+    command = [sys.executable, "-c", left_behind, str(data_dir)]
+    left = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    held = int(left.stdout)
+    try:
+        with starting(data_dir, port) as waiting:
+            assert waiting.stderr is not None
+            assert "was killed; waiting for its processes to end" in waiting.stderr.readline()
+            waiting.terminate()
+            assert waiting.wait(PATIENCE) == 0
+    finally:
+        os.killpg(held, signal.SIGKILL)
+
+
 def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(up: Start) -> None:
     run = up()
     second = leaseq_command("up", "--data", str(run.data), "--port", str(run.port))
@@ -146,6 +216,30 @@ def test_after_kill_9_nothing_stays_and_the_next_start_goes_on(up: Start) -> Non
     eventually(lambda: not any(map(alive, pids)), "all of its processes ended")
     again = up()
     assert leaseq.Queue(leaseq.connect(again.state()["url"]), "demo").stats().inbound == 40
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
+)
+def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(up: Start) -> None:
+    run = up()
+    with socket.create_connection(("127.0.0.1", run.port)) as slow:  # which it serves to the end
+        slow.settimeout(PATIENCE)
+        slow.sendall(b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+        assert slow.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread has taken it up
+        run.process.kill()
+        run.process.wait()
+        with starting(run.data, run.port) as following:
+            assert following.stderr is not None
+            assert following.stdout is not None
+            said = following.stderr.readline()
+            assert f"(pid {run.process.pid}) was killed; waiting for its processes to end" in said
+            slow.sendall(b"name=bo&x")
+            assert slow.recv(12) == b"HTTP/1.1 403"  # it has no CSRF token, and is answered
+            slow.close()
+            assert following.stdout.readline() == f"leaseq serves on http://127.0.0.1:{run.port}\n"
+            following.terminate()
+            assert following.wait(PATIENCE) == 0
 
 
 def test_the_clear_job_returns_an_item_whose_lease_ran_out(up: Start) -> None:

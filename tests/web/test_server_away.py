@@ -97,6 +97,7 @@ def test_what_the_server_took_but_nobody_confirmed_is_said() -> None:
     said = "the server took this, but a replica did not confirm it"
     assert problem_of(leaseq.ServerUnavailable(said, taken=True)).detail == said
 
+
 @pytest.mark.parametrize(
     ("cause", "cure"),
     [

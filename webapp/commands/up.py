@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,25 +57,24 @@ def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers:
 
     What was acknowledged is on the disk. Ctrl-C stops it, and the next `leaseq up` goes on from there.
     """
-    import gunicorn  # noqa: F401 (where only the library is installed, `leaseq` says so before anything starts)
+    from leaseq.supervisor import Signals, Stopped, Supervisor
 
-    from leaseq.datadir import DataDir
-    from leaseq.supervisor import Stopped, Supervisor
+    with suppress(Stopped), Signals() as signals:
+        import gunicorn  # noqa: F401 (where only the library is installed, `leaseq` says so before anything starts)
 
-    with DataDir(data) as directory:
-        refuse_taken_port(host, port)
-        run = _Run(directory, redis, host, port)
-        run.settle()
-        with Supervisor(changed=run.publish) as supervisor:
-            try:
+        from leaseq.datadir import DataDir
+
+        with DataDir(data, check=signals.check) as directory:
+            refuse_taken_port(host, port)
+            run = _Run(directory, redis, host, port)
+            run.settle()
+            with Supervisor(signals, changed=run.publish) as supervisor:
                 run.start_server(supervisor)
                 link = run.prepare(demo=demo)
                 run.start_web(supervisor, workers, threads)
                 run.start_clear(supervisor)
                 run.tell(link, demo=demo)
                 supervisor.run()
-            except Stopped:
-                pass
 
 
 class _Run:
@@ -150,6 +150,7 @@ class _Run:
             ready=self._answers,
             ready_within=300,  # the first start compiles it all, on a small or busy machine for minutes
             settings=settings,
+            pass_fds=(self._directory.lock_fd,),  # the next `leaseq up` waits until it has let go of the port
         )
         supervisor.start(web)
 
