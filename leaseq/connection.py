@@ -59,6 +59,7 @@ class Client:
         self.names: set[str] = set()  # of queues that were there; `queues` says what for
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
         self.disks: dict[str, float] = {}  # by ledger: until when its server's setting of fsync counts
+        self.majorities: dict[str, tuple[int, float]] = {}  # by ledger: the replicas; until when it counts
         self.wait_milliseconds = int(self._link.timeout * 800)  # ahead of the link's own timeout
 
     def __repr__(self) -> str:
@@ -115,6 +116,11 @@ class Client:
             raise
         except FAILURES as error:
             self._translate(error)
+
+    def replicas(self, key: str) -> int:
+        """How many replicas the server has that has this key."""
+        with self.translating():
+            return self._link.replicas(key)
 
     def _load(self, bound: Bound) -> None:
         """By itself, since a reply that is lost here is no lost reply of the move."""

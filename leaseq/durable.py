@@ -7,7 +7,7 @@ its own connection wrote. See ``docs/decisions/0006-durable.md``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from redis import exceptions as rx
 
@@ -15,14 +15,20 @@ from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 from leaseq.scripts import Bound, pack
 
-_COMMANDS = {"fsync": ("WAITAOF", "1", "0"), "replica": ("WAIT", "1")}
-_BY = {"fsync": "its disk", "replica": "a replica"}
 _TRY = 500  # milliseconds that `check` gives the server
 # Milliseconds. A disk has nobody in its place; a primary that hears no replica may be one that was replaced,
 # and is left soon.
-MOST = {"fsync": 60_000, "replica": 1_000}
+MOST = {"fsync": 60_000, "replica": 1_000, "majority": 1_000}
 _AWAY = (rx.ReadOnlyError, rx.ClusterError, rx.AskError, rx.TryAgainError)
 _AWAY_FOR_NOW = ("UNBLOCKED", "NOREPLICAS", "BUSY")
+
+
+class Server(Protocol):
+    """What is asked here of a client: of the server that has this key."""
+
+    def ask(self, key: str, /, *words: str) -> Any: ...
+
+    def replicas(self, key: str, /) -> int: ...
 
 
 class Wait(NamedTuple):
@@ -32,9 +38,31 @@ class Wait(NamedTuple):
     durable: Durable
     mark: Bound
     milliseconds: int
+    needed: int  # how many are to confirm: the disk is one, else replicas
 
     def packed(self) -> tuple[bytes, bytes]:
-        return pack((*self.mark.words, "")), pack((*_COMMANDS[self.durable], str(self.milliseconds)))
+        words = (*_command(self.durable, self.needed), str(self.milliseconds))
+        return pack((*self.mark.words, "")), pack(words)
+
+    @property
+    def by(self) -> str:
+        """Who is to confirm."""
+        return _by(self.durable, self.needed)
+
+
+def _command(durable: Durable, needed: int) -> tuple[str, ...]:
+    return ("WAITAOF", "1", "0") if durable == "fsync" else ("WAIT", str(needed))
+
+
+def _by(durable: Durable, needed: int) -> str:
+    if durable == "fsync":
+        return "its disk"
+    return "a replica" if needed == 1 else f"{needed} of its replicas"
+
+
+def majority_of(replicas: int) -> int:
+    """More than half of them, so that any two majorities have one in common. Of none, one that is to come."""
+    return replicas // 2 + 1
 
 
 def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool) -> list[Any]:
@@ -64,9 +92,9 @@ def exchange(
     for error in (marked, confirmed):
         if isinstance(error, Exception):
             raise _refused(wait, error)
-    if _count(confirmed) < 1:
+    if _count(confirmed) < wait.needed:
         raise ServerUnavailable(
-            f"the server took this, but {_BY[wait.durable]} did not confirm it within "
+            f"the server took this, but {wait.by} did not confirm it within "
             f"{wait.milliseconds / 1000:g} seconds; sending it again is safe, it counts once",
             taken=True,
         )
@@ -85,7 +113,7 @@ def _sent(connection: Any, *commands: bytes) -> list[Any]:
 
 
 def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
-    made = f"the server took this, but {_BY[wait.durable]} did not confirm it: {error}; it may be sent again"
+    made = f"the server took this, but {wait.by} did not confirm it: {error}; it may be sent again"
     if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
         return ServerUnavailable(made, taken=True)
     return ServerRefused(f"{made}. The policy's durable is {wait.durable!r}: see what it needs of a server")
@@ -103,12 +131,31 @@ def _count(confirmed: Any) -> int:
     return int(confirmed[0] if isinstance(confirmed, list) else confirmed)
 
 
-def check(durable: Durable, ask: Callable[..., Any]) -> None:
-    """Raise Invalid where the server can't do it. ``ask`` runs a command there."""
+def check(durable: Durable, server: Server, key: str) -> None:
+    """Raise Invalid where the server that has this key can't do it."""
+
+    def ask(*words: str) -> Any:
+        return server.ask(key, *words)
+
     if durable == "fsync":
         _check_fsync(ask)
-    elif durable == "replica" and not _tried(durable, ask):
+    elif durable == "replica" and not _confirmed(durable, 1, ask):
         raise _cannot(durable, "a connected replica", "has none that answers", "connect one")
+    elif durable == "majority":
+        _check_majority(ask, lambda: server.replicas(key))
+
+
+def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> None:
+    try:
+        count = replicas()
+    except ServerRefused as error:
+        cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
+        raise _cannot("majority", "the number of replicas", f"does not tell it ({error})", cure) from error
+    needed = majority_of(count)
+    answered = _confirmed("majority", needed, ask)
+    if answered < needed:
+        need = f"{needed} connected {'replica' if needed == 1 else 'replicas'}"
+        raise _cannot("majority", need, f"has {count}, of which {answered} answered", "connect them")
 
 
 def still_true(ask: Callable[..., Any]) -> bool:
@@ -133,7 +180,7 @@ def _check_fsync(ask: Callable[..., Any]) -> None:
     if fsync not in (None, "always"):
         truth = f"has appendfsync {fsync}, with which it may confirm what a power cut takes"
         raise _cannot("fsync", "appendfsync always", truth, "set appendfsync always there")
-    confirmed = _tried("fsync", ask)
+    confirmed = _confirmed("fsync", 1, ask)
     if fsync is None and _is_valkey(ask):  # with everysec it confirms too early: its word is not enough
         truth = "lets this user not read whether it has"
         cure = "allow CONFIG GET (the ACL rule +config|get) to the user who configures"
@@ -159,11 +206,11 @@ def _is_valkey(ask: Callable[..., Any]) -> bool:
         return True
 
 
-def _tried(durable: Durable, ask: Callable[..., Any]) -> bool:
-    """Whether the command itself works and is confirmed."""
-    words = _COMMANDS[durable]
+def _confirmed(durable: Durable, needed: int, ask: Callable[..., Any]) -> int:
+    """How many confirm, where the command itself works."""
+    words = _command(durable, needed)
     try:
-        return _count(ask(*words, str(_TRY))) > 0
+        return _count(ask(*words, str(_TRY)))
     except rx.ResponseError as error:
         said = str(error).lower()
         if "appendonly" in said:

@@ -42,6 +42,8 @@ class Link(Protocol):
 
     def ask(self, key: str, /, *words: str) -> Any: ...
 
+    def replicas(self, key: str, /) -> int: ...
+
 
 def answer(read: Callable[..., Any], patience: float, is_replaced: Callable[[], bool]) -> Any:
     """What ``read`` returns; a ConnectionError where another server took the place of one that is silent: one
@@ -113,6 +115,13 @@ class Pooled:
 
     def ask(self, _key: str, /, *words: str) -> Any:
         return self._redis.execute_command(*words)
+
+    def replicas(self, _key: str, /) -> int:
+        """Sentinels count those that are away as well; a server by itself knows of the connected ones."""
+        sentinels = getattr(self._pool, "sentinel_manager", None)
+        if sentinels is not None:
+            return int(sentinels.replica_count(self._pool.service_name))
+        return int(self._redis.info("replication")["connected_slaves"])
 
     def forget(self) -> None:
         """In a fork's child: leave the parent its sockets."""
@@ -205,6 +214,12 @@ class Clustered:
 
     def ask(self, key: str, /, *words: str) -> Any:
         return self._redis.execute_command(*words, target_nodes=self._node(key))
+
+    def replicas(self, key: str, /) -> int:
+        """As the primary itself says: one that is cut off still counts those that it does not hear."""
+        slot = self._redis.keyslot(key)
+        shards = self._redis.get_redis_connection(self._node(key)).execute_command("CLUSTER SLOTS")
+        return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)
 
     def load(self, bound: Bound) -> None:
         """On one node: where another is away, this one's queues are none the worse."""

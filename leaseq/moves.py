@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final
 
 from leaseq.connection import Client, Reply
-from leaseq.durable import MOST, Wait, still_true
+from leaseq.durable import MOST, Wait, majority_of, still_true
 from leaseq.keys import Keys
 from leaseq.model import Held
 from leaseq.policy import Durable
@@ -115,7 +115,15 @@ class Moves:
             seen = still_true(lambda *words: self._client.ask(self._ledger, *words))
             self._client.disks[self._ledger] = monotonic() + _KNOWN_FOR if seen else inf
         milliseconds = min(self._client.wait_milliseconds, MOST[durable])
-        return Wait(durable, self._bound["confirm"], milliseconds)
+        needed = majority_of(self._replicas()) if durable == "majority" else 1
+        return Wait(durable, self._bound["confirm"], milliseconds, needed)
+
+    def _replicas(self) -> int:
+        count, until = self._client.majorities.get(self._ledger, (0, 0.0))
+        if until < monotonic():
+            count = self._client.replicas(self._ledger)
+            self._client.majorities[self._ledger] = (count, monotonic() + _KNOWN_FOR)
+        return count
 
     def learn(self, durable: Durable | None) -> None:
         """The policy's ``durable``, as it is now; None: to be read."""

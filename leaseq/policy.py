@@ -14,8 +14,8 @@ from leaseq.model import Json
 
 MAX_MARKDOWN = 65_536
 MAX_KEPT = 315_360_000  # ten years, in seconds
-Durable = Literal["server", "fsync", "replica"]
-DURABLE: tuple[Durable, ...] = ("server", "fsync", "replica")
+Durable = Literal["server", "fsync", "replica", "majority"]
+DURABLE: tuple[Durable, ...] = ("server", "fsync", "replica", "majority")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,15 @@ class Sentinels(Sentinel):
         self._silent: dict[Any, float] = {}  # since when
 
     def discover_master(self, service_name: str) -> tuple[str, int]:
+        state = self._state(service_name)
+        return state["ip"], state["port"]
+
+    def replica_count(self, service_name: str) -> int:
+        """How many replicas the sentinels know, those that are away included."""
+        return int(self._state(service_name)["num-slaves"])
+
+    def _state(self, service_name: str) -> Any:
+        """What a sentinel says of the service, the first that knows a primary which is there."""
         for sentinel in sorted(self.sentinels, key=lambda one: (self._silent.get(one, 0.0), random())):  # noqa: S311
             try:
                 masters: Any = sentinel.sentinel_masters()
@@ -37,7 +46,7 @@ class Sentinels(Sentinel):
             self._silent.pop(sentinel, None)
             state = masters.get(service_name)
             if state and self.check_master_state(state, service_name):  # type: ignore[no-untyped-call]
-                return state["ip"], state["port"]
+                return state
         asked, silent = len(self.sentinels), len(self._silent)
         raise MasterNotFoundError(f"{silent} of {asked} sentinels are silent, no other knows a primary")
 

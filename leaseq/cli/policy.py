@@ -31,7 +31,7 @@ HELP = {
     "max_abandons": "When that many people gave an item back, it is dead; 'none' is without limit.",
     "dedupe_seconds": "An equal payload within this time is a duplicate, whatever its id.",
     "keep_finished_seconds": "How long a finished item is kept; 'none' keeps it.",
-    "durable": "What an acknowledgement waits for: the server, its disk, or a replica.",
+    "durable": "What an acknowledgement waits for: the server, its disk, a replica, or most of them.",
     "form": "A JSON file: how to show a payload and what to ask; 'none' takes the form away.",
     "title": "The queue's name for people.",
     "instructions": "What people should know, in Markdown.",

@@ -8,9 +8,9 @@ from typing import Any
 
 from redis.cluster import RedisCluster
 
-from leaseq import Client, Invalid, Queue, queues
+from leaseq import Client, Invalid, Queue, ServerRefused, queues
 from leaseq.doctor.checks import Check, Finding
-from leaseq.durable import check
+from leaseq.durable import check, majority_of
 from leaseq.keys import SCHEMA, Keys
 from leaseq.policy import Durable
 from leaseq.urls import without_password
@@ -22,6 +22,14 @@ DURABLE = Check(
     "can't do what {names} asks: durable {truth}",
     "{cure} (leaseq queue set QUEUE --durable server)",
 )
+ONE_OF_SEVERAL = Check(
+    "durable-replica",
+    "queues",
+    "warning",
+    "has {count} replicas, and {names} may lose what only one of them confirmed, where the primary is cut "
+    "off together with that one (durable 'replica')",
+    "leaseq queue set QUEUE --durable majority, which waits for {needed} of them",
+)
 NEWER = Check(
     "schema-newer",
     "queues",
@@ -29,7 +37,7 @@ NEWER = Check(
     "holds {names}, of schema {schema}: this version of leaseq knows {known}, and changes nothing there",
     "install the newer version of leaseq here too: pip install --upgrade leaseq",
 )
-CHECKS = (DURABLE, NEWER)
+CHECKS = (DURABLE, ONE_OF_SEVERAL, NEWER)
 WELL = "what their policies ask of the server is to be had"
 
 
@@ -55,10 +63,23 @@ def look(client: Client, found: Mapping[str, int]) -> Iterator[Finding]:
     for (durable, server), names in asked.items():
         key = Keys(names[0]).ledger
         try:
-            check(durable, lambda *words, key=key: client.ask(key, *words))
+            check(durable, client, key)
         except Invalid as refused:
             truth, _, cure = refused.limit.rpartition(": ")
             yield DURABLE.found(server, names=_listed(names), truth=truth, cure=cure)
+        else:
+            count = _replicas(client, key) if durable == "replica" else 0
+            if count > 1:
+                needed = majority_of(count)
+                yield ONE_OF_SEVERAL.found(server, names=_listed(names), count=count, needed=needed)
+
+
+def _replicas(client: Client, key: str) -> int:
+    """0 where the user may not ask."""
+    try:
+        return client.replicas(key)
+    except ServerRefused:
+        return 0
 
 
 def _server(client: Client, queue: str) -> str:

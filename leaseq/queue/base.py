@@ -66,7 +66,7 @@ class Base:
         policy = before.updated(changes)
         form.check_form(policy.form)
         if policy.durable != before.durable:
-            check(policy.durable, lambda *words: self._client.ask(self._keys.ledger, *words))
+            check(policy.durable, self._client, self._keys.ledger)
         who = arguments.by(by)
         new = not only and self._moves.policy(()).code == b"no-queue"
         self._moves.learn(policy.durable)  # ahead, for configure itself to wait for what it sets

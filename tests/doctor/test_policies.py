@@ -10,6 +10,7 @@ import leaseq
 from leaseq.doctor import examine
 from leaseq.keys import SCHEMA, Keys
 from tests.doctor.looking import examined, found, url_of
+from tests.topology.servers import primary_and_replicas
 
 
 def test_a_disk_that_is_asked_for_and_not_to_be_had(wrong: redis.Redis) -> None:
@@ -38,6 +39,19 @@ def test_a_replica_that_is_asked_for_and_not_to_be_had(wrong: redis.Redis) -> No
     assert re.match(
         "error: can't do what the queue q asks: durable 'replica' needs a connected replica", said["durable"]
     )
+
+
+def test_of_two_replicas_one_is_no_majority() -> None:
+    with primary_and_replicas(2) as (primary, *_):
+        queue = leaseq.Queue(leaseq.connect(url_of(primary)), "q")
+        queue.configure(durable="replica")
+        assert found(url_of(primary))["durable-replica"] == (
+            "warning: has 2 replicas, and the queue q may lose what only one of them confirmed, where the "
+            "primary is cut off together with that one (durable 'replica'). "
+            "leaseq queue set QUEUE --durable majority, which waits for 2 of them"
+        )
+        queue.configure(durable="majority")
+        assert "durable-replica" not in found(url_of(primary))
 
 
 def test_a_queue_of_a_newer_schema(wrong: redis.Redis) -> None:

@@ -141,5 +141,13 @@ def test_a_replica_s_word_is_not_the_disk_s() -> None:
         "CONFIG GET": {"appendonly": "yes", "appendfsync": "always"},
         "WAITAOF": [0, 1],
     }
+
+    class Answering:
+        def ask(self, _key: str, /, *words: str) -> Any:
+            return answers[words[0]]
+
+        def replicas(self, _key: str, /) -> int:
+            return 1
+
     with pytest.raises(leaseq.Invalid, match="a disk that confirms"):
-        check("fsync", lambda *words: answers[words[0]])
+        check("fsync", Answering(), "a key")

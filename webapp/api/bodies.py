@@ -198,8 +198,9 @@ class PolicyBody(Body):
     keep_finished_seconds: float | None = Field(
         None, description="How long a finished item is kept; null: for good"
     )
-    durable: Literal["server", "fsync", "replica"] = Field(
-        "server", description="What an acknowledgement waits for: the server, its disk, or a replica"
+    durable: Literal["server", "fsync", "replica", "majority"] = Field(
+        "server",
+        description="What an acknowledgement waits for: the server, its disk, a replica, or most of them",
     )
     form: Any = Field(
         None,

@@ -205,6 +205,7 @@ GROUPS = (
                     ("server", _("the server has it")),
                     ("fsync", _("it is on the server's disk")),
                     ("replica", _("another server has it, too")),
+                    ("majority", _("more than half of the other servers have it, too")),
                 ),
             ),
         ),
