@@ -30,6 +30,7 @@ CODES = {
     404: "not-found",
     405: "method-not-allowed",
     406: "not-acceptable",
+    408: "request-timeout",
     413: "too-large",
     415: "unsupported-media-type",
     429: "too-many-requests",
@@ -98,6 +99,13 @@ def _problem_of_csrf(error: CSRFError) -> Problem:
     return Problem(403, "forbidden", detail)
 
 
+def _problem_of_slow_body(_error: TimeoutError) -> Problem:
+    """The client's socket is the only one of which this is heard here."""
+    return Problem(
+        408, "request-timeout", "the rest of the body did not come in time: send the request again"
+    )
+
+
 def problem_of_model(error: ValidationError) -> Problem:
     """The first field that a body or a query got wrong."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
@@ -116,6 +124,7 @@ TITLES: dict[str, str] = {
     "not-found": "There is nothing here",
     "method-not-allowed": "That is not done here",
     "not-acceptable": "There is no such kind of answer",
+    "request-timeout": "The request took too long to arrive",
     "lease-lost": "The lease is not yours any more",
     "in-progress": "The first of these is not answered yet",
     "answer-not-kept": "That was done",
@@ -191,4 +200,5 @@ def init_errors(app: Flask) -> None:
     handle(CSRFError, _problem_of_csrf)
     handle(HTTPException, problem_of_http)
     handle(ValidationError, problem_of_model)
+    handle(TimeoutError, _problem_of_slow_body)
     handle(Exception, unexpected)

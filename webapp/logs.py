@@ -100,3 +100,10 @@ class ServerLogger(Logger):  # type: ignore[misc]  # gunicorn carries no types
         self.error_log.handlers.clear()
         self.error_log.propagate = True
         log_to_stderr(os.environ.get(VARIABLE, "text"), self.loglevel)
+
+    def exception(self, msg: object, *args: Any, **kwargs: Any) -> None:
+        """A client that was too slow (webapp/serving.py) is no failure of ours, and gets no traceback."""
+        if isinstance(sys.exc_info()[1], TimeoutError):
+            self.debug("closed the connection of a client that was too slow")
+        else:
+            super().exception(msg, *args, **kwargs)

@@ -40,6 +40,10 @@ AT_ONCE = 64
 wait where nobody counts it."""
 
 
+SOCKET_SECONDS = 15
+"""How long a client may send nothing of its request, or read nothing of its answer, and keep a thread."""
+
+
 SO_ATTACH_FILTER = 26
 NO_SYN = (  # a filter of packets (BPF), which begin with their TCP header
     (0x30, 0, 0, 13),  # the byte with its flags
@@ -47,6 +51,14 @@ NO_SYN = (  # a filter of packets (BPF), which begin with their TCP header
     (0x06, 0, 0, 0),  # drop it
     (0x06, 0, 0, 0xFFFFFFFF),  # let it through
 )
+
+
+class Connection(TConn):  # type: ignore[misc]  # gunicorn carries no types
+    """gunicorn's, with a time limit on its socket. docs/deploy.md says what that does not hold off."""
+
+    def init(self) -> None:
+        super().init()
+        self.sock.settimeout(SOCKET_SECONDS)
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
@@ -66,7 +78,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
 
     def _let_in(self, sock: Any, address: Any, listener: Any) -> None:
         self.nr_conns += 1
-        conn = TConn(self.cfg, sock, address, listener.getsockname())
+        conn = Connection(self.cfg, sock, address, listener.getsockname())
         conn.timeout = time.monotonic() + self.cfg.keepalive
         self.pending_conns.append(conn)
         self.poller.register(sock, EVENT_READ, partial(self.on_pending_socket_readable, conn))

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import http.client
 import re
+import secrets
 import shutil
 import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
+import leaseq
 from leaseq.cli import main
-from tests.patience import eventually
+from tests.patience import PATIENCE, eventually
 from tests.ports import free_port
 from tests.web.gunicorn_place import gunicorn
+from webapp.accounts import Accounts
 from webapp.commands.serve import serve
 from webapp.settings import Settings
 
@@ -67,7 +71,7 @@ def test_units_are_what_systemd_understands(unit: Path, tmp_path: Path) -> None:
 def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
     """nginx by the example's file, with other ports and a certificate made here; the port for TLS."""
     settings = {"LEASEQ_SECURE_COOKIES": "true", "LEASEQ_TRUSTED_PROXIES": "1"}
-    with gunicorn(server.url, SECRET, workers=1, threads=4, **settings) as (url, _):
+    with gunicorn(server.url, SECRET, workers=1, threads=4, socket_seconds=3600, **settings) as (url, _):
         plain, tls = free_port(), free_port()
         _certificate(tmp_path)
         site = (DOCS / "nginx" / "leaseq.conf").read_text()
@@ -107,6 +111,49 @@ def _certificate(folder: Path) -> None:
 def _listens(port: int) -> bool:
     with socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
+
+
+FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
+
+
+def _connect(port: int) -> ssl.SSLSocket:
+    trust = ssl._create_unverified_context()  # a certificate that was made a moment ago
+    plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    return trust.wrap_socket(plain, server_hostname="localhost")
+
+
+@pytest.mark.skipif(not (NGINX and OPENSSL), reason="platform: there is no nginx, or no openssl")
+def test_behind_nginx_slow_clients_hold_nothing(nginx: int) -> None:
+    """Fifteen times as many as there are threads."""
+    head = b"POST /login HTTP/1.1\r\nHost: leaseq.example.org\r\n" + FORM
+    with ExitStack() as slow:
+        for sent in (head, head + b"Content-Length: 9\r\n\r\nname") * 30:
+            slow.enter_context(_connect(nginx)).sendall(sent)
+        with _connect(nginx) as other:
+            other.settimeout(PATIENCE / 2)  # nginx gives up on the others after its default of 60 seconds
+            other.sendall(b"GET /healthz HTTP/1.1\r\nHost: leaseq.example.org\r\nConnection: close\r\n\r\n")
+            assert other.recv(15) == b"HTTP/1.1 200 OK"
+
+
+@pytest.mark.skipif(not (NGINX and OPENSSL), reason="platform: there is no nginx, or no openssl")
+def test_behind_nginx_an_address_streams_four_imports_at_once(nginx: int, server: Any) -> None:
+    accounts = Accounts(server.client)
+    name = f"boss-{secrets.token_hex(4)}"
+    accounts.add(name, by="test", role="manager")
+    queue = leaseq.Queue(server.client, name)
+    queue.configure()
+    head = (
+        f"POST /api/v1/queues/{name}/items HTTP/1.1\r\nHost: leaseq.example.org\r\n"
+        f"Authorization: Bearer {accounts.create_token(name, 'test', by='test')}\r\n"
+        "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    row = '{"payload": 1}\n'
+    with ExitStack() as all_of_them:
+        for _ in range(4):
+            all_of_them.enter_context(_connect(nginx)).sendall(f"{head}{len(row):x}\r\n{row}\r\n".encode())
+        with _connect(nginx) as fifth:
+            fifth.sendall(head.encode())
+            assert fifth.recv(12) == b"HTTP/1.1 429"
 
 
 @pytest.mark.skipif(not (NGINX and OPENSSL), reason="platform: there is no nginx, or no openssl")

@@ -22,7 +22,13 @@ def serving(redis_url: str, secret: str, *, threads: int = 4) -> Iterator[str]:
 
 @contextlib.contextmanager
 def gunicorn(
-    redis_url: str, secret: str, *, workers: int, threads: int, **settings: str
+    redis_url: str,
+    secret: str,
+    *,
+    workers: int,
+    threads: int,
+    socket_seconds: float | None = None,
+    **settings: str,
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The address of a running gunicorn, and its process."""
     port = free_port()
@@ -34,6 +40,9 @@ def gunicorn(
         **settings,
     }
     command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level="warning")
+    if socket_seconds is not None:
+        command[command.index("python:webapp.serving")] = "python:tests.web.gunicorn_limit"
+        environment["SOCKET_SECONDS"] = str(socket_seconds)
     process = subprocess.Popen(command, env=environment)
     try:
         url = f"http://127.0.0.1:{port}"

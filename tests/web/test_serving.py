@@ -76,6 +76,48 @@ def test_clients_that_say_nothing_take_no_thread(place: tuple[str, Any]) -> None
         connection.close()
 
 
+def test_a_client_that_stops_half_way_is_let_go(server: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """In its headers, in its body, or in a body without a length; each would keep one of two threads."""
+    line = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    halves = [
+        line,
+        line + b"Content-Length: 9\r\n\r\nname",
+        line + b"Transfer-Encoding: chunked\r\n\r\n4\r\nna",
+    ]
+    with (
+        gunicorn(server.url, SECRET, workers=1, threads=2, socket_seconds=1) as (url, _),
+        contextlib.ExitStack() as slow,
+    ):
+        host, _, port = urlsplit(url).netloc.partition(":")
+        for sent in halves * 2:
+            client = slow.enter_context(socket.create_connection((host, int(port)), PATIENCE))
+            client.sendall(sent)
+            answer = client.makefile("rb").read()
+            assert answer.startswith(b"HTTP/1.1 4" if sent != line else b"")
+        assert ask(urlsplit(url).netloc, "/healthz")[0] == 200
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_client_that_does_not_read_is_let_go(
+    server: Any, accounts: Accounts, queue: leaseq.Queue, new_name: Any
+) -> None:
+    name = new_name("manager")
+    accounts.add(name, by="test", role="manager")
+    token = accounts.create_token(name, "test", by="test")
+    queue.enqueue_many({"text": "x" * 200_000} for _ in range(100))
+    for _ in range(100):
+        queue.finish(queue.reserve("ann"), {})
+    path = f"/api/v1/queues/{queue.name}/answers"
+    request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+    with gunicorn(server.url, SECRET, workers=1, threads=1, socket_seconds=1) as (url, _):
+        host, _, port = urlsplit(url).netloc.partition(":")
+        with socket.socket() as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect((host, int(port)))
+            deaf.sendall(request.encode())
+            assert ask(urlsplit(url).netloc, "/healthz")[0] == 200  # once the only thread is free again
+
+
 def test_a_stop_drops_no_request(place: tuple[str, Any]) -> None:
     """Whoever is let in while it stops is answered in full; whoever isn't is refused at once."""
     address, process = place
