@@ -129,6 +129,34 @@ def test_the_time_runs_out_and_somebody_else_has_it(tab: Page, person: str, lett
     assert kept.result == {"answer": "mine"}
 
 
+def test_a_lease_that_was_taken_away_is_told_with_the_next_word(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
+    take(tab, person, letters)
+    letters.release("l1", by="a manager")
+    tab.get_by_label("Your answer").press_sequentially("mine")
+    tab.clock.run_for(2_000)
+    expect(tab.get_by_text("A manager took it back")).to_be_visible()
+    expect(tab.locator(".time")).to_be_hidden()
+    expect(tab.get_by_label("Your answer")).to_have_value("mine")
+    judge(tab)
+    tab.get_by_role("button", name="Finish and stop").click()
+    expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
+    (kept,) = letters.get("l1").late_answers
+    assert kept.result == {"answer": "mine"}
+
+
+def test_an_item_that_was_removed_is_told_with_the_next_word(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
+    take(tab, person, letters)
+    letters.remove("l1")
+    tab.get_by_label("Your answer").press_sequentially("mine")
+    tab.clock.run_for(2_000)
+    expect(tab.get_by_text("This item is not there any more.")).to_be_visible()
+    expect(tab.get_by_label("Your answer")).to_have_value("mine")
+
+
 def test_later_not_for_me_and_broken_by_their_keys(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take(tab, person, letters)
     tab.keyboard.press("Escape")  # out of the only box, where the page begins

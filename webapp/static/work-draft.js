@@ -51,6 +51,7 @@ export function begin(sheet) {
       const answer = await fetch(form.dataset.draft, options);
       if (answer.ok) why = "saved";
       else if (answer.type === "opaqueredirect") why = "out";
+      else if (answer.status === 409 || answer.status === 404) why = "over";
       else if (answer.status < 500) why = "refused";
     } catch {
       // no connection
@@ -59,7 +60,8 @@ export function begin(sheet) {
       base = now;
       if (!sent && stamp(form) === now) keep({ saved: true });
     }
-    if (note) note.textContent = note.dataset[why];
+    if (why === "over") sheet.over?.();
+    else if (note) note.textContent = note.dataset[why];
   }
 
   const flush = () => {

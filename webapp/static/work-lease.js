@@ -8,7 +8,10 @@ const LOOK_AGAIN = 15_000; // ms between two looks at what became of it
 const IN_GOOD_TIME = 20_000; // ms to read a warning and press a key, at least
 
 export function begin(sheet) {
-  if (document.getElementById("left")) new Lease(sheet).begin();
+  if (!document.getElementById("left")) return;
+  const lease = new Lease(sheet);
+  lease.begin();
+  sheet.over = () => lease.over(); // whatever is told by the server that the lease is lost
 }
 
 class Lease {
@@ -89,7 +92,7 @@ class Lease {
     if (this.signal.aborted) return;
     if (answer.ok) this.renewed(await answer.json(), Date.parse(answer.headers.get("Date")));
     else if (answer.status === 400) this.used();
-    else if (answer.status === 409) this.over();
+    else if (answer.status === 409 || answer.status === 404) this.over();
     else this.draftNote.textContent = this.draftNote.dataset[answer.status === 401 ? "out" : "noTime"];
   }
 
@@ -128,7 +131,8 @@ class Lease {
     try {
       const answer = await fetch(this.form.dataset.receipt, { redirect: "manual" });
       const text = await answer.text();
-      if (!answer.ok || text === this.told || this.signal.aborted) return;
+      const known = answer.ok || answer.status === 404; // not there any more
+      if (!known || text === this.told || this.signal.aborted) return;
       this.told = text;
       this.note.innerHTML = text; // made by our own server, of the same template as the page
       localise(this.note);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from flask import flash, render_template, request
 from flask_babel import gettext as _
 from flask_wtf.csrf import generate_csrf
@@ -15,7 +17,7 @@ from webapp.work import bp
 from webapp.work.answers import Page, back, held, keep, over, refused, token_sent
 from webapp.work.asked import asked_by
 from webapp.work.nothing import nothing_held
-from webapp.work.receipt import receipt_of
+from webapp.work.receipt import GONE, receipt_of
 from webapp.work.sheet import Sheet, shown, urls_of
 
 
@@ -76,11 +78,18 @@ def session_now() -> dict[str, str]:
 
 @bp.get("/q/<q>/items/<name:id>/receipt")
 @needs("worker")
-def receipt(q: str, id: str) -> str:
-    """What became of a lease, as a piece of the page: its script asks when the time has run out."""
-    found, me = queue(q), person().name
-    known = receipt_of(found.get(id), token_sent(), me, found.mine(me))
-    if known is None:
-        raise ItemNotFound(q, id)
-    keys = asked_by(found.policy.form).keys
-    return render_template("work/receipt.html", queue=found, to=urls_of(q, id), receipt=known, keys=keys)
+def receipt(q: str, id: str) -> str | tuple[str, int]:
+    """What became of a lease, as a piece of the page: its script asks when the lease is over. An item that
+    was never theirs is as one that is not there."""
+    found, me, token = queue(q), person().name, token_sent()
+    known = None
+    with suppress(ItemNotFound):
+        known = receipt_of(found.get(id), token, me, found.mine(me))
+    told = render_template(
+        "work/receipt.html",
+        queue=found,
+        to=urls_of(q, id),
+        receipt=known or GONE,
+        keys=asked_by(found.policy.form).keys,
+    )
+    return told if known else (told, 404)
