@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import nh3
 from flask import Flask
-from flask_babel import format_decimal, gettext
+from flask_babel import format_datetime, format_decimal, gettext
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -149,7 +149,7 @@ def time_left(until: datetime) -> float:
 
 def clock(time: datetime) -> str:
     """A time as it stands in the page until the browser tells it in the reader's own zone."""
-    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return f"{format_datetime(time.astimezone(UTC), rebase=False)} UTC"
 
 
 def overdue(item: Item) -> bool:

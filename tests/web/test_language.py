@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from webapp import i18n
-from webapp.show import span
+from webapp.show import clock, span
 
 from .conftest import Browser
 
@@ -48,6 +49,14 @@ def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
     for wish, told in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
         with app.test_request_context(headers={"Accept-Language": wish}):
             assert span(days) == told
+
+
+def test_a_time_is_in_the_language_of_its_reader(app: Any) -> None:
+    """Until the page's script tells it in their own zone."""
+    noon = datetime(2026, 11, 22, 12, 30, 5, tzinfo=UTC)
+    for wish, told in (("en", "Nov 22, 2026, 12:30:05\u202fPM UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
+        with app.test_request_context(headers={"Accept-Language": wish}):
+            assert clock(noon) == told
 
 
 def test_each_reads_their_own_language_of_the_same_page(person: Browser) -> None:

@@ -1,14 +1,15 @@
-// What all pages share: times in the reader's own zone and words, menus, and what is said aloud.
+// What all pages share: times in the reader's own zone, menus, and what is said aloud.
 
-// Times. Without this the page shows them in UTC.
+// Times, in the page's language and not the browser's. Without this the page shows them in UTC.
+const { lang } = document.documentElement;
 const today = new Date().toDateString();
 
 export function local(time) {
   const date = new Date(time);
   const clock = { hour: "2-digit", minute: "2-digit" };
   return date.toDateString() === today
-    ? date.toLocaleTimeString([], clock)
-    : date.toLocaleString([], { ...clock, year: "numeric", month: "short", day: "numeric" });
+    ? date.toLocaleTimeString(lang, clock)
+    : date.toLocaleString(lang, { ...clock, year: "numeric", month: "short", day: "numeric" });
 }
 
 export function localise(place) {

@@ -117,7 +117,7 @@ function count(target) {
   const place = target.id && document.querySelector(`[data-count-of="${CSS.escape(target.id)}"]`);
   if (!place) return;
   const left = Number(place.dataset.most) - [...target.value].length;
-  place.textContent = (left < 0 ? place.dataset.over : place.dataset.left).replace("{n}", Math.abs(left).toLocaleString());
+  place.textContent = (left < 0 ? place.dataset.over : place.dataset.left).replace("{n}", Math.abs(left).toLocaleString(document.documentElement.lang));
   place.classList.toggle("near", left < place.dataset.most / 3);
   place.classList.toggle("over", left < 0);
 }

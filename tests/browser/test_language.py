@@ -1,0 +1,41 @@
+"""Times and numbers in the language of the page, whatever the browser's own is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import leaseq
+from webapp.accounts import Accounts
+
+from .conftest import PASSWORD, sign_in
+
+
+@pytest.mark.parametrize(
+    ("browser", "page", "told"),
+    [
+        ("de-DE", "en", r"[A-Z][a-z]{2} \d{1,2}, \d{4}, \d\d:\d\d\s[AP]M"),
+        ("en-US", "de", r"\d{1,2}\. \S+ \d{4}, \d\d:\d\d"),
+    ],
+)
+def test_a_time_is_told_in_the_language_of_the_page(
+    chromium: Browser,
+    address: str,
+    accounts: Accounts,
+    queue: leaseq.Queue,
+    browser: str,
+    page: str,
+    told: str,
+) -> None:
+    boss = accounts.add(f"meg of {queue.name}", by="test", role="manager", password=PASSWORD).name
+    queue.enqueue({"text": "hello"}, id="one")
+    with chromium.new_context(base_url=address, locale=browser) as context:
+        tab = context.new_page()
+        context.add_cookies([{"name": "leaseq-language", "value": "en", "url": address}])
+        sign_in(tab, boss)
+        context.add_cookies([{"name": "leaseq-language", "value": page, "url": address}])
+        tab.clock.set_fixed_time("2031-01-01T00:00:00Z")  # what is of today has no date
+        tab.goto(f"/manage/{queue.name}/items/one")
+        expect(tab.locator("time[data-local]").first).to_have_text(re.compile(f"^{told}$"))
