@@ -8,7 +8,7 @@ from typing import Any
 
 import pyotp
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import PASSWORD, judge, sign_in
@@ -63,6 +63,7 @@ def test_people_from_invitation_to_being_disabled(
 
 def test_joining_by_an_invitation(accounts: Accounts, queue_name: str, tab: Page) -> None:
     tab.goto(f"/welcome?token={accounts.invite(by='meg', role='worker')}")
+    expect(tab.get_by_label("Your name")).to_be_focused()
     judge_all(tab)
     tab.get_by_label("Your name").fill(f"new of {queue_name}")
     tab.get_by_label("New password").fill(PASSWORD)

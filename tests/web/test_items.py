@@ -154,6 +154,26 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
     assert "ann said that it is broken" in page
 
 
+def test_answers_are_headed_by_the_titles_of_the_form(boss: Browser, queue: leaseq.Queue) -> None:
+    ask = {
+        "type": "object",
+        "properties": {
+            "about": {"title": "What is it about?", "type": "string"},
+            "who": {
+                "type": "object",
+                "title": "The sender",
+                "properties": {"street": {"type": "string", "title": "Street & number"}},
+            },
+        },
+    }
+    queue.configure(form={"ask": ask})
+    queue.enqueue({"text": "hello"}, id="one")
+    queue.finish(queue.reserve("ann"), {"about": "refund", "who": {"street": "Kirchweg 3"}, "more": 1})
+    page = boss.get(f"/manage/{queue.name}/items/one").text
+    assert re.findall(r'<th scope="row">([^<]+)</th>', page) == ["What is it about?", "The sender", "more"]
+    assert "<dt>Street &amp; number</dt><dd>" in re.sub(r"\s*\n\s*", "", page)
+
+
 def test_answers_stand_side_by_side_and_differences_are_said(boss: Browser, queue: leaseq.Queue) -> None:
     queue.configure(answers=2)
     queue.enqueue({"text": "hello"}, id="one")

@@ -1,6 +1,6 @@
 """From a queue's JSON Schema to the fields of a page, and from what was typed to a result."""
 
-from webapp.forms.fields import Choice, Field, Fieldset, Group, fields_of, laid_out
+from webapp.forms.fields import Choice, Field, Fieldset, Group, fields_of, laid_out, titles_of
 from webapp.forms.reading import Typed, draft_of, errors_at, read_result, typed_in, typed_of
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "fields_of",
     "laid_out",
     "read_result",
+    "titles_of",
     "typed_in",
     "typed_of",
 ]

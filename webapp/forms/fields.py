@@ -118,6 +118,16 @@ def _fields_of(text: str) -> tuple[Field, ...]:
     return tuple(_Reader(schema, bound).read(schema, ()))
 
 
+def titles_of(form: Json) -> dict[str, str]:
+    """What the form calls each property of an answer and each object in it, by its dotted name. Empty where
+    it has no ``ask``."""
+    if not isinstance(form, dict) or not isinstance(form.get("ask"), dict):
+        return {}
+    fields = fields_of(form)
+    groups = {".".join(group.path): group.label for field in fields for group in field.groups}
+    return {**groups, **{field.name: field.label for field in fields}}
+
+
 def laid_out(fields: Iterable[Field], depth: int = 0) -> Layout:
     """The fields with the fieldsets that they are in."""
     found: list[Field | Fieldset] = []

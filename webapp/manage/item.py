@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
+from webapp.forms import titles_of
 from webapp.gate import needs
 from webapp.manage import bp
 from webapp.manage.finding import Search, list_names, search_of
@@ -32,7 +33,7 @@ def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
     search = search_of(request.args) if "state" in request.args else None
     waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
     answers = (*known.answers, *known.late_answers)
-    told = found.told(id)
+    told, titles = found.told(id), titles_of(policy.form)
     return render_template(
         "manage/item.html",
         queue=found,
@@ -41,7 +42,8 @@ def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
         parts=parts_of(policy.form, known.payload),
         people=[one.name for one in accounts().people() if not one.disabled] if waits else (),
         answers=answers,
-        rows=side_by_side(answers),
+        rows=side_by_side(answers, titles),
+        titles=titles,
         becomes=becomes(known, policy),
         story=story_of(known, told),
         whole=told.whole,

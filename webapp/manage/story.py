@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -94,12 +94,13 @@ class Row:
     """One field of the answers, side by side."""
 
     name: str
+    title: str  # the form's, else the name
     values: tuple[Json, ...]  # of each answer
     there: tuple[bool, ...]  # whether the answer has the field
     differs: bool
 
 
-def side_by_side(answers: tuple[Answer, ...]) -> list[Row]:
+def side_by_side(answers: tuple[Answer, ...], titles: Mapping[str, str]) -> list[Row]:
     """The fields of the answers, those in which they differ marked."""
     results = [one.result if isinstance(one.result, dict) else {"": one.result} for one in answers]
     rows = []
@@ -107,5 +108,5 @@ def side_by_side(answers: tuple[Answer, ...]) -> list[Row]:
         there = tuple(name in result for result in results)
         values = tuple(result.get(name) for result in results)
         same = all(there) and all(type(one) is type(values[0]) and one == values[0] for one in values)
-        rows.append(Row(name, values, there, differs=not same))
+        rows.append(Row(name, titles.get(name, name), values, there, differs=not same))
     return rows
