@@ -33,6 +33,19 @@ def test_the_answer_is_back_in_its_form(asking: leaseq.Queue, person: Browser) -
     assert {held.id for held in asking.mine(person.name)} == {"one", "two"}
 
 
+def test_what_was_let_go_since_leaves_nothing_to_undo(asking: leaseq.Queue, person: Browser) -> None:
+    """An undo beside "you gave it back" would take back the answer before."""
+    for verb, fields in (("abandon", {"again": "later"}), ("fail", {"error": "blank"})):
+        asking.enqueue({"text": "more"})
+        asking.enqueue({"text": "more"})
+        send(asking, person, take(asking, person), "finish", **ANSWER)
+        assert "Undo" in person.get(path(asking)).text
+        send(asking, person, take(asking, person), verb, **fields)
+        page = person.get(path(asking)).text
+        assert "You gave it back" in page or "the problem is noted" in page
+        assert "Undo" not in page
+
+
 def test_the_offer_is_only_for_who_finished_it(
     asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
 ) -> None:
@@ -41,11 +54,11 @@ def test_the_offer_is_only_for_who_finished_it(
     done = send(asking, person, lease, "finish", **ANSWER)
     (cookie,) = (one for one in done.headers.getlist("Set-Cookie") if one.startswith("leaseq-saved="))
     assert {"HttpOnly", "SameSite=Lax", "Max-Age=10"} <= set(cookie.split("; "))
-    assert "Undo" in person.get("/").text
+    assert "Undo" in person.get(path(asking)).text
     other = visitor("worker")
     for offer in (cookie.partition("=")[2].partition(";")[0], "made/up", f"{other.name}/q/one/1//nan"):
         other.client.set_cookie("leaseq-saved", offer)
-        assert "Undo" not in other.get("/").text
+        assert "Undo" not in other.get(path(asking)).text
 
 
 def test_what_cannot_be_undone_stands_and_says_so(

@@ -11,6 +11,7 @@ from webapp.state import person, queue
 from webapp.work import bp
 from webapp.work.answers import Page, back, keep, over, refused, token_sent
 from webapp.work.counted import count
+from webapp.work.saved import forget
 
 
 @bp.post("/q/<q>/items/<name:id>/abandon")
@@ -26,6 +27,7 @@ def abandon(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound) as lost:
         return over(found, id, token, lost)
     count(q, "gave_back", id, token)
+    forget()
     flash(
         _("You gave it back. You see it again when nothing else waits for you.")
         if again
@@ -47,6 +49,7 @@ def fail(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound) as lost:
         return over(found, id, token, lost)
     count(q, "broken", id, token)
+    forget()
     flash(
         _("Thank you, the problem is noted. It is tried again later.")
         if failed.retry_at

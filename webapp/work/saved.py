@@ -34,6 +34,7 @@ def remember(queue: str, id: str, token: int, late: bool) -> None:
 
 
 def forget() -> None:
+    """What the person did since is not what an undo would take back."""
     if _name() in request.cookies:
         g.saved = ""
         after_this_request(_send)
