@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 --[[ Gives an item back: it returns to inbound, ahead of what never left. The person sees it again only
-when nothing else waits for them, or never. An item that too many people gave back dies.
+when nothing else waits for them, or never; then what else of it was assigned to them is anybody's. An item
+that too many people gave back dies.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
@@ -32,6 +33,7 @@ if not status then return { 'no-item' } end
 --- @include lost
 --- @include bars
 --- @include die
+--- @include unassign
 local member, grant, over = claimed(id, ARGV[3] .. '\t' .. person .. '\t', 'abandoned')
 if over then return { 'ok' } end
 if not grant then return lost(id) end
@@ -48,6 +50,9 @@ if people >= (tonumber(max_abandons) or math.huge) or died_before(item) then
 else
   place(item, true, now)
   if again == 'later' then call('ZADD', later_key(row_of(item), person), at, member) end
+end
+if again == 'never' and string.find(bars, '\t@' .. person .. '\t', 1, true) then
+  unassign(id, person, member)
 end
 call('ZREM', RESERVED, member)
 tell()

@@ -7,7 +7,12 @@ local function answered(member, person, answers)
   if #members > 1 then
     local bars = set_bar(id, person, '=')
     if string.find(bars, '\t@' .. person .. '\t', 1, true) then
+      --- @include shelves
+      --- @include item
+      --- @include place
+      --- @include where
       --- @include unassign
+      unassign(id, person, member)
     end
     drop_draft(id, person)
     local missing = math.max(answers - #members, 0)

@@ -142,13 +142,12 @@ class Model(Grants):
             part.assigned = None
             (item.never if again else item.later).discard(person)
             (item.later if again else item.never).add(person)
-            if len(item.later | item.never) >= (self.rules.max_abandons or 1_000):
-                self.die(part)
-                return
-        if item.died:
+        if item.died or len(item.later | item.never) >= (self.rules.max_abandons or 1_000):
             self.die(part)
         else:
             self.wait(part, returned=True)
+        if how == "abandoned" and not again:
+            self.unassign(part, person)
 
     def revive(self, item: Item) -> None:
         dead = [part for part in item.parts if part.state == "dead"]

@@ -170,6 +170,60 @@ def test_a_late_answer_takes_nothing_that_is_assigned_to_another(timed: leaseq.Q
     assert take(timed, "cyd").id == "a"
 
 
+@pytest.mark.parametrize("person", ["eva", "eva b"])
+def test_who_will_never_have_an_item_again_loses_the_rest_of_it_that_is_assigned_to_them(
+    timed: leaseq.Queue, person: str
+) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    alices = take(timed, "alice")
+    timed.assign("a", person)  # the second assignment, the only one that waits
+    timed.abandon(alices)
+    timed.abandon(take(timed, person), again=False)  # the first one, which came before it
+    assert timed.get("a").assigned_to == ()
+    assert [take(timed, other).id for other in ("bob", "cyd")] == ["a", "a"]
+    assert timed.reserve(person) is None
+
+
+def test_also_where_the_rest_of_it_waits_for_its_time(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(answers=2, retry_seconds=60)
+    timed.enqueue({}, id="a")
+    alices, bobs = take(timed, "alice"), take(timed, "bob")
+    timed.fail(bobs, "torn")
+    timed.assign("a", "eva")
+    timed.abandon(alices)
+    timed.abandon(take(timed, "eva"), again=False)
+    clock.tick(61)
+    assert [take(timed, other).id for other in ("bob", "cyd")] == ["a", "a"]
+
+
+def test_and_where_it_died_of_being_given_back_and_is_revived(timed: leaseq.Queue) -> None:
+    timed.configure(answers=2, max_abandons=2)
+    timed.enqueue({}, id="a")
+    alices = take(timed, "alice")
+    timed.assign("a", "eva")
+    timed.abandon(alices)
+    timed.abandon(take(timed, "eva"), again=False)
+    assert timed.get("a").state == "dead"
+    assert timed.revive("a").assigned_to == ()
+    assert [take(timed, other).id for other in ("bob", "cyd")] == ["a", "a"]
+
+
+def test_who_gives_it_back_for_later_keeps_the_rest_of_it_that_is_assigned_to_them(
+    timed: leaseq.Queue,
+) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    alices = take(timed, "alice")
+    timed.assign("a", "eva")
+    timed.abandon(alices)
+    timed.abandon(take(timed, "eva"))
+    assert timed.get("a").assigned_to == ("eva",)
+    assert take(timed, "bob").id == "a"
+    assert timed.reserve("cyd") is None
+    assert take(timed, "eva").id == "a"
+
+
 @pytest.mark.parametrize("person", ODD)
 def test_any_name_will_do(timed: leaseq.Queue, person: str) -> None:
     """Names that look like a row, a sign, a pattern or a part of a path."""

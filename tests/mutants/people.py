@@ -129,7 +129,17 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         f"{INCLUDES}/unassign.lua",
         "assign",
-        ("what is theirs stays theirs though they answered", "    one.o = nil\n", ""),
+        ("what is theirs stays theirs though they answered", "      item.o = nil\n", ""),
+    ),
+    *mutants(
+        "lua/abandon.lua",
+        "assign",
+        (
+            "who will never have it keeps the rest of it that is assigned to them",
+            "  unassign(id, person, member)\n",
+            "",
+        ),
+        ("who gives it back for later loses the rest of it", "if again == 'never' and string", "if string"),
     ),
     *mutants(
         "lua/assign.lua",
