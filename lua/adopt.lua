@@ -105,7 +105,7 @@ local line, before = string.match(past, LINE)
 if moves or string.find(before, ' m', 1, true) then line = line .. ' m' end
 call('HSET', LEDGER, 'g:' .. member,
   line .. ' q' .. request .. '\nfinished ' .. at .. ' 1\n' .. string.match(text, '\n(.*)$'))
-answered(member, person, answers)
+answered(member, person, set)
 if state ~= 'finished' then
   call('ZREM', set, member)
   finished = finished + 1

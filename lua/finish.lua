@@ -51,12 +51,11 @@ if not replayed then
     --- @include row_keys
     --- @include other_keys
     --- @include assignments
-    --- @include rules
     --- @include bars
     --- @include drop_drafts
     --- @include due
     --- @include answered
-    answered(id, person, answers)
+    answered(id, person, source)
   end
   local first, last = string.find(holdings, '\t' .. id .. '\t', 1, true)
   if first then

@@ -31,6 +31,7 @@ if not status then return { 'no-item' } end
 --- @include draft
 --- @include bars
 --- @include due
+--- @include due_again
 --- @include taken_before
 local member, grant, undone
 for _, one in ipairs(assignments(id)) do
@@ -58,8 +59,7 @@ item.a, item.w = string.match(line, '^%d+\t[^\t]*\t%d+ %S+ (%d+)'), ''
 local attempt, marks, draft = taken_before(item, id, person)
 item.w = nil
 write_item(item)
-local first = member == id and item or read_item(id)
-if first.d then call('ZADD', DUE, first.d, id) end
+due_again(id)
 local bars = call('HGET', BARS, id)
 local sign, from, to = bar_of(bars, person)
 if sign == '=' then

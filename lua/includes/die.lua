@@ -12,6 +12,7 @@ end
 local function to_dead(item, score)
   call('ZADD', DEAD, string.format('%.0f', score), item.id)
   write_item(item)
+  call('ZREM', DUE, item_of(item.id))
   count('died')
 end
 
@@ -24,7 +25,6 @@ end
 local function die(item, score, whom)
   local id, held = item_of(item.id), false
   to_dead(item, score)
-  call('ZREM', DUE, id)
   note('died', id .. '\t' .. whom)
   for _, member in ipairs(assignments(id)) do
     local other = member ~= item.id and read_item(member)

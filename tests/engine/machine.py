@@ -191,7 +191,7 @@ class Watched(RuleBasedStateMachine):
         assert stats.waiting == len(self.model.line.standing())
         assert stats.inbound == len(self.model.parts("inbound")), "and on no other shelf"
         assert {what: n for what, n in stats.counters.items() if n} == self.model.counters
-        assert stats.overdue == sum(due < self.now for due in self.model.overdue.values())
+        assert stats.overdue == sum(due < self.now for due in self.model.due())
 
     def all_wait(self, people: list[str]) -> None:
         """They take what is there, and then stand in line."""

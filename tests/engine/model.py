@@ -29,8 +29,6 @@ class Model(Grants):
             self.schedule(item.parts[0], until)
         else:
             self.wait(item.parts[0], returned=False)
-        if item.due:
-            self.overdue[item.id] = item.due
         self.count("enqueued")
         return True
 
@@ -158,8 +156,6 @@ class Model(Grants):
         item.died = False
         item.later.clear()
         item.never.clear()
-        if item.due:
-            self.overdue[item.id] = item.due
         for part in dead:
             self.wait(part, returned=True)
             self.count("revived")
@@ -184,7 +180,6 @@ class Model(Grants):
         return True
 
     def remove(self, id: str) -> None:
-        self.overdue.pop(id, None)
         for part in self.items.pop(id).parts:
             self.leave(part)
             if part.state == "reserved":

@@ -96,16 +96,14 @@ class Grants(Sets):
         part.state = "finished"
         self.finished.append(part.name)
         self.count("finished")
-        missing = self.rules.answers - len(item.parts)
         if len(item.parts) > 1:
             item.answered.add(grant.person)
             item.later.discard(grant.person)
             item.never.discard(grant.person)
             item.drafts.pop(grant.person, None)
             self.unassign(part, grant.person)
-        if len(item.parts) == 1 or (missing <= 0 and item.state == "finished"):
+        if item.state == "finished":
             item.drafts.clear()
-            self.overdue.pop(item.id, None)
         return "late" if late else "in time"
 
     def undo(self, part: Part, token: int, expires: datetime) -> None:
@@ -114,8 +112,6 @@ class Grants(Sets):
         grant.how = "undone"
         part.finished_at = None
         item.drafts[grant.person] = grant.result
-        if item.due:
-            self.overdue[item.id] = item.due
         if grant.person in item.answered:
             item.answered.discard(grant.person)
             for other in item.parts:

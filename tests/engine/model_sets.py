@@ -20,7 +20,6 @@ class Sets:
         self.dead: list[str] = []
         self.hands: dict[str, list[Part]] = {}
         self.counters: dict[str, int] = {}
-        self.overdue: dict[str, datetime] = {}  # what has a due date and is not done with
         self.looked_past: dict[str, set[int]] = {}  # person → entries
         self.first: dict[str, tuple[Item, datetime]] = {}  # payload → which item entered with it, and when
         self.entries = 0
@@ -28,6 +27,14 @@ class Sets:
 
     def parts(self, state: str) -> list[Part]:
         return [part for item in self.items.values() for part in item.parts if part.state == state]
+
+    def due(self) -> list[datetime]:
+        """The due dates of what is neither finished nor has anything dead, which is to be revived first."""
+
+        def counts(item: Item) -> bool:
+            return item.state != "finished" and all(part.state != "dead" for part in item.parts)
+
+        return [item.due for item in self.items.values() if item.due and counts(item)]
 
     def sets(self) -> dict[str, list[str]]:
         held = sorted(self.parts("reserved"), key=lambda part: part.grants[-1].expires)
@@ -83,7 +90,6 @@ class Sets:
 
     def die(self, part: Part) -> None:
         """What waits of the item dies along."""
-        self.overdue.pop(part.item.id, None)
         part.item.died |= any(p.state == "reserved" for p in part.item.parts if p is not part)
         for one in [p for p in part.item.parts if p is part or p.state in ("inbound", "scheduled")]:
             self.leave(one)

@@ -170,3 +170,36 @@ def test_a_draft_is_there_for_a_person_named_like_a_mark(timed: leaseq.Queue, ta
     timed.save_draft(lease, DRAFT)
     timed.abandon(lease)
     assert take(" w").draft == DRAFT
+
+
+def test_drafts_go_with_the_last_answer_though_the_policy_asks_for_more_by_now(
+    timed: leaseq.Queue, take: Take, server: Server
+) -> None:
+    """What was handed out whole before the policy changed gets no answer more."""
+    timed.configure(answers=2)
+    first, second = take("ann"), take("bob")
+    timed.save_draft(second, DRAFT)
+    timed.abandon(second)
+    second = take("cyd")
+    timed.configure(answers=3)
+    timed.finish(first, {})
+    assert drafts_in(server, timed) == 2, "bob's"
+    timed.finish(second, {})
+    assert timed.get("one").state == "finished"
+    assert drafts_in(server, timed) == 0
+
+
+def test_drafts_stay_for_what_is_dead_till_it_is_revived_and_answered(
+    timed: leaseq.Queue, take: Take, server: Server
+) -> None:
+    timed.configure(answers=2, max_attempts=1)
+    first, second = take("ann"), take("bob")
+    timed.save_draft(second, DRAFT)
+    timed.finish(first, {})
+    timed.fail(second, "torn")
+    timed.finish(timed.undo_finish(first), {})
+    timed.revive("one")
+    second = take("bob")
+    assert second.draft == DRAFT
+    timed.finish(second, {})
+    assert drafts_in(server, timed) == 0

@@ -98,3 +98,92 @@ def test_what_is_due_does_not_come_sooner(dated: leaseq.Queue) -> None:
         "h2",
         "whenever",
     ]
+
+
+def late_already(queue: leaseq.Queue, **policy: int) -> None:
+    """An item that is overdue, in a queue with this policy."""
+    queue.configure(**policy)
+    queue.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
+
+
+def overdue(queue: leaseq.Queue) -> tuple[int, list[str]]:
+    return queue.stats().overdue, ids(queue)
+
+
+def test_done_with_fewer_answers_than_are_asked_for_by_now_it_is_due_no_more(timed: leaseq.Queue) -> None:
+    """What was handed out whole before the policy changed gets no answer more."""
+    late_already(timed, answers=2)
+    leases = [take(timed, person) for person in ("ann", "bob")]
+    timed.configure(answers=3)
+    for lease in leases:
+        assert overdue(timed) == (1, ["a"])
+        timed.finish(lease, {})
+    assert timed.get("a").state == "finished"
+    assert overdue(timed) == (0, [])
+
+
+def test_and_where_one_more_is_to_come_it_is_due_until_then(timed: leaseq.Queue) -> None:
+    late_already(timed, answers=2)
+    first = take(timed, "ann")
+    timed.configure(answers=3)
+    timed.finish(first, {})
+    timed.finish(take(timed, "bob"), {})
+    assert overdue(timed) == (1, ["a"])
+    timed.finish(take(timed, "cyd"), {})
+    assert overdue(timed) == (0, [])
+
+
+def dead_beside_an_answer(queue: leaseq.Queue) -> leaseq.Lease:
+    """Ann's answer is there; bob's assignment is dead."""
+    late_already(queue, answers=2, max_attempts=1)
+    anns, bobs = take(queue, "ann"), take(queue, "bob")
+    queue.finish(anns, {})
+    queue.fail(bobs, "torn")
+    assert (queue.get("a").state, overdue(queue)) == ("dead", (0, []))
+    return anns
+
+
+def test_an_undo_beside_what_is_dead_does_not_make_it_due(timed: leaseq.Queue) -> None:
+    again = timed.undo_finish(dead_beside_an_answer(timed))
+    assert overdue(timed) == (0, []), "it is not until it is revived"
+    timed.finish(again, {})
+    assert (timed.get("a").state, overdue(timed)) == ("dead", (0, []))
+
+
+def test_revived_after_such_an_undo_it_is_due_until_it_is_done(timed: leaseq.Queue) -> None:
+    again = timed.undo_finish(dead_beside_an_answer(timed))
+    timed.revive("a")
+    assert overdue(timed) == (1, ["a"])
+    timed.finish(again, {})
+    timed.finish(take(timed, "bob"), {})
+    assert overdue(timed) == (0, [])
+
+
+def test_a_late_answer_in_place_of_what_is_dead_makes_the_rest_due_again(
+    timed: leaseq.Queue, clock: Clock
+) -> None:
+    """And if that dies when it comes back, it is not due again."""
+    late_already(timed, answers=2, max_attempts=1)
+    anns = take(timed, "ann")
+    clock.tick(200)
+    take(timed, "bob")
+    clock.tick(101)
+    timed.clear()
+    assert overdue(timed) == (0, []), "ann's is dead"
+    timed.finish(anns, {})
+    assert (timed.get("a").state, overdue(timed)) == ("reserved", (1, ["a"]))
+    timed.release("a")
+    assert (timed.get("a").state, overdue(timed)) == ("dead", (0, []))
+
+
+def test_so_does_one_that_is_adopted(timed: leaseq.Queue) -> None:
+    late_already(timed, answers=2, max_attempts=1)
+    anns, bobs = take(timed, "ann"), take(timed, "bob")
+    timed.fail(anns, "torn")
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(anns, {"after": "all"})
+    assert overdue(timed) == (0, [])
+    timed.adopt("a", anns.token)
+    assert (timed.get("a").state, overdue(timed)) == ("reserved", (1, ["a"]))
+    timed.finish(bobs, {})
+    assert overdue(timed) == (0, [])
