@@ -45,11 +45,7 @@ local text, answers_left = pick(call('HGET', LATE, id), wanted)
 local claim = text and string.match(text, '^%d+\t[^\t]*\t') or wanted .. '\t'
 local from = past_of(id, claim) or id
 local grant = call('HGET', LEDGER, 'g:' .. from)
-
--- A grant's line up to its marks, and the marks: `q` there names the adoption that made it the answer.
-local LINE = '^(%d+\t[^\t]*\t%d+ %S+ %d+)([^\n]*)'
-local marks = grant and select(2, string.match(grant, LINE))
-if marks and string.match(marks, ' q(%S+)') == request then return { 'item', describe(id) } end
+if grant and mark_of(grant, 'a') and mark_of(grant, 'q') == request then return { 'item', describe(id) } end
 if not text then
   local adopted = grant and string.match(grant, '^%d+') == wanted and ending_of(grant) == 'finished'
   return { adopted and 'item' or 'no-answer', describe(id) }
@@ -101,10 +97,9 @@ if replaced and not moves then
   answers_left[#answers_left + 1] = string.match(grant, '^%d+\t[^\t]*\t') .. replaced_at .. '\n' .. replaced
 end
 call('ZADD', FINISHED, at, member)
-local line, before = string.match(past, LINE)
-if moves or string.find(before, ' m', 1, true) then line = line .. ' m' end
+local line = with_marks(past, { m = moves and '' or nil, a = '', q = request })
 call('HSET', LEDGER, 'g:' .. member,
-  line .. ' q' .. request .. '\nfinished ' .. at .. ' 1\n' .. string.match(text, '\n(.*)$'))
+  line .. '\nfinished ' .. at .. ' 1\n' .. string.match(text, '\n(.*)$'))
 answered(member, person, set)
 if state ~= 'finished' then
   call('ZREM', set, member)

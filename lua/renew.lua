@@ -38,13 +38,10 @@ local anothers = one and one.o and row_of(one) ~= '@' .. person
 local may = ending_of(grant) == 'expired' and state == 'inbound' and not anothers and may_answer(id, person, holdings)
 if not held and not may then return lost(id) end
 
-local head, marks = string.match(grant, '^(%d+\t[^\t]*\t%d+ %S+ %d+)([^\n]*)')
 local draft = (has_draft(grant) or one.w ~= nil) and draft_for(id, person)
 local record = payload_of(member, call('HGET', ITEMS, member))
-if held and string.match(marks, ' q(%S+)') == request then
-  return { 'leased', id, head .. marks, record, draft }
-end
-local done = (string.match(marks, ' n(%d+)') or 0) + 0
+if held and mark_of(grant, 'q') == request then return { 'leased', id, grant, record, draft } end
+local done = (mark_of(grant, 'n') or 0) + 0
 local allowed = tonumber(renewals)
 if allowed and done >= allowed then return { 'used-up', allowed } end
 if not held then
@@ -53,8 +50,7 @@ if not held then
 end
 
 local expires = math.max(now + lease_seconds * 1000000, expiry_of(grant))
-local line = head .. ' x' .. string.format('%.0f', expires) .. ' n' .. (done + 1) .. ' q' .. request
-  .. (string.find(marks, ' w', 1, true) and ' w' or '') .. (string.find(marks, ' d', 1, true) and ' d' or '')
+local line = with_marks(grant, { x = string.format('%.0f', expires), n = done + 1, q = request })
 call('ZADD', RESERVED, expires, member)
 expect(expires)
 save()

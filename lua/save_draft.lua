@@ -32,8 +32,7 @@ end
 others[#others + 1] = person
 call('HSET', DRAFTS, id .. '\t' .. person, ARGV[5], id, table.concat(others, '\t'))
 if not has_draft(grant) then
-  local line, rest = string.match(grant, '^([^\n]*)(.*)$')
-  call('HSET', LEDGER, 'g:' .. member, line .. ' w' .. rest)
+  call('HSET', LEDGER, 'g:' .. member, with_marks(grant, { w = '' }) .. string.match(grant, '^[^\n]*(.*)$'))
   if ended then
     local item = read_item(member)
     item.w = ''

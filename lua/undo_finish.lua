@@ -1,13 +1,15 @@
 #!lua flags=allow-oom
 --[[ Takes a finish back, for a few seconds after it: the person holds the item again, under a new token and
-for a whole lease, with their answer as its draft. It may be one more than they may hold.
+for a whole lease, with their answer as its draft. It may be one more than they may hold. An answer that a manager
+adopted is not theirs to take back.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:drafts 11 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
        6 for how many microseconds a finish can be undone
-REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'lost', 0, the item}   {'no-item'} ]]
+REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'adopted', the item}   {'lost', 0, the item}
+       {'no-item'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
@@ -33,17 +35,17 @@ if not status then return { 'no-item' } end
 --- @include due
 --- @include due_again
 --- @include taken_before
-local member, grant, undone
+local member, grant
 for _, one in ipairs(assignments(id)) do
   local latest = call('HGET', LEDGER, 'g:' .. one)
   if claims(latest, claim) and ending_of(latest) == 'finished' then member, grant = one, latest end
   if is_held(latest) and string.match(latest, '^%d+\t([^\t]*)\t') == person
-    and string.find(latest, ' q' .. request, 1, true) then
-    undone = { 'leased', id, latest, payload_of(one, call('HGET', ITEMS, one)), draft_for(id, person) }
+    and mark_of(latest, 'u') == request then -- sent again after a lost reply
+    return { 'leased', id, latest, payload_of(one, call('HGET', ITEMS, one)), draft_for(id, person) }
   end
 end
-if undone then return undone end -- sent again after a lost reply
 if not member then return lost(id) end
+if mark_of(grant, 'a') then return { 'adopted', describe(id) } end -- what a manager adopted is the manager's
 local finished_at, result = string.match(grant, '\nfinished (%d+) %d\n(.*)$')
 if now > finished_at + ARGV[6] then return { 'too-late' } end
 
@@ -55,7 +57,7 @@ end
 call('HSET', DRAFTS, id .. '\t' .. person, result, id, people .. person)
 call('HSET', LEDGER, 'g:' .. member, line .. '\nundone ' .. at)
 local item = read_item(member)
-item.a, item.w = string.match(line, '^%d+\t[^\t]*\t%d+ %S+ (%d+)'), ''
+item.a, item.w = mark_of(line, 'm') and (item.a or 0) or string.match(line, '^%d+\t[^\t]*\t%d+ %S+ (%d+)'), ''
 local attempt, marks, draft = taken_before(item, id, person)
 item.w = nil
 write_item(item)
@@ -77,7 +79,7 @@ if sign == '=' then
 end
 
 token = string.format('%.0f', token + 1)
-grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' ' .. attempt .. marks .. ' q' .. request
+grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' ' .. attempt .. ' u' .. request .. marks
 local last, others = string.match(holdings or '\t', '^([^\t]*)(\t.*)$')
 call('HSET', LEDGER, 'g:' .. member, grant, 'p:' .. person, last .. '\t' .. member .. others)
 local expires = now + lease_seconds * 1000000

@@ -11,7 +11,7 @@ from leaseq.connection import Client, Reply
 from leaseq.durable import check
 from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, PolicyChanged, QueueNotFound
 from leaseq.keys import QUEUES, SCHEMA, Keys
-from leaseq.model import Item, Json
+from leaseq.model import Held, Item, Json
 from leaseq.moves import Clock, Moves
 from leaseq.policy import FIELDS, TEXTS, Policy, from_server, to_server
 
@@ -101,14 +101,14 @@ class Base:
             self._client.redis.sadd(QUEUES, self.name)
         self._client.names.add(self.name)
 
-    def _check(self, reply: Reply, id: str) -> None:
+    def _check(self, reply: Reply, held: Held) -> None:
         """Raise what a reply to the holder of a lease means; return where the move was made."""
         if reply.code == b"no-item":
-            raise ItemNotFound(self.name, id)
+            raise ItemNotFound(self.name, held[0])
         if reply.code == b"lost":
             kept, known = reply.rest
-            item = records.item(id, known)
-            raise LeaseLost(arguments.lost(item, bool(kept)), item=item, answer_kept=bool(kept))
+            item = records.item(held[0], known)
+            raise LeaseLost(arguments.lost(item, held, bool(kept)), item=item, answer_kept=bool(kept))
 
     def _item(self, reply: Reply, id: str) -> Item:
         if reply.code == b"no-item":

@@ -9,7 +9,7 @@ from typing import Literal
 
 from leaseq import arguments, form, records, strict
 from leaseq.connection import Reply
-from leaseq.errors import Invalid
+from leaseq.errors import Invalid, LeaseLost
 from leaseq.model import Failed, Finished, Held, Json, Lease, Nothing
 from leaseq.queue.base import Base
 from leaseq.waiting import wait_for
@@ -85,7 +85,7 @@ class Working(Base):
             raise Invalid("renewals", f"at most {reply.rest[0]} renewals of one lease")
         if reply.code == b"full":
             raise Invalid("holds", f"at most {reply.rest[0]} leases at once; finish or give one back first")
-        self._check(reply, held[0])
+        self._check(reply, held)
         return records.lease(self.name, reply.rest)
 
     def save_draft(
@@ -99,7 +99,7 @@ class Working(Base):
     ) -> None:
         """Keep what the person has so far. They get it back with the item; a finish removes it."""
         held = arguments.claim(self.name, lease, id, token, person)
-        self._check(self._moves.save_draft(held, strict.dump_json(draft, "draft")), held[0])
+        self._check(self._moves.save_draft(held, strict.dump_json(draft, "draft")), held)
 
     def finish(
         self,
@@ -125,7 +125,7 @@ class Working(Base):
         request = arguments.request(request_id) if then_reserve else None
         reply = self._send_finish(held, result, text, request, ",".join(can))
         if reply.code != b"finished":
-            self._check(reply, held[0])
+            self._check(reply, held)
         late, replayed, lasted, ended, *then_given = reply.rest
         following = then_given[0] if then_given else None
         then: Lease | None = None
@@ -170,14 +170,18 @@ class Working(Base):
         again, under a new token, with their answer as its draft.
 
         They get it even where their hands are full. Raises Invalid (field ``undo``) where it is too late,
-        and LeaseLost where this lease was not finished.
+        and LeaseLost where this lease was not finished or a manager adopted its answer.
         """
         held = arguments.claim(self.name, lease, id, token, person)
         request = arguments.request(request_id)
         reply = self._moves.undo_finish(held, request, UNDO_SECONDS * 1_000_000)
         if reply.code == b"too-late":
             raise Invalid("undo", f"within {UNDO_SECONDS} seconds of the finish; this one stands")
-        self._check(reply, held[0])
+        if reply.code == b"adopted":
+            item = records.item(held[0], reply.rest[0])
+            adopted = f"a manager adopted the answer of this lease of item {item.id!r}"
+            raise LeaseLost(f"{adopted}: only a manager can change it", item=item)
+        self._check(reply, held)
         return records.lease(self.name, reply.rest)
 
     def abandon(
@@ -198,7 +202,7 @@ class Working(Base):
         held = arguments.claim(self.name, lease, id, token, person)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
-        self._check(self._moves.abandon(held, arguments.text(reason, "reason"), again), held[0])
+        self._check(self._moves.abandon(held, arguments.text(reason, "reason"), again), held)
 
     def fail(
         self,
@@ -213,7 +217,7 @@ class Working(Base):
         attempts are used up (``retry_at`` is None then)."""
         held = arguments.claim(self.name, lease, id, token, person)
         reply = self._moves.fail(held, arguments.text(error, "error"))
-        self._check(reply, held[0])
+        self._check(reply, held)
         return Failed(held[0], records.when(reply.rest[0]) if reply.code == b"retry" else None)
 
     def mine(self, person: str) -> list[Lease]:

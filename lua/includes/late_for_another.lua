@@ -14,7 +14,7 @@ local function late_for_another()
       now = now + 1 -- no entry after this one may have its score
       at = string.format('%.0f', now)
       call('HSET', HISTORY, from, without_block(call('HGET', HISTORY, from), block))
-      id, late, source, grant = member, true, set, string.match(block, '^[^\n]*') .. ' m'
+      id, late, source, grant = member, true, set, with_marks(block, { m = '' })
       return true
     end
   end

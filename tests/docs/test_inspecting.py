@@ -29,6 +29,13 @@ def letters() -> set[str]:
     return set(re.findall(r"'(\w)'", heads[0]))
 
 
+def marks() -> set[str]:
+    """What follows the attempt in a grant."""
+    found = re.findall(r"^local MARKS = \{ (.*?) \}$", LUA, re.MULTILINE)
+    assert len(found) == 1
+    return set(re.findall(r"'(\w)'", found[0]))
+
+
 def events() -> set[str]:
     by_name = re.findall(r"\b(?:note|moved)\('(\w+)'", LUA)
     entries = re.findall(r"'XADD', JOURNAL, (.*)$", LUA, re.MULTILINE)
@@ -48,6 +55,7 @@ def key_parts() -> set[str]:
 
 def test_what_is_looked_for_is_found() -> None:
     assert letters() >= set("afmpdrosw")
+    assert marks() >= set("xnqwd")
     assert events() >= {
         "enqueued",
         "reserved",
@@ -65,6 +73,11 @@ def test_what_is_looked_for_is_found() -> None:
 @pytest.mark.parametrize("letter", sorted(letters()))
 def test_each_letter_of_a_head(letter: str) -> None:
     assert f"`{letter}` " in section("One item")
+
+
+@pytest.mark.parametrize("mark", sorted(marks()))
+def test_each_mark_of_a_grant(mark: str) -> None:
+    assert f"`{mark}` " in section("Who holds what, and until when")
 
 
 @pytest.mark.parametrize("event", sorted(events()))

@@ -45,6 +45,9 @@ class Watched(RuleBasedStateMachine):
         super().__init__()
         self.clock = Clock()
         self.leases: list[leaseq.Lease] = []  # every one ever given, stale ones included
+        self.undone: list[
+            tuple[leaseq.Lease, str, leaseq.Lease]
+        ] = []  # its finish, the request, what it gave
         self.ids: list[str] = []
         self.waiting: dict[str, str] = {}  # waiter → the person
         self.heard: list[str] = []  # who was told that they are woken, since the last step

@@ -17,7 +17,7 @@ from leaseq.embedded import EmbeddedServer
 from leaseq.queue.working import UNDO_SECONDS
 from tests.conftest import Server
 from tests.engine import looking
-from tests.engine.machine import NEW, SKILLS, New
+from tests.engine.machine import NEW, SKILLS, New, numbers
 from tests.engine.machine_managing import INDEX, PEOPLE, Managed
 from tests.engine.model_items import Item
 
@@ -115,10 +115,25 @@ class Machine(Managed):
                 self.queue.undo_finish(lease)
         else:
             result = part.grants[-1].result
-            again = self.queue.undo_finish(lease)
+            request = f"undo-{next(numbers)}"
+            again = self.queue.undo_finish(lease, request_id=request)
             assert (again.draft, again.token) == (result, self.model.last_token + 1)
             self.model.undo(part, again.token, again.expires_at)
+            assert again.attempt == part.attempts
             self.leases.append(again)
+            self.undone.append((lease, request, again))
+
+    @precondition(lambda self: self.undone)
+    @rule(index=INDEX)
+    def undo_again(self, index: int) -> None:
+        """Sent again after a lost reply: what it gave is what they get, for as long as they hold it."""
+        lease, request, again = self.undone[-1 - index % len(self.undone)]
+        call = lambda: self.queue.undo_finish(lease, request_id=request)  # noqa: E731
+        part = self.latest(again, "held")
+        if part is None:
+            self.refused(lease, call)
+        else:
+            assert (call().token, call().expires_at) == (again.token, part.grants[-1].expires)
 
     @precondition(lambda self: self.leases)
     @rule(index=INDEX, how=st.sampled_from(["failed", "later", "never"]), come=st.booleans())

@@ -124,3 +124,140 @@ def test_what_they_looked_past_since_they_had_answered_is_theirs_again(timed: le
     timed.abandon(timed.undo_finish(lease))
     take(timed, "bob")
     assert take(timed, "ann").id == "a"
+
+
+def test_sent_again_after_a_renewal_of_theirs_it_gives_what_they_hold(timed: leaseq.Queue) -> None:
+    """The reply to the undo was lost; meanwhile their page renewed the lease, and saved a draft."""
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    timed.finish(lease, {"ok": True})
+    again = timed.undo_finish(lease, request_id="r1")
+    for number in range(2):
+        again = timed.renew(again, request_id=f"renew-{number}")
+    timed.save_draft(again, {"ok": False})
+    held = timed.mine("ann")
+    assert [timed.undo_finish(lease, request_id="r1")] == held
+    assert (held[0].token, held[0].draft) == (again.token, {"ok": False})
+    assert timed.stats().counters["undone"] == 1
+
+
+@pytest.mark.parametrize(
+    ("person", "first", "second"),
+    [
+        ("ann", "undo-12", "undo-1"),
+        ("bo qx", "undo-1", "x"),
+        ("bo ux", "undo-1", "x"),
+        ("bo ax w", "undo-1", "x"),
+    ],
+)
+def test_another_request_is_not_taken_for_one_that_its_id_is_a_piece_of(
+    timed: leaseq.Queue, person: str, first: str, second: str
+) -> None:
+    """Nor for a piece of the person's name: nothing was undone by it, and it does not say so."""
+    timed.enqueue({}, id="a")
+    lease = take(timed, person)
+    timed.finish(lease, {})
+    timed.undo_finish(lease, request_id=first)
+    with pytest.raises(leaseq.LeaseLost):
+        timed.undo_finish(lease, request_id=second)
+
+
+def test_the_request_id_of_a_renewal_is_not_taken_for_that_of_an_undo(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    timed.renew(lease, request_id="r")
+    with pytest.raises(leaseq.LeaseLost):
+        timed.undo_finish(lease, request_id="r")
+    assert timed.stats().counters["undone"] == 0
+
+
+def test_the_request_id_of_an_undo_is_not_taken_for_that_of_a_renewal(
+    timed: leaseq.Queue, clock: Clock
+) -> None:
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    timed.finish(lease, {})
+    again = timed.undo_finish(lease, request_id="r")
+    clock.tick(100)
+    renewed = timed.renew(again, request_id="r")
+    assert renewed.expires_at > again.expires_at
+    assert timed.renew(again, request_id="r") == renewed, "sent again it is the same one"
+
+
+def late(queue: leaseq.Queue, lease: leaseq.Lease, result: object) -> None:
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(lease, result)
+
+
+@pytest.mark.parametrize("renewed", [False, True])
+def test_an_answer_that_a_manager_adopted_is_the_manager_s(
+    timed: leaseq.Queue, clock: Clock, sets: Sets, renewed: bool
+) -> None:
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    if renewed:
+        timed.renew(lease)
+    clock.tick(301)
+    take(timed, "bob")
+    late(timed, lease, {"by": "ann"})
+    timed.adopt("a", lease.token, by="meg")
+    with pytest.raises(leaseq.LeaseLost):
+        timed.undo_finish(lease)
+    assert [answer.result for answer in timed.get("a").answers] == [{"by": "ann"}]
+    assert (sets()["finished"], timed.mine("ann")) == (["a"], [])
+    assert timed.stats().counters["undone"] == 0
+
+
+def test_also_one_that_a_manager_took_in_place_of_their_own(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    timed.finish(lease, {"v": 1})
+    late(timed, lease, {"v": 2})
+    timed.adopt("a", lease.token)
+    with pytest.raises(leaseq.LeaseLost):
+        timed.undo_finish(lease)
+    assert [answer.result for answer in timed.get("a").answers] == [{"v": 2}]
+
+
+def test_of_several_answers_the_one_that_was_adopted_stays_and_their_own_can_be_undone(
+    timed: leaseq.Queue, clock: Clock
+) -> None:
+    timed.configure(answers=3)
+    timed.enqueue({}, id="a")
+    anns = take(timed, "ann")
+    clock.tick(301)
+    bobs, cyds, dans = take(timed, "bob"), take(timed, "cyd"), take(timed, "dan")
+    late(timed, anns, {"by": "ann"})
+    timed.abandon(cyds)
+    timed.finish(bobs, {"by": "bob"})
+    timed.finish(dans, {"by": "dan"})
+    timed.adopt("a", anns.token)
+    with pytest.raises(leaseq.LeaseLost):
+        timed.undo_finish(anns)
+    assert timed.undo_finish(bobs).draft == {"by": "bob"}
+
+
+def test_what_was_undone_and_finished_again_can_be_undone_again(timed: leaseq.Queue) -> None:
+    """Though it is told by a mark of the grant who undid it, as it is who adopted one."""
+    timed.enqueue({}, id="a")
+    lease = take(timed, "ann")
+    for number in range(3):
+        timed.finish(lease, {"n": number})
+        lease = timed.undo_finish(lease, request_id="r")
+        assert lease.draft == {"n": number}
+        lease = timed.renew(lease)
+
+
+def test_a_late_answer_that_took_another_assignment_is_counted_once(
+    timed: leaseq.Queue, clock: Clock
+) -> None:
+    """The grant that is undone was of the assignment that somebody else has by now."""
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    anns = take(timed, "ann")
+    clock.tick(301)
+    take(timed, "bob")
+    assert timed.finish(anns, {}).late
+    again = timed.undo_finish(anns)
+    item = timed.get("a")
+    assert (again.attempt, item.attempts, len(item.history)) == (1, 3, 3)

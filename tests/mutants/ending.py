@@ -217,7 +217,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("one renewal more than allowed", "if allowed and done >= allowed", "if allowed and done > allowed"),
         (
             "a renewal sent again is another one",
-            "if held and string.match(marks, ' q(%S+)') == request then",
+            "if held and mark_of(grant, 'q') == request then",
             "if held and request == '' then",
         ),
         (
@@ -237,8 +237,25 @@ MUTANTS: tuple[Mutant, ...] = (
             "ending_of(grant) == 'expired' and state",
             "ending_of(grant) and state",
         ),
-        ("a renewal forgets the draft", "(string.find(marks, ' w', 1, true) and ' w' or '')", "''"),
-        ("a renewal forgets that it is due", "(string.find(marks, ' d', 1, true) and ' d' or '')", "''"),
+        (
+            "an undo's request counts as a renewal's",
+            "mark_of(grant, 'q') == request",
+            "mark_of(grant, 'u') == request",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/grant.lua",
+        "renew drafts due undo_finish",
+        (
+            "a renewal forgets the draft, that it is due, and which undo it came by",
+            "new[letter] or mark_of(grant, letter)",
+            "new[letter]",
+        ),
+        (
+            "a mark is looked for in the person's name",
+            "'^%d+\\t[^\\t]*\\t[^\\n]- ' .. letter",
+            "'^[^\\n]- ' .. letter",
+        ),
     ),
     *mutants(
         "lua/save_draft.lua",
@@ -284,6 +301,21 @@ MUTANTS: tuple[Mutant, ...] = (
         ("who undid it is barred for ever", "if sign == '=' then", "if sign == '' then"),
         ("what is undone stays in finished", "call('ZREM', FINISHED, member)\n", ""),
         ("an undone finish keeps its token", "token = string.format('%.0f', token + 1)\n", ""),
+        (
+            "what a manager adopted is undone",
+            "if mark_of(grant, 'a') then",
+            "if false then",
+        ),
+        (
+            "a piece of the grant is taken for the request",
+            "mark_of(latest, 'u') == request then",
+            "string.find(latest, request, 1, true) then",
+        ),
+        (
+            "the attempts of another assignment count here",
+            "mark_of(line, 'm') and (item.a or 0) or string.match",
+            "string.match",
+        ),
     ),
     *mutants(
         f"{INCLUDES}/taken_before.lua",

@@ -52,8 +52,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "adopt late_of_several lost_replies",
         (
             "an adoption sent again is another one",
-            "if marks and string.match(marks, ' q(%S+)') == request then",
-            "if marks and request == '' then",
+            "if grant and mark_of(grant, 'a') and mark_of(grant, 'q') == request then",
+            "if grant and request == '' then",
         ),
         ("the holder keeps what is answered", "elseif is_held(grant) then", "elseif false then"),
         (

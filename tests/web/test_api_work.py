@@ -172,3 +172,33 @@ def test_a_whole_number_may_be_written_with_a_point(
     lease = reserve(asking, worker)
     body = f'{{"token": {lease["token"]}.0}}'
     assert worker("POST", f"/queues/{asking.name}/items/{lease['id']}/renew", data=body, **JSON).json
+
+
+def test_a_lost_lease_is_not_said_to_be_somebody_else_s_where_they_have_the_item(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    lease = reserve(asking, worker)
+    base = f"/queues/{asking.name}/items/one"
+    manager("POST", f"{base}/release")
+    again = reserve(asking, worker)
+    assert (again["id"], again["token"] > lease["token"]) == ("one", True)
+    for verb, body in (("renew", {}), ("finish", {"result": ANSWER}), ("abandon", {})):
+        lost = worker("POST", f"{base}/{verb}", json={"token": lease["token"], **body})
+        assert (lost.status_code, lost.json["code"]) == (409, "lease-lost")
+        assert f"the same person holds it, under token {again['token']}" in lost.json["detail"]
+
+
+def test_an_answer_that_a_manager_adopted_is_not_undone(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    lease = reserve(asking, worker)
+    base = f"/queues/{asking.name}/items/one"
+    manager("POST", f"{base}/release")
+    assert reserve(asking, manager)["id"] == "one"
+    finish = {"token": lease["token"], "result": ANSWER}
+    assert worker("POST", f"{base}/finish", json=finish).json["answer_kept"]
+    assert manager("POST", f"{base}/adopt", json={"token": lease["token"]}).status_code == 200
+    undo = worker("POST", f"{base}/undo", json={"token": lease["token"]})
+    assert (undo.status_code, undo.json["code"], undo.json["state"]) == (409, "lease-lost", "finished")
+    assert "only a manager can change it" in undo.json["detail"]
+    assert [one["person"] for one in manager("GET", base).json["answers"]] == [worker.name]
