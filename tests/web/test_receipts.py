@@ -212,3 +212,61 @@ def test_one_of_several_answers_ran_out(queue: leaseq.Queue, person: Browser) ->
     assert "Your time ran out at T. Nobody has taken it yet." in receipt(late.text)
     assert send(queue, person, lease, "renew", back="yes").status_code == 303
     assert queue.mine(person.name)[0].token == lease.token
+
+
+def test_it_was_theirs_once_more_and_ran_out_again(timed_asking: Any, person: Browser) -> None:
+    """A page of long ago: nobody else is on it."""
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    queue.release(lease.id)
+    again = take(queue, person)
+    assert again.token != lease.token
+    expire()
+    told = receipt(send(queue, person, lease, "renew", **ANSWER).text)
+    assert told.startswith("A manager took it back at T. It waits for the next person. You can still send")
+
+
+def test_of_several_answers_theirs_stands_while_others_are_to_come(
+    queue: leaseq.Queue, person: Browser
+) -> None:
+    queue.configure(answers=3)
+    queue.enqueue({"text": "hello"}, id="one")
+    lease = take(queue, person)
+    send(queue, person, lease, "finish", **{"answer.answer": "first"})
+    stands = "You finished it at T. Your first answer stands. Your answer is kept for the manager."
+    changed = send(queue, person, lease, "finish", **{"answer.answer": "second"})
+    assert receipt(changed.text) == stands, "the rest of it waits"
+    queue.reserve("bob")
+    changed = send(queue, person, lease, "finish", **{"answer.answer": "third"})
+    assert receipt(changed.text) == stands, "somebody else has the rest of it"
+
+
+def test_a_late_answer_that_was_taken_stands(timed_asking: Any, person: Browser) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
+    changed = send(queue, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
+    assert "Your late answer stands. Your answer is kept for the manager." in receipt(changed.text)
+
+
+def test_an_answer_that_a_manager_replaced_does_not_stand(asking: leaseq.Queue, person: Browser) -> None:
+    ran_out = asking.reserve("bob")
+    assert ran_out is not None
+    asking.release("one")
+    lease = take(asking, person)
+    send(asking, person, lease, "finish", **ANSWER)
+    with pytest.raises(leaseq.LeaseLost):
+        asking.finish(ran_out, {"about": "other", "urgent": False})
+    asking.adopt("one", ran_out.token)
+    told = receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    assert told.startswith("You finished it at T. It is finished. You can still send your answer")
+
+
+def test_it_is_dead_since_so_many_gave_it_back(asking: leaseq.Queue, person: Browser) -> None:
+    asking.configure(max_abandons=1)
+    lease = take(asking, person)
+    asking.release("one")
+    asking.abandon(asking.reserve("bob"))
+    told = receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    assert told.startswith("A manager took it back at T. It is put aside. You can still send your answer")

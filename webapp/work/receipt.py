@@ -30,6 +30,8 @@ class Receipt:
     free: bool = False  # nobody was granted it since: they may take it back
     kept: bool = False  # the answer that they just sent is kept for the manager
     again: leaseq.Lease | None = None  # they hold it once more, or after all
+    stands: Literal["first", "late"] | None = None  # their answer is one of the item's; late: came too late
+    used_up: bool = False  # dead: of its attempts, and not of being given back
 
 
 GONE = Receipt(None)
@@ -49,7 +51,23 @@ def receipt_of(
     how, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at
     untouched = grant.how == "held" or (item.state == "inbound" and _nobody_since(item, token))
     free = how == "ran out" and untouched and not refused and again is None
-    return Receipt(how, at, item.state, free, again=again)
+    answer = next((one for one in item.answers if (one.token, one.person) == (token, me)), None)
+    return Receipt(
+        how,
+        at,
+        _state_for(item, me, again),
+        free,
+        again=again,
+        stands=None if answer is None else "late" if answer.late else "first",
+        used_up=item.failures >= item.max_attempts,
+    )
+
+
+def _state_for(item: leaseq.Item, me: str, again: leaseq.Lease | None) -> leaseq.State:
+    """The item's state. One that only this person holds, by a lease that has run out since, waits."""
+    if item.state == "reserved" and again is None and all(one.person == me for one in item.leases):
+        return "inbound"
+    return item.state
 
 
 def _nobody_since(item: leaseq.Item, token: int) -> bool:
