@@ -12,11 +12,16 @@ local function lease_in_hand(person, request, holdings)
       now = now + 1
     end
   end
-  local n = #ids
-  local which = n
-  if n == 0 or string.match(holdings, '^ ?([^\t]*)') ~= request then
-    if n < holds + 0 then return nil end
-    which = 1
+  local n, which = #ids, 1
+  if n == 0 then return nil end
+  if string.match(holdings, '^ ?([^\t]*)') == request then
+    local latest = 0 -- of what a reserve gave: what came back to them by a renewal or an undo may stand behind it
+    for i, grant in ipairs(grants) do
+      local given = string.match(grant, '^%d+') + 0
+      if given > latest and not mark_of(grant, 'u') then which, latest = i, given end
+    end
+  elseif n < holds + 0 then
+    return nil
   end
   local id, grant = ids[which], grants[which]
   local item = item_of(id)

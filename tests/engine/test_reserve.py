@@ -189,3 +189,32 @@ def test_a_changed_policy_counts_from_the_next_grant_on(timed: leaseq.Queue, tak
     timed.configure(lease_seconds=10)
     assert take("bob").lease_seconds == 10
     assert timed.mine("ann") == [before]
+
+
+def test_sent_again_it_gives_what_it_gave_though_another_was_taken_back_since(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.configure(holds=2)
+    timed.enqueue({}, id="old")
+    old = take("ann")
+    clock.tick(301)
+    timed.clear()
+    timed.enqueue({}, id="urgent", priority=1)
+    given = timed.reserve("ann", request_id="r1")
+    assert given is not None
+    assert given.id == "urgent"
+    back = timed.renew(old)
+    assert timed.reserve("ann", request_id="r1") == given
+    assert timed.mine("ann") == [given, back]
+
+
+def test_and_though_a_finish_was_undone_since(timed: leaseq.Queue, take: Take) -> None:
+    """What is undone has the latest token of all that they hold."""
+    timed.configure(holds=3)
+    timed.enqueue_many(NewItem({}, id=id) for id in "abc")
+    first = take("ann")
+    timed.finish(first, {})
+    given = timed.reserve("ann", request_id="r1")
+    again = timed.undo_finish(first)
+    assert timed.reserve("ann", request_id="r1") == given
+    assert timed.mine("ann") == [again, given]

@@ -45,14 +45,20 @@ MUTANTS: tuple[Mutant, ...] = (
         "reserve guarantees",
         (
             "one more than a person may hold",
-            "if n < holds + 0 then return nil end",
-            "if n <= holds + 0 then return nil end",
+            "elseif n < holds + 0 then",
+            "elseif n <= holds + 0 then",
         ),
         (
             "a reserve sent again is another one",
-            "if n == 0 or string.match(holdings, '^ ?([^\\t]*)') ~= request then",
-            "if true then",
+            "if string.match(holdings, '^ ?([^\\t]*)') == request then",
+            "if false then",
         ),
+        (
+            "what was undone is what a reserve gave",
+            "given > latest and not mark_of(grant, 'u')",
+            "given > latest",
+        ),
+        ("what was taken back is what a reserve gave", "if given > latest and not", "if not"),
     ),
     *mutants(
         f"{INCLUDES}/sweep.lua",
