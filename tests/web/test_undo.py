@@ -118,3 +118,33 @@ def test_who_is_signed_in_and_their_token(person: Browser) -> None:
     known = person.get("/work/session").get_json()
     assert known["person"] == person.name
     assert known["csrf"]
+
+
+def test_sent_again_after_more_time_was_taken_it_is_undone_still(
+    asking: leaseq.Queue, person: Browser
+) -> None:
+    """The answer to the first undo was lost; another tab of theirs asked for more time meanwhile."""
+    lease = take(asking, person)
+    send(asking, person, lease, "finish", **ANSWER)
+    undo(asking, person, lease)
+    (held,) = asking.mine(person.name)
+    assert send(asking, person, held, "renew").status_code == 303
+    again = undo(asking, person, lease)
+    assert again.location == path(asking) + "?item=one"
+    assert "Your answer is taken back. Here it is again." in person.get(again.location).text
+    assert [one.token for one in asking.mine(person.name)] == [held.token]
+
+
+def test_an_undo_of_long_ago_is_not_taken_for_one_whose_token_begins_alike(
+    asking: leaseq.Queue, person: Browser
+) -> None:
+    first = take(asking, person)
+    for _ in range(10):
+        asking.release("one")
+        take(asking, person)
+    last = asking.mine(person.name)[0]
+    assert str(last.token).startswith(str(first.token))
+    send(asking, person, last, "finish", **ANSWER)
+    undo(asking, person, last)
+    undo(asking, person, first)
+    assert "can't be undone any more" in html.unescape(person.get(path(asking)).text)
