@@ -3,7 +3,7 @@
 ``python -m tests.mutants`` plants them; ``tests/engine/test_mutants.py`` keeps the list true to the code.
 """
 
-from tests.mutants import ending, granting, library, managing, people, server, transfer
+from tests.mutants import ending, granting, keeping, library, managing, people, server, transfer
 from tests.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -11,6 +11,7 @@ __all__ = ["MUTANTS", "Mutant"]
 MUTANTS: tuple[Mutant, ...] = (
     *granting.MUTANTS,
     *ending.MUTANTS,
+    *keeping.MUTANTS,
     *people.MUTANTS,
     *managing.MUTANTS,
     *server.MUTANTS,

@@ -111,23 +111,6 @@ MUTANTS: tuple[Mutant, ...] = (
             "local bars = call('HGET', BARS, id) or '\\t'",
         ),
         ("the first of several answers takes all drafts", "    if missing then\n", "    if false then\n"),
-        (
-            "an answer that never comes to be is waited for",
-            "    local missing = false\n",
-            "    --- @include rules\n    local missing = #members < answers + 0\n",
-        ),
-        ("a late answer for what is dead makes nothing due again", "if source == DEAD then", "if false then"),
-    ),
-    *mutants(
-        f"{INCLUDES}/due_again.lua",
-        "due",
-        (
-            "beside what is dead it is due",
-            "    if member ~= but and call('ZSCORE', DEAD, member) then return end\n",
-            "",
-        ),
-        ("what was dead counts as dead", "member ~= but and call", "call"),
-        ("it is never due again", "  if due then call('ZADD', DUE, due, id) end\n", ""),
     ),
     *mutants(
         f"{INCLUDES}/claimed.lua",
@@ -237,25 +220,6 @@ MUTANTS: tuple[Mutant, ...] = (
             "ending_of(grant) == 'expired' and state",
             "ending_of(grant) and state",
         ),
-        (
-            "an undo's request counts as a renewal's",
-            "mark_of(grant, 'q') == request",
-            "mark_of(grant, 'u') == request",
-        ),
-    ),
-    *mutants(
-        f"{INCLUDES}/grant.lua",
-        "renew drafts due undo_finish",
-        (
-            "a renewal forgets the draft, that it is due, and which undo it came by",
-            "new[letter] or mark_of(grant, letter)",
-            "new[letter]",
-        ),
-        (
-            "a mark is looked for in the person's name",
-            "'^%d+\\t[^\\t]*\\t[^\\n]- ' .. letter",
-            "'^[^\\n]- ' .. letter",
-        ),
     ),
     *mutants(
         "lua/save_draft.lua",
@@ -301,21 +265,6 @@ MUTANTS: tuple[Mutant, ...] = (
         ("who undid it is barred for ever", "if sign == '=' then", "if sign == '' then"),
         ("what is undone stays in finished", "call('ZREM', FINISHED, member)\n", ""),
         ("an undone finish keeps its token", "token = string.format('%.0f', token + 1)\n", ""),
-        (
-            "what a manager adopted is undone",
-            "if mark_of(grant, 'a') then",
-            "if false then",
-        ),
-        (
-            "a piece of the grant is taken for the request",
-            "mark_of(latest, 'u') == request then",
-            "string.find(latest, request, 1, true) then",
-        ),
-        (
-            "the attempts of another assignment count here",
-            "mark_of(line, 'm') and (item.a or 0) or string.match",
-            "string.match",
-        ),
     ),
     *mutants(
         f"{INCLUDES}/taken_before.lua",

@@ -117,6 +117,30 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
+        "leaseq/arguments.py",
+        "lost_lease",
+        (
+            "somebody else is said to have what the same person has",
+            "if theirs := [one for one in item.leases if one.person == person]:",
+            "if theirs := [one for one in item.leases if not one.person]:",
+        ),
+        (
+            "it is said to wait where their answer stands",
+            "(answer.token, answer.person) == (token, person)",
+            "answer.token == -token",
+        ),
+        (
+            "what was not finished is said to be over",
+            'if grant is not None and grant.how == "held":',
+            'if grant is not None and grant.how == "":',
+        ),
+        (
+            "what is dead is said to have used up its attempts",
+            'item.state == "dead" and item.failures < item.max_attempts',
+            'item.state == ""',
+        ),
+    ),
+    *mutants(
         "leaseq/queue/working.py",
         "undo_finish waiting",
         ("a wait of any length", '"wait", 0, MAX_WAIT)', '"wait", 0, 10 * MAX_WAIT)'),
