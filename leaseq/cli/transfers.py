@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -35,6 +35,13 @@ format_option = click.option(
     type=click.Choice(list(transfer.DELIMITERS)),
     help="What splits the columns of CSV and TSV, where the header does not tell.",
 )
+@click.option(
+    "--quotes",
+    type=click.Choice(transfer.QUOTES),
+    default="auto",
+    show_default=True,
+    help="What double quotes in CSV and TSV are: around a field (double), or text (none).",
+)
 @click.option("--id-field", metavar="NAME", help="Take each item's id from this field of its row.")
 @click.option("--envelope", is_flag=True, help="A row is a new item: {payload, id?, priority?, ...}.")
 @json_option
@@ -45,6 +52,7 @@ def import_command(
     file: str,
     format_name: str | None,
     delimiter: str | None,
+    quotes: transfer.Quotes,
     id_field: str | None,
     envelope: bool,
     as_json: bool,
@@ -54,6 +62,9 @@ def import_command(
     CSV and TSV begin with a row that names the columns; in CSV commas, semicolons or tabs split them, as that
     row tells. JSON is one array; JSONL has a row a line. A bad row is told with its line and nothing of it
     enters; the rest does, and the exit code is 1.
+
+    Quotes enclose fields in CSV. In TSV they do where each field that begins with one closes it before the
+    tab or the line's end; where one field does not, all quotes of the file are text. What was done is told.
     """
     format = _format(file, format_name)
     queue = existing_queue(client, name)
@@ -64,6 +75,7 @@ def import_command(
             id_field=id_field,
             envelope=envelope,
             delimiter=transfer.DELIMITERS[delimiter] if delimiter else None,
+            quotes=quotes,
         )
         result = _import(queue, rows, stream)
     if as_json:
@@ -74,9 +86,7 @@ def import_command(
         raise click.exceptions.Exit(1)
 
 
-def _import(
-    queue: Queue, rows: Iterable[transfer.NewItem | transfer.BadRow], stream: BinaryIO
-) -> transfer.ImportResult:
+def _import(queue: Queue, rows: transfer.Rows, stream: BinaryIO) -> transfer.ImportResult:
     so_far = transfer.ImportResult()
     with reading_bar(stream) as (echo, show):
 
@@ -93,6 +103,36 @@ def _import(
             if so_far.rows:
                 echo(f"leaseq: before it stopped: {_sum(so_far)}")
             raise
+        finally:
+            for remark in _remarks(rows.summary):
+                echo(remark)
+
+
+def _remarks(summary: transfer.TableSummary | None) -> Iterator[str]:
+    """How the quotes and lines of a table were read, where it could have been otherwise."""
+    if summary is None:
+        return
+    if summary.unquoted:
+        fields = _count(summary.unquoted, "field was", "fields were")
+        yield f"{fields} unquoted: --quotes none keeps the quotes"
+    if summary.open_quote_line:
+        yield (
+            f"line {summary.open_quote_line:,}: a quote opens a field and does not close at its end, so all "
+            "quotes of the file were read as text: --quotes double reads them as enclosing fields"
+        )
+    if summary.joined_first:
+        first, last = summary.joined_first
+        rows = _count(summary.joined_rows, "row spans", "rows span")
+        yield (
+            f"{rows} {summary.joined_lines:,} lines by a quote that closes in a later line (first: lines "
+            f"{first:,} to {last:,}): --quotes none reads each line as a row"
+        )
+    if summary.blank_lines:
+        yield f"{_count(summary.blank_lines, 'blank line was', 'blank lines were')} passed over"
+
+
+def _count(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}"
 
 
 @click.command("export", epilog="Example: leaseq export reviews answers.csv")

@@ -17,21 +17,26 @@ from leaseq.transfer.files import whole_file
 from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, format_of
 from leaseq.transfer.importing import ImportResult, import_items
 from leaseq.transfer.picking import Picked
-from leaseq.transfer.reading import read
+from leaseq.transfer.quotes import QUOTES, Quotes
+from leaseq.transfer.reading import Rows, read
 from leaseq.transfer.rows import BadRow, from_envelope
 from leaseq.transfer.shapes import answer_shape, rfc3339, time_of
-from leaseq.transfer.tables import splits
+from leaseq.transfer.tables import TableSummary, splits
 from leaseq.transfer.writing import encode, write
 
 __all__ = [
     "CONTENT_TYPES",
     "DELIMITERS",
     "FORMATS",
+    "QUOTES",
     "BadRow",
     "Format",
     "ImportResult",
     "NewItem",
     "Picked",
+    "Quotes",
+    "Rows",
+    "TableSummary",
     "answer_shape",
     "cell",
     "encode",

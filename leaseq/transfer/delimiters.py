@@ -1,20 +1,37 @@
-"""What splits the columns of a table: told by its header, and never guessed where it may be either of two."""
+"""What splits the columns of a table: told by its first lines, never guessed where it may be one of two."""
 
 from __future__ import annotations
 
 import re
 
-DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 NAMES = {mark: name for name, mark in DELIMITERS.items()}
 
-_QUOTED = re.compile(rb'(?<![^,;\t\r\n])"(?:[^"]|"")*"')  # a quote within a cell is a character like any
+_QUOTED = re.compile(rb'(?<![^,;|\t\r\n])"(?:[^"]|"")*"')  # a quote within a cell is a character like any
+_SEP = re.compile(rb"sep=(.?)\r?\n?", re.IGNORECASE)
 
 
-def count_of(header: bytes, delimiter: str) -> int:
-    """How often it stands in a header, outside quotes."""
-    return _QUOTED.sub(b"", header).count(delimiter.encode())
+def count_of(header: bytes, delimiter: str, *, quoted: bool = True) -> int:
+    """How often it stands in a header; where quotes enclose cells (``quoted``), outside of them."""
+    return (_QUOTED.sub(b"", header) if quoted else header).count(delimiter.encode())
 
 
-def splits_of(header: bytes) -> tuple[str, ...]:
-    """The delimiters that a table's first line has, outside quotes; a comma where it has none of them."""
-    return tuple(mark for mark in NAMES if count_of(header, mark)) or (",",)
+def splits_of(header: bytes, format: str, *, quoted: bool = True) -> tuple[str, ...]:
+    """What may split a table by its header: several delimiters where that does not tell.
+
+    A header without its format's own delimiters has one column. Where it has another delimiter instead, it
+    may as well be a table of that one.
+    """
+    found = tuple(mark for mark in NAMES if count_of(header, mark, quoted=quoted))
+    if format == "tsv":
+        return ("\t",) if "\t" in found else (*found, "\t")
+    return tuple(mark for mark in found if mark != "|") or (*found, ",")
+
+
+def separator_of(line: bytes) -> str | None:
+    """What a line ``sep=;`` names, as spreadsheets write it before the header.
+
+    "" where it names nothing, None where it is no such line.
+    """
+    found = _SEP.fullmatch(line)
+    return found[1].decode("latin-1") if found else None

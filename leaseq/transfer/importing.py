@@ -22,7 +22,7 @@ class Target(Protocol):
 class ImportResult:
     added: int = 0
     duplicates: int = 0  # of these ids an item was there already, and nothing changed
-    rejected: int = 0  # bad rows
+    rejected: int = 0  # lines of the file that were left out with bad rows
 
     @property
     def rows(self) -> int:
@@ -58,7 +58,7 @@ def import_items(
 
     for row in rows:
         if isinstance(row, BadRow):
-            rejected += 1
+            rejected += row.lines
             if on_bad:
                 on_bad(row)
         else:

@@ -13,8 +13,37 @@ from leaseq.transfer.delimiters import NAMES
 from leaseq.transfer.formats import checked_format
 from leaseq.transfer.lines import TOO_LONG, lines
 from leaseq.transfer.picking import Picked
+from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.rows import BadRow, Row, from_envelope, from_row
-from leaseq.transfer.tables import read_table
+from leaseq.transfer.tables import Table, TableSummary
+
+
+class Rows(Iterator[NewItem | BadRow]):
+    """The rows of a file: each a new item, or a bad row with its line and what is wrong."""
+
+    def __init__(
+        self, rows: Iterator[Row | BadRow], turn: Callable[[Json], NewItem], table: Table | None = None
+    ) -> None:
+        self._rows = rows
+        self._turn = turn
+        self._table = table
+
+    @property
+    def summary(self) -> TableSummary | None:
+        """How the quotes and lines of a table were read so far; None for JSON."""
+        return self._table.summary if self._table else None
+
+    def __next__(self) -> NewItem | BadRow:
+        row = next(self._rows)
+        if isinstance(row, BadRow):
+            return row
+        try:
+            item = self._turn(row.value)
+        except Invalid as error:
+            return BadRow(row.line, str(error), row.value, left_out=row.span)
+        if self._table and row.span:
+            self._table.count_joined(*row.span)
+        return item
 
 
 def read(
@@ -25,22 +54,31 @@ def read(
     envelope: bool = False,
     picked: Picked | None = None,
     delimiter: str | None = None,
-) -> Iterator[NewItem | BadRow]:
+    quotes: Quotes = "auto",
+) -> Rows:
     """Each row of ``stream`` as a new item, or as a bad row with its line and what is wrong.
 
     A row is a payload: of CSV and TSV a dict of strings, of JSON (one array) and JSONL any value.
     ``id_field`` names the field that gives the item's id. With ``envelope`` a row is a whole new item:
     ``{payload, id?, priority?, delay?, requires?, due?, max_attempts?}``. ``picked`` says field by field what
-    becomes what. ``delimiter``: what splits the columns of CSV and TSV, a comma, semicolon or tab; left out,
-    TSV has tabs and CSV what its header has. Where that may be either of two, the header is a bad row.
+    becomes what. ``delimiter``: what splits the columns of CSV and TSV, a comma, semicolon, tab or pipe; left
+    out, TSV has tabs and CSV what its header has. Where that may be either of two, the header is a bad row.
+
+    ``quotes`` of CSV and TSV: ``double`` enclose a field, as RFC 4180 has it; ``none`` are characters like
+    any other. ``auto`` is ``double`` for CSV. For TSV it is ``none`` for the whole file where one field
+    begins with a quote and does not close it before the tab or the line's end, else ``double``; ``summary``
+    of what this returns says which it was.
 
     One row is held at a time, whatever the length of the stream. Nothing in the stream makes this raise;
     Invalid is raised at once where the arguments don't go together.
     """
     known = checked_format(format)
-    if delimiter is not None and (known not in ("csv", "tsv") or delimiter not in NAMES):
-        raise Invalid("delimiter", "a comma, a semicolon or a tab, for csv and tsv")
-    if envelope and known in ("csv", "tsv"):
+    table = known in ("csv", "tsv")
+    if delimiter is not None and (not table or delimiter not in NAMES):
+        raise Invalid("delimiter", "a comma, a semicolon, a tab or a pipe, for csv and tsv")
+    if quotes not in QUOTES or (quotes != "auto" and not table):
+        raise Invalid("quotes", "auto, double or none, for csv and tsv")
+    if envelope and table:
         raise Invalid(
             "envelope",
             "json or jsonl",
@@ -53,32 +91,19 @@ def read(
             "id_field", "rows that are payloads", "an envelope has its own id: leave out the id field"
         )
     needs = picked.needs() if picked else (id_field,) if id_field is not None else ()
-    if known == "csv":
-        rows = read_table(stream, delimiter, needs=needs)
-    elif known == "tsv":
-        rows = read_table(stream, delimiter or "\t", needs=needs)
-    elif known == "json":
-        rows = _from_array(stream)
-    else:
-        rows = _from_lines(stream)
+    turn = _turn(id_field, envelope, picked)
+    if table:
+        source = Table(stream, known, quotes, delimiter)
+        return Rows(source.rows(needs), turn, source)
+    return Rows(_from_array(stream) if known == "json" else _from_lines(stream), turn)
+
+
+def _turn(id_field: str | None, envelope: bool, picked: Picked | None) -> Callable[[Json], NewItem]:
     if envelope:
-        return _new_items(rows, from_envelope)
+        return from_envelope
     if picked is not None:
-        return _new_items(rows, picked.item)
-    return _new_items(rows, lambda row: from_row(row, id_field))
-
-
-def _new_items(rows: Iterator[Row | BadRow], turn: Callable[[Json], NewItem]) -> Iterator[NewItem | BadRow]:
-    for row in rows:
-        if isinstance(row, BadRow):
-            yield row
-            continue
-        try:
-            item = turn(row.value)
-        except Invalid as error:
-            yield BadRow(row.line, str(error), row.value)
-        else:
-            yield item
+        return picked.item
+    return lambda row: from_row(row, id_field)
 
 
 def _from_lines(stream: BinaryIO) -> Iterator[Row | BadRow]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal, TypeAlias
 
 from leaseq import arguments, strict
 from leaseq.errors import Invalid
@@ -12,12 +13,21 @@ from leaseq.model import Json, NewItem
 ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "requires", "due", "max_attempts")
 
 
+Remedy: TypeAlias = Literal["quotes", "delimiter"]
+
+REMEDIES: dict[Remedy, str] = {
+    "quotes": "--quotes none reads quotes as text",
+    "delimiter": "say which it is, by the delimiter: --delimiter comma, semicolon, tab or pipe",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row that was read well: what stood on this line (the first, where it spans several)."""
 
     line: int
     value: Json
+    span: tuple[int, int] | None = None  # its first and last line; None: it has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +35,24 @@ class BadRow:
     """A row of which nothing enters the queue, and why."""
 
     line: int
-    message: str
+    fault: str
     value: Json = None  # what stood there, as far as it could be read: a row, its cells, or a line's text
+    remedy: Remedy | None = None  # the option that may read it
+    left_out: tuple[int, int] | None = None  # the first and the last line that do not enter; None: one line
+
+    @property
+    def message(self) -> str:
+        """What is wrong, what to do about it, and which lines are left out where they are several."""
+        remedy = f": {REMEDIES[self.remedy]}" if self.remedy else ""
+        if self.left_out is None:
+            return self.fault + remedy
+        first, last = self.left_out
+        return f"{self.fault}{remedy} (lines {first:,} to {last:,} are left out)"
+
+    @property
+    def lines(self) -> int:
+        """How many lines of the file are left out with it."""
+        return self.left_out[1] - self.left_out[0] + 1 if self.left_out else 1
 
 
 def from_row(value: Json, id_field: str | None) -> NewItem:

@@ -1,126 +1,169 @@
-"""CSV and TSV, row by row, as RFC 4180 has them, but for what splits the columns: a header, one number of
-columns, UTF-8."""
+"""CSV and TSV, row by row, as RFC 4180 has them, but for what splits the columns and what quotes are.
+
+A header, one number of columns, UTF-8.
+"""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from leaseq.transfer.delimiters import NAMES, count_of, splits_of
-from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8, TOO_LONG, UTF16, Line, lines
-from leaseq.transfer.rows import BadRow, Row
+from leaseq.transfer.feed import Feed, TooLong
+from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8, TOO_LONG, UTF16
+from leaseq.transfer.quotes import Quotes
+from leaseq.transfer.rows import BadRow, Remedy, Row
 
 
-class _TooLong(Exception):
-    """The record goes on past what a row may have."""
+@dataclass(frozen=True, slots=True)
+class TableSummary:
+    """How the quotes and the lines of a table were read, as far as it was read."""
+
+    quotes: Quotes  # "auto" as long as no field began with a quote
+    unquoted: int = 0  # fields whose quotes "auto" took off
+    open_quote_line: int | None = (
+        None  # where a quote is left open, for which "auto" reads all quotes as text
+    )
+    joined_rows: int = 0  # good rows of several lines each, which a quote held together
+    joined_lines: int = 0  # the lines of these rows
+    joined_first: tuple[int, int] | None = None  # the first and the last line of the first of these rows
+    blank_lines: int = 0  # they were passed over
 
 
-class _Feed:
-    """Hands lines to ``csv.reader`` and knows where its present record began and what is wrong in it."""
+def splits(stream: BinaryIO, format: str = "csv", quotes: Quotes = "auto") -> tuple[str, ...]:
+    """What may split the columns of a table, as its first lines tell: several where they do not tell."""
+    return Table(stream, format, quotes).begin()
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._lines: Iterator[Line] = lines(stream)
-        self.begin()
 
-    def begin(self) -> None:
-        self.first = 0  # the record's first line
-        self.last = 0
-        self.not_utf8 = 0  # the first line of the record that is not UTF-8
-        self.nul = 0  # the first with a NUL byte
-        self._size = 0
-        self._quotes = 0
+class Table:
+    """A table that is read once, from its beginning to its end."""
 
-    def __iter__(self) -> _Feed:
-        return self
+    def __init__(self, stream: BinaryIO, format: str, quotes: Quotes, delimiter: str | None = None) -> None:
+        """``delimiter`` None: what the first lines tell."""
+        self._format = format
+        self._delimiter = delimiter
+        self._feed = Feed(stream, "double" if format == "csv" and quotes == "auto" else quotes)
+        self._header = b""
+        self._summary = TableSummary("auto")
 
-    def header(self) -> bytes:
-        """The lines that the header takes, and blank ones before it; they are read again as a record."""
-        ahead: list[Line] = []
-        quotes = size = 0
-        for line in self._lines:
-            ahead.append(line)
-            quotes, size = quotes + line.quotes, size + len(line.data)
-            if line.too_long or size > MAX_ROW_BYTES or (quotes % 2 == 0 and line.data.strip(b"\r\n")):
-                break
-        self._lines = chain(ahead, self._lines)
-        return b"".join(line.data for line in ahead).lstrip(b"\r\n")
+    @property
+    def summary(self) -> TableSummary:
+        """What is true of the rows that were read so far."""
+        found = self._feed.quotes
+        return replace(
+            self._summary,
+            quotes=found.quotes,
+            unquoted=found.unquoted,
+            open_quote_line=found.open_quote_line,
+        )
 
-    def __next__(self) -> str:
-        line = self._take()
-        self._size += len(line.data)
-        if line.too_long or self._size > MAX_ROW_BYTES:
-            raise _TooLong
-        if b"\0" in line.data:
-            self.nul = self.nul or line.number
-        try:
-            return line.data.decode()
-        except UnicodeDecodeError:
-            self.not_utf8 = self.not_utf8 or line.number
-            return line.data.decode(errors="replace")
+    def begin(self) -> tuple[str, ...]:
+        """Look at the first lines; what may split the columns."""
+        named = self._feed.separator()
+        self._header = self._feed.header()
+        if self._delimiter is not None:
+            return (self._delimiter,)
+        if named:
+            return (named,)
+        return splits_of(self._header, self._format, quoted=self._quoted)
 
-    def _take(self) -> Line:
-        line = next(self._lines)
-        self.first = self.first or line.number
-        self.last = line.number
-        self._quotes += line.quotes
-        return line
+    @property
+    def _quoted(self) -> bool:
+        return self._feed.quotes.quotes != "none"
 
-    def skip_record(self) -> None:
-        """Go on to the line in which the record's last open quote is closed."""
-        while self._quotes % 2:
+    def rows(self, needs: Sequence[str] = ()) -> Iterator[Row | BadRow]:
+        """Each row as a dict of strings. Where the header is bad, that is the one row reported.
+
+        ``needs`` names the columns that must be there.
+        """
+        splits = self.begin()
+        if self._header.startswith(UTF16):
+            yield BadRow(1, NOT_UTF8)
+            return
+        if len(splits) > 1 or splits[0] not in NAMES:
+            yield BadRow(1, self._unsplit(splits), remedy="delimiter")
+            return
+        records = self._records(splits[0])
+        header = next(records, None)
+        if header is None:
+            yield BadRow(1, "the file is empty; its first row must name the columns")
+            return
+        if isinstance(header, BadRow):
+            yield replace(header, fault=f"the header can't be read: {header.fault}", value=None)
+            return
+        names: list[str] = header.value
+        problem = _problem(names, needs)
+        if problem:
+            yield BadRow(header.line, problem)
+            return
+        if header.span:
+            self.count_joined(*header.span)
+        for record in records:
+            yield record if isinstance(record, BadRow) else self._row(record, names)
+
+    def _row(self, record: Row, names: list[str]) -> Row | BadRow:
+        cells: list[str] = record.value
+        if len(cells) != len(names):
+            fault = f"the header has {len(names)} columns, this row has {len(cells)}"
+            remedy: Remedy | None = "quotes" if record.span else None
+            return BadRow(record.line, fault, cells, remedy, record.span)
+        return Row(record.line, dict(zip(names, cells, strict=True)), record.span)
+
+    def _unsplit(self, splits: Sequence[str]) -> str:
+        if splits[0] not in NAMES:
+            return f"the first line names {splits[0]!r}, by which no table is split here"
+        counts = {one: count_of(self._header, one, quoted=self._quoted) + 1 for one in splits}
+        either = " or by ".join(
+            f"{NAMES[one]}s ({n} column{'s' if n > 1 else ''})" for one, n in counts.items()
+        )
+        return f"the header can be split by {either}"
+
+    def _records(self, delimiter: str) -> Iterator[Row | BadRow]:
+        """Each record as a list of cells; blank lines are passed over."""
+        # The module's own limit is 131,072 characters a cell, below ours. It is process-wide: only raise it.
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
+        feed = self._feed
+        feed.settle(delimiter)
+        as_text = csv.reader(feed, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
+        enclosing = csv.reader(feed, delimiter=delimiter, strict=True)
+        while True:
+            feed.begin()
+            quoted = feed.quoted()
             try:
-                self._take()
+                cells = next(enclosing if quoted else as_text)
             except StopIteration:
                 return
+            except TooLong:
+                if quoted:
+                    feed.skip_record()
+                yield _too_long(feed)
+            except csv.Error as error:
+                yield _malformed(feed, str(error))
+            else:
+                if feed.not_utf8:
+                    yield BadRow(feed.not_utf8, "not UTF-8 text", cells, left_out=feed.span())
+                elif feed.nul:
+                    fault = "a NUL byte; is this file UTF-8 text?"
+                    yield BadRow(feed.nul, fault, cells, left_out=feed.span())
+                elif cells:
+                    yield Row(feed.first, cells, feed.span())
+                else:
+                    self._count_blank()
 
+    def _count_blank(self) -> None:
+        self._summary = replace(self._summary, blank_lines=self._summary.blank_lines + 1)
 
-def splits(stream: BinaryIO) -> tuple[str, ...]:
-    """What may split the columns of a table, as its header tells: several where it does not tell."""
-    return splits_of(_Feed(stream).header())
-
-
-def read_table(
-    stream: BinaryIO, delimiter: str | None, *, needs: Sequence[str] = ()
-) -> Iterator[Row | BadRow]:
-    """Each row as a dict of strings. Where the header is bad, that is the one row reported.
-
-    ``delimiter`` None: what splits the header. ``needs`` names the columns that must be there.
-    """
-    feed = _Feed(stream)
-    header_text = feed.header()
-    if header_text.startswith(UTF16):
-        yield BadRow(1, NOT_UTF8)
-        return
-    splits = splits_of(header_text) if delimiter is None else (delimiter,)
-    if len(splits) > 1:
-        yield BadRow(1, _ambiguous(header_text, splits))
-        return
-    records = _records(feed, splits[0])
-    header = next(records, None)
-    if header is None:
-        yield BadRow(1, "the file is empty; its first row must name the columns")
-        return
-    if isinstance(header, BadRow):
-        yield BadRow(header.line, f"the header can't be read: {header.message}")
-        return
-    names: list[str] = header.value
-    problem = _problem(names, needs)
-    if problem:
-        yield BadRow(header.line, problem)
-        return
-    for record in records:
-        if isinstance(record, BadRow):
-            yield record
-        elif len(record.value) != len(names):
-            yield BadRow(
-                record.line,
-                f"the header has {len(names)} columns, this row has {len(record.value)}",
-                record.value,
-            )
-        else:
-            yield Row(record.line, dict(zip(names, record.value, strict=True)))
+    def count_joined(self, first: int, last: int) -> None:
+        """Note that a good row came of these lines."""
+        so_far = self._summary
+        self._summary = replace(
+            so_far,
+            joined_rows=so_far.joined_rows + 1,
+            joined_lines=so_far.joined_lines + last - first + 1,
+            joined_first=so_far.joined_first or (first, last),
+        )
 
 
 def _problem(names: list[str], needs: Sequence[str]) -> str | None:
@@ -135,43 +178,20 @@ def _problem(names: list[str], needs: Sequence[str]) -> str | None:
     return None
 
 
-def _ambiguous(header: bytes, splits: Sequence[str]) -> str:
-    either = " or by ".join(f"{NAMES[one]}s ({count_of(header, one) + 1} columns)" for one in splits)
-    return f"the header can be split by {either}: say which it is, by the delimiter"
+def _too_long(feed: Feed) -> BadRow:
+    span = feed.span()
+    if span is None:
+        return BadRow(feed.first, TOO_LONG)
+    fault = f"a quote opens in this row and does not close within {MAX_ROW_BYTES:,} bytes"
+    return BadRow(feed.first, fault, None, "quotes", span)
 
 
-def _records(feed: _Feed, delimiter: str) -> Iterator[Row | BadRow]:
-    """Each record as a list of cells; blank lines are passed over."""
-    # The module's own limit is 131,072 characters a cell, below ours. It is process-wide: only ever raise it.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
-    reader = csv.reader(feed, delimiter=delimiter, strict=True)
-    while True:
-        feed.begin()
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except _TooLong:
-            feed.skip_record()
-            yield BadRow(feed.first, TOO_LONG + _span(feed))
-        except csv.Error as error:
-            yield BadRow(feed.first, _say(str(error)) + _span(feed))
-        else:
-            if feed.not_utf8:
-                yield BadRow(feed.not_utf8, "not UTF-8 text", cells)
-            elif feed.nul:
-                yield BadRow(feed.nul, "a NUL byte; is this file UTF-8 text?", cells)
-            elif cells:
-                yield Row(feed.first, cells)
-
-
-def _say(error: str) -> str:
+def _malformed(feed: Feed, error: str) -> BadRow:
+    span = feed.span()
     if error.startswith("unexpected end of data"):
-        return "a quote that opens here is never closed"
+        return BadRow(feed.first, "a quote opens in this row and does not close", None, "quotes", span)
     if error.startswith("new-line character"):
-        return "a bare carriage return; lines end with LF or CRLF"
-    return f"not well-formed: {error}"
-
-
-def _span(feed: _Feed) -> str:
-    return f" (lines {feed.first:,} to {feed.last:,} are left out)" if feed.last > feed.first else ""
+        return BadRow(feed.first, "a bare carriage return; lines end with LF or CRLF", left_out=span)
+    if "expected after" in error:
+        return BadRow(feed.first, "text follows a quote that closes in this row", None, "quotes", span)
+    return BadRow(feed.first, f"not well-formed: {error}", left_out=span)

@@ -6,7 +6,7 @@ import io
 from itertools import islice
 
 from leaseq import transfer
-from leaseq.transfer import BadRow, NewItem
+from leaseq.transfer import BadRow, NewItem, TableSummary
 
 
 def read(data: bytes, format: str, **options: object) -> list[NewItem | BadRow]:
@@ -22,3 +22,11 @@ def payloads(rows: list[NewItem | BadRow]) -> list[object]:
 
 def bad(rows: list[NewItem | BadRow]) -> list[tuple[int, str]]:
     return [(row.line, row.message) for row in rows if isinstance(row, BadRow)]
+
+
+def summary(data: bytes, format: str, **options: object) -> TableSummary:
+    """How the quotes and lines were read, once all of it was."""
+    rows = transfer.read(io.BytesIO(data), format, **options)  # type: ignore[arg-type]
+    list(rows)
+    assert rows.summary is not None
+    return rows.summary

@@ -49,6 +49,11 @@ def test_the_good_rows_enter_in_order_and_the_bad_are_told() -> None:
     assert [row.line for row in told] == list(range(0, 2_500, 100))
 
 
+def test_each_line_that_is_left_out_is_counted() -> None:
+    found = [BadRow(2, "bad"), BadRow(3, "bad", left_out=(3, 7)), NewItem(1)]
+    assert transfer.import_items(Collecting(), found) == ImportResult(added=1, rejected=6)
+
+
 def test_nothing_but_bad_rows_enters_nothing() -> None:
     target = Collecting()
     assert transfer.import_items(target, rows(5, bad_every=1)) == ImportResult(0, 0, 5)

@@ -49,6 +49,10 @@ def test_nothing_is_no_rows(format: str, data: bytes) -> None:
     assert read(data, format) == []
 
 
+AS_TEXT = ": --quotes none reads quotes as text"
+OPEN_TOO_LONG = "a quote opens in this row and does not close within 2,097,152 bytes"
+OPEN = f"a quote opens in this row and does not close{AS_TEXT}"
+
 BAD_TABLES = [
     pytest.param(b"", [(1, "the file is empty; its first row must name the columns")], [], id="empty"),
     pytest.param(
@@ -64,7 +68,7 @@ BAD_TABLES = [
     pytest.param(b"a\nx\n\xe9t\xe9\ny\n", [(3, "not UTF-8 text")], [{"a": "x"}, {"a": "y"}], id="not UTF-8"),
     pytest.param(
         b'a,b\n"x\n\xe9",1\n2,3\n',
-        [(3, "not UTF-8 text")],
+        [(3, "not UTF-8 text (lines 2 to 3 are left out)")],
         [{"a": "2", "b": "3"}],
         id="not UTF-8 in a cell's second line",
     ),
@@ -78,15 +82,28 @@ BAD_TABLES = [
     ),
     pytest.param(
         b'a,b\n"x"y,2\n5,6\n',
-        [(2, "not well-formed: ',' expected after '\"'")],
+        [(2, "text follows a quote that closes in this row: --quotes none reads quotes as text")],
         [{"a": "5", "b": "6"}],
         id="text after a quote",
     ),
     pytest.param(
         b'a,b\n1,2\n"x,2\n5,6\n',
-        [(3, "a quote that opens here is never closed (lines 3 to 4 are left out)")],
+        [(3, f"{OPEN} (lines 3 to 4 are left out)")],
         [{"a": "1", "b": "2"}],
         id="open quote",
+    ),
+    pytest.param(b'a,b\n1,2\n"x,2', [(3, OPEN)], [{"a": "1", "b": "2"}], id="open quote in the last line"),
+    pytest.param(
+        b'a,b\n1,"x\n2"\n3,"x\n"4,5\n6,7\n',
+        [(4, f"text follows a quote that closes in this row{AS_TEXT} (lines 4 to 5 are left out)")],
+        [{"a": "1", "b": "x\n2"}, {"a": "6", "b": "7"}],
+        id="text after a quote of the line before",
+    ),
+    pytest.param(
+        b'a,b\n1,"x\n2",3\n6,7\n',
+        [(2, f"the header has 2 columns, this row has 3{AS_TEXT} (lines 2 to 3 are left out)")],
+        [{"a": "6", "b": "7"}],
+        id="columns of several lines",
     ),
     pytest.param(
         b"a\n" + b"x" * 262_143 + b"\ny\n",
@@ -102,7 +119,9 @@ BAD_TABLES = [
     ),
     pytest.param(
         b'a\n"' + (b"x" * 1023 + b"\n") * 4_096 + b'"\ny\n',
-        [(2, "a row of at most 2,097,152 bytes (lines 2 to 4,098 are left out)")],
+        [
+            (2, f"{OPEN_TOO_LONG}{AS_TEXT} (lines 2 to 4,098 are left out)"),
+        ],
         [{"a": "y"}],
         id="cell of many lines too long",
     ),
@@ -228,11 +247,82 @@ def test_a_header_that_can_be_split_in_two_ways_is_a_bad_row_and_nothing_enters(
     assert payloads(read(b"a;b\n1;2\n", "tsv", delimiter=";")) == [{"a": "1", "b": "2"}]
 
 
-@pytest.mark.parametrize(("format", "delimiter"), [("csv", "|"), ("csv", ""), ("json", ","), ("jsonl", ";")])
+@pytest.mark.parametrize(("format", "delimiter"), [("csv", ":"), ("csv", ""), ("json", ","), ("jsonl", ";")])
 def test_a_delimiter_that_is_none_is_refused(format: str, delimiter: str) -> None:
     with pytest.raises(Invalid, match="delimiter"):
         read(b"", format, delimiter=delimiter)
 
 
 def test_a_row_of_several_lines_is_told_by_its_first() -> None:
-    assert [line for line, _ in bad(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))] == [2]
+    (found,) = bad(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))
+    assert found == (2, "id: 1 to 200 printable characters (lines 2 to 3 are left out)")
+
+
+@pytest.mark.parametrize(
+    ("format", "data", "said", "delimiter", "expected"),
+    [
+        (
+            "csv",
+            b"id|text\n1|a\n",
+            "by pipes (2 columns) or by commas (1 column)",
+            "|",
+            {"id": "1", "text": "a"},
+        ),
+        ("csv", b"id|text\n1|a\n", "by pipes (2 columns)", ",", {"id|text": "1|a"}),
+        ("tsv", b"id|text\n1|a\n", "by pipes (2 columns) or by tabs (1 column)", "\t", {"id|text": "1|a"}),
+        (
+            "tsv",
+            b"id,text\n1,a\n",
+            "by commas (2 columns) or by tabs (1 column)",
+            ",",
+            {"id": "1", "text": "a"},
+        ),
+    ],
+)
+def test_one_column_that_looks_like_several_is_asked_about(
+    format: str, data: bytes, said: str, delimiter: str, expected: dict[str, str]
+) -> None:
+    ((line, found),) = bad(read(data, format))
+    assert line == 1
+    assert said in found
+    assert "--delimiter comma, semicolon, tab or pipe" in found
+    assert payloads(read(data, format)) == []
+    assert payloads(read(data, format, delimiter=delimiter)) == [expected]
+
+
+@pytest.mark.parametrize(("format", "data"), [("csv", b"a,b|c\n1,2\n"), ("tsv", b"a\tb|c, d\n1\t2\n")])
+def test_a_header_with_the_delimiter_of_its_format_has_no_other(format: str, data: bytes) -> None:
+    assert bad(read(data, format)) == []
+
+
+@pytest.mark.parametrize(
+    ("format", "data", "expected"),
+    [
+        ("csv", b"sep=;\r\na;b, c\r\n1;2\r\n", {"a": "1", "b, c": "2"}),
+        ("csv", b"\xef\xbb\xbfSEP=,\na,b;c\n1,2\n", {"a": "1", "b;c": "2"}),
+        ("csv", b"sep=|\na|b\n1|2\n", {"a": "1", "b": "2"}),
+        ("csv", b"sep=\t\na\tb,c\n1\t2\n", {"a": "1", "b,c": "2"}),
+        ("tsv", b"sep=;\na;b\n1;2\n", {"a": "1", "b": "2"}),
+        ("csv", b"sep=\na;b\n1;2\n", {"a": "1", "b": "2"}),
+        ("csv", b'"sep=;"\nb\n', {"sep=;": "b"}),
+        ("csv", b"separator\nb\n", {"separator": "b"}),
+    ],
+)
+def test_a_line_that_names_what_splits_is_no_header(
+    format: str, data: bytes, expected: dict[str, str]
+) -> None:
+    rows = read(data, format)
+    assert payloads(rows) == [expected]
+    assert bad(rows) == []
+
+
+def test_a_line_that_names_what_splits_no_table_is_asked_about() -> None:
+    ((line, said),) = bad(read(b"sep=:\na:b\n1:2\n", "csv"))
+    assert line == 1
+    assert "the first line names ':', by which no table is split here: say which it is" in said
+    assert payloads(read(b"sep=:\na:b\n1:2\n", "csv", delimiter=",")) == [{"a:b": "1:2"}]
+
+
+def test_the_delimiter_that_is_said_goes_before_the_one_that_the_file_names() -> None:
+    assert payloads(read(b"sep=;\na;b,c\n1;2,3\n", "csv", delimiter=",")) == [{"a;b": "1;2", "c": "3"}]
+    assert bad(read(b"sep=;\na;b\n1;2;3\n", "csv")) == [(3, "the header has 2 columns, this row has 3")]

@@ -84,7 +84,7 @@ plain_text = text.filter(lambda found: not found.startswith(("=", "+", "-", "@",
 def test_any_table_that_is_exported_reads_back(found: list[dict[str, str]], format: str) -> None:
     stream = io.BytesIO()
     transfer.write((answer(payload=payload) for payload in found), stream, format)
-    read = payloads(stream.getvalue(), format, delimiter="," if format == "csv" else "\t")
+    read = payloads(stream.getvalue(), format, delimiter="," if format == "csv" else "\t", quotes="double")
     for row, payload in zip(read, found, strict=True):
         cells = {key: cell for key, cell in row.items() if key.startswith("payload.")}  # type: ignore[attr-defined]
         assert {key: cell for key, cell in cells.items() if cell} == {

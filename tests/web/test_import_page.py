@@ -109,7 +109,7 @@ def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
     _, done = send(boss, base, data, **fields)
     assert "1 added" in done.text
     assert queue.items("inbound")[0].payload == {"Betrag, netto": "1,5", "Kunde": "Müller"}
-    assert look(boss, base, data, delimiter="pipe").status_code == 400
+    assert look(boss, base, data, delimiter="colon").status_code == 400
 
 
 def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, base: str) -> None:

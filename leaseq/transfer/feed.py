@@ -1,0 +1,101 @@
+"""The lines of a table, handed to ``csv.reader`` one record at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import BinaryIO
+
+from leaseq.transfer.delimiters import separator_of
+from leaseq.transfer.lines import MAX_ROW_BYTES, Line, lines
+from leaseq.transfer.quotes import Quotes, QuotesFound, settled
+
+
+class TooLong(Exception):
+    """The record goes on past what a row may have."""
+
+
+class Feed:
+    """Hands lines to ``csv.reader`` and knows where its present record began and what is wrong in it."""
+
+    def __init__(self, stream: BinaryIO, quotes: Quotes) -> None:
+        self.quotes = QuotesFound(quotes)
+        self._lines: Iterator[Line] = lines(stream)
+        self._next: Line | None = None  # taken from _lines already
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a record."""
+        self.first = 0  # the record's first line
+        self.last = 0
+        self.not_utf8 = 0  # the first line of the record that is not UTF-8
+        self.nul = 0  # the first with a NUL byte
+        self._size = 0
+        self._quotes = 0
+
+    def __iter__(self) -> Feed:
+        return self
+
+    def separator(self) -> str | None:
+        """What a first line ``sep=;`` names. The line is passed over; None where there is none."""
+        line = next(self._lines, None)
+        named = separator_of(line.data) if line else None
+        if line and named is None:
+            self._lines = chain([line], self._lines)
+        return named
+
+    def header(self) -> bytes:
+        """The lines that the header takes, and blank ones before it; they are read again as a record."""
+        ahead: list[Line] = []
+        quotes = size = 0
+        for line in self._lines:
+            ahead.append(line)
+            quotes, size = quotes + line.quotes, size + len(line.data)
+            open = quotes % 2 and self.quotes.quotes == "double"
+            if line.too_long or size > MAX_ROW_BYTES or (not open and line.data.strip(b"\r\n")):
+                break
+        self._lines = chain(ahead, self._lines)
+        return b"".join(line.data for line in ahead).lstrip(b"\r\n")
+
+    def settle(self, delimiter: str) -> None:
+        """From here on, ``quoted`` is known before each record."""
+        if self.quotes.quotes == "auto":
+            self._lines = settled(self._lines, delimiter, self.quotes)
+
+    def quoted(self) -> bool:
+        """Whether quotes enclose fields in the record that comes."""
+        if self._next is None:
+            self._next = next(self._lines, None)
+        return self.quotes.quotes == "double"
+
+    def span(self) -> tuple[int, int] | None:
+        """The record's first and last line where it has several."""
+        return (self.first, self.last) if self.last > self.first else None
+
+    def __next__(self) -> str:
+        line = self._take()
+        self._size += len(line.data)
+        if line.too_long or self._size > MAX_ROW_BYTES:
+            raise TooLong
+        if b"\0" in line.data:
+            self.nul = self.nul or line.number
+        try:
+            return line.data.decode()
+        except UnicodeDecodeError:
+            self.not_utf8 = self.not_utf8 or line.number
+            return line.data.decode(errors="replace")
+
+    def _take(self) -> Line:
+        line, self._next = self._next or next(self._lines), None
+        self.first = self.first or line.number
+        self.last = line.number
+        self._quotes += line.quotes
+        return line
+
+    def skip_record(self) -> None:
+        """Go on to the line in which the record's last open quote is closed."""
+        while self._quotes % 2:
+            try:
+                self._take()
+            except StopIteration:
+                return

@@ -1,0 +1,66 @@
+"""Whether the double quotes of a table enclose its fields or are characters like any other."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, TypeAlias, get_args
+
+from leaseq.transfer.lines import Line
+
+Quotes: TypeAlias = Literal["auto", "double", "none"]
+QUOTES: tuple[Quotes, ...] = get_args(Quotes)
+
+_CLOSED = re.compile(rb'"(?:[^"]|"")*+"')
+
+
+@dataclass(slots=True)
+class QuotesFound:
+    """How quotes are read. ``auto``: no field began with one yet, so that both ways read the same."""
+
+    quotes: Quotes
+    unquoted: int = 0
+    open_quote_line: int | None = None
+
+
+def settled(ahead: Iterator[Line], delimiter: str, found: QuotesFound) -> Iterator[Line]:
+    """The same lines. Before the first with a field in quotes is given out, ``found`` says what quotes are.
+
+    To know it, lines are read on from there, into a temporary file, up to the first quote that is left open
+    or the end. A file without such fields is not read ahead at all.
+    """
+    mark = delimiter.encode()
+    for first in ahead:
+        if _in_quotes(first, mark):
+            break
+        yield first
+    else:
+        return
+    too_long: set[int] = set()
+    with tempfile.TemporaryFile() as spool:
+        found.quotes = "double"
+        for line in chain([first], ahead):
+            spool.write(line.data or b"\n")
+            if line.too_long:
+                too_long.add(line.number)
+            fields = _in_quotes(line, mark)
+            found.unquoted += len(fields)
+            if not all(map(_CLOSED.fullmatch, fields)):
+                found.quotes, found.unquoted, found.open_quote_line = "none", 0, line.number
+                break
+        spool.seek(0)
+        for number, data in enumerate(spool, first.number):
+            long = number in too_long
+            yield Line(number, b"" if long else data, 0 if long else data.count(b'"'), too_long=long)
+    yield from ahead
+
+
+def _in_quotes(line: Line, mark: bytes) -> list[bytes]:
+    """The fields that begin with a quote, cut at every delimiter."""
+    if not line.quotes:
+        return []
+    text = line.data.removesuffix(b"\n").removesuffix(b"\r")
+    return [field for field in text.split(mark) if field.startswith(b'"')]

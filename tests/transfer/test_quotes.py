@@ -1,0 +1,185 @@
+"""Quotes in TSV and CSV: in raw text, around fields, and what is told of them.
+
+Nothing is lost, merged or changed without a word.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from leaseq import Invalid, transfer
+from leaseq.transfer import BadRow, NewItem
+from tests.transfer import corpus
+from tests.transfer.reads import bad, payloads, read, summary
+
+ROWS = 5_574
+untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_corpus_of_raw_text_comes_in_as_it_is(seed: int) -> None:
+    lines = corpus.messages(ROWS, seed)
+    rows = read(corpus.table(lines), "tsv")
+    assert bad(rows) == []
+    assert payloads(rows) == corpus.rows(lines)
+
+
+def test_what_made_all_quotes_text_is_told() -> None:
+    lines = ["ham\tone", 'ham\t"two"', 'spam\t"three', "ham\tfour"]
+    found = summary(corpus.table(lines), "tsv")
+    assert (found.quotes, found.open_quote_line, found.unquoted) == ("none", 4, 0)
+    assert payloads(read(corpus.table(lines), "tsv")) == corpus.rows(lines)
+
+
+@pytest.mark.parametrize("field", ['"', '"""', '"a', '"a" b', '"a"b"', '"a"" b', '"a" "b"', '"a" '], ids=repr)
+def test_a_field_whose_quote_does_not_close_at_its_end_makes_all_quotes_text(field: str) -> None:
+    before, after = 'ham\t"closed"', '"ham"\tlast'
+    rows = read(corpus.table([before, f"ham\t{field}", after]), "tsv", quotes="auto")
+    kept = [{"label": "ham", "text": '"closed"'}, {"label": '"ham"', "text": "last"}]
+    assert [row for row in payloads(rows) if row in kept] == kept
+    assert len(rows) == 3
+
+
+def test_fields_whose_quotes_all_close_are_unquoted_and_counted() -> None:
+    data = corpus.table(['"ham"\t"say ""hi"""', 'ham\tsay "hi"', 'ham\t""'])
+    assert payloads(read(data, "tsv")) == [
+        {"label": "ham", "text": 'say "hi"'},
+        {"label": "ham", "text": 'say "hi"'},
+        {"label": "ham", "text": ""},
+    ]
+    found = summary(data, "tsv")
+    assert (found.quotes, found.unquoted, found.open_quote_line) == ("double", 3, None)
+    kept = read(data, "tsv", quotes="none")
+    assert payloads(kept)[0] == {"label": '"ham"', "text": '"say ""hi"""'}
+    assert summary(data, "tsv", quotes="none").unquoted == 0
+
+
+def test_without_a_field_in_quotes_there_is_nothing_to_tell() -> None:
+    data = corpus.table(['ham\tthe 6" one', "ham\t'x'"])
+    assert summary(data, "tsv") == transfer.TableSummary("auto")
+    assert payloads(read(data, "tsv", quotes="double")) == payloads(read(data, "tsv", quotes="none"))
+
+
+def test_csv_has_its_fields_in_quotes_unless_it_is_said_otherwise() -> None:
+    data = b'a,b\n"x, y",1\n'
+    assert (
+        payloads(read(data, "csv"))
+        == payloads(read(data, "csv", quotes="double"))
+        == [{"a": "x, y", "b": "1"}]
+    )
+    assert bad(read(data, "csv", quotes="none")) == [(2, "the header has 2 columns, this row has 3")]
+    loose = b'label,text\nham,"x\nspam,"y" z\n'
+    assert [row["text"] for row in payloads(read(loose, "csv", quotes="none"))] == ['"x', '"y" z']  # type: ignore[index]
+
+
+def test_double_reads_a_tsv_whose_fields_hold_tabs_and_lines() -> None:
+    data = b'a\tb\n"x\ty"\t"1\n2"\n'
+    assert payloads(read(data, "tsv", quotes="double")) == [{"a": "x\ty", "b": "1\n2"}]
+    assert summary(data, "tsv").open_quote_line == 2
+    assert len(bad(read(data, "tsv"))) == 2
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv"])
+def test_rows_that_a_quote_joins_are_told(format: str) -> None:
+    mark = "," if format == "csv" else "\t"
+    text = 'a;b\n1;2\nham;"Hi\nspam;Bye"\n3;"x\n\ny"\n'.replace(";", mark)
+    rows = read(text.encode(), format, quotes="double")
+    assert payloads(rows)[1] == {"a": "ham", "b": f"Hi\nspam{mark}Bye"}
+    found = summary(text.encode(), format, quotes="double")
+    assert (found.joined_rows, found.joined_lines, found.joined_first) == (2, 5, (3, 4))
+    as_text = read(text.encode(), format, quotes="none")
+    assert payloads(as_text)[1:3] == [{"a": "ham", "b": '"Hi'}, {"a": "spam", "b": 'Bye"'}]
+
+
+def test_a_header_that_a_quote_joins_with_a_row_is_told() -> None:
+    assert summary(b'a,"b\n1,2"\n3,4\n', "csv").joined_first == (1, 2)
+
+
+def test_blank_lines_are_no_rows_and_are_counted() -> None:
+    data = b"text\none\n\ntwo\n\r\n"
+    assert payloads(read(data, "tsv")) == [{"text": "one"}, {"text": "two"}]
+    assert summary(data, "tsv").blank_lines == summary(data, "csv").blank_lines == 2
+
+
+def test_with_quotes_as_text_a_row_that_is_too_long_takes_no_other_along() -> None:
+    data = b'a\n"' + b"x" * 2_097_152 + b'\none\n"two\n'
+    for quotes in ("none", "auto"):
+        rows = read(data, "tsv", quotes=quotes)
+        assert bad(rows) == [(2, "a row of at most 2,097,152 bytes")]
+        assert payloads(rows) == [{"a": "one"}, {"a": '"two'}]
+    data = b'a\n"zero"\n"' + b"x" * 2_097_152 + b'\n"one"\n'
+    assert payloads(read(data, "tsv")) == [{"a": "zero"}, {"a": "one"}]
+
+
+def test_quotes_are_for_tables_and_of_three_kinds() -> None:
+    for format, quotes in (("tsv", "single"), ("json", "double"), ("jsonl", "none")):
+        with pytest.raises(Invalid, match="auto, double or none, for csv and tsv"):
+            transfer.read(io.BytesIO(), format, quotes=quotes)  # type: ignore[arg-type]
+    assert transfer.read(io.BytesIO(b"1\n"), "jsonl", quotes="auto").summary is None
+
+
+class Endless(io.RawIOBase):
+    """A pipe that nobody closes, whose rows have no fields in quotes."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
+        line = b'ham\tthe 6" one\n'
+        buffer[: len(line)] = line
+        return len(line)
+
+
+def test_a_pipe_without_fields_in_quotes_is_not_read_ahead() -> None:
+    rows: Iterator[NewItem | BadRow] = transfer.read(io.BufferedReader(Endless(), 64), "tsv")
+    assert [next(rows) for _ in range(100)] == [NewItem({"ham": "ham", 'the 6" one': 'the 6" one'})] * 100
+
+
+raw = st.text(
+    st.sampled_from('""" ,;|ab=\\\'')
+    | st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n\r"),
+    max_size=12,
+)
+raw_lines = st.lists(st.tuples(raw, raw).map("\t".join), max_size=12)
+
+
+@untimed
+@given(raw_lines)
+def test_quotes_as_text_change_no_raw_text(lines: list[str]) -> None:
+    rows = read(corpus.table(lines), "tsv", quotes="none")
+    assert bad(rows) == []
+    assert payloads(rows) == corpus.rows(lines)
+
+
+@untimed
+@given(raw_lines)
+def test_any_raw_text_comes_in_unchanged_or_with_the_number_of_changed_fields(lines: list[str]) -> None:
+    rows = read(corpus.table(lines), "tsv")
+    found = summary(corpus.table(lines), "tsv")
+    assert bad(rows) == []
+    changed = [
+        (was, now)
+        for row, kept in zip(payloads(rows), corpus.rows(lines), strict=True)
+        for was, now in zip(kept.values(), row.values(), strict=True)  # type: ignore[attr-defined]
+        if was != now
+    ]
+    assert len(changed) == found.unquoted
+    assert all(was == '"' + now.replace('"', '""') + '"' for was, now in changed)
+
+
+@untimed
+@given(st.lists(raw | raw_lines.map("\n".join), max_size=8), st.sampled_from(["csv", "tsv"]))
+def test_every_line_of_any_table_is_in_a_row_or_counted(lines: list[str], format: str) -> None:
+    text = "\n".join(["a", *lines, ""])
+    mark = "," if format == "csv" else "\t"
+    for quotes in transfer.QUOTES:
+        rows = read(text.encode(), format, quotes=quotes, delimiter=mark)
+        found = summary(text.encode(), format, quotes=quotes, delimiter=mark)
+        good, left_out = len(payloads(rows)), sum(row.lines for row in rows if isinstance(row, BadRow))
+        apart = good + found.joined_lines - found.joined_rows
+        assert 1 + apart + left_out + found.blank_lines == text.count("\n")
