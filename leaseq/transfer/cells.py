@@ -17,9 +17,16 @@ from leaseq.model import Json
 PLAIN = ("person", "token", "attempt", "finished_at", "late")
 NESTED = ("payload", "result")
 
-# What a spreadsheet takes for a formula when a cell begins with it.
-_RUNS = ("=", "+", "-", "@", "\t", "\r")
+# What a spreadsheet takes for a formula when a cell begins with it; the last four are the full-width signs.
+_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_RUNS = (*_SIGNS, "\t", "\r", "\n")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+# A sign behind what may split columns, however the table is read: there a cell may begin. A number up to the
+# next such mark is none.
+_SIGN = f"[{re.escape(''.join(_SIGNS))}]"
+_SPLIT = re.compile(rf"([;,|\t])(?={_SIGN})(?!{_NUMBER.pattern}(?:\1|\Z))")
+_SIGN_BEHIND = re.compile(rf"(?<=[;,|\t]){_SIGN}")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 _encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -52,14 +59,20 @@ def flat(shape: Mapping[str, Any]) -> dict[str, str]:
 
 
 def cell(value: Json) -> str:
-    """The text of one cell. Text that a spreadsheet would run gets a leading apostrophe."""
+    """The text of one cell. What a spreadsheet would run in it gets an apostrophe in front."""
     if value is None:
         return ""
     if not isinstance(value, str):
-        return _encode(value)
+        return _STRING.sub(_escaped, _encode(value))
+    inert = _SPLIT.sub(r"\1'", value)
     if value.startswith(_RUNS) and not _NUMBER.fullmatch(value):
-        return "'" + value
-    return value
+        return "'" + inert
+    return inert
+
+
+def _escaped(string: re.Match[str]) -> str:
+    """A string of JSON, with signs behind a delimiter as ``\\u003d``: an apostrophe would change it."""
+    return _SIGN_BEHIND.sub(lambda sign: f"\\u{ord(sign[0]):04x}", string[0])
 
 
 def _nested_names(name: str, value: Json) -> Iterable[str]:

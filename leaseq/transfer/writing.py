@@ -12,7 +12,7 @@ from typing import IO, Any, BinaryIO
 
 from leaseq.errors import Invalid
 from leaseq.model import Answer
-from leaseq.transfer.cells import Columns, flat
+from leaseq.transfer.cells import Columns, cell, flat
 from leaseq.transfer.formats import checked_format
 from leaseq.transfer.shapes import answer_shape
 
@@ -57,7 +57,7 @@ def _table(shapes: Iterable[dict[str, Any]], delimiter: str) -> Iterator[bytes]:
         line = io.StringIO()
         # CRLF as in RFC 4180; with it the module quotes a cell that has either of the two characters.
         writer = csv.DictWriter(line, names, restval="", delimiter=delimiter, lineterminator="\r\n")
-        writer.writerow(dict(zip(names, names, strict=True)))
+        writer.writerow({name: cell(name) for name in names})
         yield line.getvalue().encode()
         for kept in spool:
             line.seek(0)

@@ -28,13 +28,27 @@ MUTANTS: tuple[Mutant, ...] = (
         "leaseq/transfer/cells.py",
         "transfer/writing transfer/round_trips",
         ("a cell with an @ is run", '("=", "+", "-", "@", ', '("=", "+", "-", '),
-        ("a cell with a tab is run", '"@", "\\t", "\\r")', '"@", "\\r")'),
+        ("a cell with a tab is run", '"\\t", "\\r", "\\n")', '"\\r", "\\n")'),
+        ("a cell with a line feed is run", '"\\t", "\\r", "\\n")', '"\\t", "\\r")'),
+        ("a cell with a full-width sign is run", ', "\\uff1d", "\\uff0b"', ', "\\uff0b"'),
+        ("behind a pipe a sign is run", "([;,|\\t])", "([;,\\t])"),
+        ("a number that goes on behind another mark is run", "(?:\\1|\\Z)", "(?:[;,|]|\\Z)"),
+        (
+            "in JSON a sign behind a delimiter is run",
+            "_STRING.sub(_escaped, _encode(value))",
+            "_encode(value)",
+        ),
         ("a number with something behind it is run", "_NUMBER.fullmatch(value)", "_NUMBER.match(value)"),
         ("a negative number gets an apostrophe", " and not _NUMBER.fullmatch(value):", ":"),
     ),
     *mutants(
         "leaseq/transfer/writing.py",
         "transfer/writing transfer/round_trips",
+        (
+            "a column's name is run",
+            "{name: cell(name) for name in names}",
+            "dict(zip(names, names, strict=True))",
+        ),
         ("lines end as the machine has it", 'lineterminator="\\r\\n"', 'lineterminator="\\n"'),
         ("tabs are commas", '"," if known == "csv" else "\\t"', '","'),
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -73,7 +74,10 @@ def test_any_export_reads_back_as_json(pairs: list[tuple[object, object]], forma
     assert [(row["payload"], row["result"]) for row in read] == pairs  # type: ignore[index]
 
 
-plain_text = text.filter(lambda found: not found.startswith(("=", "+", "-", "@", "\t", "\r", "'")))
+runs = re.compile("[=+@\uff1d\uff0b\uff0d\uff20-]")
+plain_text = text.filter(
+    lambda found: not found.startswith(("\t", "\r", "\n", "'")) and not runs.search(found)
+)
 
 
 @untimed
@@ -97,3 +101,22 @@ def test_any_table_that_is_exported_reads_back(found: list[dict[str, str]], form
 def test_no_bytes_make_reading_raise(data: bytes, format: str) -> None:
     list(transfer.read(io.BytesIO(data), format))
     list(transfer.read(io.BytesIO(b"[" + data), format, id_field="a"))
+
+
+@untimed
+@given(st.lists(text, max_size=4) | st.dictionaries(text, values, max_size=4))
+def test_any_json_in_a_cell_reads_back(found: object) -> None:
+    assert json.loads(transfer.cell(found)) == found  # type: ignore[arg-type]
+
+
+marked = st.text(st.sampled_from("=+-@\uff1d;,|\t1.e a\"'\\"), max_size=12)
+
+
+@untimed
+@given(marked, st.sampled_from(";,|\t"))
+def test_no_cell_that_any_delimiter_splits_off_is_run(found: str, delimiter: str) -> None:
+    number = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+    for part in transfer.cell(found).split(delimiter):
+        assert not runs.match(part) or number.fullmatch(part)
+    for part in transfer.cell([found, {found: [found, -1]}]).split(delimiter):
+        assert not runs.match(part) or re.match(r"-1[\]}]", part)

@@ -122,7 +122,8 @@ def test_a_table_of_nothing_has_a_header() -> None:
         ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
         ("-2+3", "'-2+3"),
         ("@SUM(A1)", "'@SUM(A1)"),
-        ("\t=1", "'\t=1"),
+        ("\t=1", "'\t'=1"),
+        ("\tx", "'\tx"),
         ("\r=1", "'\r=1"),
         ("-", "'-"),
         ("+1 555", "'+1 555"),
@@ -130,6 +131,24 @@ def test_a_table_of_nothing_has_a_header() -> None:
         ("-12\n", "'-12\n"),
         ("+1.5e-7", "+1.5e-7"),
         ("a=1", "a=1"),
+        ("\n=1", "'\n=1"),
+        ("\n- one", "'\n- one"),
+        ("＝1+1", "'＝1+1"),
+        ("＋1", "'＋1"),
+        ("－1", "'－1"),
+        ("＠SUM(A1)", "'＠SUM(A1)"),
+        ("a;=1+1", "a;'=1+1"),
+        ("a,+1+1", "a,'+1+1"),
+        ("a|-1+1|@x", "a|'-1+1|'@x"),
+        ("a\t=1", "a\t'=1"),
+        ("a;＝1", "a;'＝1"),
+        ("=1;=2", "'=1;'=2"),
+        ("-1;2", "'-1;2"),
+        ("49.5,-122.3", "49.5,-122.3"),
+        ("1;-2;+3e4", "1;-2;+3e4"),
+        ("1;-2,=3", "1;'-2,'=3"),
+        ("a, =1", "a, =1"),
+        ("a:=1", "a:=1"),
         ("", ""),
     ],
 )
@@ -138,6 +157,20 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text: str, cell: str) -
     rows = table("csv", answer(id=text or "x", person=text or "x", payload={"a": text}, result=text))
     assert rows[1][1:3] == [cell, cell]
     assert rows[1][0] == rows[1][3] == (cell or "x")
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv"])
+def test_the_json_of_a_cell_says_the_same_and_has_no_sign_behind_a_delimiter(format: str) -> None:
+    deep = {"x": "a;=1+1", "k|@y": ["a,+1", "\\;-1", -3, [1, -2]], "z": "a=1"}
+    cell = table(format, answer(payload={"deep": deep}, result=deep))[1][1]
+    assert json.loads(cell) == deep
+    assert cell.startswith('{"x":"a;\\u003d1+1","k|\\u0040y":["a,\\u002b1"')
+    assert [sign for sign in (";=", "|@", ",+", ";-") if sign in cell] == []
+    assert "[1,-2]" in cell
+
+
+def test_a_field_name_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
+    assert table("csv", answer(payload={"a;=1": 1}, result={"b": 2}))[0][1:3] == ["payload.a;'=1", "result.b"]
 
 
 def test_too_many_columns_are_refused_with_the_way_out() -> None:
