@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
+from tests.transfer import corpus
 from webapp.accounts import Accounts
 
 from .conftest import PASSWORD, judge, sign_in
@@ -65,3 +66,25 @@ def test_a_dropped_file_that_is_no_utf8_is_told(at_import: Page, queue: leaseq.Q
     )
     expect(tab.get_by_text("Line 2: not UTF-8 text")).to_be_visible()
     expect(tab.get_by_label("File")).to_have_value(re.compile("rows.csv"))
+
+
+def test_quotes_of_raw_text_are_found_out_and_can_be_chosen(
+    at_import: Page, queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    tab, file = at_import, tmp_path / "sms.tsv"
+    file.write_bytes(corpus.table(['ham\t"said"', 'spam\t"x', "ham\tplain"]))
+    tab.get_by_label("File").set_input_files(file)
+    told = tab.get_by_text("Line 3: a field begins with a quote and does not end with it.")
+    expect(told).to_be_visible()
+    quotes = tab.get_by_label("Double quotes")
+    expect(quotes).to_have_value("auto")
+    quotes.focus()
+    quotes.select_option("Enclose fields")
+    expect(tab.get_by_text("Choose that double quotes are text.")).to_be_visible()
+    expect(quotes).to_be_focused()
+    judge(tab)
+    quotes.select_option("Are text")
+    expect(tab.get_by_role("region", name="The first rows")).to_contain_text('"said"')
+    tab.get_by_role("button", name="Import").click()
+    expect(tab.get_by_text("3 added, 0 there already, 0 rejected.")).to_be_visible()
+    assert [item.payload["text"] for item in queue.items("inbound")] == ['"said"', '"x', "plain"]

@@ -60,7 +60,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/transfer/tables.py",
-        "transfer/reading transfer/rows",
+        "transfer/reading transfer/quotes transfer/rows",
         (
             "a row may have too many cells",
             "if len(cells) != len(names):",

@@ -54,6 +54,9 @@ def test_fields_whose_quotes_all_close_are_unquoted_and_counted() -> None:
     ]
     found = summary(data, "tsv")
     assert (found.quotes, found.unquoted, found.open_quote_line) == ("double", 3, None)
+    for same in (data.replace(b"\n", b"\r\n"), data.removesuffix(b"\n"), b"\xef\xbb\xbf" + data):
+        assert read(same, "tsv") == read(data, "tsv")
+        assert summary(same, "tsv") == found
     kept = read(data, "tsv", quotes="none")
     assert payloads(kept)[0] == {"label": '"ham"', "text": '"say ""hi"""'}
     assert summary(data, "tsv", quotes="none").unquoted == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
@@ -13,6 +14,7 @@ import pytest
 from werkzeug.exceptions import ClientDisconnected
 
 import leaseq
+from tests.transfer import corpus
 from webapp.manage import runs as runs_module
 from webapp.manage.runs import Runs
 
@@ -110,6 +112,98 @@ def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
     assert "1 added" in done.text
     assert queue.items("inbound")[0].payload == {"Betrag, netto": "1,5", "Kunde": "Müller"}
     assert look(boss, base, data, delimiter="colon").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "selected"), [("rows.csv", "id|text", "pipe"), ("rows.tsv", "id,text", "comma")]
+)
+def test_one_column_that_may_be_several_is_asked_about(
+    boss: Browser, base: str, queue: leaseq.Queue, name: str, header: str, selected: str
+) -> None:
+    data = f"{header}\n1{header[2]}x\n".encode()
+    seen = look(boss, base, data, name)
+    assert "Choose what splits it" in seen.text
+    assert 'id="go"' not in seen.text
+    _, done = send(boss, base, data, name)
+    assert "0 added, 0 there already, 1 rejected" in done.text
+    assert "or by" in done.text
+    assert "Choose what splits the columns." in done.text
+    fields = chosen(look(boss, base, data, name, **{**chosen(seen), "delimiter": selected}))
+    assert fields["column"] == ["id", "text"]
+    assert "1 added" in send(boss, base, data, name, **fields)[1].text
+    assert queue.get("1").payload == {"id": "1", "text": "x"}
+
+
+def test_a_line_that_names_what_splits_is_passed_over(boss: Browser, base: str) -> None:
+    seen = look(boss, base, b"sep=;\r\nid;text, raw\r\n1;x\r\n")
+    assert 'value="semicolon" selected' in seen.text
+    assert chosen(seen)["column"] == ["id", "text, raw"]
+    assert "Choose what splits it" in look(boss, base, b"sep=:\nid:text\n1:x\n").text
+
+
+def test_raw_text_keeps_its_quotes_and_the_page_says_so(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = corpus.table(['ham\t"one"', 'spam\t"two', "ham\tthree"])
+    seen = look(boss, base, data, "sms.tsv")
+    said = (
+        "Line 3: a field begins with a quote and does not end with it. So all quotes in the file are"
+    )
+    assert said in seen.text
+    assert "&#34;one&#34;" in seen.text
+    fields = chosen(seen)
+    assert fields["quotes"] == "auto"
+    to, done = send(boss, base, data, "sms.tsv", **fields)
+    assert "3 added, 0 there already, 0 rejected" in done.text
+    assert said in done.text
+    assert said in boss.get(to).text
+    assert [item.payload["text"] for item in queue.items("inbound")] == ['"one"', '"two', "three"]
+
+
+def test_fields_that_lose_their_quotes_are_counted_and_can_keep_them(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = corpus.table(['ham\t"one"', 'spam\t"two"'])
+    said = "Quotes taken off: from 2 fields. To keep them, choose that double quotes are text."
+    seen = look(boss, base, data, "sms.tsv")
+    assert said in seen.text
+    assert "further on" not in seen.text
+    assert "further on leaves its quote open" in look(boss, base, data, "sms.tsv", whole="no").text
+    assert said in send(boss, base, data, "sms.tsv", **chosen(seen))[1].text
+    kept = look(boss, base, data, "sms.tsv", **{**chosen(seen), "quotes": "none"})
+    assert said not in kept.text
+    assert said not in send(boss, base, data, "sms.tsv", **chosen(kept))[1].text
+    assert [item.payload["text"] for item in queue.items("inbound")] == ["one", "two", '"one"', '"two"']
+
+
+def test_a_quote_that_joins_rows_or_is_left_open_is_told_with_what_to_choose(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = b'a,b\n1,"x\n2,y"\n3,"z\n4,z\n\n'
+    seen = look(boss, base, data)
+    assert "Line 4: a quote opens in this row and does not close (lines 4 to 6 are left out)" in seen.text
+    to, done = send(boss, base, data, **chosen(seen))
+    assert "1 added, 0 there already, 3 rejected" in done.text
+    assert "closes in a later line: 1 (first: lines 2 to 3)" in done.text
+    assert "Choose that double quotes are text." in boss.get(to).text
+    assert "These are the first" not in done.text, "they are all there"
+    reasons = list(csv.reader(io.StringIO(boss.get(f"{to}/rejected").text)))
+    assert "Choose that double quotes are text." in reasons[1][1]
+    again = look(boss, base, data, **{**chosen(seen), "quotes": "none"})
+    assert "Blank lines passed over: 1." in again.text
+    assert "4 added, 0 there already, 0 rejected" in send(boss, base, data, **chosen(again))[1].text
+    assert look(boss, base, data, quotes="single").status_code == 400
+
+
+def test_columns_stay_chosen_when_other_quotes_are_as_long_as_they_are_there(
+    boss: Browser, base: str
+) -> None:
+    data = b'nr\t"text"\n1\tx\n'
+    fields = {**chosen(look(boss, base, data, "rows.tsv")), "id": "nr", "column": ["nr"]}
+    assert chosen(look(boss, base, data, "rows.tsv", **{**fields, "quotes": "none"}))["id"] == "nr"
+    gone = look(boss, base, data, "rows.tsv", **{**fields, "column": ["text"], "quotes": "none"})
+    assert html.unescape(" ".join(chosen(gone)["column"])) == 'nr "text"'
+    assert "has no column" not in gone.text
 
 
 def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, base: str) -> None:
@@ -245,6 +339,36 @@ def test_an_import_that_fell_silent_is_told(
 
     monkeypatch.setattr(runs_module, "datetime", Later)
     assert "nothing was heard of it" in boss.get(f"{base}/{id}").text
+
+
+def test_an_import_that_is_read_ahead_is_heard_of(
+    boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from webapp.requests import StrictRequest
+
+    clock = [datetime.now(UTC)]
+    states: list[bool] = []
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return clock[0].astimezone(tz)
+
+    class Slow(io.BytesIO):
+        """A body that takes its time: no row enters before its last line is here."""
+
+        def readline(self, *_: Any) -> bytes:
+            clock[0] += timedelta(seconds=25)
+            (run,) = Runs(server.client).latest(queue.name)
+            states.append(run.silent)
+            return super().readline()
+
+    monkeypatch.setattr(runs_module, "datetime", Clock)
+    monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: Slow(b"a\n" + b'"x"\n' * 5))
+    _, answer = send(boss, base, b"", "rows.tsv")
+    assert "5 added" in answer.text
+    assert len(states) > 5
+    assert not any(states)
 
 
 def test_an_import_of_another_queue_is_none(boss: Browser, base: str, asking: leaseq.Queue) -> None:

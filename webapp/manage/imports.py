@@ -19,7 +19,8 @@ from leaseq import Invalid, LeaseqError, transfer
 from webapp.gate import needs, takes_any_size
 from webapp.manage import bp
 from webapp.manage.plans import Plan, look_at
-from webapp.manage.runs import BadRows, Run, Runs
+from webapp.manage.remarks import remarks
+from webapp.manage.runs import BadRows, Heard, Run, Runs
 from webapp.manage.settings import PIECE
 from webapp.requests import strict_request
 from webapp.state import person, queue, state
@@ -66,7 +67,8 @@ def look_at_file(q: str) -> str | tuple[str, int]:
         look = look_at(piece.stream.read(), whole, request.form, request.form.get("name", ""))
     except Invalid as refused:
         return render_template("manage/import_look.html", look=None, error=str(refused)), 400
-    return render_template("manage/import_look.html", look=look, error=None, q=q)
+    said = remarks(look.summary, whole=look.whole)
+    return render_template("manage/import_look.html", look=look, remarks=said, error=None, q=q)
 
 
 @bp.post("/manage/<q>/import/plan")
@@ -121,20 +123,21 @@ def rejected_rows(q: str, id: str) -> Response:
 def _take_in(found: leaseq.Queue, runs: Runs, id: str, plan: Plan, stream: BinaryIO) -> None:
     """What was taken in stays in, whatever ends this; the run tells how far it came."""
     bad = BadRows(runs, id)
+    rows = plan.rows(cast("BinaryIO", Heard(stream, runs, id)))
     try:
         result = transfer.import_items(
-            found, plan.rows(stream), on_bad=bad.note, progress=lambda so_far: runs.progress(id, so_far)
+            found, rows, on_bad=bad.note, progress=lambda so_far: runs.progress(id, so_far)
         )
         bad.flush()
         runs.progress(id, result)
-        runs.tell(id, state="done")
+        runs.end(id, "done", rows.summary)
     except ClientDisconnected:
         bad.flush()
-        runs.tell(id, state="stopped", why=_("the connection ended before the file did"))
+        runs.end(id, "stopped", rows.summary, why=_("the connection ended before the file did"))
         raise
     except LeaseqError as error:
         with contextlib.suppress(LeaseqError):
-            runs.tell(id, state="stopped", why=str(error))
+            runs.end(id, "stopped", rows.summary, why=str(error))
         raise
 
 
@@ -173,9 +176,17 @@ def _run(runs: Runs, q: str, id: str) -> Run:
 
 
 def _piece(found: leaseq.Queue, run: Run) -> str:
-    rejected = list(_runs().bad(run.id, BAD_ROWS_SHOWN)) if run.over and run.result.rejected else []
+    rejected = list(_runs().bad(run.id, BAD_ROWS_SHOWN + 1)) if run.over and run.result.rejected else []
     page = "manage/import_state.html" if PIECE in request.headers else "manage/import_run.html"
-    return render_template(page, queue=found, policy=found.policy, run=run, bad=rejected)
+    return render_template(
+        page,
+        queue=found,
+        policy=found.policy,
+        run=run,
+        bad=rejected[:BAD_ROWS_SHOWN],
+        more=len(rejected) > BAD_ROWS_SHOWN,
+        remarks=remarks(run.summary),
+    )
 
 
 def _page(found: leaseq.Queue, error: str | None = None) -> str:

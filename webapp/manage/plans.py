@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, BinaryIO
 
@@ -12,7 +12,8 @@ from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
 from leaseq import Invalid, Json, transfer
-from leaseq.transfer import BadRow, NewItem, Picked
+from leaseq.transfer import BadRow, NewItem, Picked, TableSummary
+from webapp.manage.remarks import told
 
 ROWS_SHOWN = 5
 ROWS_LOOKED_AT = 200
@@ -32,6 +33,7 @@ class Plan:
     due: str | None = None
     requires: str | None = None
     delimiter: str | None = None  # by its name; None: as the header tells
+    quotes: transfer.Quotes = "auto"
 
     @classmethod
     def sent(cls, form: MultiDict[str, str], file: str) -> Plan:
@@ -42,6 +44,7 @@ class Plan:
             envelope=form.get("envelope") == "yes",
             columns=tuple(form.getlist("column")) if form.get("chosen") else None,
             delimiter=form.get("delimiter") or None,
+            quotes=_quotes(form.get("quotes")),
             **{role: form.get(role) or None for role in ROLES},
         )
         if plan.delimiter not in (None, *transfer.DELIMITERS):
@@ -57,11 +60,12 @@ class Plan:
     def to_keep(self) -> dict[str, Any]:
         return asdict(self)
 
-    def rows(self, stream: BinaryIO) -> Iterator[NewItem | BadRow]:
+    def rows(self, stream: BinaryIO) -> transfer.Rows:
         if self.envelope:
             return transfer.read(stream, self.format, envelope=True)
         mark = transfer.DELIMITERS[self.delimiter] if self.table and self.delimiter else None
-        return transfer.read(stream, self.format, picked=self._picked(), delimiter=mark)
+        quotes = self.quotes if self.table else "auto"
+        return transfer.read(stream, self.format, picked=self._picked(), delimiter=mark, quotes=quotes)
 
     @property
     def table(self) -> bool:
@@ -71,6 +75,11 @@ class Plan:
     def looks(self) -> str:
         """What the columns' names were read by: with another, those that were chosen mean nothing."""
         return f"{self.format} {self.delimiter if self.table else None}"
+
+    def named(self) -> set[str]:
+        """The columns that it names."""
+        picked = self._picked()
+        return set(picked.needs()) if picked else set()
 
     def _picked(self) -> Picked | None:
         picked = Picked(self.columns, self.id, self.priority, self.due, self.requires)
@@ -86,6 +95,8 @@ class Look:
     rows: tuple[Json, ...]
     findings: tuple[tuple[int, str], ...]  # line and what is wrong
     tables: bool  # whether its rows can only be payloads
+    summary: TableSummary | None  # how quotes and lines were read so far; None: of JSON
+    whole: bool  # whether that was the whole file
 
 
 def look_at(piece: bytes, whole: bool, sent: MultiDict[str, str], file: str) -> Look:
@@ -97,24 +108,32 @@ def look_at(piece: bytes, whole: bool, sent: MultiDict[str, str], file: str) -> 
     splits = _splits(plan, data)
     if len(splits) == 1 and plan.table:
         plan = replace(plan, delimiter=splits[0])
-    plain = Plan(plan.file, plan.format, delimiter=plan.delimiter)
+    plain = Plan(plan.file, plan.format, delimiter=plan.delimiter, quotes=plan.quotes)
     rows = [row.payload for row in _first(plain.rows(io.BytesIO(data)), whole) if isinstance(row, NewItem)]
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
-    if looked != plan.looks:
+    if looked != plan.looks or not plan.named() <= set(columns):
         plan = _guessed(plain, columns, rows, plan.table)
-    bad = [row for row in _first(plan.rows(io.BytesIO(data)), whole) if isinstance(row, BadRow)]
-    findings = [(row.line, row.message + _hint(row, data)) for row in bad[:FINDINGS_SHOWN]]
+    read = plan.rows(io.BytesIO(data))
+    bad = [row for row in _first(read, whole) if isinstance(row, BadRow)]
+    findings = [(row.line, told(row) + _hint(row, data)) for row in bad[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose what splits it.")))]
-    return Look(plan, columns, tuple(rows[:ROWS_SHOWN]), tuple(findings), plan.table)
+    return Look(plan, columns, tuple(rows[:ROWS_SHOWN]), tuple(findings), plan.table, read.summary, whole)
 
 
 def _splits(plan: Plan, data: bytes) -> tuple[str, ...]:
     """What may split the columns, by name: what was chosen, else what the header has."""
-    if plan.delimiter or plan.format == "tsv":
-        return (plan.delimiter or "tab",)
+    if plan.delimiter or not plan.table:
+        return (plan.delimiter,) if plan.delimiter else ()
     names = {mark: name for name, mark in transfer.DELIMITERS.items()}
-    return tuple(names[mark] for mark in transfer.splits(io.BytesIO(data))) if plan.table else ()
+    return tuple(names[mark] for mark in transfer.splits(io.BytesIO(data), plan.format, plan.quotes))
+
+
+def _quotes(sent: str | None) -> transfer.Quotes:
+    for known in transfer.QUOTES:
+        if known == (sent or "auto"):
+            return known
+    raise Invalid("quotes", "one of " + ", ".join(transfer.QUOTES))
 
 
 def _first(rows: Iterable[NewItem | BadRow], whole: bool) -> list[NewItem | BadRow]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, BinaryIO
 
 from leaseq import Client
-from leaseq.transfer import BadRow, ImportResult
+from leaseq.transfer import BadRow, ImportResult, TableSummary
 from webapp.manage.plans import Plan
+from webapp.manage.remarks import told
 
 _BASE = "leaseq:{@imports}:"  # no queue can have this name: it has an '@'
 DAYS = 7
@@ -33,6 +34,7 @@ class Run:
     heard: datetime
     result: ImportResult
     why: str = ""
+    summary: TableSummary | None = None  # how quotes and lines were read; None: it is not over, or of JSON
 
     @property
     def over(self) -> bool:
@@ -96,11 +98,15 @@ class Runs:
         with self._client.translating():
             self._redis.hset(_run(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
 
+    def end(self, id: str, state: str, summary: TableSummary | None, **fields: str) -> None:
+        """Note how it ended and how its quotes and lines were read."""
+        self.tell(id, state=state, summary=json.dumps(summary and asdict(summary)), **fields)
+
     def progress(self, id: str, result: ImportResult) -> None:
         self.tell(id, added=result.added, duplicates=result.duplicates, rejected=result.rejected)
 
     def keep_bad(self, id: str, rows: list[BadRow]) -> None:
-        values = [json.dumps({"line": row.line, "reason": row.message, "row": row.value}) for row in rows]
+        values = [json.dumps({"line": row.line, "reason": told(row), "row": row.value}) for row in rows]
         with self._client.translating():
             self._redis.rpush(_bad(id), *values)
             self._redis.expire(_bad(id), DAYS * 86_400)
@@ -113,6 +119,30 @@ class Runs:
             yield from map(json.loads, found)
             if len(found) < _CHUNK:
                 return
+
+
+class Heard:
+    """The file of a run, which is heard of while it is read: rows may be long in coming, or read ahead."""
+
+    def __init__(self, stream: BinaryIO, runs: Runs, id: str) -> None:
+        self._stream = stream
+        self._runs = runs
+        self._id = id
+        self._told = datetime.now(UTC)
+
+    def read(self, size: int = -1, /) -> bytes:
+        self._tell()
+        return self._stream.read(size)
+
+    def readline(self, limit: int = -1, /) -> bytes:
+        self._tell()
+        return self._stream.readline(limit)
+
+    def _tell(self) -> None:
+        now = datetime.now(UTC)
+        if (now - self._told).total_seconds() > SILENT / 4:
+            self._told = now
+            self._runs.tell(self._id)
 
 
 class BadRows:
@@ -153,7 +183,15 @@ def _of(id: str, record: dict[str, str]) -> Run:
         datetime.fromisoformat(record["heard"]),
         ImportResult(*counts),
         record.get("why", ""),
+        _summary(json.loads(record.get("summary", "null"))),
     )
+
+
+def _summary(kept: dict[str, Any] | None) -> TableSummary | None:
+    if kept is None:
+        return None
+    first = kept.pop("joined_first")
+    return TableSummary(**kept, joined_first=tuple(first) if first else None)
 
 
 def _run(id: str) -> str:

@@ -1,0 +1,61 @@
+"""What an import's page says of the rows of a file: of a bad one, and of how quotes and lines were read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flask_babel import format_decimal
+from flask_babel import gettext as _
+
+from leaseq.transfer import BadRow, TableSummary
+
+
+def told(row: BadRow) -> str:
+    """What is wrong with a row, and what to choose on the page."""
+    if row.remedy is None:
+        return row.message
+    fault = replace(row, remedy=None).message
+    if row.remedy == "quotes":
+        return f"{fault}. " + str(_("Choose that double quotes are text."))
+    return f"{fault}. " + str(_("Choose what splits the columns."))
+
+
+def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
+    """How quotes and lines were read, where it could have been otherwise; ``whole``: to the file's end."""
+    if summary is None:
+        return []
+    found: list[str] = []
+    if summary.unquoted:
+        found.append(_quoted(summary.unquoted, whole))
+    if summary.open_quote_line:
+        found.append(
+            _(
+                "Line %(n)s: a field begins with a quote and does not end with it."
+                " So all quotes in the file are read as text.",
+                n=format_decimal(summary.open_quote_line),
+            )
+        )
+    if summary.joined_first:
+        found.append(
+            _(
+                "Rows made of several lines, by a quote that closes in a later line: %(n)s"
+                " (first: lines %(first)s to %(last)s)."
+                " Where each line is a row, choose that double quotes are text.",
+                n=format_decimal(summary.joined_rows),
+                first=format_decimal(summary.joined_first[0]),
+                last=format_decimal(summary.joined_first[1]),
+            )
+        )
+    if summary.blank_lines:
+        found.append(_("Blank lines passed over: %(n)s.", n=format_decimal(summary.blank_lines)))
+    return found
+
+
+def _quoted(number: int, whole: bool) -> str:
+    n = format_decimal(number)
+    said = str(
+        _("Quotes taken off: from %(n)s fields. To keep them, choose that double quotes are text.", n=n)
+    )
+    if whole:
+        return said
+    return f"{said} " + str(_("They stay if a field further on leaves its quote open."))
