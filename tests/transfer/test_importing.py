@@ -75,7 +75,7 @@ def test_queues_count_duplicates(queue) -> None:  # type: ignore[no-untyped-def]
     assert queue.get("a").payload == {"id": "a", "x": "1"}
 
 
-@pytest.mark.parametrize("format", ["csv", "json", "jsonl"])
+@pytest.mark.parametrize("format", ["csv", "tsv", "json", "jsonl"])
 def test_a_large_import_takes_no_more_memory_than_a_small_one(format: str) -> None:
     small, large = (_import_peak(format, count) for count in (2_000, 20_000))
     assert large < small * 1.5 + 200_000
@@ -113,6 +113,9 @@ def _lines(format: str, count: int) -> Iterator[bytes]:
     if format == "csv":
         yield b"id,name\n"
         yield from (b'%d,"airport, %d"\n' % (n, n) for n in range(count))
+    elif format == "tsv":
+        yield b"id\tname\n"
+        yield from (b'%d\t"airport, %d"\n' % (n, n) for n in range(count))  # read ahead to the end
     else:
         begin, between, end = (b"[", b",\n", b"]") if format == "json" else (b"", b"\n", b"\n")
         for n in range(count):

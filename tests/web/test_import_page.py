@@ -146,9 +146,7 @@ def test_raw_text_keeps_its_quotes_and_the_page_says_so(
 ) -> None:
     data = corpus.table(['ham\t"one"', 'spam\t"two', "ham\tthree"])
     seen = look(boss, base, data, "sms.tsv")
-    said = (
-        "Line 3: a field begins with a quote and does not end with it. So all quotes in the file are"
-    )
+    said = "Line 3: a field begins with a quote and does not end with it. So all quotes in the file are"
     assert said in seen.text
     assert "&#34;one&#34;" in seen.text
     fields = chosen(seen)
