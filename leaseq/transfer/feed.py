@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from leaseq.transfer.delimiters import separator_of
 from leaseq.transfer.lines import MAX_ROW_BYTES, Line, lines
-from leaseq.transfer.quotes import Quotes, QuotesFound, settled
+from leaseq.transfer.quotes import QuoteMode, Quotes, settle_quotes
 
 
 class TooLong(Exception):
@@ -19,7 +19,7 @@ class Feed:
     """Hands lines to ``csv.reader`` and knows where its present record began and what is wrong in it."""
 
     def __init__(self, stream: BinaryIO, quotes: Quotes) -> None:
-        self.quotes = QuotesFound(quotes)
+        self.quotes = QuoteMode(quotes)
         self._lines: Iterator[Line] = lines(stream)
         self._next: Line | None = None  # taken from _lines already
         self.begin()
@@ -60,7 +60,7 @@ class Feed:
     def settle(self, delimiter: str) -> None:
         """From here on, ``quoted`` is known before each record."""
         if self.quotes.quotes == "auto":
-            self._lines = settled(self._lines, delimiter, self.quotes)
+            self._lines = settle_quotes(self._lines, delimiter, self.quotes)
 
     def quoted(self) -> bool:
         """Whether quotes enclose fields in the record that comes."""

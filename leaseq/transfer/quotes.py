@@ -18,7 +18,7 @@ _CLOSED = re.compile(rb'"(?:[^"]|"")*+"')
 
 
 @dataclass(slots=True)
-class QuotesFound:
+class QuoteMode:
     """How quotes are read. ``auto``: no field began with one yet, so that both ways read the same."""
 
     quotes: Quotes
@@ -26,7 +26,7 @@ class QuotesFound:
     open_quote_line: int | None = None
 
 
-def settled(ahead: Iterator[Line], delimiter: str, found: QuotesFound) -> Iterator[Line]:
+def settle_quotes(ahead: Iterator[Line], delimiter: str, found: QuoteMode) -> Iterator[Line]:
     """The same lines. Before the first with a field in quotes is given out, ``found`` says what quotes are.
 
     To know it, lines are read on from there, into a temporary file, up to the first quote that is left open

@@ -20,7 +20,7 @@ from webapp.gate import needs, takes_any_size
 from webapp.manage import bp
 from webapp.manage.plans import Plan, look_at
 from webapp.manage.remarks import remarks
-from webapp.manage.runs import BadRows, Heard, Run, Runs
+from webapp.manage.runs import BadRows, HeartbeatStream, Run, Runs
 from webapp.manage.settings import PIECE
 from webapp.requests import strict_request
 from webapp.state import person, queue, state
@@ -123,7 +123,7 @@ def rejected_rows(q: str, id: str) -> Response:
 def _take_in(found: leaseq.Queue, runs: Runs, id: str, plan: Plan, stream: BinaryIO) -> None:
     """What was taken in stays in, whatever ends this; the run tells how far it came."""
     bad = BadRows(runs, id)
-    rows = plan.rows(cast("BinaryIO", Heard(stream, runs, id)))
+    rows = plan.rows(cast("BinaryIO", HeartbeatStream(stream, runs, id)))
     try:
         result = transfer.import_items(
             found, rows, on_bad=bad.note, progress=lambda so_far: runs.progress(id, so_far)

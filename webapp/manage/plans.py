@@ -13,7 +13,7 @@ from werkzeug.datastructures import MultiDict
 
 from leaseq import Invalid, Json, transfer
 from leaseq.transfer import BadRow, NewItem, Picked, TableSummary
-from webapp.manage.remarks import told
+from webapp.manage.remarks import bad_row_message
 
 ROWS_SHOWN = 5
 ROWS_LOOKED_AT = 200
@@ -115,7 +115,7 @@ def look_at(piece: bytes, whole: bool, sent: MultiDict[str, str], file: str) -> 
         plan = _guessed(plain, columns, rows, plan.table)
     read = plan.rows(io.BytesIO(data))
     bad = [row for row in _first(read, whole) if isinstance(row, BadRow)]
-    findings = [(row.line, told(row) + _hint(row, data)) for row in bad[:FINDINGS_SHOWN]]
+    findings = [(row.line, bad_row_message(row) + _hint(row, data)) for row in bad[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose what splits it.")))]
     return Look(plan, columns, tuple(rows[:ROWS_SHOWN]), tuple(findings), plan.table, read.summary, whole)

@@ -10,7 +10,7 @@ from flask_babel import gettext as _
 from leaseq.transfer import BadRow, TableSummary
 
 
-def told(row: BadRow) -> str:
+def bad_row_message(row: BadRow) -> str:
     """What is wrong with a row, and what to choose on the page."""
     if row.remedy is None:
         return row.message

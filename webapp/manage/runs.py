@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from leaseq import Client
 from leaseq.transfer import BadRow, ImportResult, TableSummary
 from webapp.manage.plans import Plan
-from webapp.manage.remarks import told
+from webapp.manage.remarks import bad_row_message
 
 _BASE = "leaseq:{@imports}:"  # no queue can have this name: it has an '@'
 DAYS = 7
@@ -106,7 +106,9 @@ class Runs:
         self.tell(id, added=result.added, duplicates=result.duplicates, rejected=result.rejected)
 
     def keep_bad(self, id: str, rows: list[BadRow]) -> None:
-        values = [json.dumps({"line": row.line, "reason": told(row), "row": row.value}) for row in rows]
+        values = [
+            json.dumps({"line": row.line, "reason": bad_row_message(row), "row": row.value}) for row in rows
+        ]
         with self._client.translating():
             self._redis.rpush(_bad(id), *values)
             self._redis.expire(_bad(id), DAYS * 86_400)
@@ -121,8 +123,8 @@ class Runs:
                 return
 
 
-class Heard:
-    """The file of a run, which is heard of while it is read: rows may be long in coming, or read ahead."""
+class HeartbeatStream:
+    """The file of a run; while it is read, the run counts as alive, however long its next row takes."""
 
     def __init__(self, stream: BinaryIO, runs: Runs, id: str) -> None:
         self._stream = stream
