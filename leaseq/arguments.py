@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import get_args
 from urllib.parse import unquote
 
-from leaseq import ids, records, strict
+from leaseq import digest, ids, records, strict
 from leaseq.errors import Invalid
 from leaseq.model import Did, Filter, Held, Item, Lease, NewItem
 
@@ -49,6 +50,11 @@ def request(value: object) -> str:
     if not isinstance(value, str) or not _REQUEST.match(value):
         raise Invalid("request_id", "1 to 128 printable ASCII characters without spaces")
     return value
+
+
+def chosen(request: str, chunk: int, rows: Sequence[str]) -> str:
+    """A caller's request id as the server keeps it: with the number of a chunk, and a digest of it."""
+    return f"{request}\a{chunk}\a{digest.digest_of_rows(rows)}"
 
 
 def row(new: NewItem, id: str) -> list[str]:

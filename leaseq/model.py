@@ -55,6 +55,14 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """An item that was not added: the queue has one of its id already, with another payload."""
+
+    place: int  # in what was given, from 0
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Lease:
     """One grant of one item to one person."""
 

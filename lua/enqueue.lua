@@ -4,11 +4,14 @@ is full: what is in the queue must still have room to be worked.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{q}:scheduled
        5 leaseq:{q}:journal
-ARGV   1 the time in microseconds, or ''   2 request id
+ARGV   1 the time in microseconds, or ''   2 request id; one that the caller chose is followed by \a, the
+       number of the chunk, \a, and a digest of what the call adds
        then for each item: id, its head beyond the time (see includes/item.lua, with z<delay in
        microseconds>; before it, where the policy has dedupe_seconds, the payload's digest), payload
 REPLY  {'ok', how many were added; with dedupe_seconds also the id of the item that has the first one's
-       payload, or ''}   {'digests'}: send them   {'no-queue'}
+       payload, or '' (nil without); where there are any, the places (from 1) of items whose id is there
+       with another text as its payload}   {'digests'}: send them   {'no-queue'}
+       {'reused'}: this request id was used for something else
        {'rows', how many sets of skills may wait at once} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, SCHEDULED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -25,11 +28,14 @@ if not status then return { 'no-queue' } end
 --- @include due
 -- A lost reply: the same request again gets the count that it got. Some are remembered, for others may
 -- have enqueued meanwhile.
-local remembered, window, counted = {}, dedupe_seconds * 1000000, false
+local remembered, window, counted, before_added = {}, dedupe_seconds * 1000000, false, nil
+local chosen = string.match(request, '^.*\a')
 for same, before in string.gmatch(last or '', '(%S+) (%d+)') do
   if same == request then
-    if before ~= '0' then return { 'ok', before + 0, window > 0 and '' or nil } end
-    counted = true -- nothing entered: who has the payload is looked up again
+    counted = true -- where nothing entered, who has the payload is looked up again
+    if before ~= '0' then before_added = before + 0 end
+  elseif chosen and string.sub(same, 1, #chosen) == chosen then
+    return { 'reused' }
   elseif #remembered < 15 then
     remembered[#remembered + 1] = same .. ' ' .. before
   end
@@ -60,18 +66,22 @@ local function place_of(extra, time)
   return row .. '\t' .. band, time, band == 'normal' and extra or extra .. ' s' .. band
 end
 
-local entries, records, added, seen, dues, deduped, twin = {}, {}, {}, {}, {}, 0, ''
+local entries, records, added, seen, dues, deduped, twin, differing = {}, {}, {}, {}, {}, 0, '', nil
 local entered, enqueued_at = string.format('%.0f', now), string.format('%011x', now / 1000)
 local plain_set, _, plain_extra = place_of('', '')
 for i = 3, #ARGV, 3 do
   local id, set, score, extra = ARGV[i], plain_set, string.format('%.0f', now), plain_extra
-  local digest, head, enters = digests[i], ARGV[i + 1], not known[i / 3] and not seen[id]
+  local digest, head, there = digests[i], ARGV[i + 1], known[i / 3] or seen[id]
+  local enters = not there and not before_added
+  if there and string.sub(there, string.find(there, '\n', 1, true) + 1) ~= ARGV[i + 2] then
+    differing = differing or {}
+    differing[#differing + 1] = i / 3
+  end
   if enters and twins[digest or ''] then
     enters, deduped = false, deduped + 1
     if i == 3 then twin = twins[digest] end
   end
   if enters then
-    seen[id] = true
     if head ~= '' then head = string.match(head, '^%x*(.*)$') end
     if digest then
       twins[digest] = id
@@ -88,7 +98,8 @@ for i = 3, #ARGV, 3 do
     list[#list + 1] = score
     list[#list + 1] = id
     records[#records + 1] = id
-    records[#records + 1] = enqueued_at .. extra .. '\n' .. ARGV[i + 2]
+    seen[id] = enqueued_at .. extra .. '\n' .. ARGV[i + 2]
+    records[#records + 1] = seen[id]
     added[#added + 1] = id
     now = now + 1
   end
@@ -124,8 +135,10 @@ if added[1] then
     wake(math.min(at_once, MOST_WOKEN))
   end
   call('HSET', LEDGER, 'n:enqueued', (enqueued or 0) + #added, 'request', request .. ' ' .. #added .. past)
-elseif deduped > 0 then
+elseif deduped > 0 or chosen and not before_added then
   call('HSET', LEDGER, 'request', request .. ' 0' .. past)
 end
 if deduped > 0 and not counted then call('HINCRBY', LEDGER, 'n:deduped', deduped) end
-return { 'ok', #added, window > 0 and twin or nil }
+local count = before_added or #added
+if differing then return { 'ok', count, window > 0 and twin, differing } end
+return { 'ok', count, window > 0 and twin or nil }

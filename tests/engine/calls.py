@@ -165,6 +165,13 @@ def deduping(queue: leaseq.Queue) -> None:
     queue.enqueue({"n": 1}, id="first")
 
 
+def conflicts(queue: leaseq.Queue) -> object:
+    told: list[leaseq.Conflict] = []
+    given = [("a", "another"), ("new", "first"), ("b", "b"), ("new", "second")]
+    counts = queue.enqueue_many((NewItem({"n": n}, id=id) for id, n in given), on_conflict=told.append)
+    return counts, told
+
+
 MANY = [NewItem({}, id=id, delay=9 if id == "y" else 0) for id in ("a", "x", "y", "x")]
 
 # What it is called; what was before; the script whose reply is lost; the call.
@@ -172,6 +179,8 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("enqueue", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new").added),
     ("enqueue, delayed", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new", delay=60).added),
     ("enqueue what is there", nothing, "enqueue", lambda q, _: q.enqueue({}, id="a").added),
+    ("enqueue by a request id", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new", request_id="r")),
+    ("enqueue what conflicts", nothing, "enqueue", lambda q, _: conflicts(q)),
     ("enqueue an equal payload", deduping, "enqueue", lambda q, _: q.enqueue({"n": 1}, id="new")),
     ("enqueue for the window", windowed, "enqueue", lambda q, _: q.enqueue({"n": 1}, id="new")),
     ("enqueue many", nothing, "enqueue", lambda q, _: q.enqueue_many(MANY)),

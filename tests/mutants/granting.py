@@ -186,8 +186,12 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "lua/enqueue.lua",
         "enqueue lost_replies due waiting faults clear retention",
-        ("an id that is there enters again", "not known[i / 3] and not seen[id]", "not seen[id]"),
-        ("an id twice in one call enters twice", "not known[i / 3] and not seen[id]", "not known[i / 3]"),
+        (
+            "an id that is there enters again",
+            "there = digests[i], ARGV[i + 1], known[i / 3] or seen[id]",
+            "there = digests[i], ARGV[i + 1], seen[id]",
+        ),
+        ("an id twice in one call enters twice", "known[i / 3] or seen[id]", "known[i / 3]"),
         ("an enqueue sent again is another one", "if same == request then", "if same == '' then"),
         (
             "only the latest enqueue is remembered",
@@ -204,6 +208,22 @@ MUTANTS: tuple[Mutant, ...] = (
         ("many items wake one", "wake(math.min(at_once, MOST_WOKEN))", "wake(1)"),
         ("full memory takes new items", "#!lua\n", "#!lua flags=allow-oom\n"),
         ("the journal grows without an end", "'MAXLEN', '~', JOURNAL_MOST, at, 'enqueued'", "at, 'enqueued'"),
+    ),
+    *mutants(
+        "lua/enqueue.lua",
+        "request_ids lost_replies",
+        (
+            "a request id is used for other content",
+            "elseif chosen and string.sub(same, 1, #chosen) == chosen then",
+            "elseif false then",
+        ),
+        ("a request that added nothing is forgotten", " or chosen and not before_added then", " then"),
+        (
+            "a request sent again adds what was removed",
+            "local enters = not there and not before_added",
+            "local enters = not there",
+        ),
+        ("another payload for an id is not told", "if differing then return", "if false then return"),
     ),
     *mutants(
         f"{INCLUDES}/payloads_seen.lua",

@@ -88,14 +88,39 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a call of any size", "== 3 * _BATCH or size > _BATCH_BYTES:", "== 3 * _BATCH:"),
         (
             "a twin is not named",
-            "return Enqueued(twin or row[0], added == 1)",
-            "return Enqueued(row[0], added == 1)",
+            "return Enqueued(entered.twin or row[0],",
+            "return Enqueued(row[0],",
         ),
         (
             "duplicates are counted as added",
             "return Counts(added, total - added)",
             "return Counts(total, total - added)",
         ),
+    ),
+    *mutants(
+        "leaseq/queue/filling.py",
+        "request_ids",
+        (
+            "an enqueue sent again names an item that is not there",
+            "ids.item_ids(1)[0] if chosen is None else ids.derived_id(self.name, chosen, 0)",
+            "ids.item_ids(1)[0]",
+        ),
+        (
+            "many sent again enter twice",
+            "return lambda place: ids.derived_id(self.name, chosen, place)",
+            "return lambda place: ids.item_ids(place + 1)[place]",
+        ),
+        (
+            "a request that is not remembered is used for other content",
+            "entered.differing and (derived or on_conflict)",
+            "entered.differing and on_conflict",
+        ),
+        (
+            "the same payload in another text conflicts",
+            '"payload")) != digest.digest(payload)',
+            '"payload")) != payload',
+        ),
+        ("a chunk counts its conflicts from 0", "Conflict(sent + place - 1", "Conflict(place - 1"),
     ),
     *mutants(
         "leaseq/queue/working.py",
@@ -224,6 +249,12 @@ MUTANTS: tuple[Mutant, ...] = (
             "later = fresh >> _RANDOM_BITS > self._last >> _RANDOM_BITS",
             "later = True",
         ),
+    ),
+    *mutants(
+        "leaseq/ids.py",
+        "request_ids",
+        ("two queues make one id of a request", 'f"{queue}\\0{request}', 'f"{request}'),
+        ("all of a request's items have one id", "{request}\\0{place}", "{request}"),
     ),
     *mutants(
         "leaseq/form.py",

@@ -1,0 +1,193 @@
+"""A call that its caller named by ``request_id=`` acts once, and says the same again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import Conflict, Counts, Enqueued, NewItem
+from tests.conftest import Server
+
+OTHERS = 15  # calls that may come between the two
+
+
+def test_an_enqueue_sent_again_names_the_item_that_is_there(timed: leaseq.Queue) -> None:
+    first = timed.enqueue({"n": 1}, request_id="r")
+    assert first.added
+    assert timed.enqueue({"n": 1}, request_id="r") == first
+    assert timed.get(first.id).payload == {"n": 1}
+    assert timed.stats().inbound == timed.stats().counters["enqueued"] == 1
+
+
+def test_another_process_that_sends_it_again_makes_the_same_id(
+    timed: leaseq.Queue, same_queue: leaseq.Queue
+) -> None:
+    first = timed.enqueue({"b": [1.0], "a": "x"}, request_id="r", priority=7)
+    assert same_queue.enqueue({"a": "x", "b": [1]}, request_id="r", priority=7) == first
+
+
+def test_a_request_id_makes_an_item_in_each_queue(
+    timed: leaseq.Queue, server: Server, queue_name: str
+) -> None:
+    other = leaseq.Queue(server.client, f"{queue_name}.other")
+    made = {timed.enqueue({}, request_id="r"), other.enqueue({}, request_id="r")}
+    assert len({one.id for one in made}) == 2
+    assert all(one.added for one in made)
+    assert timed.enqueue({}, request_id="s").added
+
+
+def test_it_is_the_same_answer_after_so_many_others_and_the_same_item_ever_after(
+    timed: leaseq.Queue,
+) -> None:
+    first = timed.enqueue({"n": 1}, request_id="r")
+    for _ in range(OTHERS):
+        timed.enqueue({})
+    assert timed.enqueue({"n": 1}, request_id="r") == first
+    timed.enqueue({})
+    assert timed.enqueue({"n": 1}, request_id="r") == Enqueued(first.id, added=False)
+    timed.finish(timed.reserve("ann"), {})
+    assert timed.enqueue({"n": 1}, request_id="r") == Enqueued(first.id, added=False)
+    assert timed.get(first.id).state == "finished"
+
+
+@pytest.mark.parametrize("forgotten", [False, True], ids=["remembered", "forgotten"])
+def test_a_request_id_used_for_another_payload_is_refused(timed: leaseq.Queue, forgotten: bool) -> None:
+    timed.enqueue({"n": 1}, request_id="r")
+    if forgotten:
+        for _ in range(OTHERS + 1):
+            timed.enqueue({})
+    counters = timed.stats().counters
+    with pytest.raises(leaseq.Invalid, match="used for other content") as refused:
+        timed.enqueue({"n": 2}, request_id="r")
+    assert refused.value.field == "request_id"
+    assert timed.stats().counters == counters
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"id": "b"},
+        {"id": None},
+        {"priority": 1},
+        {"delay": 5},
+        {"requires": ["fr"]},
+        {"due": datetime(2031, 1, 1, tzinfo=UTC)},
+        {"max_attempts": 2},
+    ],
+    ids="+".join,
+)
+def test_a_request_id_used_for_another_item_is_refused(timed: leaseq.Queue, other: dict[str, Any]) -> None:
+    timed.enqueue({"n": 1}, id="a", request_id="r")
+    assert timed.enqueue({"n": 1}, id="a", request_id="r") == Enqueued("a", added=True)
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.enqueue({"n": 1}, request_id="r", **{"id": "a", **other})
+    assert refused.value.field == "request_id"
+    assert [item.id for item in timed.items("inbound")] == ["a"]
+    assert timed.enqueue({"n": 1}, id="b", request_id="r 2".replace(" ", "-")).added
+
+
+def test_a_request_sent_again_brings_nothing_back(timed: leaseq.Queue) -> None:
+    first = timed.enqueue({"n": 1}, request_id="r")
+    timed.remove(first.id)
+    assert timed.enqueue({"n": 1}, request_id="r") == first
+    assert timed.stats().inbound == 0
+
+
+def test_a_request_that_added_nothing_is_remembered_as_well(timed: leaseq.Queue) -> None:
+    timed.enqueue({"n": 1}, id="a")
+    for _ in range(2):
+        assert timed.enqueue({"n": 1}, id="a", request_id="r") == Enqueued("a", added=False)
+    with pytest.raises(leaseq.Invalid, match="request_id"):
+        timed.enqueue({"n": 1}, id="b", request_id="r")
+    assert timed.stats().inbound == 1
+
+
+def test_a_request_id_that_begins_like_another_is_another(timed: leaseq.Queue) -> None:
+    made = [timed.enqueue({"n": 1}, request_id=one).id for one in ("r-1", "r-12", "r", "r/1", "r/0")]
+    assert len(set(made)) == 5
+
+
+def test_with_dedupe_a_request_sent_again_says_the_same(timed: leaseq.Queue) -> None:
+    timed.configure(dedupe_seconds=3600)
+    first = timed.enqueue({"n": 1}, request_id="r")
+    assert timed.enqueue({"n": 1}, request_id="r") == first
+    for _ in range(2):
+        assert timed.enqueue({"n": 1}, request_id="s") == Enqueued(first.id, added=False)
+    with pytest.raises(leaseq.Invalid, match="request_id"):
+        timed.enqueue({"n": 2}, request_id="s")
+    assert timed.stats().counters["deduped"] == 1
+
+
+def test_many_sent_again_enter_once_and_are_counted_the_same(timed: leaseq.Queue) -> None:
+    items = [{"n": 0}, NewItem({"n": 1}), NewItem({"n": 2}, id="mine")]
+    for _ in range(2):
+        assert timed.enqueue_many(iter(items), request_id="r") == Counts(added=3, duplicates=0)
+    assert [item.payload for item in timed.items("inbound")] == [{"n": n} for n in range(3)]
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.enqueue_many([{"n": 0}, {"n": 7}, {"n": 2}], request_id="r")
+    assert refused.value.field == "request_id"
+    assert timed.stats().inbound == 3
+
+
+def test_each_chunk_of_many_is_a_call_and_the_rest_goes_in(timed: leaseq.Queue) -> None:
+    """As where the server went away half-way: the first chunks are in, the last ones are not."""
+    items = [{"n": n} for n in range(600)]
+
+    def broken() -> Any:
+        yield from items[:500]
+        raise OSError("the file is on a disk that went away")
+
+    with pytest.raises(OSError, match="went away"):
+        timed.enqueue_many(broken(), request_id="r")
+    assert timed.stats().inbound == 500
+    assert timed.enqueue_many(items, request_id="r") == Counts(added=600, duplicates=0)
+    assert timed.stats().inbound == 600
+
+
+def test_many_whose_request_is_forgotten_still_enter_once(timed: leaseq.Queue) -> None:
+    items = [{"n": n} for n in range(3)]
+    timed.enqueue_many(items, request_id="r")
+    for _ in range(OTHERS + 1):
+        timed.enqueue({})
+    assert timed.enqueue_many(items, request_id="r") == Counts(added=0, duplicates=3)
+
+
+@pytest.mark.parametrize("bad", ["", "a b", "x" * 129, "é", "a\x07b", 7])
+def test_a_request_id_that_is_no_good(timed: leaseq.Queue, bad: Any) -> None:
+    for call in (lambda: timed.enqueue({}, request_id=bad), lambda: timed.enqueue_many([{}], request_id=bad)):
+        with pytest.raises(leaseq.Invalid) as refused:
+            call()
+        assert refused.value.field == "request_id"
+    assert not timed.exists()
+
+
+# An id that is there, with another payload: told to who asks, so that nothing is lost in silence.
+
+
+def test_who_asks_is_told_of_another_payload(timed: leaseq.Queue) -> None:
+    told: list[Conflict] = []
+    timed.enqueue({"a": 1, "b": 2}, id="one", on_conflict=told.append)
+    timed.enqueue({"b": 2.0, "a": 1}, id="one", on_conflict=told.append)  # the same JSON
+    assert told == []
+    assert timed.enqueue({"a": True, "b": 2}, id="one", on_conflict=told.append) == Enqueued("one", False)
+    assert told == [Conflict(0, "one")]
+    assert timed.get("one").payload == {"a": 1, "b": 2}
+
+
+def test_of_many_each_conflict_is_told_with_its_place(timed: leaseq.Queue) -> None:
+    told: list[Conflict] = []
+    timed.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(300))
+    changed = [NewItem({"n": n if n % 140 else -n - 1}, id=f"{n}") for n in range(301)]
+    again = timed.enqueue_many(changed, on_conflict=told.append)
+    assert again == Counts(added=1, duplicates=300)
+    assert told == [Conflict(0, "0"), Conflict(140, "140"), Conflict(280, "280")]
+
+
+def test_two_payloads_for_one_id_in_one_call_conflict(timed: leaseq.Queue) -> None:
+    told: list[Conflict] = []
+    batch = [NewItem({"n": 1}, id="a"), NewItem({"n": 1}, id="a"), NewItem({"n": 2}, id="a")]
+    assert timed.enqueue_many(batch, on_conflict=told.append) == Counts(added=1, duplicates=2)
+    assert told == [Conflict(2, "a")]
