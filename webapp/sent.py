@@ -89,15 +89,18 @@ class Sent:
         pipe = self._redis.pipeline(transaction=True)
         pipe.zadd(kept, {f"{scope} {size}": self._clock()})
         pipe.incrby(total, size)
-        pipe.set(f"{base}answer:{scope}", record, ex=KEPT_SECONDS)
+        pipe.set(f"{base}answer:{scope}", record, ex=KEPT_SECONDS, get=True)
         pipe.delete(f"{base}running:{scope}")
         pipe.expire(kept, KEPT_SECONDS)
         pipe.expire(total, KEPT_SECONDS)
         pipe.zcard(kept)
         pipe.zrange(kept, 0, 0, withscores=True)
-        new, bytes_kept, *_, count, oldest = pipe.execute()
-        if not new:  # two ran beside each other, and the first of them took too long
-            self._redis.decrby(total, size)
+        new, bytes_kept, replaced, *_, count, oldest = pipe.execute()
+        # Two may run beside each other where the first of them took too long: the later answer counts.
+        if not new:  # the other is as long
+            bytes_kept = self._redis.decrby(total, size)
+        elif replaced is not None and self._redis.zrem(kept, f"{scope} {len(replaced)}"):
+            bytes_kept, count = self._redis.decrby(total, len(replaced)), count - 1
         if count > MOST or bytes_kept > MOST_BYTES or oldest[0][1] < self._clock() - KEPT_SECONDS:
             self._trim(base, count, bytes_kept)
 
@@ -109,7 +112,9 @@ class Sent:
                 return
             scope, size = member.decode().split(" ")
             if self._redis.zrem(f"{base}kept", member):
-                self._redis.delete(f"{base}answer:{scope}")
+                # It may have gone by itself after its day, and a newer one be there by now.
+                if len(self._redis.get(f"{base}answer:{scope}") or b"") == int(size):
+                    self._redis.delete(f"{base}answer:{scope}")
                 self._redis.decrby(f"{base}bytes", size)
             count, bytes_kept = count - 1, bytes_kept - int(size)
 

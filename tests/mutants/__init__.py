@@ -3,7 +3,7 @@
 ``python -m tests.mutants`` plants them; ``tests/engine/test_mutants.py`` keeps the list true to the code.
 """
 
-from tests.mutants import ending, granting, keeping, library, managing, people, server, transfer
+from tests.mutants import ending, granting, keeping, library, managing, people, rest, server, transfer
 from tests.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -17,4 +17,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *server.MUTANTS,
     *library.MUTANTS,
     *transfer.MUTANTS,
+    *rest.MUTANTS,
 )

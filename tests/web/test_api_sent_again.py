@@ -171,6 +171,36 @@ def test_a_key_belongs_to_a_person_and_a_path(asking: leaseq.Queue, worker: Call
     assert (renewed.status_code, AGAIN in renewed.headers) == (200, False)
 
 
+@pytest.mark.parametrize("kind", ["item", "array", "lines"])
+def test_two_people_with_one_key_both_put_in_what_they_sent(
+    asking: leaseq.Queue, caller: Callable[[str], Caller], kind: str
+) -> None:
+    """A key such as "1" or a date is likely to be somebody else's as well."""
+    path, item = f"/queues/{asking.name}/items", '{"payload": {"text": "alike"}}'
+    body = f"[{item}]" if kind == "array" else item
+    mimetype = "application/x-ndjson" if kind == "lines" else "application/json"
+    before = {one.id for one in asking.items("inbound")}
+
+    def send(who: Caller) -> Any:
+        return who("POST", path, data=body, content_type=mimetype, headers=KEY)
+
+    ann, bob = caller("manager"), caller("manager")
+    assert [send(who).status_code for who in (ann, bob)] == [201, 201]
+    entered = [one for one in asking.items("inbound") if one.id not in before]
+    assert [one.payload for one in entered] == [{"text": "alike"}] * 2
+    assert send(bob).headers[AGAIN] == "true"
+    assert asking.stats().inbound == 4
+
+
+def test_two_people_with_one_key_put_in_different_things(
+    asking: leaseq.Queue, caller: Callable[[str], Caller]
+) -> None:
+    for n, who in enumerate((caller("manager"), caller("manager"))):
+        sent = who("POST", f"/queues/{asking.name}/items", json={"payload": n}, headers=KEY)
+        assert (sent.status_code, sent.json["added"]) == (201, True)
+        assert asking.get(sent.json["id"]).payload == n
+
+
 def test_what_is_refused_may_be_mended_under_the_same_key(asking: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(asking, worker)
     path, body = f"/queues/{asking.name}/items/one/finish", {"token": lease["token"], "result": {}}

@@ -89,6 +89,38 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
     assert all(seconds != -1 and seconds <= 86_401 for seconds in times), times  # -2: gone meanwhile
 
 
+@pytest.mark.parametrize("second", [30_000, 29_000], ids=["as long", "shorter"])
+def test_two_answers_of_one_request_count_once(
+    server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str, second: int
+) -> None:
+    """Two ran beside each other, for the first took too long. What else is kept does not make way for them."""
+    clock = Later()
+    sent = Sent(server.client, clock=clock)
+    monkeypatch.setattr(
+        "webapp.sent.MOST_BYTES", 130_000
+    )  # of three: 30,000 bytes are 37,500 as they are kept
+    for scope, size in (("s0", 30_000), ("s1", 30_000), ("s1", second), ("s2", 30_000)):
+        clock.now += 1
+        sent.keep(queue_name, scope, Kept("h", 200, {}, secrets.token_bytes(size)))
+    assert answers_of(sent, queue_name, ["s0", "s1", "s2"]) == ["s0", "s1", "s2"]
+    for scope, left in (("s3", ["s1", "s2", "s3"]), ("s4", ["s2", "s3", "s4"])):
+        clock.now += 1
+        sent.keep(queue_name, scope, Kept("h", 200, {}, secrets.token_bytes(30_000)))
+        assert answers_of(sent, queue_name, ["s0", "s1", "s2", "s3", "s4"]) == left
+
+
+def test_a_key_that_is_used_again_after_a_day_has_its_new_answer(server: Any, queue_name: str) -> None:
+    clock = Later()
+    sent = Sent(server.client, clock=clock)
+    sent.keep(queue_name, "s0", Kept("h", 200, {}, b"yesterday's"))
+    server.redis.delete(f"{_base(queue_name)}answer:s0")  # as the server does after a day
+    clock.now += 86_401
+    sent.keep(queue_name, "s0", Kept("h", 200, {}, b"today's, which is longer"))
+    again = sent.begin(queue_name, "s0", "h")
+    assert isinstance(again, Kept)
+    assert again.body == b"today's, which is longer"
+
+
 def test_an_answer_that_is_too_long_to_be_kept_is_not_acted_on_again(
     queue: leaseq.Queue, worker: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
