@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         QueueNotFound,
         ServerRefused,
         ServerUnavailable,
+        TooLarge,
     )
     from leaseq.model import (
         STATES,
@@ -82,6 +83,7 @@ __all__ = [
     "State",
     "Stats",
     "Told",
+    "TooLarge",
     "Worked",
     "Worker",
     "connect",

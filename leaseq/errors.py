@@ -30,6 +30,10 @@ class Invalid(LeaseqError):
         self.errors: dict[str, str] = dict(errors or {})
 
 
+class TooLarge(Invalid):
+    """A payload, result or draft has more bytes of JSON than are taken."""
+
+
 class LeaseLost(LeaseqError):
     """The lease is not this caller's any more (or never was), and nothing changed.
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from json.encoder import JSONEncoder
 from typing import Any, NoReturn
 
-from leaseq.errors import Invalid
+from leaseq.errors import Invalid, TooLarge
 from leaseq.model import Json
 
 MAX_JSON_BYTES = 262_144
@@ -140,7 +140,7 @@ def dump_json(value: Json, field: str) -> str:
 def _check_long(text: str, value: Json, field: str) -> None:
     size = len(text.encode())
     if size > MAX_JSON_BYTES:
-        raise Invalid(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
+        raise TooLarge(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
     if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # else it can't be deeper
         check_depth(value, field)
     if len(text) > MAX_INTEGER_DIGITS:

@@ -135,7 +135,7 @@ if added[1] then
     wake(math.min(at_once, MOST_WOKEN))
   end
   call('HSET', LEDGER, 'n:enqueued', (enqueued or 0) + #added, 'request', request .. ' ' .. #added .. past)
-elseif deduped > 0 or chosen and not before_added then
+elseif deduped > 0 or chosen and not before_added and not differing then
   call('HSET', LEDGER, 'request', request .. ' 0' .. past)
 end
 if deduped > 0 and not counted then call('HINCRBY', LEDGER, 'n:deduped', deduped) end

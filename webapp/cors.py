@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 METHODS = "GET, HEAD, POST, PUT, DELETE"
 SENDS = "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID"
 READS = (
-    "Allow, Content-Disposition, ETag, Idempotency-Replayed, Retry-After, WWW-Authenticate, X-Leaseq-Reason"
+    "Allow, Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, "
+    "X-Leaseq-Reason"
 )
 REMEMBERED_SECONDS = "600"
 

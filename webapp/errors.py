@@ -61,6 +61,8 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         return Problem(412, "policy-changed", str(error))
     if isinstance(error, leaseq.Invalid) and error.errors:
         return Problem(422, "form", str(error), errors=error.errors)
+    if isinstance(error, leaseq.TooLarge):
+        return Problem(413, "too-large", str(error), field=error.field, limit=error.limit)
     if isinstance(error, leaseq.Invalid):
         return Problem(400, "invalid", str(error), field=error.field, limit=error.limit)
     if isinstance(error, leaseq.ServerRefused):
@@ -125,6 +127,7 @@ TITLES: dict[str, str] = {
     "method-not-allowed": "That is not done here",
     "not-acceptable": "There is no such kind of answer",
     "request-timeout": "The request took too long to arrive",
+    "conflict": "The id is taken",
     "lease-lost": "The lease is not yours any more",
     "in-progress": "The first of these is not answered yet",
     "answer-not-kept": "That was done",

@@ -102,7 +102,7 @@ class Filling(Base):
             try:
                 row = _row(item, make_id, total)
             except Invalid as error:
-                raise Invalid(f"items[{total}].{error.field}", error.limit) from None
+                raise type(error)(f"items[{total}].{error.field}", error.limit) from None
             rows += row
             total += 1
             size += len(row[2])

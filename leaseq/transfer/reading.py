@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from leaseq import strict
-from leaseq.errors import Invalid
+from leaseq.errors import Invalid, TooLarge
 from leaseq.model import Json, NewItem
 from leaseq.transfer.arrays import elements
 from leaseq.transfer.delimiters import NAMES
@@ -40,7 +40,8 @@ class Rows(Iterator[NewItem | BadRow]):
         try:
             item = self._turn(row.value)
         except Invalid as error:
-            return BadRow(row.line, str(error), row.value, left_out=row.span)
+            too_large = isinstance(error, TooLarge)
+            return BadRow(row.line, str(error), row.value, left_out=row.span, too_large=too_large)
         if self._table and row.span:
             self._table.count_joined(*row.span)
         return item
@@ -109,7 +110,7 @@ def _turn(id_field: str | None, envelope: bool, picked: Picked | None) -> Callab
 def _from_lines(stream: BinaryIO) -> Iterator[Row | BadRow]:
     for line in lines(stream):
         if line.too_long:
-            yield BadRow(line.number, TOO_LONG)
+            yield BadRow(line.number, TOO_LONG, too_large=True)
         elif line.data.strip():
             yield _decoded(line.number, line.data)
 

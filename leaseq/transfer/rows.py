@@ -39,6 +39,7 @@ class BadRow:
     value: Json = None  # what stood there, as far as it could be read: a row, its cells, or a line's text
     remedy: Remedy | None = None  # the option that may read it
     left_out: tuple[int, int] | None = None  # the first and the last line that do not enter; None: one line
+    too_large: bool = False  # its payload, or the row itself, is over the limit
 
     @property
     def message(self) -> str:

@@ -182,9 +182,9 @@ def _problem(names: list[str], needs: Sequence[str]) -> str | None:
 def _too_long(feed: Feed) -> BadRow:
     span = feed.span()
     if span is None:
-        return BadRow(feed.first, TOO_LONG)
+        return BadRow(feed.first, TOO_LONG, too_large=True)
     fault = f"a quote opens in this row and does not close within {MAX_ROW_BYTES:,} bytes"
-    return BadRow(feed.first, fault, None, "quotes", span)
+    return BadRow(feed.first, fault, None, "quotes", span, too_large=True)
 
 
 def _malformed(feed: Feed, error: str) -> BadRow:

@@ -55,7 +55,7 @@ def test_it_is_the_same_answer_after_so_many_others_and_the_same_item_ever_after
 
 @pytest.mark.parametrize("forgotten", [False, True], ids=["remembered", "forgotten"])
 def test_a_request_id_used_for_another_payload_is_refused(timed: leaseq.Queue, forgotten: bool) -> None:
-    timed.enqueue({"n": 1}, request_id="r")
+    first = timed.enqueue({"n": 1}, request_id="r")
     if forgotten:
         for _ in range(OTHERS + 1):
             timed.enqueue({})
@@ -64,6 +64,7 @@ def test_a_request_id_used_for_another_payload_is_refused(timed: leaseq.Queue, f
         timed.enqueue({"n": 2}, request_id="r")
     assert refused.value.field == "request_id"
     assert timed.stats().counters == counters
+    assert timed.enqueue({"n": 1}, request_id="r") == Enqueued(first.id, added=not forgotten)
 
 
 @pytest.mark.parametrize(

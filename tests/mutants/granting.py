@@ -217,7 +217,12 @@ MUTANTS: tuple[Mutant, ...] = (
             "elseif chosen and string.sub(same, 1, #chosen) == chosen then",
             "elseif false then",
         ),
-        ("a request that added nothing is forgotten", " or chosen and not before_added then", " then"),
+        (
+            "a request that added nothing is forgotten",
+            " or chosen and not before_added and not differing then",
+            " then",
+        ),
+        ("a request that was refused is remembered", " and not differing then", " then"),
         (
             "a request sent again adds what was removed",
             "local enters = not there and not before_added",

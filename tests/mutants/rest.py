@@ -18,6 +18,29 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
+        "webapp/api/items.py",
+        "web/api_conflicts",
+        ("another payload for an id is no conflict", "on_conflict=refuse,", ""),
+        (
+            "what conflicts in an array is a duplicate",
+            "_with_ids(found.name, key, items), on_conflict=conflicts.note)",
+            "_with_ids(found.name, key, items))",
+        ),
+        ("a line that conflicts is a duplicate", "good(), on_conflict=conflicts.note)", "good())"),
+        ("a duplicate is created", "    if not entered.added:\n", "    if False:\n"),
+        ("a line that is too large is invalid", "413 if bad[0].too_large else 400", "400"),
+        ("an element that is too large is invalid", "raise type(refused)(", "raise leaseq.Invalid("),
+    ),
+    *mutants(
+        "webapp/api/keys.py",
+        "web/api_conflicts",
+        (
+            "an answer that is given again has lost its place",
+            '"Content-Type", "Location",',
+            '"Content-Type",',
+        ),
+    ),
+    *mutants(
         "webapp/sent.py",
         "web/sent",
         ("two answers of one request count twice, as long as each other", "if not new:", "if False:"),

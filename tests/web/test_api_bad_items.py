@@ -25,11 +25,11 @@ def test_an_array_with_a_bad_item_adds_none(asking: leaseq.Queue, call: Callable
 @pytest.mark.parametrize(
     "bad",
     ['{"payload": NaN}', '{"payload": 1, "x": 2}', "{", '{"payload": 1, "payload": 2}', DEEP, '"text"',
-     '{"payload": "%s"}' % ("x" * 262_143), "x" * 2_200_000, "\xff"],
-    ids=["nan", "unknown", "malformed", "twice", "deep", "text", "large", "long", "latin"],
+     "\xff"],
+    ids=["nan", "unknown", "malformed", "twice", "deep", "text", "latin"],
 )  # fmt: skip
 def test_lines_stop_at_the_first_bad_one(asking: leaseq.Queue, call: Callable[..., Any], bad: str) -> None:
-    lines = '{"payload": 1, "id": "a"}\n{"payload": 1, "id": "one"}\n' + bad + '\n{"payload": 4, "id": "d"}\n'
+    lines = '{"payload": 1, "id": "a"}\n{"payload": 1, "id": "a"}\n' + bad + '\n{"payload": 4, "id": "d"}\n'
     answer = call(
         "manager", "POST", f"/queues/{asking.name}/items",
         data=lines.encode("latin-1"), content_type="application/x-ndjson",

@@ -73,9 +73,9 @@ def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, mana
     path = f"/queues/{queue.name}/items"
     one = manager("POST", path, json={"payload": {"n": 1}, "id": "a", "priority": 7, "delay": 30})
     assert (one.status_code, one.json) == (201, {"id": "a", "added": True})
-    assert manager("POST", path, json={"payload": {"n": 2}, "id": "a"}).json == {"id": "a", "added": False}
+    assert manager("POST", path, json={"payload": {"n": 1}, "id": "a"}).json == {"id": "a", "added": False}
     assert len(manager("POST", path, json={"payload": None}).json["id"]) > 10
-    many = manager("POST", path, json=[{"payload": 1, "id": "a"}, {"payload": 2}, {"payload": 3}])
+    many = manager("POST", path, json=[{"payload": {"n": 1}, "id": "a"}, {"payload": 2}, {"payload": 3}])
     assert (many.status_code, many.json) == (201, {"added": 2, "duplicates": 1})
     assert manager("POST", path, json=[]).json == {"added": 0, "duplicates": 0}
     lines = "\n".join(json.dumps({"payload": n, "id": f"line-{n}"}) for n in range(2_000))
@@ -179,7 +179,7 @@ def test_people_are_added_and_changed_by_put(admin: Caller, new_name: Any) -> No
     name = new_name("by put/")
     path = f"/people/{quote(name, safe='')}"
     added = admin("PUT", path, json={"role": "manager", "skills": ["fr", "de"]})
-    assert added.status_code == 200
+    assert added.status_code == 201
     shape = dict(added.json)
     assert TIME.fullmatch(shape.pop("created_at"))
     assert shape == {"name": name, "role": "manager", "skills": ["de", "fr"], "disabled": False}

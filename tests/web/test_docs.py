@@ -29,8 +29,8 @@ def test_rest_md_names_every_code() -> None:
     said = set(re.findall(r"^\| \d{3} \| `([a-z-]+)`", text, re.MULTILINE))
     # REST has no limit of its own on how often one may call.
     there = set(CODES.values()) - {"too-many-requests"} | {
-        "lease-lost", "form", "in-progress", "answer-not-kept", "key-reused", "busy", "policy-changed",
-        "server-unavailable", "server-refused",
+        "lease-lost", "conflict", "form", "in-progress", "answer-not-kept", "key-reused", "busy",
+        "policy-changed", "server-unavailable", "server-refused",
     }  # fmt: skip
     assert said == there
 

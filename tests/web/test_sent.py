@@ -93,7 +93,7 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
 def test_two_answers_of_one_request_count_once(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str, second: int
 ) -> None:
-    """Two ran beside each other, for the first took too long. What else is kept does not make way for them."""
+    """Two ran beside each other, for the first took too long. What else is kept does not make way for it."""
     clock = Later()
     sent = Sent(server.client, clock=clock)
     monkeypatch.setattr(

@@ -44,10 +44,10 @@ bp = APIBlueprint(
         "404": problem_reply("`not-found`"),
         "406": problem_reply("`not-acceptable`: the Accept header takes nothing of what this gives"),
         "409": problem_reply(
-            "`lease-lost`: the lease is not yours any more; or, with an Idempotency-Key, `in-progress` or "
-            "`answer-not-kept`"
+            "`lease-lost`: the lease is not yours any more; `conflict`: the id of a new item is there, with "
+            "another payload; or, with an Idempotency-Key, `in-progress` or `answer-not-kept`"
         ),
-        "413": problem_reply("`too-large`"),
+        "413": problem_reply("`too-large`: the body, or a payload, result or draft in it, is over its limit"),
         "415": problem_reply("`unsupported-media-type`"),
         "422": problem_reply(
             "`form`: the result does not fit the queue's form, and the lease stays; or `key-reused`"

@@ -227,6 +227,13 @@ _PROBLEMS: tuple[tuple[int, str, str, str, dict[str, Any]], ...] = (
         "the first request is not answered yet",
         {},
     ),
+    (
+        409,
+        "conflict",
+        "The id is taken",
+        "an item with the id 'r-1' is there already, with another payload: nothing changed",
+        {"id": "r-1"},
+    ),
     (409, "answer-not-kept", "That was done", "its answer was too long to be kept", {}),
     (
         412,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from flask import Response, request
+from flask import Response, request, url_for
 from werkzeug.exceptions import UnsupportedMediaType
 
 import leaseq
@@ -27,7 +27,8 @@ from webapp.api.bodies import (
     Nothing,
     QueuePath,
 )
-from webapp.api.keys import NDJSON, byte_lines, derived_id, idempotency_key, request_id
+from webapp.api.conflicts import Conflicts, refuse
+from webapp.api.keys import NDJSON, byte_lines, derived_id, idempotency_key, key_reused, request_id
 from webapp.api.replies import ItemModel, ItemsModel
 from webapp.api.shapes import item_shape
 from webapp.errors import Problem
@@ -74,8 +75,9 @@ _BODY: dict[str, Any] = {
         },
     },
 }
-_ADDED = {
+_ADDED: dict[str, Any] = {
     "description": "One item: `{id, added}`. Several: `{added, duplicates}`",
+    "headers": {"Location": {"description": "Of one item: where it is", "schema": {"type": "string"}}},
     "content": {
         JSON: {
             "schema": {
@@ -93,11 +95,21 @@ _ADDED = {
 }
 
 
-@bp.post("/queues/<q>/items", tags=TAGS, request_body=_BODY, responses={"201": _ADDED})
+_THERE = {
+    "description": "One item: its id, or with `dedupe_seconds` its payload, is there. Nothing changed",
+    "content": _ADDED["content"],
+}
+
+
+@bp.post("/queues/<q>/items", tags=TAGS, request_body=_BODY, responses={"200": _THERE, "201": _ADDED})
 @needs("manager")
 @takes_any_size
-def enqueue(path: QueuePath) -> tuple[dict[str, Any], int]:
+def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Put in one item, an array of items, or a stream of lines.
+
+    An id that is there with an equal payload is a duplicate; with another payload it is 409 `conflict`, and
+    nothing of that item enters. Of an array or a stream all others do; the answer says how many, and lists
+    the first 100 conflicts.
 
     A stream is taken line by line. It stops at the first bad line: nothing of that line enters, the lines
     before it have, and the answer says how many. Sent again with the same ids or the same `Idempotency-Key`,
@@ -105,27 +117,39 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int]:
     """
     found, key = queue(path.q), idempotency_key()
     if request.mimetype == NDJSON:
-        return _enqueue_lines(found, key), 201
+        return _enqueue_lines(found, key), 201, {}
     body = _bounded_json()
     if isinstance(body, list):
         if len(body) > MAX_ARRAY:
             raise leaseq.Invalid("body", f"at most {MAX_ARRAY:,} items in an array; send more as {NDJSON}")
         items = [_element(number, value) for number, value in enumerate(body, 1)]
-        counts = found.enqueue_many(_with_ids(found.name, key, items))
-        return {"added": counts.added, "duplicates": counts.duplicates}, 201
-    item = transfer.from_envelope(body)
-    (item,) = _with_ids(found.name, key, [item])
-    entered = found.enqueue(
-        item.payload,
-        id=item.id,
-        priority=item.priority,
-        delay=item.delay,
-        requires=item.requires,
-        due=item.due,
-        max_attempts=item.max_attempts,
-        request_id=request_id(),
-    )
-    return {"id": entered.id, "added": entered.added}, 201
+        conflicts = Conflicts()
+        counts = found.enqueue_many(_with_ids(found.name, key, items), on_conflict=conflicts.note)
+        return conflicts.answer(counts), 201, {}
+    entered = _enqueue_one(found, transfer.from_envelope(body))
+    answer = {"id": entered.id, "added": entered.added}
+    if not entered.added:
+        return answer, 200, {}
+    return answer, 201, {"Location": url_for("api.get_item", q=found.name, id=entered.id)}
+
+
+def _enqueue_one(found: leaseq.Queue, item: leaseq.NewItem) -> leaseq.Enqueued:
+    try:
+        return found.enqueue(
+            item.payload,
+            id=item.id,
+            priority=item.priority,
+            delay=item.delay,
+            requires=item.requires,
+            due=item.due,
+            max_attempts=item.max_attempts,
+            request_id=request_id(),
+            on_conflict=refuse,
+        )
+    except leaseq.Invalid as refused:
+        if refused.field == "request_id":
+            raise key_reused() from None
+        raise
 
 
 def _bounded_json() -> Any:
@@ -139,7 +163,7 @@ def _element(number: int, value: Any) -> leaseq.NewItem:
     try:
         return transfer.from_envelope(value)
     except leaseq.Invalid as refused:
-        raise leaseq.Invalid(
+        raise type(refused)(
             f"{number - 1}.{refused.field}", refused.limit, f"item {number}: {refused}"
         ) from None
 
@@ -158,6 +182,7 @@ def _with_id(queue_name: str, key: str, number: int, item: leaseq.NewItem) -> le
 def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
     """Take the body line by line, in constant memory."""
     bad: list[transfer.BadRow] = []
+    conflicts = Conflicts()
 
     def good() -> Iterator[leaseq.NewItem]:
         rows = transfer.read(byte_lines(), "jsonl", envelope=True)
@@ -167,20 +192,19 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
                 return
             yield row if key is None else _with_id(found.name, key, number, row)
 
-    counts = found.enqueue_many(good())
+    counts = found.enqueue_many(good(), on_conflict=conflicts.note)
     if bad:
         why = bad[0].message.removeprefix("row: ")
         raise Problem(
-            400,
-            "invalid",
+            413 if bad[0].too_large else 400,
+            "too-large" if bad[0].too_large else "invalid",
             f"line {bad[0].line}: {why}. The lines before it entered, nothing after them did",
             field="body",
             limit=why,
             line=bad[0].line,
-            added=counts.added,
-            duplicates=counts.duplicates,
+            **conflicts.members(counts),
         )
-    return {"added": counts.added, "duplicates": counts.duplicates}
+    return conflicts.answer(counts)
 
 
 @bp.get("/queues/<q>/items", tags=TAGS, responses={"200": ItemsModel})

@@ -26,7 +26,7 @@ AGAIN = "Idempotency-Replayed"
 MAX_KEY = 200
 NDJSON = "application/x-ndjson"
 
-_HEADERS = ("Content-Type", "Retry-After", "X-Leaseq-Reason")
+_HEADERS = ("Content-Type", "Location", "Retry-After", "X-Leaseq-Reason")
 _CHUNK = 65_536
 
 
@@ -49,6 +49,16 @@ def request_id() -> str | None:
 def derived_id(queue: str, key: str, number: int) -> str:
     """The id of the request's n-th new item: the same when the request comes again."""
     return f"{_hashed(person().name, queue, key)}-{number}"
+
+
+def key_reused() -> Problem:
+    return Problem(
+        422,
+        "key-reused",
+        f"{HEADER}: this key was used for another body. Send that body again, or take a new key",
+        field=HEADER,
+        limit="another key for each body",
+    )
 
 
 def _hashed(*parts: str) -> str:
@@ -112,13 +122,7 @@ def _look_back() -> Response | None:
     if isinstance(before, Kept) and _streams():
         _drain(keyed.hash)
     if before.hash and before.hash != keyed.hash.hexdigest():
-        raise Problem(
-            422,
-            "key-reused",
-            f"{HEADER}: this key was used for another body. Send that body again, or take a new key",
-            field=HEADER,
-            limit="another key for each body",
-        )
+        raise key_reused()
     if isinstance(before, Running):
         busy = Problem(409, "in-progress", f"{HEADER}: the first request with this key is not answered yet")
         busy.headers["Retry-After"] = "1"

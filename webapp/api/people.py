@@ -23,9 +23,9 @@ def list_people(query: PageQuery) -> dict[str, Any]:
     return {"people": [person_shape(one) for one in people], "after": after}
 
 
-@bp.put("/people/<name:name>", tags=TAGS, responses={"200": PersonModel})
+@bp.put("/people/<name:name>", tags=TAGS, responses={"200": PersonModel, "201": PersonModel})
 @needs("admin")
-def put_person(path: PersonPath, body: PersonBody) -> dict[str, Any]:
+def put_person(path: PersonPath, body: PersonBody) -> tuple[dict[str, Any], int]:
     """Add a person, or change one.
 
     Somebody new has no password: give them a link on the page of people, or make a token for them.
@@ -35,10 +35,7 @@ def put_person(path: PersonPath, body: PersonBody) -> dict[str, Any]:
     if accounts().find(path.name) is None:
         accounts().add(path.name, by=me, role=body.role or "worker", skills=body.skills or ())
         if not body.disabled:
-            return person_shape(accounts().get(path.name))
-        changed = accounts().change(path.name, by=me, disabled=True)
-    else:
-        changed = accounts().change(
-            path.name, by=me, role=body.role, skills=body.skills, disabled=body.disabled
-        )
-    return person_shape(changed)
+            return person_shape(accounts().get(path.name)), 201
+        return person_shape(accounts().change(path.name, by=me, disabled=True)), 201
+    changed = accounts().change(path.name, by=me, role=body.role, skills=body.skills, disabled=body.disabled)
+    return person_shape(changed), 200

@@ -1,0 +1,57 @@
+"""New items that were not added, for their id is there with another payload: a caller is told of each."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import leaseq
+from webapp.errors import Problem
+
+MOST_LISTED = 100
+
+
+def refuse(conflict: leaseq.Conflict) -> NoReturn:
+    """For one item."""
+    raise Problem(
+        409,
+        "conflict",
+        f"an item with the id {conflict.id!r} is there already, with another payload: nothing changed. "
+        "Take another id for a new item; to replace the one that is there, remove it first",
+        id=conflict.id,
+    )
+
+
+class Conflicts:
+    """Those among many items. All others are taken."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._listed: list[dict[str, Any]] = []
+
+    def note(self, conflict: leaseq.Conflict) -> None:
+        self._count += 1
+        if len(self._listed) < MOST_LISTED:
+            self._listed.append({"number": conflict.place + 1, "id": conflict.id})
+
+    def members(self, counts: leaseq.Counts) -> dict[str, Any]:
+        """What an error says of the items that were taken, and of those that were not."""
+        return {
+            "added": counts.added,
+            "duplicates": counts.duplicates - self._count,
+            "conflicts": self._count,
+            "items": self._listed,
+        }
+
+    def answer(self, counts: leaseq.Counts) -> dict[str, int]:
+        """What the caller is told where every item could be read."""
+        if self._count == 0:
+            return {"added": counts.added, "duplicates": counts.duplicates}
+        first = ", ".join(f"item {one['number']} ({one['id']!r})" for one in self._listed[:3])
+        more = ", …" if self._count > 3 else ""
+        raise Problem(
+            409,
+            "conflict",
+            f"{self._count:,} of {counts.added + counts.duplicates:,} items were not added: their ids are "
+            f"there already, with other payloads: {first}{more}. All others were taken",
+            **self.members(counts),
+        )
