@@ -31,6 +31,7 @@ from webapp.shedding import init_shedding
 from webapp.show import init_show
 from webapp.state import EXTENSION, State
 from webapp.traffic import Traffic
+from webapp.unreadable import init_unreadable
 from webapp.waits import Waits
 
 
@@ -76,6 +77,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_gate(app)
     init_acts(app)
     init_errors(app)
+    init_unreadable(app)
     init_show(app)
     for blueprint in (auth.bp, language.bp, work.bp, manage.bp, people.bp, health.bp, metrics.bp, docs.bp):
         app.register_blueprint(blueprint)

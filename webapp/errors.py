@@ -143,16 +143,20 @@ TITLES: dict[str, str] = {
 }
 
 
-def as_json(problem: Problem) -> Response:
-    body = {
+def body_of(problem: Problem, request_id: str | None) -> dict[str, Any]:
+    return {
         "type": "about:blank",
         "title": TITLES.get(problem.code, "That did not work"),
         "status": problem.status,
         "code": problem.code,
         "detail": problem.detail,
-        "request_id": request.environ.get(REQUEST_ID),
+        "request_id": request_id,
         **problem.members,
     }
+
+
+def as_json(problem: Problem) -> Response:
+    body = body_of(problem, request.environ.get(REQUEST_ID))
     response = Response(json.dumps(body), problem.status, mimetype="application/problem+json")
     response.headers.extend(problem.headers)
     return response

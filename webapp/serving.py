@@ -63,7 +63,8 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn carries no types
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
     """gunicorn's, with these differences: who connects takes no thread before they say something, how long a
-    request waited for one is known (webapp/shedding.py), and who was let in before it stops is answered."""
+    request waited for one is known (webapp/shedding.py), who was let in before it stops is answered, and what
+    is no request is answered as any error is."""
 
     def accept(self, listener: Any) -> None:
         """Let in who has come. The thread pool hears of them once they have sent something."""
@@ -91,6 +92,16 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
         """A thread has taken it up. A process that stops answers whatever it has, late or not."""
         WAITED.set(time.monotonic() - conn.came if self.alive else 0.0)
         return super().handle(conn)
+
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
+        """Answer a request that can't be read as REST answers any error; gunicorn's own answer is HTML."""
+        from webapp import unreadable  # noqa: PLC0415  # imports Flask, which gunicorn's master does without
+
+        if not unreadable.is_unreadable(exc):
+            super().handle_error(req, client, addr, exc)
+            return
+        self.log.warning("Invalid request from ip=%s: %s", (addr or ("",))[0], exc)
+        unreadable.write(client, unreadable.problem_of(exc))
 
     def set_accept_enabled(self, enabled: bool) -> None:
         super().set_accept_enabled(enabled)

@@ -81,7 +81,7 @@ class _Cutter:
         text = self._window[self._start : self._at]
         self._forget(self._at)
         if self._too_long or len(text) > MAX_ROW_BYTES:
-            return BadRow(line, TOO_LONG), end
+            return BadRow(line, TOO_LONG, too_large=True), end
         return Element(line, text), end
 
     def _end_of_element(self) -> bytes:

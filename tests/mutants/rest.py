@@ -41,6 +41,25 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
+        "webapp/serving.py",
+        "web/gunicorn",
+        ("what is no request is answered in HTML", "if not unreadable.is_unreadable(exc):", "if True:"),
+    ),
+    *mutants(
+        "webapp/app.py",
+        "web/gunicorn",
+        ("a broken chunk is the server's fault", "    init_unreadable(app)\n", ""),
+    ),
+    *mutants(
+        "webapp/errors.py",
+        "web/api_conflicts",
+        (
+            "a result that is too large is invalid",
+            "if isinstance(error, leaseq.TooLarge):",
+            "if error is None:",
+        ),
+    ),
+    *mutants(
         "webapp/sent.py",
         "web/sent",
         ("two answers of one request count twice, as long as each other", "if not new:", "if False:"),

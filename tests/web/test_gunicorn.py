@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -118,3 +119,56 @@ def test_an_id_with_slashes_goes_through(address: str, tokens: dict[str, str], q
         address, tokens["manager"], "GET", f"/queues/{queue.name}/items/a%2Fb%2F%2Fc%20%C3%BC"
     )
     assert (status, item["id"]) == (200, "a/b//c ü")
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "code"),
+    [
+        (b"nonsense\r\n\r\n", 400, "invalid"),
+        (b"GET / HTTP/9.9\r\n\r\n", 400, "invalid"),
+        (b"G<T / HTTP/1.1\r\n\r\n", 400, "invalid"),
+        (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400, "invalid"),
+        (b'GET / HTTP/1.1\r\na "b: c\r\n\r\n', 400, "invalid"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "invalid"),
+        (b"POST / HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 400, "invalid"),
+        (b"GET /" + b"x" * 5_000 + b" HTTP/1.1\r\n\r\n", 414, "too-large"),
+        (b"GET / HTTP/1.1\r\na: " + b"x" * 9_000 + b"\r\n\r\n", 431, "too-large"),
+        (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n", 431, "too-large"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 501, "invalid"),
+    ],
+    ids=[
+        "no request", "version", "method", "header", "header name", "two lengths", "length", "long line",
+        "long header", "many headers", "coding",
+    ],
+)  # fmt: skip
+def test_what_is_no_request_is_answered_as_any_error(
+    address: str, request_bytes: bytes, status: int, code: str
+) -> None:
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as raw:
+        raw.sendall(request_bytes)
+        answer = http.client.HTTPResponse(raw)
+        answer.begin()
+        problem = json.loads(answer.read())
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    assert answer.headers["Connection"] == "close"
+    assert (problem["status"], problem["code"]) == (status, code)
+    assert {"type", "title", "detail", "field", "limit"} <= set(problem)
+
+
+def test_a_body_whose_chunks_are_broken_is_invalid(
+    address: str, tokens: dict[str, str], queue: leaseq.Queue
+) -> None:
+    queue.configure()
+    head = (
+        f"POST /api/v1/queues/{queue.name}/items HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+        f"{tokens['manager']}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as raw:
+        raw.sendall(head.encode() + b'5\r\n{"pay\r\nzz\r\n')
+        answer = http.client.HTTPResponse(raw)
+        answer.begin()
+        problem = json.loads(answer.read())
+    assert (answer.status, problem["code"]) == (400, "invalid")
+    assert queue.stats().inbound == 0
