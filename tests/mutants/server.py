@@ -107,7 +107,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "leaseq/durable.py",
         "durable unconfirmed",
-        ("nobody's word is enough", "if _count(confirmed) < 1:", "if _count(confirmed) < 0:"),
+        ("nobody's word is enough", "if _count(confirmed) < wait.needed:", "if _count(confirmed) < 0:"),
         ("a replica's word is taken for the disk's", "int(confirmed[0] if", "int(confirmed[1] + 1 if"),
         (
             "a disk that is synced each second will do",
