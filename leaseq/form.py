@@ -15,8 +15,15 @@ import jsonschema_rs
 
 from leaseq.errors import Invalid
 from leaseq.model import Json
+from leaseq.schema_size import count_checks
 from leaseq.strict import dump_json
 
+MAX_ERRORS = 100
+MAX_ERROR = 300
+"""Errors that are told of one result, and the characters of each."""
+
+_LISTED = 5_000  # at so many checks at most, all errors of a result are looked for: each takes 5 kB then
+_COPIED = 16_000_000  # the bytes of a result, times its checks: a copy may be made for each
 KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
 _PARTS = {"show", "ask", "keys"}
 
@@ -40,19 +47,42 @@ def check_result(form: Json, result: Json) -> None:
     """Raise Invalid (field ``result``, with ``errors`` by field) where a result doesn't fit the form."""
     if not isinstance(form, Mapping) or "ask" not in form:
         return
-    validator = _validator(json.dumps(form["ask"], sort_keys=True))
+    validator, checks = _compiled(json.dumps(form["ask"], sort_keys=True))
+    if validator.is_valid(result):
+        return
     errors: dict[str, str] = {}
-    for error in validator.iter_errors(result):
+    for error in _errors(validator, checks, result):
         path = ".".join(str(step) for step in error.instance_path)
-        errors.setdefault(path or _missing(error) or "result", error.message)
-    if errors:
-        first = next(iter(errors.items()))
-        raise Invalid(
-            "result",
-            "an answer that fits the queue's form",
-            f"the result does not fit the queue's form: {first[0]}: {first[1]}",
-            errors=errors,
-        )
+        errors.setdefault((path or _missing(error) or "result")[:MAX_ERROR], error.message[:MAX_ERROR])
+        if len(errors) == MAX_ERRORS:
+            break
+    if not errors:
+        errors["result"] = "it does not fit, and is too long to say where"
+    first = next(iter(errors.items()))
+    raise Invalid(
+        "result",
+        "an answer that fits the queue's form",
+        f"the result does not fit the queue's form: {first[0]}: {first[1]}",
+        errors=errors,
+    )
+
+
+def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: Json) -> list[Any]:
+    """What is wrong, the first error alone or nothing: as much as takes a bounded amount of memory.
+
+    jsonschema-rs makes all errors before it gives the first.
+    """
+    text = json.dumps(result, ensure_ascii=False)
+    if checks * len(text.encode()) > _COPIED:
+        return []
+    values = 1 + text.count(",") + text.count("{") + text.count("[")  # or fewer
+    if checks * values <= _LISTED:
+        return list(validator.iter_errors(result))
+    try:
+        validator.validate(result)
+    except jsonschema_rs.ValidationError as error:
+        return [error]
+    return []
 
 
 def version(form: Json) -> str:
@@ -88,7 +118,7 @@ def _check_ask(ask: Json) -> None:
     if not isinstance(ask, dict) or ask.get("type") != "object":
         raise Invalid("form", "ask: a JSON Schema of type object")
     try:
-        validator = _validator(json.dumps(ask, sort_keys=True))
+        validator, _checks = _compiled(json.dumps(ask, sort_keys=True))
         # An unresolved reference is an error at once, not at the first answer.
         validator.is_valid({})
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
@@ -101,11 +131,20 @@ def _refuse(uri: str) -> NoReturn:
 
 
 @lru_cache(maxsize=256)
-def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
-    """The regular expressions are of the linear-time kind: no answer can make one run for ever."""
-    return jsonschema_rs.Draft202012Validator(
-        json.loads(schema),
+def _compiled(text: str) -> tuple[jsonschema_rs.Draft202012Validator, int]:
+    """The validator of a schema, and how often it may check one value.
+
+    The regular expressions are of the linear-time kind: no answer can make one run for ever.
+    """
+    schema = json.loads(text)
+    try:
+        checks = count_checks(schema)
+    except ValueError as error:
+        raise Invalid("form", f"ask: {error}") from None
+    validator = jsonschema_rs.Draft202012Validator(
+        schema,
         retriever=_refuse,
         pattern_options=jsonschema_rs.RegexOptions(),
         validate_formats=True,
     )
+    return validator, checks

@@ -13,7 +13,7 @@ from leaseq import transfer
 
 ROOT = Path(__file__).parents[1]
 
-GROUND = {"errors", "model", "strict", "policy", "keys", "ids", "form", "digest"}
+GROUND = {"errors", "model", "strict", "policy", "keys", "ids", "form", "schema_size", "digest"}
 ENGINE = {
     "arguments",
     "connection",

@@ -259,7 +259,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "leaseq/form.py",
         "finish_and_next bad_input policy",
-        ("any answer fits", "    if errors:\n", "    if errors == []:\n"),
+        ("any answer fits", "    if validator.is_valid(result):\n", "    if validator:\n"),
         ("every form has one version", "sha256(json.dumps(form, sort_keys=True).encode())", "sha256(b'')"),
     ),
     *mutants(

@@ -3,7 +3,9 @@
 from tests.security.guards.guard import Guard, guards
 
 STRICT, APP, FORM = "leaseq/strict.py", "webapp/app.py", "leaseq/form.py"
+SCHEMA_SIZE = "leaseq/schema_size.py"
 T_BODIES, T_JSON = "tests/web/test_api_bad_input.py", "tests/ground/test_json.py"
+T_FORM_WORK = "tests/security/test_form_work.py"
 T_REFUSED = "tests/engine/test_bad_input.py::test_it_is_refused_by_name_and_nothing_changes"
 
 LIMITS = "body, JSON depth and number limits"
@@ -38,9 +40,26 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         "remote $ref refused",
+        SCHEMA_SIZE,
+        T_FORM_WORK,
+        ("if not isinstance(found, dict | bool):", "if False:"),
+    ),
+    *guards(
+        "one answer costs no more than its form allows",
+        SCHEMA_SIZE,
+        T_FORM_WORK,
+        ("    if checks > MAX_CHECKS:", "    if False:"),
+        (", PAGE_LEVELS, MAX_SUBSCHEMAS) > MAX_SUBSCHEMAS:", ", PAGE_LEVELS, MAX_SUBSCHEMAS) < 0:"),
+        ("node.times = _UNEVALUATED if", "node.times = 1 if"),
+    ),
+    *guards(
+        "one answer costs no more than its form allows",
         FORM,
-        T_REFUSED,
-        ('    raise ValueError(f"a reference may not leave the schema ({uri})")', "    return True"),
+        T_FORM_WORK,
+        ("if checks * len(text.encode()) > _COPIED:", "if False:"),
+        ("if checks * values <= _LISTED:", "if True:"),
+        ("error.message[:MAX_ERROR]", "error.message"),
+        ("        if len(errors) == MAX_ERRORS:\n            break\n", ""),
     ),
     *guards(
         "patterns take no longer than their text",

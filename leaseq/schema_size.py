@@ -1,0 +1,185 @@
+"""How much work a JSON Schema makes once its references are followed: a few lines of them can stand for
+millions of checks. Counted before a schema is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from leaseq.strict import MAX_JSON_DEPTH
+
+MAX_SUBSCHEMAS = 5_000
+"""Subschemas, one inside another to PAGE_LEVELS, where each reference is replaced by what it points to."""
+
+MAX_CHECKS = 1_000
+"""Subschemas that one value in a result can be checked by, together with the values that it is inside of."""
+
+PAGE_LEVELS = 8  # pages and simulated people follow references no deeper
+
+_HERE = ("not", "if", "then", "else")  # of the same value
+_HERE_LISTS = ("allOf", "anyOf", "oneOf")
+_HERE_MAPS = ("dependentSchemas", "dependencies")
+_INSIDE = (
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+)
+_UNEVALUATED = 3  # jsonschema-rs looks that often at what stands beside unevaluatedProperties
+
+
+@dataclass(slots=True)
+class _Node:
+    """A subschema, by the numbers of those that it has."""
+
+    here: list[int] = field(default_factory=list)  # of the same value
+    apart: list[int] = field(default_factory=list)  # each of another value inside of it
+    inside: list[int] = field(default_factory=list)  # of any value inside of it
+    times: int = 1
+
+
+def count_checks(schema: dict[str, Any]) -> int:
+    """How many subschemas one value can be checked by, or ValueError where that or the whole is too much."""
+    nodes = _nodes(schema)
+    try:
+        order = list(TopologicalSorter({number: node.here for number, node in nodes.items()}).static_order())
+    except CycleError:
+        raise ValueError(
+            "references that lead back to the same value of a result: point into a property or an item"
+        ) from None
+    checks = _total(nodes, order, lambda counts: max(counts, default=0), MAX_JSON_DEPTH, MAX_CHECKS)
+    if checks > MAX_CHECKS:
+        raise ValueError(
+            f"references and rules by which one value is checked at most {MAX_CHECKS:,} times; "
+            "here they double or repeat more often"
+        )
+    if _total(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS) > MAX_SUBSCHEMAS:
+        raise _too_many()
+    return checks
+
+
+def _too_many() -> ValueError:
+    return ValueError(f"at most {MAX_SUBSCHEMAS:,} subschemas with all references followed; this has more")
+
+
+def _total(
+    nodes: dict[int, _Node],
+    order: Iterable[int],
+    add: Callable[[Iterator[int]], int],
+    levels: int,
+    limit: int,
+) -> int:
+    """The root's count, where values lie in one another to so many levels. ``order``: what is here first."""
+    below = dict.fromkeys(nodes, 0)
+    for _ in range(levels):
+        counts: dict[int, int] = {}
+        for number in order:
+            node = nodes[number]
+            found = 1 + node.times * sum(counts[one] for one in node.here)
+            found += add(below[one] for one in node.apart) + sum(below[one] for one in node.inside)
+            counts[number] = min(found, limit + 1)
+        if counts == below:
+            break
+        below = counts
+    return below[next(iter(nodes))]
+
+
+def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
+    """Every subschema that the root leads to, itself the first."""
+    references = _References(root)
+    nodes = {id(root): _Node()}
+    open_ones = [root]
+    while open_ones:
+        schema = open_ones.pop()
+        node = nodes[id(schema)]
+        node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1
+        for where, children in (
+            (node.here, [*_here(schema), *references.of(schema)]),
+            (node.apart, [*_values(schema.get("properties")), *_values(schema.get("prefixItems"))]),
+            (
+                node.inside,
+                [*(schema.get(word) for word in _INSIDE), *_values(schema.get("patternProperties"))],
+            ),
+        ):
+            for child in children:
+                if not isinstance(child, dict):
+                    continue  # true and false
+                where.append(id(child))
+                if id(child) not in nodes:
+                    nodes[id(child)] = _Node()
+                    open_ones.append(child)
+        if len(nodes) > MAX_SUBSCHEMAS:
+            raise _too_many()
+    return nodes
+
+
+def _here(schema: dict[str, Any]) -> Iterator[Any]:
+    yield from (schema.get(word) for word in _HERE)
+    for word in (*_HERE_LISTS, *_HERE_MAPS):
+        yield from _values(schema.get(word))
+
+
+def _values(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+class _References:
+    """What the references of a schema point to. None leaves it."""
+
+    def __init__(self, root: dict[str, Any]) -> None:
+        self._bases: dict[int, str] = {}
+        self._named: dict[str, Any] = {"": root}  # by $id, with "#" and the anchor behind it
+        self._dynamic: dict[str, list[Any]] = {}
+        found: list[tuple[Any, str]] = [(root, "")]
+        for value, base in found:
+            inner = self._note(value, base) if isinstance(value, dict) else base
+            found += [(one, inner) for one in _values(value) if isinstance(one, dict | list)]
+
+    def _note(self, value: dict[str, Any], base: str) -> str:
+        if isinstance(value.get("$id"), str):
+            base = urldefrag(urljoin(base, value["$id"])).url
+            self._named[base] = value
+        for word in ("$anchor", "$dynamicAnchor"):
+            if isinstance(value.get(word), str):
+                self._named[f"{base}#{value[word]}"] = value
+        if isinstance(value.get("$dynamicAnchor"), str):
+            self._dynamic.setdefault(value["$dynamicAnchor"], []).append(value)
+        self._bases[id(value)] = base
+        return base
+
+    def of(self, schema: dict[str, Any]) -> Iterator[Any]:
+        base = self._bases[id(schema)]
+        for word in ("$ref", "$dynamicRef", "$recursiveRef"):
+            reference = schema.get(word)
+            if isinstance(reference, str):
+                yield self._at(base, reference)
+        if isinstance(schema.get("$dynamicRef"), str):
+            yield from self._dynamic.get(urldefrag(schema["$dynamicRef"]).fragment, ())
+
+    def _at(self, base: str, reference: str) -> Any:
+        whole = base + reference if reference.startswith("#") else urljoin(base, reference)
+        uri, _, fragment = whole.partition("#")
+        if fragment and not fragment.startswith("/"):
+            found = self._named.get(whole)
+        else:
+            found = self._named.get(uri)
+            for step in unquote(fragment).split("/")[1:]:
+                found = _step(found, step.replace("~1", "/").replace("~0", "~"))
+        if not isinstance(found, dict | bool):
+            raise ValueError(f"references to places in the form itself ({reference:.100} is none)")
+        return found
+
+
+def _step(value: Any, name: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(name)
+    if isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):
+        return value[int(name)]
+    return None
