@@ -13,6 +13,7 @@ from leaseq.errors import Invalid
 from leaseq.model import Json
 
 MAX_MARKDOWN = 65_536
+MAX_TITLE = 200
 MAX_KEPT = 315_360_000  # ten years, in seconds
 Durable = Literal["server", "fsync", "replica", "majority"]
 DURABLE: tuple[Durable, ...] = ("server", "fsync", "replica", "majority")
@@ -59,7 +60,7 @@ class Policy:
             strict.number(self.keep_finished_seconds, "keep_finished_seconds", 0, MAX_KEPT)
         if self.durable not in DURABLE:
             raise Invalid("durable", "one of " + ", ".join(DURABLE))
-        strict.text(self.title, "title", 200)
+        strict.text(self.title, "title", MAX_TITLE)
         strict.text(self.instructions, "instructions", MAX_MARKDOWN)
 
     def updated(self, changes: Mapping[str, Any]) -> Policy:
@@ -67,6 +68,8 @@ class Policy:
         unknown = sorted(set(changes) - FIELDS)
         if unknown:
             raise Invalid(unknown[0], "a policy field: " + ", ".join(sorted(FIELDS)))
+        if "title" in changes:  # here, so that one that was set before this rule is still read
+            changes = {**changes, "title": strict.label(changes["title"], "title", MAX_TITLE)}
         return replace(self, **changes)
 
     @property

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from json.encoder import JSONEncoder
 from typing import Any, NoReturn
 
+from leaseq import names
 from leaseq.errors import Invalid, TooLarge
 from leaseq.model import Json
 
@@ -73,7 +74,15 @@ def is_dots(value: str) -> bool:
 def person_name(value: object, field: str = "person") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_PERSON or not value.isprintable():
         raise Invalid(field, f"1 to {MAX_PERSON} printable characters")
+    _visible(value, field)
     return _unicode(value, field)
+
+
+def label(value: object, field: str, longest: int) -> str:
+    """A name that people read, such as a queue's title, in the spelling in which it is kept."""
+    found = text(value, field, longest)
+    _visible(found, field)
+    return names.normal(found)
 
 
 def text(value: object, field: str, longest: int = MAX_TEXT) -> str:
@@ -238,6 +247,12 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise _Refused(f"each key once in an object ({twice!r} is there twice)")
     return found
+
+
+def _visible(value: str, field: str) -> None:
+    hidden = None if value.isascii() and value.isprintable() else names.find_invisible(value)
+    if hidden is not None:
+        raise Invalid(field, f"characters that can be seen ({hidden} can't)")
 
 
 def _unicode(value: str, field: str) -> str:

@@ -13,7 +13,19 @@ from leaseq import transfer
 
 ROOT = Path(__file__).parents[1]
 
-GROUND = {"errors", "model", "strict", "policy", "keys", "ids", "form", "schema_size", "digest"}
+GROUND = {
+    "errors",
+    "model",
+    "strict",
+    "policy",
+    "keys",
+    "ids",
+    "form",
+    "schema_size",
+    "names",
+    "lookalikes",
+    "digest",
+}
 ENGINE = {
     "arguments",
     "connection",
@@ -51,7 +63,7 @@ FOR_COMMANDS = {"leaseq.cli.common", "leaseq.datadir", "leaseq.embedded", "lease
 # What other programs may build on: the package's names, and those of import and export.
 PUBLIC = {"leaseq", "leaseq.transfer"} | {
     f"{package.__name__}.{name}"
-    for package in (leaseq, leaseq.form, leaseq.strict, transfer)
+    for package in (leaseq, leaseq.form, leaseq.names, leaseq.strict, transfer)
     for name in getattr(package, "__all__", vars(package))
     if not name.startswith("_")
 }

@@ -36,6 +36,7 @@ def create(client: Client, name: str, changes: dict[str, Any]) -> None:
         raise Failed(f"there is a queue {name!r} already; change it with `leaseq queue set {name}`")
     made.configure(**changes)
     click.echo(f"queue {name!r} is there")
+    _warn_of_title(client, made, changes)
 
 
 @queue.command("set", epilog="Example: leaseq queue set reviews --max-attempts 5")
@@ -46,8 +47,28 @@ def set_(client: Client, name: str, changes: dict[str, Any]) -> None:
     """Change a queue's policy: what you name, and nothing else."""
     if not changes:
         raise click.UsageError("name what to change; `leaseq queue set --help` lists it.")
-    existing_queue(client, name).configure(**changes)
+    changed = existing_queue(client, name)
+    changed.configure(**changes)
     click.echo(f"queue {name!r}: changed {', '.join(changes)}")
+    _warn_of_title(client, changed, changes)
+
+
+def _warn_of_title(client: Client, changed: Queue, changes: dict[str, Any]) -> None:
+    """Say which queue has a title that people could take for the new one."""
+    from leaseq import Queue, names, queues
+
+    title = changed.policy.title
+    if "title" not in changes or not title:
+        return
+    for name in sorted(set(queues(client)) - {changed.name}):
+        other = Queue(client, name).policy.title
+        if other == title or names.same_look(title, [other]):
+            click.echo(
+                f"leaseq: the title {title!r} looks like that of queue {name!r}: people may take one for "
+                "the other",
+                err=True,
+            )
+            return
 
 
 @queue.command(epilog="Example: leaseq queue show reviews --json")

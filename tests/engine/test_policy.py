@@ -31,7 +31,7 @@ def test_the_defaults_are_those_of_the_contract(queue: leaseq.Queue) -> None:
         {"renewals": 0},
         {"share_drafts": True},
         {"form": {"show": ["text"], "ask": {"type": "object"}, "keys": {"a": "b"}}},
-        {"title": "Überschrift -- 100 % \u2028 'quoted'"},
+        {"title": "Überschrift -- 100 % \u00a0 'quoted'"},
         {"instructions": "# Read\n\nthis\tfirst"},
     ],
 )

@@ -82,6 +82,7 @@ class Accounts(Joining):
         if disabled is not None:
             changes["disabled"] = disabled
         before = self._people.get(name)
+        name = before.name
         person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
         said = [
             f"{field}: {_shown(getattr(before, field))} → {_shown(value)}"
@@ -121,11 +122,12 @@ class Accounts(Joining):
             return None
         renewed = self._passwords.renewed(password, record.password)
         if renewed is not None:
-            self._people.rehash(name, record.password, renewed)
+            self._people.rehash(record.name, record.password, renewed)
         return record.person()
 
     def set_password(self, name: str, password: str, *, by: str) -> Person:
         """A new password. It ends every session of the person."""
+        name = self._people.get(name).name
         hashed = self._passwords.hash(password, name)
         record = self._people.change(name, end_sessions=True, password=hashed)
         self.log.write(by, "sign-in.password-set", name)
@@ -133,6 +135,7 @@ class Accounts(Joining):
 
     def end_sessions(self, name: str, *, by: str) -> Person:
         """Sign a person out everywhere."""
+        name = self._people.get(name).name
         person = self._people.change(name, end_sessions=True).person()
         self.log.write(by, "sign-in.sessions-ended", name)
         return person
@@ -168,8 +171,8 @@ class Accounts(Joining):
         found = self._people.get(person)
         wanted = checked_scope(scope or WHOLE[found.role], found.role)
         only = strict.queue_name(queue) if queue else None
-        token = self._tokens.create(person, name, wanted, only, checked_days(days))
-        self.log.write(by, "token.made", person, ", ".join(filter(None, (name.strip(), wanted, only))))
+        token = self._tokens.create(found.name, name, wanted, only, checked_days(days))
+        self.log.write(by, "token.made", found.name, ", ".join(filter(None, (name.strip(), wanted, only))))
         return token
 
     def caller(self, token: str) -> Caller | None:

@@ -13,7 +13,7 @@ from webapp.accounts.base import Base
 from webapp.accounts.invitations import DAYS
 from webapp.accounts.links import Link
 from webapp.accounts.model import Invitation, Person, checked_name, checked_role
-from webapp.accounts.people import Record, has_admin, may_let_in, refuse_taken
+from webapp.accounts.people import Record, has_admin, may_let_in, refuse_same_look, refuse_taken
 from webapp.accounts.secret import digest, new_secret
 
 SETUP_SECONDS = 86_400
@@ -52,6 +52,7 @@ class Joining(Base):
         def first(people: dict[str, Record]) -> Record:
             if has_admin(list(people.values())):
                 raise Invalid("token", "a place without an admin", "there is an admin already: sign in")
+            refuse_same_look(admin.name, people)
             return admin
 
         record = self._people.write(first, spend=keys.SETUP, check=check)
@@ -71,17 +72,23 @@ class Joining(Base):
     ) -> str:
         """A one-time token by which somebody joins. Without a name they choose their own."""
         checked = checked_name(name) if name else None
-        if checked is not None and self._people.find(checked) is not None:
-            raise refuse_taken(checked)
-        if checked is not None and any(one.name == checked for one in self.invitations()):
-            raise Invalid(
-                "name",
-                "a name that nobody is invited by",
-                f"{checked!r} is invited already: take that invitation back first",
-            )
+        if checked is not None:
+            self._refuse_known(checked)
         token = self._invitations.make(checked, checked_role(role), strict.skills(skills), days, by)
         self.log.write(by, "invitation.made", checked or "", f"{role}, {days} d")
         return token
+
+    def _refuse_known(self, name: str) -> None:
+        """Refuse a name that somebody has or is invited by, and one that looks like it."""
+        refuse_taken(name, self._people.by_name())
+        invited = [one.name for one in self.invitations() if one.name is not None]
+        if name in invited:
+            raise Invalid(
+                "name",
+                "a name that nobody is invited by",
+                f"{name!r} is invited already: take that invitation back first",
+            )
+        refuse_same_look(name, invited)
 
     def invitation(self, token: str) -> Invitation | None:
         """What this token opens, while it does."""
@@ -108,8 +115,7 @@ class Joining(Base):
         def newcomer(people: dict[str, Record]) -> Record:
             if not may_let_in(found.by, people):
                 raise _spent(_INVITATION)
-            if record.name in people:
-                raise refuse_taken(record.name)
+            refuse_taken(record.name, people)
             return record
 
         hashed = digest(token)
@@ -127,8 +133,8 @@ class Joining(Base):
     def password_link(self, name: str, *, by: str) -> str:
         """A one-time token by which the person may choose a password, good for three days."""
         record = self._people.get(name)
-        token = self._links.make(Link(name, record.version, by))
-        self.log.write(by, "sign-in.link-made", name)
+        token = self._links.make(Link(record.name, record.version, by))
+        self.log.write(by, "sign-in.link-made", record.name)
         return token
 
     def link_is_for(self, token: str) -> str | None:
@@ -157,7 +163,7 @@ class Joining(Base):
     def by_provider(self, name: str, subject: str, *, create: bool) -> Person:
         """Who the provider says is here. ``subject`` is who they are there, for good; ``name`` may be given
         to somebody else one day, so that a person's first such sign-in ties the two together."""
-        record = self._people.find(checked_name(name))
+        record = self._people.find(strict.text(name, "name"))
         if record is None and create:
             record = self._new(name, "worker", (), None)
             self._people.add(record)

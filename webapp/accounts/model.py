@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
 from leaseq import Invalid, strict
+from leaseq.names import normal
 
 Role: TypeAlias = Literal["worker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -74,8 +75,9 @@ def at_least(have: Role, need: Role) -> bool:
 
 
 def checked_name(value: object) -> str:
-    """A person's name as accounts take it: the library's rule, and no white space at the ends."""
-    name = strict.person_name(value, "name")
+    """A new person's name in the spelling in which it is kept: the library's rule, and no white space at the
+    ends. It may be another text than was given."""
+    name = strict.person_name(normal(value) if isinstance(value, str) else value, "name")
     if name != name.strip():
         raise Invalid("name", "no space at its beginning or end")
     if strict.is_dots(name):

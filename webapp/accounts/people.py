@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Client, Invalid, ServerRefused
+from leaseq.names import same_look
 from webapp.accounts import keys
 from webapp.accounts.model import Person, Role
 
@@ -59,8 +61,27 @@ class NoSuchPerson(Invalid):
         super().__init__("name", "a person who has an account", f"there is nobody named {name!r}")
 
 
-def refuse_taken(name: str) -> Invalid:
-    return Invalid("name", "a name that nobody has yet", f"there is a person named {name!r} already")
+def refuse_taken(name: str, taken: Collection[str]) -> None:
+    """Raise Invalid where somebody has the name, or one that people would take for it."""
+    if name in taken:
+        raise Invalid("name", "a name that nobody has yet", f"there is a person named {name!r} already")
+    refuse_same_look(name, taken)
+
+
+def refuse_same_look(name: str, taken: Iterable[str]) -> None:
+    other = same_look(name, taken)
+    if other is not None:
+        raise Invalid(
+            "name",
+            "a name that nobody takes for another",
+            f"{name!r} looks like {other!r}, which is taken: choose one that differs in more than case",
+        )
+
+
+def _spellings(name: str) -> Iterable[str]:
+    if name.isascii():
+        return (name,)
+    return dict.fromkeys((name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))))
 
 
 class People:
@@ -71,9 +92,13 @@ class People:
         self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
 
     def find(self, name: str) -> Record | None:
-        with self._client.translating():
-            raw = self._redis.hget(keys.PEOPLE, name)
-        return Record.loaded(raw) if raw else None
+        """The person of this name, however it was typed or is kept: é is one character or two."""
+        for spelled in _spellings(name):
+            with self._client.translating():
+                raw = self._redis.hget(keys.PEOPLE, spelled)
+            if raw:
+                return Record.loaded(raw)
+        return None
 
     def get(self, name: str) -> Record:
         record = self.find(name)
@@ -90,11 +115,13 @@ class People:
         return {record.name: record for record in self.all()}
 
     def add(self, record: Record) -> None:
-        """A new record, or Invalid where somebody has the name already."""
-        with self._client.translating():
-            added = self._redis.hsetnx(keys.PEOPLE, record.name, record.dumped())
-        if not added:
-            raise refuse_taken(record.name)
+        """A new record, or Invalid where somebody has the name already, or one that looks like it."""
+
+        def new(people: dict[str, Record]) -> Record:
+            refuse_taken(record.name, people)
+            return record
+
+        self.write(new)
 
     def change(self, name: str, *, end_sessions: bool = False, **changes: Any) -> Record:
         """Some fields anew. Refused where it would leave nobody who can administer."""

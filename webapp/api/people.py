@@ -33,9 +33,9 @@ def put_person(path: PersonPath, body: PersonBody) -> tuple[dict[str, Any], int]
     """
     me = person().name
     if accounts().find(path.name) is None:
-        accounts().add(path.name, by=me, role=body.role or "worker", skills=body.skills or ())
+        added = accounts().add(path.name, by=me, role=body.role or "worker", skills=body.skills or ())
         if not body.disabled:
-            return person_shape(accounts().get(path.name)), 201
-        return person_shape(accounts().change(path.name, by=me, disabled=True)), 201
+            return person_shape(added), 201
+        return person_shape(accounts().change(added.name, by=me, disabled=True)), 201
     changed = accounts().change(path.name, by=me, role=body.role, skills=body.skills, disabled=body.disabled)
     return person_shape(changed), 200

@@ -19,7 +19,8 @@ def login() -> str | Response | tuple[str, int]:
     if request.method == "GET":
         return login_page(target)
     name, password = request.form.get("name", "").strip(), request.form.get("password", "")
-    counters = of_password(name, request.remote_addr or "")
+    known = accounts().find(name)
+    counters = of_password(known.name if known else name, request.remote_addr or "")
     begin_try(counters)
     who = accounts().verify(name, password)
     if who is None:

@@ -40,8 +40,8 @@ def add(client: Client, name: str, role: str, skills: tuple[str, ...], password_
     if accounts.find(name) is not None:
         raise Failed(f"there is a person named {name!r} already")
     password = _password(password_stdin)
-    accounts.add(name, by=BY, role=role, skills=skills, password=password)
-    click.echo(f"{name} can sign in as {role}", err=True)
+    added = accounts.add(name, by=BY, role=role, skills=skills, password=password)
+    click.echo(f"{added.name} can sign in as {role}", err=True)
 
 
 @user.command("list", epilog="Example: leaseq user list")

@@ -11,6 +11,7 @@ from leaseq import Invalid
 from webapp.gate import needs
 from webapp.live.pages import overview_page
 from webapp.manage import bp
+from webapp.manage.titles import warn_of_same_look
 from webapp.state import person, queue, state
 
 
@@ -28,6 +29,7 @@ def create() -> Response | tuple[str, int]:
     except Invalid as refused:
         return overview_page(str(refused)), 400
     flash(_("The queue %(name)s is there. Say what it asks, then import a file.", name=name))
+    warn_of_same_look(found, found.policy.title)
     return redirect(url_for("manage.settings", q=name), 303)
 
 

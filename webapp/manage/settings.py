@@ -18,6 +18,7 @@ from webapp.gate import needs
 from webapp.manage import bp
 from webapp.manage.asked import GROUPS, SETTINGS, read_all, written
 from webapp.manage.preview import preview_of, sample_of
+from webapp.manage.titles import warn_of_same_look
 from webapp.show import pretty
 from webapp.state import person, queue
 
@@ -67,6 +68,8 @@ def _save(found: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
     if errors:
         return _page(found, {**now, **typed}, before, errors=errors), 400
     flash(_("Saved.") if values else _("Nothing was different."))
+    if "title" in values:
+        warn_of_same_look(found, found.policy.title)
     if others:
         names = ", ".join(str(one.label) for one in SETTINGS if one.name in others)
         flash(_("Changed by somebody else meanwhile, it stays as they saved it: %(names)s.", names=names))

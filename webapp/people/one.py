@@ -60,6 +60,7 @@ def person_page(
     name: str, *, link: str | None = None, token: str | None = None, error: str | None = None
 ) -> str:
     known = accounts().get(name)
+    name = known.name
     return render_template(
         "people/one.html",
         known=known,

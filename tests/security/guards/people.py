@@ -9,9 +9,11 @@ JOINING, PEOPLE, FACTORS = (
 )
 INVITATIONS, LINKS = "webapp/accounts/invitations.py", "webapp/accounts/links.py"
 LOGIN, PROVIDER, SIGNING = "webapp/auth/login.py", "webapp/auth/provider.py", "webapp/auth/signing.py"
+T_NAMES = "tests/web/test_names.py"
 T_PEOPLE, T_LINKS = "tests/web/test_people.py", "tests/security/test_accounts_links.py"
 T_FACTOR, T_OIDC = "tests/security/test_accounts_factor.py", "tests/security/test_accounts_oidc.py"
 
+LOOKS = "nobody takes a name that looks like another's"
 INVITED = "invitations and links: one-time, and no longer than they should"
 TOTP = "optional TOTP second factor"
 OIDC = "OIDC sign-in"
@@ -34,7 +36,48 @@ GUARDS: tuple[Guard, ...] = (
         f"{T_LINKS}::test_who_comes_second_by_the_same_invitation_stays_out",
         ("                check(pipe.get(spend))", "                pass"),
     ),
-    *guards(INVITED, JOINING, _ONCE, ("if record.name in people:", "if False:")),
+    *guards(INVITED, PEOPLE, _ONCE, ("    if name in taken:", "    if False:")),
+    *guards(
+        LOOKS,
+        PEOPLE,
+        T_NAMES,
+        ("    if other is not None:", "    if False:"),
+        ("    refuse_same_look(name, taken)\n", ""),
+        (
+            "            refuse_taken(record.name, people)\n            return record\n\n        self",
+            "            return record\n\n        self",
+        ),
+    ),
+    *guards(
+        LOOKS,
+        JOINING,
+        T_NAMES,
+        ("            refuse_taken(record.name, people)\n", ""),
+        ("            refuse_same_look(admin.name, people)\n", ""),
+        ("        refuse_same_look(name, invited)\n", ""),
+    ),
+    *guards(
+        LOOKS,
+        "webapp/accounts/model.py",
+        T_NAMES,
+        ("strict.person_name(normal(value) if", "strict.person_name(value if"),
+    ),
+    *guards(
+        "names have nothing that can't be seen",
+        "leaseq/strict.py",
+        "tests/ground/test_names.py tests/web/test_names.py",
+        ("    _visible(value, field)\n", ""),
+        ("    _visible(found, field)\n", ""),
+    ),
+    *guards(
+        "names have nothing that can't be seen",
+        "leaseq/names.py",
+        "tests/ground/test_names.py",
+        ("return char in _BLANK or", "return"),
+        ('unicodedata.category(before)[0] != "S"', "False"),
+        ('not unicodedata.name(before, "").startswith("CJK ")', "False"),
+        ("any(not one or one.isascii() or one in _JOINERS for one in around)", "False"),
+    ),
     *guards(
         INVITED,
         JOINING,

@@ -102,7 +102,7 @@ GUARDS: tuple[Guard, ...] = (
         ACCOUNTS,
         f"{T_PASSWORDS}::test_a_hash_that_is_renewed_does_not_undo_a_password_set_meanwhile",
         (
-            "self._people.rehash(name, record.password, renewed)",
+            "self._people.rehash(record.name, record.password, renewed)",
             "self._people.change(name, password=renewed)",
         ),
     ),

@@ -1,0 +1,71 @@
+"""Names that people read: of people, and of queues. What can't be seen is found, and what looks the same."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from leaseq.lookalikes import LOOKALIKES
+
+_LOOKS = {ord(other): letter for letter, others in LOOKALIKES.items() for other in others}
+_SAME_IN_ASCII = str.maketrans("I1|0", "lllO")
+_HIDDEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+_JOINERS = "\u200c\u200d"  # many scripts and emoji need them between two characters
+_BLANK = frozenset(  # what Unicode calls a letter, a mark or a symbol, and fonts show as nothing
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U00016fe4\U0001d159"
+)
+_SELECTORS = range(0xFE00, 0xFE10)
+_IDEOGRAPHIC_SELECTORS = range(0xE0100, 0xE01F0)
+
+
+def normal(name: str) -> str:
+    """The name as it is kept: NFC, so that é is one character however it was typed."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def find_invisible(text: str) -> str | None:
+    """The first character that can't be seen, such as ``U+200B``; None where all can."""
+    if text.isascii() and text.isprintable():
+        return None
+    for at, char in enumerate(text):
+        if _is_invisible(text, at):
+            return f"U+{ord(char):04X}"
+    return None
+
+
+def _is_invisible(text: str, at: int) -> bool:
+    char, before = text[at], text[at - 1 : at]
+    if ord(char) in _SELECTORS:  # of emoji and other symbols
+        return not before or before.isascii() or unicodedata.category(before)[0] != "S"
+    if ord(char) in _IDEOGRAPHIC_SELECTORS:  # of Han characters: Japanese names have them
+        return not before or not unicodedata.name(before, "").startswith("CJK ")
+    if char in _JOINERS:
+        around = before, text[at + 1 : at + 2]
+        return any(not one or one.isascii() or one in _JOINERS for one in around)
+    return char in _BLANK or unicodedata.category(char) in _HIDDEN
+
+
+def same_look(name: str, others: Iterable[str]) -> str | None:
+    """The first of the others that looks like ``name``: in other case, or by characters that look the same.
+
+    The name itself is none of them.
+    """
+    looks = _looks(name)
+    return next((one for one in others if one != name and not looks.isdisjoint(_looks(one))), None)
+
+
+def _looks(name: str) -> set[str]:
+    """How a name looks: in any case, and as it is written, where I is like l and 0 like O."""
+    if name.isascii():
+        text = latin = " ".join(name.split())
+    else:
+        seen = "".join(char for at, char in enumerate(name) if not _varies(name, at))
+        text = " ".join(unicodedata.normalize("NFKC", seen).split())
+        latin = text.translate(_LOOKS)
+    return {text.casefold(), latin.casefold(), "=" + latin.translate(_SAME_IN_ASCII)}
+
+
+def _varies(name: str, at: int) -> bool:
+    """Whether a character only chooses a shape for the one before it, or can't be seen at all."""
+    code = ord(name[at])
+    return code in _SELECTORS or code in _IDEOGRAPHIC_SELECTORS or _is_invisible(name, at)

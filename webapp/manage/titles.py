@@ -1,0 +1,24 @@
+"""A queue's title that people could take for another queue's: it is saved, and said."""
+
+from __future__ import annotations
+
+from flask import flash
+from flask_babel import gettext as _
+
+import leaseq
+from leaseq.names import same_look
+from webapp.state import state
+
+
+def warn_of_same_look(found: leaseq.Queue, title: str) -> None:
+    """Tell on the next page which queue has a title that looks like this one."""
+    others = {name: leaseq.Queue(state().client, name).policy.title for name in leaseq.queues(state().client)}
+    for name, other in others.items():
+        if name != found.name and title and (other == title or same_look(title, [other])):
+            flash(
+                _(
+                    "The title looks like that of %(queue)s: people may take one for the other.",
+                    queue=name,
+                )
+            )
+            return
