@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from flask import Flask, Response, render_template, request
+from flask import Flask, Response, g, render_template, request
 from flask_wtf.csrf import CSRFError, validate_csrf
 from pydantic import ValidationError
 from werkzeug.exceptions import HTTPException, NotFound
@@ -71,6 +71,16 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         return _retry_later(Problem(503, "server-unavailable", str(error)))
     log.warning("%s", error)  # where the server is, is nothing for whoever asks
     return _retry_later(Problem(503, "server-unavailable", AWAY))
+
+
+def _as_a_stranger_sees(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
+    """Who was never granted an item is not told that there is one, let alone its state."""
+    if not isinstance(error, leaseq.LeaseLost):
+        return error
+    me = g.get("person")
+    if error.answer_kept or any(me and grant.person == me.name for grant in error.item.history):
+        return error
+    return leaseq.ItemNotFound((request.view_args or {}).get("q", ""), error.item.id)
 
 
 def _retry_later(problem: Problem) -> Problem:
@@ -203,7 +213,7 @@ def init_errors(app: Flask) -> None:
         )
 
     handle(Problem, lambda problem: problem)
-    handle(leaseq.LeaseqError, problem_of)
+    handle(leaseq.LeaseqError, lambda error: problem_of(_as_a_stranger_sees(error)))
     handle(CSRFError, _problem_of_csrf)
     handle(HTTPException, problem_of_http)
     handle(ValidationError, problem_of_model)

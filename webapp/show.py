@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from webapp.forms.limits import told
 from webapp.state import state
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+MAX_MARKDOWN = 65_536  # bytes of UTF-8: the time that Markdown takes may grow with their square
 _TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would tell its host who reads, and when
 
 
@@ -67,8 +69,20 @@ def _at(payload: Json, field: str) -> tuple[bool, Json]:
 
 
 def markdown(text: object) -> Markup:
-    """Markdown as harmless HTML: no script, no picture, no HTML of its own."""
-    return Markup(nh3.clean(_markdown.render(str(text)), tags=_TAGS))  # noqa: S704  # nh3 made it harmless
+    """Markdown as harmless HTML: no script, no picture, no HTML of its own, and no more than a page shows."""
+    whole = str(text).encode("utf-8", "replace")
+    shown = rendered(whole[:MAX_MARKDOWN].decode("utf-8", "ignore"))
+    if len(whole) <= MAX_MARKDOWN:
+        return shown
+    size = format_decimal(MAX_MARKDOWN)
+    told = gettext("The rest is left out: a page shows at most %(size)s bytes of a text.", size=size)
+    return shown + Markup("<p><strong>{}</strong></p>").format(told)
+
+
+@lru_cache(maxsize=64)
+def rendered(text: str) -> Markup:
+    """Kept, since 64 kB can take seconds: 64 of the longest take about 20 MB."""
+    return Markup(nh3.clean(_markdown.render(text), tags=_TAGS))  # noqa: S704  # nh3 made it harmless
 
 
 def web_link(value: object) -> str | None:

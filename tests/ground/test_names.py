@@ -22,6 +22,7 @@ INVISIBLE = [
     "ann\ufe0f",  # a variation selector behind a letter
     "\ufe0fann",
     "ann\U000e0100",
+    "zoë\ufe0f",
     "ann\U000e0061",  # a tag
     "ann\u034f",
     "ann\u3164",  # a Hangul filler

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -48,3 +49,60 @@ def test_the_person_is_who_is_signed_in_and_no_field(asking: leaseq.Queue, worke
     assert (answer.status_code, answer.json["field"]) == (400, "person")
     answer = worker("POST", f"/queues/{asking.name}/reserve", json={})
     assert answer.json["person"] == worker.name
+
+
+def in_every_state(queue: leaseq.Queue, holder: str) -> dict[str, str]:
+    """The id of an item in each state, one that its holder's time ran out of, and one that is not there."""
+    queue.configure(max_attempts=1, holds=10)
+    ids = {"missing": "item-6"}
+    moves: dict[str, Any] = {
+        "finished": lambda lease: queue.finish(lease, {"about": "refund", "urgent": True}),
+        "dead": lambda lease: queue.fail(lease, "broken"),
+        "reserved": lambda _lease: None,
+    }
+    for id in ("one", "two"):
+        queue.remove(id)
+    for number, (state, move) in enumerate(moves.items()):
+        ids[state] = f"item-{number}"
+        queue.enqueue({"text": "secret"}, id=ids[state])
+        lease = queue.reserve(holder, request_id=f"r{number}")
+        assert lease
+        assert lease.id == ids[state]
+        move(lease)
+    queue.enqueue({"text": "secret"}, id="item-4")
+    queue.enqueue({"text": "secret"}, id="item-5", delay=3_600)
+    assert {queue.get(ids[state]).state for state in moves} == set(moves)
+    return ids | {"inbound": "item-4", "scheduled": "item-5"}
+
+
+@pytest.mark.parametrize("token", [1, 2, 3])
+@pytest.mark.parametrize("verb", [*VERBS, "undo"])
+def test_over_rest_a_stranger_learns_nothing_of_an_item(
+    asking: leaseq.Queue, worker: Caller, caller: Any, verb: str, token: int
+) -> None:
+    """Whatever state it is in, and whatever token they guess, it is as if it were not there."""
+    ids, stranger = in_every_state(asking, worker.name), caller("worker")
+    method, body = VERBS.get(verb, ("POST", {}))
+    told = {}
+    for state, id in ids.items():
+        answer = stranger(method, f"/queues/{asking.name}/items/{id}/{verb}", json={"token": token, **body})
+        found = {name: value for name, value in answer.json.items() if name != "request_id"}
+        told[state] = (answer.status_code, repr(found).replace(id, "ID"))
+    assert set(told.values()) == {told["missing"]}
+    assert told["missing"][0] == 404
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "undo", "receipt"])
+def test_on_the_pages_a_stranger_learns_nothing_of_an_item(
+    asking: leaseq.Queue, person: Browser, visitor: Any, verb: str
+) -> None:
+    ids, stranger = in_every_state(asking, person.name), visitor("worker")
+    fields = {"answer.about": "refund", "answer.urgent": "yes", "again": "yes", "error": "x", "token": "1"}
+    told = {}
+    for state, id in ids.items():
+        path = f"/q/{asking.name}/items/{id}/{verb}"
+        answer = stranger.get(f"{path}?token=1") if verb == "receipt" else stranger.post(path, fields)
+        text = re.sub(r'(name="csrf_token" value|content|nonce)="[^"]*"', "", answer.text)
+        told[state] = (answer.status_code, text.replace(id, "ID"))
+    assert set(told.values()) == {told["missing"]}
+    assert told["missing"][0] == (303 if verb == "undo" else 404)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 import leaseq
-from webapp import create_app
+from webapp import create_app, show
 from webapp.settings import Settings
 from webapp.show import markdown, picture_link
 
@@ -51,6 +52,40 @@ def test_markdown_is_harmless(text: str, wanted: str, unwanted: str) -> None:
     shown = str(markdown(text))
     assert wanted in shown
     assert not unwanted or unwanted not in shown
+
+
+def test_long_markdown_ends_with_a_note(queue: leaseq.Queue, person: Browser) -> None:
+    """Of the smallest text that is too long one character is missing; of the longest none is."""
+    queue.configure(form={"show": [{"field": "a", "kind": "markdown"}]})
+    queue.enqueue({"a": "ü" * 32_768})
+    take(queue, person)
+    page = person.get(path(queue)).text
+    assert "ü" * 32_768 in page
+    assert "The rest is left out" not in page
+    lease = queue.mine(person.name)[0]
+    queue.finish(lease, {"answer": "x"})
+    queue.enqueue({"a": "a" + "ü" * 32_768})
+    take(queue, person)
+    page = person.get(path(queue)).text
+    assert "a" + "ü" * 32_767 + "<" in page
+    assert "The rest is left out: a page shows at most 65,536 bytes of a text." in page
+
+
+def test_the_note_stands_outside_of_what_was_cut_through() -> None:
+    shown = str(markdown("```\n" + "code\n" * 20_000))
+    assert shown.index("</pre>") < shown.index("The rest is left out")
+
+
+def test_the_same_markdown_is_rendered_once() -> None:
+    """A long text takes seconds to render, and everybody who works sees the same instructions."""
+    text = f"# Instructions {uuid4()}"
+    assert markdown(text) == markdown(text)
+    before = show.rendered.cache_info().misses
+    markdown(text)
+    assert show.rendered.cache_info().misses == before
+    for number in range(100):
+        markdown(f"{text} {number}")
+    assert show.rendered.cache_info().currsize < 100
 
 
 @pytest.mark.parametrize(

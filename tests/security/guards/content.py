@@ -13,7 +13,14 @@ GUARDS: tuple[Guard, ...] = (
         INERT,
         SHOW,
         f"{T_SHOWN}::test_markdown_is_harmless {T_INERT}::test_on_the_work_page_and_the_managers_pages",
-        ("nh3.clean(_markdown.render(str(text)), tags=_TAGS)", "str(text)"),
+        ("nh3.clean(_markdown.render(text), tags=_TAGS)", "text"),
+    ),
+    *guards(
+        "Markdown takes a bounded time, once",
+        SHOW,
+        T_SHOWN,
+        ("rendered(whole[:MAX_MARKDOWN]", "rendered(whole[:]"),
+        ("@lru_cache(maxsize=64)\n", ""),
     ),
     *guards(
         INERT,
