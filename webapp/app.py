@@ -20,6 +20,7 @@ from webapp.days import Days
 from webapp.errors import init_errors
 from webapp.gate import init_gate
 from webapp.headers import init_headers
+from webapp.hosts import init_hosts
 from webapp.i18n import Templates, init_i18n
 from webapp.live import Live
 from webapp.observing import init_observing
@@ -73,6 +74,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     )
     init_headers(app)
     init_i18n(app)
+    init_hosts(app, settings.allowed_hosts)
     init_manners(app, api.bp)
     init_gate(app)
     init_acts(app)

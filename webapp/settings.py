@@ -55,6 +55,12 @@ class Settings(BaseSettings):
         description="Addresses or networks, such as 10.0.0.0/8, that the trusted proxies connect from, split "
         "by spaces; this machine, if not set. X-Forwarded-* and X-Request-Id from elsewhere do nothing.",
     )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Host names by which the app may be reached, such as queue.example.org, or .example.org "
+        "for all below it; split by spaces. A request that names another host is refused. If not set, any "
+        "will do.",
+    )
     session_days: int = Field(
         14, ge=1, le=365, description="After so many days without a visit a person signs in again."
     )
@@ -153,10 +159,18 @@ class Settings(BaseSettings):
             raise ValueError(f"one that nobody can guess is needed: {HOW_TO_MAKE} makes it")
         return value
 
-    @field_validator("proxy_addresses", "cors_origins", "media_origins", mode="before")
+    @field_validator("proxy_addresses", "allowed_hosts", "cors_origins", "media_origins", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
         return tuple(value.split()) if isinstance(value, str) else value
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for host in value:
+            if not re.fullmatch(r"\[[0-9a-f:]+\]|\.?[a-z0-9-]+(\.[a-z0-9-]+)*", host, re.IGNORECASE):
+                raise ValueError(f"{host!r} is no host name like queue.example.org: without scheme and port")
+        return value
 
     @field_validator("cors_origins")
     @classmethod

@@ -25,6 +25,7 @@ from .conftest import SECRET
         ("METRICS_TOKEN", "secret", "LEASEQ_METRICS_TOKEN: at least 32"),
         ("PROXY_ADDRESSES", "nginx", "LEASEQ_PROXY_ADDRESSES"),
         ("LOG", "xml", "LEASEQ_LOG"),
+        ("ALLOWED_HOSTS", "https://a.example", "LEASEQ_ALLOWED_HOSTS"),
         ("TRUSTED_PROXIES", "-1", "LEASEQ_TRUSTED_PROXIES"),
         ("SESSION_DAYS", "many", "LEASEQ_SESSION_DAYS"),
         ("MAX_BODY_BYTES", "10", "LEASEQ_MAX_BODY_BYTES"),

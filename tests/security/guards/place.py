@@ -9,6 +9,14 @@ SECRET = "weak or missing LEASEQ_SECRET_KEY refused outside up"
 
 GUARDS: tuple[Guard, ...] = (
     *guards(
+        "only hosts that the setting names",
+        "webapp/hosts.py",
+        "tests/web/test_hosts.py",
+        ("        app.before_request(check)\n", "        pass\n"),
+        ("host.endswith(name)", "host.endswith(name[1:])"),
+        ("request.endpoint not in PROBES and", ""),
+    ),
+    *guards(
         FORWARDED,
         "webapp/proxies.py",
         f"{T_GATE}::test_forwarded_headers_are_believed_from_configured_proxies_only",
