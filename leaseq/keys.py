@@ -12,6 +12,10 @@ from functools import cached_property
 QUEUES = "leaseq:queues"
 """A set of the names of all queues. A name enters before its queue is made, so none is ever missing."""
 
+UNDECLARED_PROXY = "leaseq:{@web}:undeclared-proxy"
+"""A hash that the web app leaves for the doctor, with ``address`` and ``header``; gone after two hours. No
+queue can have this name: it has an '@'."""
+
 SCHEMA = 1
 """Of the keys as this version makes them; ``docs/decisions/0010-schema.md`` says when it grows."""
 

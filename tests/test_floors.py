@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq import transfer
+from leaseq import doctor, transfer
 
 ROOT = Path(__file__).parents[1]
 
@@ -63,7 +63,7 @@ FOR_COMMANDS = {"leaseq.cli.common", "leaseq.datadir", "leaseq.embedded", "lease
 # What other programs may build on: the package's names, and those of import and export.
 PUBLIC = {"leaseq", "leaseq.transfer"} | {
     f"{package.__name__}.{name}"
-    for package in (leaseq, leaseq.form, leaseq.names, leaseq.strict, transfer)
+    for package in (leaseq, doctor, leaseq.form, leaseq.names, leaseq.strict, transfer)
     for name in getattr(package, "__all__", vars(package))
     if not name.startswith("_")
 }

@@ -24,7 +24,7 @@ from webapp.hosts import init_hosts
 from webapp.i18n import Templates, init_i18n
 from webapp.live import Live
 from webapp.observing import init_observing
-from webapp.proxies import Proxies
+from webapp.proxies import Proxies, Undeclared
 from webapp.requests import StrictRequest
 from webapp.sent import Sent
 from webapp.settings import Settings, load_settings
@@ -87,6 +87,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     say_roles(app, api.bp)
     init_shedding(app, settings.patience_seconds, traffic)
     init_observing(app, traffic)
+    app.after_request(Undeclared(client).after)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses
     app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]
     app.wsgi_app = Proxies(app.wsgi_app, hops, networks)  # type: ignore[method-assign]

@@ -2,5 +2,6 @@
 
 from leaseq.doctor.checks import Check, Finding
 from leaseq.doctor.examine import CHECKS, Report, examine
+from leaseq.doctor.proxies import note_undeclared_proxy
 
-__all__ = ["CHECKS", "Check", "Finding", "Report", "examine"]
+__all__ = ["CHECKS", "Check", "Finding", "Report", "examine", "note_undeclared_proxy"]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from leaseq import Client, ServerRefused
-from leaseq.doctor import copies, doors, keeping, memory, policies, rights, server
+from leaseq import Client, ServerRefused, ServerUnavailable
+from leaseq.doctor import copies, doors, keeping, memory, policies, proxies, rights, server
 from leaseq.doctor.checks import Check, Finding, Group
 from leaseq.doctor.node import Node
 from leaseq.doctor.place import Place, place_of
@@ -32,6 +32,7 @@ CHECKS: Final = (
     *rights.CHECKS,
     *copies.CHECKS,
     *policies.CHECKS,
+    *proxies.CHECKS,
     UNSEEN,
 )
 GROUPS: Final[dict[Group, str]] = {
@@ -42,6 +43,7 @@ GROUPS: Final[dict[Group, str]] = {
     "rights": rights.WELL,
     "copies": copies.WELL["server"],
     "queues": policies.WELL,
+    "pages": proxies.WELL,
 }
 """What is said of each group of checks where nothing is wrong."""
 
@@ -76,6 +78,7 @@ class _Examination:
             away = {node for node in place.nodes if not self._looked(node, place)}
             self._take("copies", [*place.nodes, *place.sentinels], copies.look(place, away))
             self._queues()
+            self._pages()
         unseen = [one for node in (*place.nodes, *place.sentinels) for one in _unseen(node)]
         found = tuple(one for some in self.findings.values() for one in some)
         return Report(
@@ -119,6 +122,12 @@ class _Examination:
             self._take("queues", [], policies.look(self.client, self.schemas))
         except ServerRefused:  # the user lacks what the rights have told
             self.unsure.add("queues")
+
+    def _pages(self) -> None:
+        try:
+            self._take("pages", [], proxies.look(self.client, without_password(self.client.url)))
+        except (ServerRefused, ServerUnavailable):  # which the other checks have told
+            self.unsure.add("pages")
 
     def _well(self, place: Place) -> dict[Group, str]:
         kinds = {" ".join(server.identity(node)) for node in place.primaries if node.hello}

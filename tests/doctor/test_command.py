@@ -98,6 +98,7 @@ def test_with_the_server_of_up_all_is_well(up: tuple[Path, Up]) -> None:
         "rights",
         "copies",
         "queues",
+        "pages",
     ]
 
 

@@ -23,7 +23,7 @@ def test_with_a_server_as_it_should_be_all_is_well(listening: redis.Redis) -> No
     report = examined(url_of(listening))
     assert report.findings == ()
     assert report.ok
-    assert len(report.well) == 7
+    assert len(report.well) == 8
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,14 @@ SECRET = "weak or missing LEASEQ_SECRET_KEY refused outside up"
 
 GUARDS: tuple[Guard, ...] = (
     *guards(
+        "the doctor tells of a proxy that is not declared",
+        "webapp/proxies.py",
+        "tests/doctor/test_proxies.py",
+        ("            note_undeclared_proxy(self._client, address, header)\n", "            pass\n"),
+        ("if header is not None and _is_near(request.remote_addr):", "if header is not None:"),
+        (" or request.endpoint in PROBES:", ":"),
+    ),
+    *guards(
         "only hosts that the setting names",
         "webapp/hosts.py",
         "tests/web/test_hosts.py",

@@ -1,0 +1,42 @@
+"""A reverse proxy in front of the web app that its settings do not declare. The web app sees it, and notes it
+in the server, where the doctor looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from leaseq.connection import Client
+from leaseq.doctor.checks import Check, Finding
+from leaseq.keys import UNDECLARED_PROXY
+
+NOTED_SECONDS = 7_200
+"""For so long a note stands. The web app writes it anew each hour, while the proxy is there."""
+
+UNDECLARED = Check(
+    "proxy-not-declared",
+    "pages",
+    "warning",
+    "keeps a note of the web app: it is reached through a proxy at {address} (which sends {header}) that is "
+    "not declared, so that all people have the proxy's address there, and one limit of failed sign-ins",
+    "set LEASEQ_TRUSTED_PROXIES to the number of proxies, and LEASEQ_PROXY_ADDRESSES to where the last one "
+    "connects from, such as {address}",
+)
+CHECKS = (UNDECLARED,)
+WELL = "in the last two hours the web app met no proxy that is not declared"
+
+
+def note_undeclared_proxy(client: Client, address: str, header: str) -> None:
+    """Let the doctor say so, for two hours."""
+    redis: Any = client.redis
+    with client.translating():
+        redis.hset(UNDECLARED_PROXY, mapping={"address": address, "header": header})
+        redis.expire(UNDECLARED_PROXY, NOTED_SECONDS)
+
+
+def look(client: Client, where: str) -> Iterator[Finding]:
+    redis: Any = client.redis
+    with client.translating():
+        noted = {name.decode(): value.decode() for name, value in redis.hgetall(UNDECLARED_PROXY).items()}
+    if noted:
+        yield UNDECLARED.found(where, address=noted["address"], header=noted["header"])
