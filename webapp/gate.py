@@ -37,6 +37,7 @@ OPEN_TO_ANYONE = frozenset(
         "auth.code",
         "auth.provider",
         "auth.provider_back",
+        "auth.tie",
         "auth.setup",
         "auth.welcome",
         "language.choose",

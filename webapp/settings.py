@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from leaseq import LeaseqError
+from webapp.origins import is_private_to_us, origin_of
 
 MIN_SECRET = 32
 HOW_TO_MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
@@ -120,10 +121,12 @@ class Settings(BaseSettings):
     oidc_client_secret: SecretStr | None = Field(
         None, description="The secret that goes with it, where the provider gave one."
     )
-    oidc_claim: str = Field(
-        "preferred_username",
-        min_length=1,
-        description="What the provider says that is the person's name here; `email` counts once verified.",
+    oidc_claim: str | None = Field(
+        None,
+        validate_default=True,
+        description="The claim of the provider that is the person's name here, such as `preferred_username` "
+        "or `email`, which counts if the provider has verified it. Required with LEASEQ_OIDC_ISSUER: choose "
+        "a claim that people can't change themselves.",
     )
     oidc_create: bool = Field(
         False,
@@ -136,13 +139,16 @@ class Settings(BaseSettings):
     def _provider(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        if not value.startswith(("https://", "http://127.0.0.1", "http://localhost", "http://[::1]")):
-            raise ValueError("an address that begins with https://")
+        if not is_private_to_us(value) or "?" in value or "#" in value:
+            raise ValueError(
+                "an address like https://login.example.org/realms/team is needed: https:// (http:// for "
+                "this machine alone) and a host, without a user, a query or a fragment"
+            )
         if find_spec("authlib") is None or find_spec("requests") is None:
             raise ValueError("install what it takes first: pip install 'leaseq[oidc]'")
         return value
 
-    @field_validator("oidc_client_id")
+    @field_validator("oidc_client_id", "oidc_claim")
     @classmethod
     def _goes_with_issuer(cls, value: str | None, info: ValidationInfo) -> str | None:
         if info.data.get("oidc_issuer") and not value:
@@ -172,22 +178,15 @@ class Settings(BaseSettings):
                 raise ValueError(f"{host!r} is no host name like queue.example.org: without scheme and port")
         return value
 
-    @field_validator("cors_origins")
-    @classmethod
-    def _pages(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for origin in value:
-            if not re.fullmatch(r"https?://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?", origin):
-                raise ValueError(
-                    f"{origin!r} is no origin as a browser writes it, like https://app.example.org"
-                )
-        return value
-
-    @field_validator("media_origins")
+    @field_validator("cors_origins", "media_origins")
     @classmethod
     def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for origin in value:
-            if not origin.startswith(("https://", "http://")) or origin.count("/") != 2:
-                raise ValueError(f"{origin!r} is no origin like https://cdn.example.org")
+            if origin_of(origin) != origin:
+                raise ValueError(
+                    f"{origin!r} is no origin as a browser writes it, like https://cdn.example.org: scheme, "
+                    "host in lower case, and the port where it is not the usual one"
+                )
         return value
 
 

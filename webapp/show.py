@@ -22,6 +22,7 @@ from leaseq.transfer import rfc3339
 from webapp.accounts import MAX_PASSWORD, MIN_PASSWORD
 from webapp.forms import laid_out
 from webapp.forms.limits import told
+from webapp.origins import origin_of
 from webapp.state import state
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -101,8 +102,7 @@ def media_link(value: object) -> str | None:
     link = web_link(value)
     if link is None:
         return None
-    parts = urlsplit(link)
-    return link if f"{parts.scheme}://{parts.netloc}" in state().settings.media_origins else None
+    return link if origin_of(link) in state().settings.media_origins else None
 
 
 _INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*")

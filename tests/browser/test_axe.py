@@ -64,6 +64,7 @@ NO_PAGES = {
     "auth.code": "needs a sign-in that waits for its code: tests/browser/test_people.py",
     "auth.provider": "leads to the identity provider",
     "auth.provider_back": "leads on",
+    "auth.tie": "needs a sign-in by a provider: tests/browser/test_provider.py",
     "work.queues_menu": "a piece of a page",
     "work.why": "a piece of a page",
     "work.receipt": "a piece of a page",

@@ -9,14 +9,22 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import pytest
+from flask import Flask
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+from werkzeug.test import TestResponse
+
+from tests.web.conftest import CHEAP, SECRET, Browser
+from webapp import create_app
+from webapp.settings import Settings
 
 CLIENT, CLIENT_SECRET = "leaseq-here", "the provider's secret"
 
@@ -124,3 +132,57 @@ def provider_running() -> Iterator[Provider]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def off(browser: Browser, path: str = "/login/provider") -> str:
+    """To the provider, which sends the browser back: with what."""
+    answer = browser.get(path)
+    assert answer.status_code == 302, answer.text
+    with urllib.request.build_opener(_Stay).open(answer.location) as back:
+        found: str = back.headers["Location"]
+    return found.removeprefix("http://localhost")
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *args: Any) -> None:
+        return None
+
+    def http_error_302(self, req: Any, fp: Any, *args: Any) -> Any:
+        return fp
+
+
+def sign_in(app: Flask, path: str = "/login/provider") -> tuple[Browser, TestResponse]:
+    browser = Browser(app, "")
+    return browser, browser.get(off(browser, path))
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Provider]:
+    with provider_running() as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(running: Provider, new_name: Callable[[str], str]) -> Provider:
+    """It knows one person."""
+    name = new_name("eve")
+    running.claims = {"sub": f"sub of {name}", "preferred_username": name}
+    running.faults, running.signs_with, running.no_id_token = {}, None, False
+    running.asked.clear()
+    return running
+
+
+@pytest.fixture
+def place(server: Any, provider: Provider) -> Callable[..., Flask]:
+    def make(**options: Any) -> Flask:
+        settings = {
+            "redis_url": server.url,
+            "secret_key": SECRET,
+            "oidc_issuer": provider.url,
+            "oidc_client_id": CLIENT,
+            "oidc_client_secret": CLIENT_SECRET,
+            "oidc_claim": "preferred_username",
+        }
+        return create_app(Settings(**{**settings, **options}), passwords=CHEAP)
+
+    return make

@@ -2,80 +2,24 @@
 
 from __future__ import annotations
 
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from flask import Flask
 from joserfc.jwk import RSAKey
-from werkzeug.test import TestResponse
 
-from tests.security.oidc_provider import CLIENT, CLIENT_SECRET, Provider, provider_running
-from tests.web.conftest import CHEAP, SECRET, Browser
-from webapp import create_app
+from tests.security.oidc_provider import Provider, off, sign_in
+from tests.web.conftest import SECRET, Browser
 from webapp.accounts import Accounts
-from webapp.settings import Settings, SettingsRefused, load_settings
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Provider]:
-    with provider_running() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running: Provider, new_name: Callable[[str], str]) -> Provider:
-    """It knows one person."""
-    name = new_name("eve")
-    running.claims = {"sub": f"sub of {name}", "preferred_username": name}
-    running.faults, running.signs_with, running.no_id_token = {}, None, False
-    running.asked.clear()
-    return running
-
-
-@pytest.fixture
-def place(server: Any, provider: Provider) -> Callable[..., Flask]:
-    def make(**options: Any) -> Flask:
-        settings = {
-            "redis_url": server.url,
-            "secret_key": SECRET,
-            "oidc_issuer": provider.url,
-            "oidc_client_id": CLIENT,
-            "oidc_client_secret": CLIENT_SECRET,
-        }
-        return create_app(Settings(**{**settings, **options}), passwords=CHEAP)
-
-    return make
-
-
-def off(browser: Browser, path: str = "/login/provider") -> str:
-    """To the provider, which sends the browser back: with what."""
-    answer = browser.get(path)
-    assert answer.status_code == 302, answer.text
-    with urllib.request.build_opener(_Stay).open(answer.location) as back:
-        found: str = back.headers["Location"]
-    return found.removeprefix("http://localhost")
-
-
-class _Stay(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *args: Any) -> None:
-        return None
-
-    def http_error_302(self, req: Any, fp: Any, *args: Any) -> Any:
-        return fp
-
-
-def sign_in(app: Flask, path: str = "/login/provider") -> tuple[Browser, TestResponse]:
-    browser = Browser(app, "")
-    return browser, browser.get(off(browser, path))
+from webapp.settings import SettingsRefused, load_settings
 
 
 def test_somebody_known_comes_in_by_their_claim(
     accounts: Accounts, place: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
-    accounts.add(name, by="test", role="manager")
+    accounts.add(name, by="test")
     browser, answer = sign_in(place(), "/login/provider?next=/q/reviews")
     assert (answer.status_code, answer.location) == (303, "/q/reviews")
     assert name in browser.get("/account").text
@@ -120,7 +64,7 @@ def test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough(
     accounts: Accounts, place: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
-    accounts.add(name, by="test", role="admin")
+    accounts.add(name, by="test")
     assert sign_in(place())[1].status_code == 303
     provider.claims["sub"] = "another person"
     _, answer = sign_in(place())
@@ -227,7 +171,34 @@ def test_a_provider_that_is_away_or_calls_itself_otherwise(
     ("settings", "said"),
     [
         ({"LEASEQ_OIDC_ISSUER": "https://login.example.org"}, "LEASEQ_OIDC_CLIENT_ID: set it too"),
-        ({"LEASEQ_OIDC_ISSUER": "http://login.example.org", "LEASEQ_OIDC_CLIENT_ID": "x"}, "https://"),
+        (
+            {"LEASEQ_OIDC_ISSUER": "https://login.example.org", "LEASEQ_OIDC_CLIENT_ID": "x"},
+            "LEASEQ_OIDC_CLAIM: set it too",
+        ),
+        *(
+            (
+                {"LEASEQ_OIDC_ISSUER": issuer, "LEASEQ_OIDC_CLIENT_ID": "x", "LEASEQ_OIDC_CLAIM": "x"},
+                "LEASEQ_OIDC_ISSUER: .*https://",
+            )
+            for issuer in (
+                "http://login.example.org",
+                "http://localhost.evil.org",
+                "http://127.0.0.1.evil.org",
+                "http://localhost@evil.org",
+                "http://[::1]@evil.org",
+                "http://localhost:80@evil.org",
+                "http://127.0.0.1:x",
+                "https://evil.org\\@login.example.org",
+                "https://login.example.org@evil.org",
+                "https://login.example.org.",
+                "https://login.example.org:0",
+                "https://login.example.org:99999",
+                "https://login.example.org?x=1",
+                "https://login.example.org#x",
+                "https://",
+                "https:///team",
+            )
+        ),
     ],
 )
 def test_settings_that_do_not_go_together(
@@ -238,3 +209,25 @@ def test_settings_that_do_not_go_together(
         monkeypatch.setenv(name, value)
     with pytest.raises(SettingsRefused, match=said):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    [
+        "https://login.example.org/realms/team",
+        "https://login.example.org:8443/",
+        "https://[2001:db8::7]",
+        "http://127.0.0.1:8080/realms/team",
+        "http://localhost",
+        "http://[::1]:8080",
+    ],
+)
+def test_an_issuer_is_reached_by_tls_or_on_this_machine(monkeypatch: pytest.MonkeyPatch, issuer: str) -> None:
+    for name, value in (
+        ("SECRET_KEY", SECRET),
+        ("OIDC_ISSUER", issuer),
+        ("OIDC_CLIENT_ID", "x"),
+        ("OIDC_CLAIM", "email"),
+    ):
+        monkeypatch.setenv(f"LEASEQ_{name}", value)
+    assert load_settings().oidc_issuer == issuer

@@ -35,6 +35,13 @@ from .conftest import SECRET
         ("CORS_ORIGINS", "https://*.example", "LEASEQ_CORS_ORIGINS"),
         ("MEDIA_ORIGINS", "https://a.example/path", "LEASEQ_MEDIA_ORIGINS"),
         ("MEDIA_ORIGINS", "https://a.example; script-src *", "LEASEQ_MEDIA_ORIGINS"),
+        ("MEDIA_ORIGINS", "https://a.example;script-src", "LEASEQ_MEDIA_ORIGINS"),
+        ("MEDIA_ORIGINS", "https://*", "LEASEQ_MEDIA_ORIGINS"),
+        ("MEDIA_ORIGINS", "https://", "LEASEQ_MEDIA_ORIGINS"),
+        ("MEDIA_ORIGINS", "https://user@a.example", "LEASEQ_MEDIA_ORIGINS"),
+        ("MEDIA_ORIGINS", "https://a.example.", "LEASEQ_MEDIA_ORIGINS"),
+        ("MEDIA_ORIGINS", "https://a.example:x", "LEASEQ_MEDIA_ORIGINS"),
+        ("MEDIA_ORIGINS", "https://a.example?x", "LEASEQ_MEDIA_ORIGINS"),
     ],
 )
 def test_a_bad_setting_is_named(

@@ -10,7 +10,7 @@ import pytest
 import leaseq
 from webapp import create_app, show
 from webapp.settings import Settings
-from webapp.show import markdown, picture_link
+from webapp.show import markdown, media_link, picture_link
 
 from .conftest import CHEAP, PASSWORD, SECRET, Browser
 from .work_pages import path, take
@@ -117,3 +117,25 @@ def test_media_come_from_named_origins_only(server: Any, queue: leaseq.Queue) ->
     assert 'src="https://other.example' not in answer.text
     assert 'href="https://other.example/2.png"' in answer.text
     assert "img-src 'self' https://ok.example data:" in answer.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://ok.example/1.png", True),
+        ("https://OK.example:443/1.png", True),
+        ("https://ok.example:8443/1.png", False),
+        ("http://ok.example/1.png", False),
+        ("https://ok.example./1.png", False),
+        ("https://ok.example.evil.org/1.png", False),
+        ("https://ok.example@evil.org/1.png", False),
+        ("https://evil.org\\@ok.example/1.png", False),
+        ("https://ok.example:x/1.png", False),
+        ("https://ok.exa mple/1.png", False),
+        ("https:///1.png", False),
+    ],
+)
+def test_an_origin_is_its_scheme_host_and_port(server: Any, address: str, shown: bool) -> None:
+    settings = Settings(redis_url=server.url, secret_key=SECRET, media_origins=("https://ok.example",))
+    with create_app(settings, passwords=CHEAP).test_request_context("/"):
+        assert (media_link(address) == address) is shown

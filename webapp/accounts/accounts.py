@@ -11,8 +11,8 @@ from typing import Any
 from leaseq import Invalid, Lease, strict
 from webapp.accounts import keys
 from webapp.accounts.holding import held_by, held_counts, take_back
-from webapp.accounts.joining import Joining
 from webapp.accounts.model import WHOLE, ApiToken, Person, checked_days, checked_role, checked_scope
+from webapp.accounts.provider import ProviderSignIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Caller:
     token: ApiToken
 
 
-class Accounts(Joining):
+class Accounts(ProviderSignIn):
     """People and what they may do. ``by`` is who makes a change; it goes into the managers' log."""
 
     # People

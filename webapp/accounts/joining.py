@@ -1,4 +1,4 @@
-"""How somebody gets in: the first admin, an invitation, a link to set a password, an identity provider."""
+"""How somebody gets in: the first admin, an invitation, a link to set a password."""
 
 from __future__ import annotations
 
@@ -157,49 +157,6 @@ class Joining(Base):
         record = self._people.write(with_password, spend=keys.link(digest(token)), check=_still_there(_LINK))
         self.log.write(link.name, "sign-in.link-used", link.name)
         return record.person()
-
-    # An identity provider
-
-    def by_provider(self, name: str, subject: str, *, create: bool) -> Person:
-        """Who the provider says is here. ``subject`` is who they are there, for good; ``name`` may be given
-        to somebody else one day, so that a person's first such sign-in ties the two together."""
-        record = self._people.find(strict.text(name, "name"))
-        if record is None and create:
-            record = self._new(name, "worker", (), None)
-            self._people.add(record)
-            self.log.write(record.name, "person.added", record.name, "worker, by the identity provider")
-        if record is None:
-            raise Invalid(
-                "name",
-                "somebody with an account",
-                f"The identity provider says that you are {name!r}, and nobody of that name has an account "
-                "here. Ask an admin to invite you.",
-            )
-        with self._client.translating():
-            tied = self._redis.hsetnx(keys.SUBJECTS, record.name, digest(subject))
-            known = self._redis.hget(keys.SUBJECTS, record.name).decode()
-        if not hmac.compare_digest(known, digest(subject)):
-            raise Invalid(
-                "subject",
-                "who signed in by this name before",
-                f"The name {name!r} belonged to somebody else at the identity provider. Ask an admin.",
-            )
-        if tied:
-            self.log.write(record.name, "sign-in.provider-tied", record.name)
-        if record.disabled:
-            raise Invalid("name", "somebody who may sign in", "Your account is disabled. Ask an admin.")
-        return record.person()
-
-    def is_tied(self, name: str) -> bool:
-        """Whether the person signed in by an identity provider once."""
-        with self._client.translating():
-            return bool(self._redis.hexists(keys.SUBJECTS, name))
-
-    def untie(self, name: str, *, by: str) -> None:
-        """Let whoever the provider gives this name to next be the person."""
-        with self._client.translating():
-            self._redis.hdel(keys.SUBJECTS, name)
-        self.log.write(by, "sign-in.provider-untied", name)
 
     def _new(self, name: str, role: str, skills: Iterable[str], password: str | None) -> Record:
         return Record(

@@ -23,6 +23,12 @@ def link(digest: str) -> str:
     return f"{_BASE}link:{digest}"
 
 
+def tie_allowed(name: str) -> str:
+    """String: by whom the account may be tied to an identity provider without its password (JSON), gone
+    after three days."""
+    return f"{_BASE}tie-allowed:{name}"
+
+
 def invitation(digest: str) -> str:
     """String: there while this invitation may be used."""
     return f"{_BASE}invitation:{digest}"

@@ -7,8 +7,8 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
-from webapp.accounts.attempts import of_code, of_password
-from webapp.auth.signing import begin_try, bp, end_session, go_half_way, half_way, own_path, sign_in
+from webapp.accounts.attempts import of_code
+from webapp.auth.signing import begin_try, bp, by_password, end_session, go_on, half_way, let_in
 from webapp.gate import needs
 from webapp.state import accounts, state
 
@@ -18,19 +18,11 @@ def login() -> str | Response | tuple[str, int]:
     target = request.values.get("next", "")
     if request.method == "GET":
         return login_page(target)
-    name, password = request.form.get("name", "").strip(), request.form.get("password", "")
-    known = accounts().find(name)
-    counters = of_password(known.name if known else name, request.remote_addr or "")
-    begin_try(counters)
-    who = accounts().verify(name, password)
+    name = request.form.get("name", "").strip()
+    who = by_password(name)
     if who is None:
         return login_page(target, name, _("The name or the password is wrong.")), 401
-    accounts().attempts.forgive(counters)
-    if accounts().factors.find(who.name) is not None:
-        go_half_way(who, target)
-        return redirect(url_for("auth.code"), 303)
-    sign_in(who)
-    return redirect(own_path(target), 303)
+    return go_on(who, target)
 
 
 def login_page(target: str, name: str = "", error: str | None = None) -> str:
@@ -42,10 +34,10 @@ def login_page(target: str, name: str = "", error: str | None = None) -> str:
 @bp.route("/login/code", methods=["GET", "POST"])
 def code() -> str | Response | tuple[str, int]:
     """The second step, for who gave the right password a moment ago."""
-    waiting = half_way()
-    who = accounts().find(waiting.name) if waiting else None
-    if waiting is None or who is None or who.disabled or who.version != waiting.version:
+    found = half_way("code")
+    if found is None:
         return redirect(url_for("auth.login"), 303)
+    waiting, who = found
     if request.method == "GET":
         return render_template("auth/code.html", error=None)
     counters = of_code(who.name)
@@ -55,7 +47,7 @@ def code() -> str | Response | tuple[str, int]:
         error = _("That code is not right, or was used already. Wait for the next one.")
         return render_template("auth/code.html", error=error), 401
     accounts().attempts.forgive(counters)
-    sign_in(who)
+    answer = let_in(who, waiting.next, waiting.subject)
     after = accounts().factors.find(who.name)
     if before and after and after.recovery_codes < before.recovery_codes:
         flash(
@@ -65,7 +57,7 @@ def code() -> str | Response | tuple[str, int]:
                 after.recovery_codes,
             )
         )
-    return redirect(own_path(waiting.next), 303)
+    return answer
 
 
 @bp.post("/logout")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import current_app, redirect, request, session, url_for
+from flask import current_app, redirect, render_template, request, session, url_for
 from flask_babel import gettext as _
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
+from webapp.accounts.provider import NotTied
 from webapp.auth.login import login_page
-from webapp.auth.signing import bp, own_path, sign_in
+from webapp.auth.signing import bp, by_password, go_on, half_way, wait_for
 from webapp.errors import Problem
+from webapp.origins import is_private_to_us
 from webapp.settings import Settings
 from webapp.state import accounts, state
 
@@ -68,16 +70,32 @@ def provider_back() -> Response | tuple[str, int]:
     with _Talking():
         claims = _claims(client)
     settings = state().settings
+    subject = f"{claims['iss']} {claims['sub']}"
     try:
-        who = accounts().by_provider(
-            _name_in(claims, settings.oidc_claim),
-            f"{claims['iss']} {claims['sub']}",
-            create=settings.oidc_create,
-        )
+        name = _name_in(claims, str(settings.oidc_claim))
+        who = accounts().by_provider(name, subject, create=settings.oidc_create)
+    except NotTied as refused:
+        if refused.person.has_password:
+            return wait_for("password", refused.person, target, subject)
+        return login_page(target, error=str(refused)), 403
     except Invalid as refused:
         return login_page(target, error=str(refused)), 403
-    sign_in(who)
-    return redirect(own_path(target), 303)
+    return go_on(who, target)
+
+
+@bp.route("/login/provider/tie", methods=["GET", "POST"])
+def tie() -> str | Response | tuple[str, int]:
+    """The account of the name that the provider gave has a password: its owner types it, this once."""
+    found = half_way("password")
+    if found is None:
+        return redirect(url_for("auth.login"), 303)
+    waiting, who = found
+    if request.method == "GET":
+        return render_template("auth/tie.html", name=who.name, error=None)
+    if by_password(who.name) is None:
+        error = _("That is not the password of %(name)s here.", name=who.name)
+        return render_template("auth/tie.html", name=who.name, error=error), 401
+    return go_on(who, waiting.next, waiting.subject)
 
 
 def _metadata(client: Any) -> None:
@@ -86,6 +104,9 @@ def _metadata(client: Any) -> None:
     found: dict[str, Any] = client.load_server_metadata()
     if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
         raise _failed(_("It calls itself %(name)s.", name=found.get("issuer")))
+    for endpoint in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
+        if not is_private_to_us(str(found.get(endpoint))):
+            raise _failed(_("Its %(name)s is no https address.", name=endpoint))
 
 
 def _claims(client: Any) -> dict[str, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import flask_login
-from flask import Blueprint, request, session, url_for
+from flask import Blueprint, redirect, request, session, url_for
 from flask_babel import gettext as _
+from werkzeug.wrappers import Response
 
 from leaseq import Invalid
 from webapp.accounts import Person
@@ -52,27 +53,54 @@ def end_session() -> None:
     session.clear()
 
 
+Step = Literal["password", "code"]
+
+
 @dataclass(frozen=True, slots=True)
 class HalfWay:
-    """Who gave the right password and is to give a code yet."""
+    """A sign-in that waits for its next step: whose it is, and where it leads."""
 
     name: str
-    version: int
-    at: float
+    version: int  # of the person's sessions, when it began
+    step: Step  # what is asked for next
     next: str
+    subject: str = ""  # who they are at the identity provider, where the account is to be tied to it
+    at: float = 0.0
 
 
-def go_half_way(who: Person, target: str) -> None:
+def wait_for(step: Step, who: Person, target: str, subject: str = "") -> Response:
+    """Keep what was shown so far, and ask for the next step."""
     end_session()
-    session[_HALF_WAY] = [who.name, who.version, time.time(), target]
+    session[_HALF_WAY] = asdict(HalfWay(who.name, who.version, step, target, subject, time.time()))
+    return redirect(url_for("auth.tie" if step == "password" else "auth.code"), 303)
 
 
-def half_way() -> HalfWay | None:
-    kept = session.get(_HALF_WAY)
-    if not isinstance(kept, list) or len(kept) != 4:
+def half_way(step: Step) -> tuple[HalfWay, Person] | None:
+    """The sign-in of this browser that waits for the step, and its person, as long as it may go on."""
+    try:
+        found = HalfWay(**session.get(_HALF_WAY, {}))
+    except TypeError:  # nothing waits, or it began before an upgrade
         return None
-    found = HalfWay(*kept)
-    return found if time.time() - found.at < HALF_WAY_SECONDS else None
+    who = accounts().find(found.name)
+    late = time.time() - found.at >= HALF_WAY_SECONDS
+    if late or found.step != step or who is None or who.disabled or who.version != found.version:
+        return None
+    return found, who
+
+
+def go_on(who: Person, target: str, subject: str = "") -> Response:
+    """After the first step: ask for the code where there is a second one, else sign in."""
+    if accounts().factors.find(who.name) is not None:
+        return wait_for("code", who, target, subject)
+    return let_in(who, target, subject)
+
+
+def let_in(who: Person, target: str, subject: str = "") -> Response:
+    """After the last step. ``subject`` ties the account to who they are at the identity provider."""
+    if subject:
+        accounts().tie(who.name, subject)
+    sign_in(who)
+    return redirect(own_path(target), 303)
 
 
 def begin_try(counters: list[Counter]) -> None:
@@ -85,14 +113,22 @@ def begin_try(counters: list[Counter]) -> None:
         raise problem
 
 
+def by_password(name: str) -> Person | None:
+    """The person, where the form has their password. Each wrong one counts, by the account's own spelling of
+    the name."""
+    known = accounts().find(name)
+    counters = of_password(known.name if known else name, request.remote_addr or "")
+    begin_try(counters)
+    who = accounts().verify(name, request.form.get("password", ""))
+    if who is not None:
+        accounts().attempts.forgive(counters)
+    return who
+
+
 def check_present_password() -> None:
     """Before a change that would lock the person out: whoever sits at their desk does not know it."""
-    me = person()
-    counters = of_password(me.name, request.remote_addr or "")
-    begin_try(counters)
-    if accounts().verify(me.name, request.form.get("password", "")) is None:
+    if by_password(person().name) is None:
         raise Invalid("password", "your present one", _("That is not your present password."))
-    accounts().attempts.forgive(counters)
 
 
 def new_password() -> str:

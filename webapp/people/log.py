@@ -36,6 +36,7 @@ WORDS = {
     "sign-in.sessions-ended": _("ended all sessions"),
     "sign-in.factor-on": _("turned the second step on"),
     "sign-in.factor-off": _("turned the second step off"),
+    "sign-in.provider-allowed": _("let a person be tied to the identity provider"),
     "sign-in.provider-tied": _("signed in by the identity provider for the first time"),
     "sign-in.provider-untied": _("untied a person from the identity provider"),
     "token.made": _("made a token"),

@@ -68,6 +68,7 @@ def person_page(
         figures=Figures.of(state().days.of_person(name, DAYS)),
         factor=accounts().factors.find(name),
         tied=accounts().is_tied(name),
+        provider=state().settings.oidc_issuer,
         signed_in_at=accounts().signed_in().get(name),
         roles=ROLES,
         link=url_for("auth.welcome", token=link, _external=True) if link else None,
@@ -153,11 +154,22 @@ def reset_factor(name: str) -> Response:
     return _back(name)
 
 
+@bp.post("/people/<name:name>/tie")
+@needs("admin")
+def allow_tie(name: str) -> Response:
+    """Their password is lost, or there is none: the provider's word is enough, once."""
+    accounts().allow_tie(name, by=person().name)
+    flash(
+        _("%(name)s can sign in by the identity provider, within three days for the first time.", name=name)
+    )
+    return _back(name)
+
+
 @bp.post("/people/<name:name>/untie")
 @needs("admin")
 def untie(name: str) -> Response:
     accounts().untie(name, by=person().name)
-    flash(_("Whoever the identity provider calls %(name)s next is this person.", name=name))
+    flash(_("%(name)s is not tied to the identity provider any more.", name=name))
     return _back(name)
 
 

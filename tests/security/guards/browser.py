@@ -61,14 +61,9 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         NEXT,
-        "webapp/auth/login.py",
-        "tests/security/test_accounts_factor.py::test_the_code_is_next_to_nowhere_else",
-        ("return redirect(own_path(waiting.next), 303)", "return redirect(waiting.next, 303)"),
-    ),
-    *guards(
-        NEXT,
-        "webapp/auth/provider.py",
-        "tests/security/test_accounts_oidc.py::test_somebody_known_comes_in_by_their_claim",
+        SIGNING,
+        "tests/security/test_accounts_factor.py::test_the_code_is_next_to_nowhere_else"
+        " tests/security/test_accounts_oidc.py::test_somebody_known_comes_in_by_their_claim",
         ("return redirect(own_path(target), 303)", "return redirect(target, 303)"),
     ),
     *guards(

@@ -12,6 +12,7 @@ LOGIN, PROVIDER, SIGNING = "webapp/auth/login.py", "webapp/auth/provider.py", "w
 T_NAMES = "tests/web/test_names.py"
 T_PEOPLE, T_LINKS = "tests/web/test_people.py", "tests/security/test_accounts_links.py"
 T_FACTOR, T_OIDC = "tests/security/test_accounts_factor.py", "tests/security/test_accounts_oidc.py"
+TIES, T_TIES = "webapp/accounts/provider.py", "tests/security/test_provider_ties.py"
 
 LOOKS = "nobody takes a name that looks like another's"
 INVITED = "invitations and links: one-time, and no longer than they should"
@@ -113,7 +114,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         TOTP,
-        LOGIN,
+        SIGNING,
         f"{T_FACTOR}::test_a_code_is_asked_for_and_leads_on",
         ("if accounts().factors.find(who.name) is not None:", "if False:"),
     ),
@@ -162,15 +163,15 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         TOTP,
-        LOGIN,
+        SIGNING,
         f"{T_FACTOR}::test_standing_before_the_code_ends_with_the_password_and_with_time",
-        (" or who.version != waiting.version:", ":"),
+        (" or who.version != found.version:", ":"),
     ),
     *guards(
         TOTP,
         SIGNING,
         f"{T_FACTOR}::test_standing_before_the_code_ends_with_the_password_and_with_time",
-        ("return found if time.time() - found.at < HALF_WAY_SECONDS else None", "return found"),
+        ("late = time.time() - found.at >= HALF_WAY_SECONDS", "late = False"),
     ),
     *guards(
         TOTP,
@@ -215,18 +216,75 @@ GUARDS: tuple[Guard, ...] = (
         OIDC,
         PROVIDER,
         f"{T_OIDC}::test_who_is_unknown_comes_in_as_a_worker_only_where_that_is_set",
-        ("create=settings.oidc_create,", "create=True,"),
+        ("create=settings.oidc_create)", "create=True)"),
     ),
     *guards(
         OIDC,
-        JOINING,
+        TIES,
         f"{T_OIDC}::test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough",
-        ("if not hmac.compare_digest(known, digest(subject)):", "if False:"),
+        ("        if self.is_tied(record.name):\n            raise _somebody_elses(record.name)\n", ""),
     ),
     *guards(
         OIDC,
-        JOINING,
+        TIES,
         f"{T_OIDC}::test_who_is_disabled_stays_out",
         ("        if record.disabled:\n", "        if False:\n"),
+    ),
+    *guards(
+        OIDC,
+        TIES,
+        f"{T_TIES}::test_an_account_with_a_password_is_tied_by_its_password",
+        ("            record.password is not None\n            or ", "            "),
+    ),
+    *guards(
+        OIDC,
+        TIES,
+        f"{T_TIES}::test_who_has_no_password_but_something_to_lose_is_tied_by_an_admin",
+        ('            or record.role != "worker"\n', ""),
+        ("            or any(not token.is_over(now) for token in self._tokens.of(record.name))\n", ""),
+        ("not self._redis.delete(keys.tie_allowed(name))", "False"),
+    ),
+    *guards(
+        OIDC,
+        TIES,
+        f"{T_TIES}::test_what_an_admin_allowed_ends_with_their_right_to",
+        ("return Link(**json.loads(kept)).opens(self._people.by_name())", "return True"),
+    ),
+    *guards(
+        OIDC,
+        TIES,
+        f"{T_TIES}::test_who_was_tied_stays_who_they_are_whatever_the_provider_calls_them",
+        ("mine = self._tied_to(hashed)", "mine = None"),
+    ),
+    *guards(
+        OIDC,
+        PROVIDER,
+        f"{T_TIES}::test_the_local_second_step_is_asked_of_who_is_tied",
+        ("    return go_on(who, target)", "    return let_in(who, target)"),
+    ),
+    *guards(
+        OIDC,
+        PROVIDER,
+        f"{T_TIES}::test_an_account_with_a_password_is_tied_by_its_password",
+        ("    if by_password(who.name) is None:\n        error", "    if False:\n        error"),
+    ),
+    *guards(
+        OIDC,
+        PROVIDER,
+        f"{T_TIES}::test_endpoints_that_the_provider_names_are_reached_by_tls",
+        ("if not is_private_to_us(str(found.get(endpoint))):", "if False:"),
+    ),
+    *guards(
+        OIDC,
+        SIGNING,
+        f"{T_TIES}::test_the_page_of_a_password_asks_for_no_tie",
+        (" or found.step != step", ""),
+    ),
+    *guards(
+        OIDC,
+        "webapp/settings.py",
+        f"{T_OIDC}::test_settings_that_do_not_go_together",
+        ("if not is_private_to_us(value) or", "if"),
+        ('@field_validator("oidc_client_id", "oidc_claim")', '@field_validator("oidc_client_id")'),
     ),
 )

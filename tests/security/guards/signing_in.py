@@ -38,15 +38,11 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         LIMITED,
-        "webapp/auth/login.py",
-        f"{T_SIGN_IN}::test_failed_sign_ins_are_limited_by_name_and_address",
-        ("    begin_try(counters)\n    who = accounts().verify", "    who = accounts().verify"),
-    ),
-    *guards(
-        LIMITED,
         "webapp/auth/signing.py",
-        f"{T_ATTEMPTS}::test_the_present_password_is_not_guessed_by_who_sits_at_the_desk",
-        ("    begin_try(counters)\n    if accounts().verify", "    if accounts().verify"),
+        f"{T_SIGN_IN}::test_failed_sign_ins_are_limited_by_name_and_address"
+        f" {T_ATTEMPTS}::test_the_present_password_is_not_guessed_by_who_sits_at_the_desk"
+        " tests/security/test_provider_ties.py::test_the_password_is_not_guessed_there",
+        ("    begin_try(counters)\n    who = accounts().verify", "    who = accounts().verify"),
     ),
     *guards(
         SAME,

@@ -1,0 +1,93 @@
+"""Signing in by an identity provider in a real browser, with JavaScript and without, up to the account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import PASSWORD, PATIENT, SECRET, judge
+from tests.security.oidc_provider import CLIENT, CLIENT_SECRET, Provider, provider_running
+from tests.web.gunicorn_place import gunicorn
+from webapp.accounts import Accounts
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Provider]:
+    with provider_running() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def place(server: Any, provider: Provider) -> Iterator[str]:
+    settings = {
+        "LEASEQ_OIDC_ISSUER": provider.url,
+        "LEASEQ_OIDC_CLIENT_ID": CLIENT,
+        "LEASEQ_OIDC_CLIENT_SECRET": CLIENT_SECRET,
+        "LEASEQ_OIDC_CLAIM": "preferred_username",
+    }
+    with gunicorn(server.url, SECRET, workers=1, threads=8, **settings) as (url, _):
+        yield url
+
+
+@pytest.fixture(params=[True, False], ids=["scripts", "no-scripts"])
+def tab(request: pytest.FixtureRequest, chromium: Browser, place: str) -> Iterator[Page]:
+    with chromium.new_context(base_url=place, java_script_enabled=request.param) as context:
+        context.set_default_timeout(PATIENT)
+        page = context.new_page()
+        page.scripted = request.param  # type: ignore[attr-defined]
+        yield page
+
+
+def judge_all(tab: Page) -> None:
+    if not tab.scripted:  # type: ignore[attr-defined]
+        return  # axe is a script
+    for scheme, width in (("dark", 320), ("light", 1280)):
+        tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        tab.set_viewport_size({"width": width, "height": 800})
+        judge(tab)
+
+
+def test_an_account_with_a_password_is_tied_by_it_once(
+    accounts: Accounts, person: str, provider: Provider, tab: Page
+) -> None:
+    provider.claims = {"sub": f"sub of {person}", "preferred_username": person}
+    tab.goto("/login?next=/account")
+    tab.get_by_role("link", name="Sign in with your organisation").click()
+    tab.get_by_role("heading", name="Is this your account?").wait_for()
+    judge_all(tab)
+    tab.get_by_label("Password of").fill("not that one")
+    tab.keyboard.press("Enter")
+    tab.get_by_text("That is not the password").wait_for()
+    judge_all(tab)
+    tab.get_by_label("Password of").fill(PASSWORD)
+    tab.keyboard.press("Enter")
+    tab.get_by_role("heading", name=person).wait_for()
+    tab.context.clear_cookies()
+    tab.goto("/login?next=/account")
+    tab.get_by_role("link", name="Sign in with your organisation").click()
+    tab.get_by_role("heading", name=person).wait_for()
+
+
+def test_an_admin_lets_somebody_without_a_password_be_tied(
+    accounts: Accounts, queue_name: str, provider: Provider, tab: Page
+) -> None:
+    boss = accounts.add(f"meg of {queue_name}", by="test", role="admin", password=PASSWORD).name
+    manager = accounts.add(f"max of {queue_name}", by="test", role="manager").name
+    provider.claims = {"sub": f"sub of {manager}", "preferred_username": manager}
+    tab.goto("/login/provider")
+    tab.get_by_text("Ask an admin to let it").wait_for()
+    judge_all(tab)
+    tab.get_by_label("Name").fill(boss)
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    tab.goto(f"/people/{manager}")
+    tab.get_by_text("Tie to the identity provider …").click()
+    judge_all(tab)
+    tab.get_by_role("button", name="Tie", exact=True).click()
+    tab.get_by_text("within three days").first.wait_for()
+    tab.context.clear_cookies()
+    tab.goto("/login/provider?next=/account")
+    tab.get_by_role("heading", name=manager).wait_for()

@@ -1,0 +1,62 @@
+"""Where an address leads: scheme, host and port, parsed. Comparing the text of an address takes
+``https://ok.example.evil.org`` and ``https://ok.example@evil.org`` for ``https://ok.example``."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import SplitResult, urlsplit
+
+_PORTS = {"http": 80, "https": 443}
+_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+
+
+def origin_of(address: str) -> str | None:
+    """The origin of an http or https address as a browser writes it, such as ``https://cdn.example.org``.
+
+    None for an address without a host, and for one in which a browser may find another host than Python.
+    """
+    parts = _split(address)
+    if parts is None or parts.scheme not in _PORTS or "@" in parts.netloc or "\\" in address:
+        return None
+    try:
+        host, port = _host(parts.hostname or ""), parts.port
+    except ValueError:
+        return None
+    if host is None or port == 0 or parts.netloc.endswith(":"):
+        return None
+    named = "" if port in (None, _PORTS[parts.scheme]) else f":{port}"
+    return f"{parts.scheme}://{host}{named}"
+
+
+def is_private_to_us(address: str) -> bool:
+    """Whether nobody on the way can read what is sent there: https, or http to this machine itself."""
+    origin = origin_of(address)
+    if origin is None:
+        return False
+    parts = urlsplit(origin)
+    return parts.scheme == "https" or _is_loopback(parts.hostname or "")
+
+
+def _split(address: str) -> SplitResult | None:
+    if not address.isprintable() or " " in address:
+        return None
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return None
+
+
+def _host(name: str) -> str | None:
+    """The host in a browser's spelling. A dot at the end makes another origin of it: none is taken."""
+    if ":" in name:
+        found = ip_address(name)
+        return f"[{found}]" if isinstance(found, IPv6Address) and found.scope_id is None else None
+    return name if _HOST.fullmatch(name) else None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
