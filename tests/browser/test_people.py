@@ -73,6 +73,64 @@ def test_joining_by_an_invitation(accounts: Accounts, queue_name: str, tab: Page
     assert accounts.get(f"new of {queue_name}").role == "worker"
 
 
+def make_token(tab: Page, label: str) -> None:
+    tab.get_by_label("What is it for?").fill(label)
+    tab.locator("#token_password").fill(PASSWORD)
+    tab.get_by_role("button", name="Make a token").press("Enter")
+    tab.get_by_role("heading", name="The new token").wait_for()
+
+
+def test_a_token_from_making_it_to_being_told_of_it_and_revoking_all(
+    accounts: Accounts, person: str, tab: Page
+) -> None:
+    sign_in(tab, person)
+    tab.goto("/account")
+    tab.get_by_label("What is it for?").fill("my script")
+    tab.locator("#token_password").fill("not that one")
+    tab.keyboard.press("Enter")
+    tab.get_by_text("That is not your present password.").wait_for()
+    assert accounts.tokens(person) == []
+    make_token(tab, "my script")
+    judge_all(tab)
+    tab.context.clear_cookies()
+    tab.goto("/login?next=/account")
+    tab.get_by_label("Name").fill(person)
+    tab.get_by_label("Password").fill("not that one")
+    tab.keyboard.press("Enter")
+    tab.get_by_text("is wrong").wait_for()
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.keyboard.press("Enter")
+    tab.get_by_text("made an API token that acts as you (my script, work)").wait_for()
+    tab.get_by_text("2 tries to sign in under your name failed").wait_for()
+    judge_all(tab)
+    tab.get_by_label("Revoke the 1 API token as well").nth(1).check()
+    tab.get_by_role("button", name="Sign out everywhere").press("Enter")
+    tab.get_by_text("1 API token is revoked.").wait_for()
+    assert accounts.tokens(person) == []
+
+
+def test_the_same_without_scripts(accounts: Accounts, person: str, plain_tab: Page) -> None:
+    sign_in(plain_tab, person)
+    plain_tab.goto("/account")
+    make_token(plain_tab, "my script")
+    plain_tab.get_by_label("Revoke the 1 API token as well").nth(1).check()
+    plain_tab.get_by_role("button", name="Sign out everywhere").click()
+    plain_tab.get_by_text("1 API token is revoked.").wait_for()
+    assert accounts.tokens(person) == []
+
+
+def test_a_password_link_offers_to_revoke_the_tokens(accounts: Accounts, person: str, tab: Page) -> None:
+    accounts.create_token(person, "lost", by="test")
+    tab.goto(f"/welcome?token={accounts.password_link(person, by='meg')}")
+    judge_all(tab)
+    tab.get_by_label("New password").fill("another long one")
+    tab.get_by_label("The same again").fill("another long one")
+    tab.get_by_label("Revoke the 1 API token as well").check()
+    tab.get_by_role("button", name="Set the password").press("Enter")
+    tab.get_by_text("1 API token is revoked.").wait_for()
+    assert accounts.tokens(person) == []
+
+
 def test_the_second_step_from_turning_it_on_to_signing_in_by_it(person: str, tab: Page) -> None:
     sign_in(tab, person)
     tab.goto("/account")

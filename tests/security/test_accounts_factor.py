@@ -14,7 +14,7 @@ from flask import Flask
 from leaseq import Invalid
 from tests.web.conftest import PASSWORD, Browser
 from webapp.accounts import Accounts
-from webapp.accounts.attempts import PER_CODE
+from webapp.accounts.attempts import CODES_ANYWHERE, CODES_HERE
 from webapp.accounts.factors import Factors
 
 NOW = 1_800_000_015
@@ -115,23 +115,45 @@ def test_a_recovery_code_counts_once_and_is_kept_hashed(server: Any, app: Flask,
     assert "8 recovery codes left" in browser.get("/account").text
 
 
-def test_tries_are_limited_whatever_the_address(app: Flask, person: Browser) -> None:
+def try_code(browser: Browser, code: str, address: str) -> tuple[int, int]:
+    """The answer's status, and for how many seconds it says to wait."""
+    data, place = {"csrf_token": browser.csrf("/login/code"), "code": code}, {"REMOTE_ADDR": address}
+    answer = browser.client.post("/login/code", data=data, environ_overrides=place)
+    return answer.status_code, int(answer.headers.get("Retry-After", 0))
+
+
+def test_wrong_codes_slow_down(
+    app: Flask, accounts: Accounts, person: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From one address soon, from many later; each wait is twice the one before, and none is longer than
+    a quarter of an hour."""
     device, codes = turned_on(person)
+    browser, now = half_way(app, person.name), [float(NOW)]
+    monkeypatch.setattr(accounts.attempts, "_clock", lambda: now[0])
+    for _ in range(CODES_HERE):
+        assert try_code(browser, "000000", "192.0.2.1") == (401, 0)
+    waits = []
+    for _ in range(9):
+        status, wait = try_code(browser, device.code() if not waits else "000000", "192.0.2.1")
+        assert status == 429, "the right one has to wait as well"
+        waits.append(wait)
+        now[0] += wait
+        assert try_code(browser, "000000", "192.0.2.1") == (401, 0)
+    assert waits == [10, 20, 40, 80, 160, 320, 640, 900, 900]
+    assert try_code(browser, codes[0], "192.0.2.2")[0] == 303
+    again = half_way(app, person.name)
+    assert try_code(again, "000000", "192.0.2.2") == try_code(again, "000000", "192.0.2.2") == (401, 0)
+
+
+def test_wrong_codes_from_many_addresses_slow_down_too(
+    app: Flask, accounts: Accounts, person: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, codes = turned_on(person)
+    monkeypatch.setattr(accounts.attempts, "_clock", lambda: float(NOW))
     browser = half_way(app, person.name)
-    token = browser.csrf("/login/code")
-    answers = [
-        browser.client.post(
-            "/login/code",
-            data={"csrf_token": token, "code": "000000"},
-            environ_overrides={"REMOTE_ADDR": f"192.0.2.{n}"},
-        ).status_code
-        for n in range(PER_CODE + 1)
-    ]
-    assert answers == [401] * PER_CODE + [429]
-    for right in (device.code(), codes[0]):
-        assert (
-            browser.client.post("/login/code", data={"csrf_token": token, "code": right}).status_code == 429
-        )
+    answers = [try_code(browser, "000000", f"192.0.2.{n}") for n in range(CODES_ANYWHERE + 1)]
+    assert answers == [(401, 0)] * CODES_ANYWHERE + [(429, 10)]
+    assert try_code(browser, codes[0], "192.0.2.99") == (429, 10), "a right one waits as well"
 
 
 def test_only_who_gave_the_password_is_asked(app: Flask, person: Browser) -> None:

@@ -11,7 +11,7 @@ from flask import Flask
 
 import leaseq
 from leaseq import Invalid
-from tests.web.conftest import Browser, Caller
+from tests.web.conftest import PASSWORD, Browser, Caller
 from webapp.accounts import SCOPES, Accounts
 from webapp.accounts.tokens import Tokens
 from webapp.gate import need_of
@@ -127,7 +127,13 @@ def test_a_token_is_made_on_the_page_shown_once_and_used(
 ) -> None:
     queue.configure(title="Mine")
     boss = visitor("manager")
-    form = {"token_name": "producer", "scope": "read", "queue": queue.name, "days": "30"}
+    form = {
+        "token_name": "producer",
+        "scope": "read",
+        "queue": queue.name,
+        "days": "30",
+        "password": PASSWORD,
+    }
     page = boss.post("/account/tokens", form).text
     token = re.search(r"leaseq_[\w-]{43}", page)[0]
     assert token not in boss.get("/account").text
@@ -154,7 +160,8 @@ def test_an_admin_makes_a_token_for_a_program(
 ) -> None:
     boss, bot = visitor("admin"), new_name("bot")
     accounts.add(bot, by="test")
-    page = boss.post(f"/people/{bot}/tokens", {"token_name": "t", "scope": "work", "days": "never"}).text
+    form = {"token_name": "t", "scope": "work", "days": "never", "password": PASSWORD}
+    page = boss.post(f"/people/{bot}/tokens", form).text
     token = re.search(r"leaseq_[\w-]{43}", page)[0]
     assert accounts.caller(token).person.name == bot
-    assert boss.post(f"/people/{bot}/tokens", {"token_name": "t", "scope": "manage"}).status_code == 400
+    assert boss.post(f"/people/{bot}/tokens", {**form, "scope": "manage"}).status_code == 400

@@ -43,6 +43,7 @@ def test_an_account_with_a_password_is_tied_by_its_password(
     assert is_in(browser)
     again, answer = sign_in(app)
     assert (answer.location, is_in(again)) == ("/", True), "it is asked once"
+    assert "was tied to the identity provider" in again.get("/account").text, "a thief may have done it"
 
 
 def test_the_password_is_not_guessed_there(

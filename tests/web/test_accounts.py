@@ -83,6 +83,20 @@ def test_set_up_by_the_page(empty: Accounts, empty_server: EmbeddedServer) -> No
     assert person.get(path).status_code == 403
 
 
+def test_a_set_up_link_is_closed_once_there_is_an_admin(
+    empty: Accounts, empty_server: EmbeddedServer
+) -> None:
+    """One who came otherwise, by the command line for instance."""
+    app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP)
+    token = empty.setup_token()
+    assert token
+    path = f"/setup?token={token}"
+    assert Browser(app, "").get(path).status_code == 200
+    empty.add("ann", by="test", role="admin", password=PASSWORD)
+    assert Browser(app, "").get(path).status_code == 403
+    assert leaseq.connect(empty_server.url).redis.exists("leaseq:{@accounts}:setup") == 0
+
+
 def test_the_last_admin_stays(empty: Accounts) -> None:
     empty.add("ann", by="test", role="admin", password=PASSWORD)
     empty.add("no password", by="test", role="admin")

@@ -37,6 +37,10 @@ def test_a_person_from_the_command_line(
     assert {one["name"]: one["role"] for one in json.loads(listed.stdout)}[name] == "manager"
     assert name in run("user", "list").stdout
     assert run("user", "passwd", name, "--password-stdin", input="another long one").exit_code == 0
+    run("token", "create", name)
+    revoked = run("user", "passwd", name, "--password-stdin", "--revoke-tokens", input="a third long one")
+    assert "API tokens revoked: 1" in revoked.output
+    assert run("user", "passwd", name, "--password-stdin", input="another long one").exit_code == 0
     assert accounts.verify(name, "another long one")
     assert run("user", "disable", name).exit_code == 0
     assert accounts.verify(name, "another long one") is None

@@ -166,7 +166,7 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(
     import re
 
     person = visitor("worker")
-    shown = person.post("/account/tokens", {"token_name": "my script"}).text
+    shown = person.post("/account/tokens", {"token_name": "my script", "password": PASSWORD}).text
     token = re.search(r"leaseq_[\w-]{43}", shown)[0]
     assert token not in person.get("/account").text
     assert "my script" in person.get("/account").text

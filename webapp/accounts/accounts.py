@@ -130,7 +130,7 @@ class Accounts(ProviderSignIn):
         name = self._people.get(name).name
         hashed = self._passwords.hash(password, name)
         record = self._people.change(name, end_sessions=True, password=hashed)
-        self.log.write(by, "sign-in.password-set", name)
+        self._tell(name, "sign-in.password-set", by=by)
         return record.person()
 
     def end_sessions(self, name: str, *, by: str) -> Person:
@@ -144,14 +144,14 @@ class Accounts(ProviderSignIn):
         """Ask this person for codes from now on. It ends their sessions; gives their recovery codes."""
         codes = self.factors.confirm(name, code)
         person = self._people.change(name, end_sessions=True).person()
-        self.log.write(name, "sign-in.factor-on", name)
+        self._tell(name, "sign-in.factor-on", by=name)
         return person, codes
 
     def turn_off_factor(self, name: str, *, by: str) -> bool:
         """Ask for no codes any more: their own wish, or an admin's when the device is lost."""
         had = self.factors.remove(name)
         if had:
-            self.log.write(by, "sign-in.factor-off", name)
+            self._tell(name, "sign-in.factor-off", by=by)
         return had
 
     # API tokens
@@ -172,7 +172,8 @@ class Accounts(ProviderSignIn):
         wanted = checked_scope(scope or WHOLE[found.role], found.role)
         only = strict.queue_name(queue) if queue else None
         token = self._tokens.create(found.name, name, wanted, only, checked_days(days))
-        self.log.write(by, "token.made", found.name, ", ".join(filter(None, (name.strip(), wanted, only))))
+        said = ", ".join(filter(None, (name.strip(), wanted, only)))
+        self._tell(found.name, "token.made", by=by, detail=said)
         return token
 
     def caller(self, token: str) -> Caller | None:
@@ -188,6 +189,13 @@ class Accounts(ProviderSignIn):
         token = self._tokens.revoke(id, person)
         self.log.write(by, "token.revoked", token.person, token.name)
         return token
+
+    def revoke_tokens(self, person: str, *, by: str) -> int:
+        """End all tokens of a person at once. How many worked until then."""
+        count = self._tokens.revoke_all(person)
+        if count:
+            self.log.write(by, "token.all-revoked", person, str(count))
+        return count
 
 
 def _shown(value: object) -> str:

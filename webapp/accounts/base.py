@@ -14,6 +14,7 @@ from webapp.accounts.log import Log
 from webapp.accounts.passwords import Passwords
 from webapp.accounts.people import People
 from webapp.accounts.sessions import SESSION_SECONDS, Sessions
+from webapp.accounts.sign_ins import SignIns
 from webapp.accounts.tokens import Tokens
 
 PROBE_SECONDS = 60
@@ -37,6 +38,7 @@ class Base:
         self.attempts = Attempts(client)
         self.factors = Factors(client)
         self.log = Log(client)
+        self.sign_ins = SignIns(client, self._people, self.log)
         self.sessions = Sessions(client, session_seconds)
 
     def check_writes(self) -> None:
@@ -44,3 +46,8 @@ class Base:
         full, read-only or without its replicas still answers what only reads."""
         with self._client.translating():
             self._redis.set(keys.PROBE, 1, ex=PROBE_SECONDS)
+
+    def _tell(self, name: str, what: str, *, by: str, detail: str = "") -> None:
+        """Write a change of how somebody signs in into the log, and tell them at their next sign-in."""
+        self.log.write(by, what, name, detail)
+        self.sign_ins.tell(name, what, by=by, detail=detail)

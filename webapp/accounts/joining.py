@@ -39,7 +39,13 @@ class Joining(Base):
     def setup_is_open(self, token: str) -> bool:
         with self._client.translating():
             kept = self._redis.get(keys.SETUP)
-        return kept is not None and hmac.compare_digest(kept, digest(token).encode())
+        if kept is None or not hmac.compare_digest(kept, digest(token).encode()):
+            return False
+        if has_admin(self._people.all()):  # made on the command line meanwhile
+            with self._client.translating():
+                self._redis.delete(keys.SETUP)
+            return False
+        return True
 
     def set_up(self, token: str, name: str, password: str) -> Person:
         """Make the first admin by the one-time token, which is spent by it."""
@@ -155,7 +161,7 @@ class Joining(Base):
             return replace(people[link.name], password=hashed, version=link.version + 1)
 
         record = self._people.write(with_password, spend=keys.link(digest(token)), check=_still_there(_LINK))
-        self.log.write(link.name, "sign-in.link-used", link.name)
+        self._tell(link.name, "sign-in.link-used", by=link.name)
         return record.person()
 
     def _new(self, name: str, role: str, skills: Iterable[str], password: str | None) -> Record:

@@ -11,6 +11,10 @@ TOKENS = _BASE + "tokens"  # hash: SHA-256 of a token -> record (JSON)
 TOKENS_USED = _BASE + "tokens-used"  # hash: SHA-256 of a token -> when it was last used, in seconds
 SETUP = _BASE + "setup"  # string: SHA-256 of the set-up token, gone after a day
 LOG = _BASE + "log"  # stream: who changed what
+SIGN_INS = (
+    _BASE + "sign-ins"
+)  # stream: sign-ins that were done, failed or refused; not in LOG, which they would flood
+FAILED = _BASE + "failed"  # hash: name -> how many sign-ins failed since they last signed in
 SIGNED_IN = _BASE + "signed-in"  # hash: name -> when they last signed in, in seconds
 FACTORS = _BASE + "factors"  # hash: name -> the second factor (JSON)
 INVITATIONS = _BASE + "invitations"  # hash: SHA-256 of its token -> an open invitation (JSON)
@@ -52,6 +56,22 @@ def recovery(name: str) -> str:
 def code_used(name: str, step: int) -> str:
     """String: there where the person used the code of this half minute."""
     return f"{_BASE}code-used:{step}:{name}"
+
+
+def news(name: str) -> str:
+    """List: what the person is told at their next sign-in (JSON), the latest first, ten at most."""
+    return f"{_BASE}news:{name}"
+
+
+def slowed(of: str) -> str:
+    """String: "count until", how many codes were wrong in a row and when the next may be tried; gone a day
+    after the last."""
+    return f"{_BASE}slowed:{of}"
+
+
+def refused(of: str) -> str:
+    """String: there while the log has said that this counter is over its limit."""
+    return f"{_BASE}refused:{of}"
 
 
 def failures(of: str) -> str:

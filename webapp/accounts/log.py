@@ -1,4 +1,6 @@
-"""The managers' log: who changed what about whom.
+"""The managers' log: who changed what about whom, and who signed in or failed to.
+
+Sign-ins have a stream of their own: strangers write there too, and can't push out what managers did.
 
 ``what`` is a code, ``kind.act``: the page has words for it, and filters by its kind.
 """
@@ -14,7 +16,9 @@ from webapp.accounts import keys
 
 LOG_LENGTH = 50_000
 MAX_DETAIL = 500
+_MARK = "s"  # at the end of the cursor of a sign-in
 _LOOK = 500  # entries of one call to the server
+_SIGN_INS = frozenset({"sign-in.done", "sign-in.failed", "sign-in.limited"})
 _LOOKS = 10  # calls of one page, whatever the filter leaves out
 
 
@@ -48,7 +52,8 @@ class Log:
         cut = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
         entry: dict[Any, Any] = {"by": by, "what": what, "about": about, "detail": cut}
         with self._client.translating():
-            self._client.redis.xadd(keys.LOG, entry, maxlen=LOG_LENGTH, approximate=True)
+            stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG
+            self._client.redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
 
     def latest(self, limit: int = 50) -> tuple[LogEntry, ...]:
         return self.page(limit=limit).entries
@@ -73,17 +78,29 @@ class Log:
         return LogPage(tuple(found), cursor)
 
     def _before(self, cursor: str | None) -> list[LogEntry]:
-        newest = f"({cursor}" if cursor else "+"
+        """The latest entries of both streams before the cursor. Of equal ids the sign-in comes first."""
+        id, mark = (cursor.removesuffix(_MARK), cursor.endswith(_MARK)) if cursor else ("", False)
+        older = f"({id}" if id else "+"
         with self._client.translating():
-            found: Any = self._client.redis.xrevrange(keys.LOG, max=newest, count=_LOOK)
-        return [_entry(name.decode(), fields) for name, fields in found]
+            pipe: Any = self._client.redis.pipeline(transaction=False)
+            pipe.xrevrange(keys.LOG, max=id if mark else older, count=_LOOK)
+            pipe.xrevrange(keys.SIGN_INS, max=older, count=_LOOK)
+            acts, sign_ins = pipe.execute()
+        found = [_entry(name.decode(), fields) for name, fields in acts]
+        found += [_entry(name.decode() + _MARK, fields) for name, fields in sign_ins]
+        return sorted(found, key=_place_of, reverse=True)[:_LOOK]
 
 
 def _checked(after: str | None) -> str | None:
-    parts = (after or "0-0").split("-")
+    parts = (after or "0-0").removesuffix(_MARK).split("-")
     if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts):
         raise Invalid("after", "the cursor that a page of the log gave")
     return after
+
+
+def _place_of(entry: LogEntry) -> tuple[int, int, bool]:
+    time, _, number = entry.cursor.removesuffix(_MARK).partition("-")
+    return int(time), int(number), entry.cursor.endswith(_MARK)
 
 
 def _entry(cursor: str, fields: dict[bytes, bytes]) -> LogEntry:

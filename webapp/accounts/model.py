@@ -25,6 +25,8 @@ WHOLE: dict[Role, Scope] = {"worker": "work", "manager": "manage", "admin": "adm
 
 MAX_TOKEN_NAME = 100
 MAX_TOKEN_DAYS = 3_650
+MAX_TOKENS = 50
+"""So many that work may one person have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ class ProviderSignIn(Joining):
             known = self._redis.hget(keys.SUBJECTS, name).decode()
         if not hmac.compare_digest(known, hashed):
             raise _somebody_elses(name)
-        self.log.write(name, "sign-in.provider-tied", name)
+        self._tell(name, "sign-in.provider-tied", by=name)
 
     def _tied_to(self, hashed: str) -> str | None:
         """The name of the account that is tied to a subject."""

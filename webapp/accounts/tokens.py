@@ -10,7 +10,7 @@ from typing import Any
 
 from leaseq import Client, Invalid
 from webapp.accounts import keys
-from webapp.accounts.model import ApiToken, Scope, checked_token_name
+from webapp.accounts.model import MAX_TOKENS, ApiToken, Scope, checked_token_name
 from webapp.accounts.secret import ID_LENGTH, digest, new_secret
 
 PREFIX = "leaseq_"  # lets a scanner of leaked secrets know one
@@ -38,9 +38,38 @@ class Tokens:
             "created": now,
             "expires": None if days is None else now + days * _DAY,
         }
+        kept = json.dumps(record, ensure_ascii=False)
+
+        def add(pipe: Any) -> None:
+            over = self._over(pipe.hgetall(keys.TOKENS), person, now)
+            pipe.multi()
+            if over:
+                pipe.hdel(keys.TOKENS, *over)
+                pipe.hdel(keys.TOKENS_USED, *over)
+            pipe.hset(keys.TOKENS, digest(token), kept)
+
         with self._client.translating():
-            self._redis.hset(keys.TOKENS, digest(token), json.dumps(record, ensure_ascii=False))
+            self._redis.transaction(add, keys.TOKENS)
         return token
+
+    def _over(self, found: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
+        """The person's tokens to forget before they get another: those that are over, once they have many.
+        Refused where so many work."""
+        mine = {
+            hashed: record for hashed, raw in found.items() if (record := json.loads(raw))["person"] == person
+        }
+        if len(mine) < MAX_TOKENS:
+            return []
+        over = [
+            hashed for hashed, one in mine.items() if one["expires"] is not None and one["expires"] <= now
+        ]
+        if len(mine) - len(over) >= MAX_TOKENS:
+            raise Invalid(
+                "tokens",
+                f"at most {MAX_TOKENS} of one person",
+                f"{person!r} has {MAX_TOKENS} API tokens: revoke those that are not used any more",
+            )
+        return over
 
     def use(self, token: str) -> ApiToken | None:
         """The token's record while it works; notes that it was used."""
@@ -80,6 +109,14 @@ class Tokens:
                     self._redis.hdel(keys.TOKENS, hashed)
                     self._redis.hdel(keys.TOKENS_USED, hashed)
         return found
+
+    def revoke_all(self, person: str) -> int:
+        """End all tokens of a person at once. How many worked until then."""
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        tokens = self.of(person)
+        for token in tokens:
+            self.revoke(token.id, person)
+        return sum(not token.is_over(now) for token in tokens)
 
 
 def _token(hashed: str, record: dict[str, Any], used: bytes | None) -> ApiToken:

@@ -15,10 +15,14 @@ from webapp.accounts import WHOLE, Person, Scope
 from webapp.auth.signing import (
     TOKEN_DAYS,
     bp,
+    check_presence,
     check_present_password,
     end_session,
+    is_proved,
     new_password,
-    sign_in,
+    revoke_tokens_if_asked,
+    start_session,
+    token_count,
     token_fields,
 )
 from webapp.gate import needs
@@ -51,6 +55,9 @@ def token_choices(whose: Person, token: str | None) -> dict[str, Any]:
         "now": datetime.now(UTC),
         "tokens": accounts().tokens(whose.name),
         "token": token,
+        "token_count": token_count(whose.name),
+        "proved": is_proved(),
+        "provider": state().settings.oidc_issuer,
         "scopes": scopes[: scopes.index(whole) + 1],
         "token_days": TOKEN_DAYS,
         "queue_names": sorted(leaseq.queues(state().client)),
@@ -66,7 +73,8 @@ def change_password() -> Response | tuple[str, int]:
         changed = accounts().set_password(me.name, new_password(), by=me.name)
     except Invalid as refused:
         return account_page(error=str(refused), wrong="password"), 400
-    sign_in(changed)
+    start_session(changed)
+    revoke_tokens_if_asked(me.name, by=me.name)
     flash(_("Your password is changed. You are signed out everywhere else."))
     return redirect(url_for("auth.account"), 303)
 
@@ -77,6 +85,7 @@ def end_sessions() -> Response:
     me = person().name
     accounts().end_sessions(me, by=me)
     end_session()
+    revoke_tokens_if_asked(me, by=me)
     return redirect(url_for("auth.login"), 303)
 
 
@@ -85,6 +94,7 @@ def end_sessions() -> Response:
 def create_token() -> str | tuple[str, int]:
     me = person().name
     try:
+        check_presence()
         token = accounts().create_token(me, by=me, **token_fields())
     except Invalid as refused:
         return account_page(error=str(refused), wrong="tokens"), 400

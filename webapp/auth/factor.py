@@ -9,10 +9,9 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.accounts.attempts import of_code
 from webapp.accounts.factors import provisioning_uri
 from webapp.auth.account import account_page
-from webapp.auth.signing import begin_try, bp, check_present_password, sign_in
+from webapp.auth.signing import address, begin_code, bp, check_present_password, start_session
 from webapp.gate import needs
 from webapp.state import accounts, person
 
@@ -48,14 +47,13 @@ def _page(error: str | None = None) -> str | Response:
 @needs("worker")
 def confirm_factor() -> str | Response | tuple[str | Response, int]:
     me = person().name
-    counters = of_code(me)
-    begin_try(counters)
+    begin_code(me)
     try:
         changed, codes = accounts().turn_on_factor(me, request.form.get("code", ""))
     except Invalid as refused:
         return _page(str(refused)), 400
-    accounts().attempts.forgive(counters)
-    sign_in(changed)
+    accounts().attempts.forgive_code(me, address())
+    start_session(changed)
     return render_template("auth/recovery.html", codes=codes)
 
 

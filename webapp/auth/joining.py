@@ -8,7 +8,14 @@ from werkzeug.wrappers import Response
 
 from leaseq import Invalid
 from webapp.accounts import Invitation
-from webapp.auth.signing import bp, new_password, sign_in
+from webapp.auth.signing import (
+    bp,
+    new_password,
+    revoke_tokens_if_asked,
+    sign_in,
+    start_session,
+    token_count,
+)
 from webapp.state import accounts
 
 
@@ -26,7 +33,7 @@ def setup() -> str | Response | tuple[str, int]:
     except Invalid as refused:
         error = str(refused)
         return render_template("auth/setup.html", token=token, name=name, error=error), 400
-    sign_in(who)
+    start_session(who)
     flash(_("You are the admin now. Make a queue to begin with."))
     return redirect(url_for("manage.overview"), 303)
 
@@ -41,15 +48,17 @@ def welcome() -> str | Response | tuple[str, int]:
     name = accounts().link_is_for(token)
     if name is None:
         return render_template("auth/link_used.html", setup=False), 403
+    fields = {"token": token, "name": name, "tokens": token_count(name)}
     if request.method == "GET":
-        return render_template("auth/welcome.html", token=token, name=name, error=None)
+        return render_template("auth/welcome.html", **fields, error=None)
     try:
         who = accounts().use_link(token, new_password())
+        revoke_tokens_if_asked(name, by=name)
     except Invalid as refused:
-        return render_template("auth/welcome.html", token=token, name=name, error=str(refused)), 400
+        return render_template("auth/welcome.html", **fields, error=str(refused)), 400
     if who.disabled or accounts().factors.find(who.name) is not None:
         return redirect(url_for("auth.login"), 303)  # a link takes the place of the password, not of the code
-    sign_in(who)
+    sign_in(who, "password link")
     return redirect(url_for("work.home"), 303)
 
 
@@ -62,5 +71,5 @@ def _join(token: str, invitation: Invitation) -> str | Response | tuple[str, int
         who = accounts().accept(token, name, new_password())
     except Invalid as refused:
         return render_template("auth/join.html", **fields, name=name, error=str(refused)), 400
-    sign_in(who)
+    start_session(who)
     return redirect(url_for("work.home"), 303)

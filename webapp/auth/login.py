@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
-from webapp.accounts.attempts import of_code
-from webapp.auth.signing import begin_try, bp, by_password, end_session, go_on, half_way, let_in
+from webapp.auth.signing import (
+    Way,
+    address,
+    begin_code,
+    bp,
+    by_password,
+    end_session,
+    go_on,
+    half_way,
+    let_in,
+)
 from webapp.gate import needs
 from webapp.state import accounts, state
 
@@ -22,7 +33,7 @@ def login() -> str | Response | tuple[str, int]:
     who = by_password(name)
     if who is None:
         return login_page(target, name, _("The name or the password is wrong.")), 401
-    return go_on(who, target)
+    return go_on(who, Way("password", target))
 
 
 def login_page(target: str, name: str = "", error: str | None = None) -> str:
@@ -37,17 +48,17 @@ def code() -> str | Response | tuple[str, int]:
     found = half_way("code")
     if found is None:
         return redirect(url_for("auth.login"), 303)
-    waiting, who = found
+    way, who = found
     if request.method == "GET":
         return render_template("auth/code.html", error=None)
-    counters = of_code(who.name)
-    begin_try(counters)
+    begin_code(who.name)
     before = accounts().factors.find(who.name)
     if not accounts().factors.accepts(who.name, request.form.get("code", "")):
+        accounts().sign_ins.failed(who.name, "code", address())
         error = _("That code is not right, or was used already. Wait for the next one.")
         return render_template("auth/code.html", error=error), 401
-    accounts().attempts.forgive(counters)
-    answer = let_in(who, waiting.next, waiting.subject)
+    accounts().attempts.forgive_code(who.name, address())
+    answer = let_in(who, replace(way, how=f"{way.how}, code"))
     after = accounts().factors.find(who.name)
     if before and after and after.recovery_codes < before.recovery_codes:
         flash(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
 from flask import current_app, redirect, render_template, request, session, url_for
@@ -12,7 +14,7 @@ from werkzeug.wrappers import Response
 from leaseq import Invalid
 from webapp.accounts.provider import NotTied
 from webapp.auth.login import login_page
-from webapp.auth.signing import bp, by_password, go_on, half_way, wait_for
+from webapp.auth.signing import Way, address, bp, by_password, go_on, half_way, wait_for
 from webapp.errors import Problem
 from webapp.origins import is_private_to_us
 from webapp.settings import Settings
@@ -21,6 +23,7 @@ from webapp.state import accounts, state
 _CLIENT = "leaseq-oidc"
 _NEXT = "oidc-next"
 _PATIENCE_SECONDS = 10
+_ASK_AGAIN = {"prompt": "login", "max_age": "0"}  # else the provider lets in who signed in this morning
 
 
 def make_client(settings: Settings) -> Any:
@@ -58,7 +61,10 @@ def provider() -> Response:
     client = _client()
     with _Talking():
         _metadata(client)
-        answer: Response = client.authorize_redirect(url_for("auth.provider_back", _external=True))
+        back = url_for("auth.provider_back", _external=True)
+        answer: Response = client.authorize_redirect(
+            back, **(_ASK_AGAIN if request.args.get("again") else {})
+        )
     session[_NEXT] = request.args.get("next", "")
     return answer
 
@@ -71,16 +77,17 @@ def provider_back() -> Response | tuple[str, int]:
         claims = _claims(client)
     settings = state().settings
     subject = f"{claims['iss']} {claims['sub']}"
+    way = Way("identity provider", target, proved_at=_proved_at(claims))
+    name = ""
     try:
         name = _name_in(claims, str(settings.oidc_claim))
         who = accounts().by_provider(name, subject, create=settings.oidc_create)
-    except NotTied as refused:
-        if refused.person.has_password:
-            return wait_for("password", refused.person, target, subject)
-        return login_page(target, error=str(refused)), 403
     except Invalid as refused:
+        if isinstance(refused, NotTied) and refused.person.has_password:
+            return wait_for("password", refused.person, replace(way, subject=subject))
+        accounts().sign_ins.failed(name, way.how, address())
         return login_page(target, error=str(refused)), 403
-    return go_on(who, target)
+    return go_on(who, way)
 
 
 @bp.route("/login/provider/tie", methods=["GET", "POST"])
@@ -89,13 +96,13 @@ def tie() -> str | Response | tuple[str, int]:
     found = half_way("password")
     if found is None:
         return redirect(url_for("auth.login"), 303)
-    waiting, who = found
+    way, who = found
     if request.method == "GET":
         return render_template("auth/tie.html", name=who.name, error=None)
-    if by_password(who.name) is None:
+    if by_password(who.name, "password after the identity provider") is None:
         error = _("That is not the password of %(name)s here.", name=who.name)
         return render_template("auth/tie.html", name=who.name, error=error), 401
-    return go_on(who, waiting.next, waiting.subject)
+    return go_on(who, replace(way, how="identity provider, password", proved_at=None))
 
 
 def _metadata(client: Any) -> None:
@@ -117,6 +124,12 @@ def _claims(client: Any) -> dict[str, Any]:
     if not claims:
         raise _failed(_("It sent no ID token."))
     return dict(claims)
+
+
+def _proved_at(claims: dict[str, Any]) -> float:
+    """When the person signed in there, where the provider says so: it may let them in without asking."""
+    told, now = claims.get("auth_time"), time.time()
+    return min(float(told), now) if isinstance(told, int) else now
 
 
 def _name_in(claims: dict[str, Any], claim: str) -> str:

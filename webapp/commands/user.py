@@ -72,13 +72,16 @@ def list_people(client: Client, as_json: bool) -> None:
 @user.command(epilog="Example: leaseq user passwd alice")
 @click.argument("name")
 @password_option
+@click.option("--revoke-tokens", is_flag=True, help="Revoke their API tokens as well.")
 @connected
-def passwd(client: Client, name: str, password_stdin: bool) -> None:
+def passwd(client: Client, name: str, password_stdin: bool, revoke_tokens: bool) -> None:
     """Set a person's password. It signs them out everywhere."""
     accounts = accounts_of(client)
     _known(accounts, name)
     accounts.set_password(name, _password(password_stdin), by=BY)
     click.echo(f"the password of {name} is set", err=True)
+    if revoke_tokens:
+        click.echo(f"API tokens revoked: {accounts.revoke_tokens(name, by=BY)}", err=True)
 
 
 @user.command(epilog="Example: leaseq user disable alice")

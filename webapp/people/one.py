@@ -15,7 +15,7 @@ from leaseq import Invalid
 from webapp.accounts import ROLES
 from webapp.accounts.people import NoSuchPerson
 from webapp.auth.account import token_choices
-from webapp.auth.signing import token_fields
+from webapp.auth.signing import check_presence, revoke_tokens_if_asked, token_fields
 from webapp.days import DayFigures
 from webapp.gate import needs
 from webapp.people import bp
@@ -68,7 +68,6 @@ def person_page(
         figures=Figures.of(state().days.of_person(name, DAYS)),
         factor=accounts().factors.find(name),
         tied=accounts().is_tied(name),
-        provider=state().settings.oidc_issuer,
         signed_in_at=accounts().signed_in().get(name),
         roles=ROLES,
         link=url_for("auth.welcome", token=link, _external=True) if link else None,
@@ -140,6 +139,7 @@ def link(name: str) -> str:
 @needs("admin")
 def sign_out(name: str) -> Response:
     accounts().end_sessions(name, by=person().name)
+    revoke_tokens_if_asked(name, by=person().name)
     flash(_("%(name)s is signed out everywhere.", name=name))
     return _back(name)
 
@@ -178,6 +178,7 @@ def untie(name: str) -> Response:
 def create_token(name: str) -> str | tuple[str, int]:
     """A token for a program that has an account of its own."""
     try:
+        check_presence()
         token = accounts().create_token(name, by=person().name, **token_fields())
     except NoSuchPerson:
         raise

@@ -64,7 +64,7 @@ GUARDS: tuple[Guard, ...] = (
         SIGNING,
         "tests/security/test_accounts_factor.py::test_the_code_is_next_to_nowhere_else"
         " tests/security/test_accounts_oidc.py::test_somebody_known_comes_in_by_their_claim",
-        ("return redirect(own_path(target), 303)", "return redirect(target, 303)"),
+        ("return redirect(own_path(way.next), 303)", "return redirect(way.next, 303)"),
     ),
     *guards(
         NEXT,
