@@ -116,6 +116,7 @@ def test_what_ends_the_sessions_offers_to_end_the_tokens(
     }[what]
     assert "Revoke the 1 API token as well" in who.get(page).text
     assert who.post(path, {**fields, **box}, page=page).status_code == 303
+    assert ("1 API token is revoked." in who.get("/account", follow_redirects=True).text) is bool(box)
     assert (accounts.caller(token) is None) is bool(box)
     acts = [entry.what for entry in accounts.log.page(person=person.name).entries]
     assert ("token.all-revoked" in acts) is bool(box)

@@ -53,13 +53,14 @@ def welcome() -> str | Response | tuple[str, int]:
         return render_template("auth/welcome.html", **fields, error=None)
     try:
         who = accounts().use_link(token, new_password())
-        revoke_tokens_if_asked(name, by=name)
     except Invalid as refused:
         return render_template("auth/welcome.html", **fields, error=str(refused)), 400
-    if who.disabled or accounts().factors.find(who.name) is not None:
-        return redirect(url_for("auth.login"), 303)  # a link takes the place of the password, not of the code
-    sign_in(who, "password link")
-    return redirect(url_for("work.home"), 303)
+    # A link takes the place of the password, not of the code.
+    lets_in = not (who.disabled or accounts().factors.find(who.name) is not None)
+    if lets_in:
+        sign_in(who, "password link")
+    revoke_tokens_if_asked(who.name, by=who.name)
+    return redirect(url_for("work.home" if lets_in else "auth.login"), 303)
 
 
 def _join(token: str, invitation: Invitation) -> str | Response | tuple[str, int]:

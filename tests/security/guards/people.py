@@ -123,7 +123,7 @@ GUARDS: tuple[Guard, ...] = (
         TOTP,
         "webapp/auth/joining.py",
         f"{T_FACTOR}::test_a_password_link_takes_the_place_of_the_password_only",
-        ("if who.disabled or accounts().factors.find(who.name) is not None:", "if who.disabled:"),
+        ("who.disabled or accounts().factors.find(who.name) is not None", "who.disabled"),
     ),
     *guards(
         TOTP,
