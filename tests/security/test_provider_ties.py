@@ -46,6 +46,8 @@ def test_an_account_with_a_password_is_tied_by_its_password(
     page = again.get("/account").text
     assert f"<h1>{name}</h1>" in page
     assert "was tied to the identity provider" in page, "it may have been a thief of the password"
+    provider.claims["sub"] = "another person"
+    assert sign_in(app)[1].status_code == 403, "somebody else is not even asked for the password"
 
 
 def test_the_password_is_not_guessed_there(

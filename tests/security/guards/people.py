@@ -228,7 +228,8 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         OIDC,
         TIES,
-        f"{T_OIDC}::test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough",
+        f"{T_OIDC}::test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough"
+        f" {T_TIES}::test_an_account_with_a_password_is_tied_by_its_password",
         ("        if self.is_tied(record.name):\n            raise _somebody_elses(record.name)\n", ""),
     ),
     *guards(
