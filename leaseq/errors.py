@@ -64,6 +64,14 @@ class QueueNotFound(LeaseqError):
         self.queue = queue
 
 
+class QueueExists(LeaseqError):
+    """``configure(create_only=True)``: there is a queue of this name, and nothing changed."""
+
+    def __init__(self, queue: str) -> None:
+        super().__init__(f"there is a queue {queue!r} already, and it was left as it is")
+        self.queue = queue
+
+
 class PolicyChanged(LeaseqError):
     """The queue's policy is not the one that was expected, and nothing changed; ``policy`` is in force."""
 

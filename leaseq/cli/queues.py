@@ -29,12 +29,12 @@ def queue() -> None:
 @connected
 def create(client: Client, name: str, changes: dict[str, Any]) -> None:
     """Make a queue."""
-    from leaseq import Queue
+    from leaseq import Queue, QueueExists
 
-    made = Queue(client, name)
-    if made.exists():
-        raise Failed(f"there is a queue {name!r} already; change it with `leaseq queue set {name}`")
-    made.configure(**changes)
+    try:
+        Queue(client, name).configure(create_only=True, **changes)
+    except QueueExists:
+        raise Failed(f"there is a queue {name!r} already; change it with `leaseq queue set {name}`") from None
     click.echo(f"queue {name!r} is there")
     _warn_of_title(client, made, changes)
 

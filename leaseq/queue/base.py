@@ -9,7 +9,15 @@ from typing import Any
 from leaseq import arguments, form, records, strict
 from leaseq.connection import Client, Reply
 from leaseq.durable import check
-from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, PolicyChanged, QueueNotFound
+from leaseq.errors import (
+    Invalid,
+    ItemNotFound,
+    LeaseLost,
+    LeaseqError,
+    PolicyChanged,
+    QueueExists,
+    QueueNotFound,
+)
 from leaseq.keys import QUEUES, SCHEMA, Keys
 from leaseq.model import Held, Item, Json
 from leaseq.moves import Clock, Moves
@@ -54,15 +62,23 @@ class Base:
         return policy
 
     def configure(
-        self, *, by: str | None = None, expected: Policy | str | None = None, **changes: Any
+        self,
+        *,
+        by: str | None = None,
+        expected: Policy | str | None = None,
+        create_only: bool = False,
+        **changes: Any,
     ) -> Policy:
         """Change some fields of the policy and return the whole. Makes the queue where there is none.
 
         ``expected``, a policy or its ``version``: only where that is in force still, else PolicyChanged; and
-        QueueNotFound where there is no queue. Raises Invalid with the field's name. Nothing has changed then.
+        QueueNotFound where there is no queue. ``create_only``: only where there is no queue yet, else
+        QueueExists. Raises Invalid with the field's name. Nothing has changed then.
         """
         only = _expected(expected)
-        before = self.policy
+        if only and create_only:
+            raise Invalid("create_only", "left out where a policy is expected, which a new queue has not")
+        before = Policy() if create_only else self.policy
         policy = before.updated(changes)
         form.check_form(policy.form)
         if policy.durable != before.durable:
@@ -72,6 +88,8 @@ class Base:
         self._moves.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
         try:
             made = new and self._make(policy, who)
+            if create_only and not made:
+                raise QueueExists(self.name)
             if (changes or only) and not made:
                 self._enter()
                 reply = self._moves.configure(who, only, _stored(policy, sorted(changes)))
@@ -93,7 +111,8 @@ class Base:
         """Make the queue; False where somebody else was faster."""
         self._enter()
         fields = [*_stored(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
-        return bool(self._moves.configure(by, "create", fields).rest[0])
+        reply = self._moves.configure(by, "create", fields)
+        return bool(reply.rest[0]) or (reply.resent and self.policy == policy)  # sent twice, it finds its own
 
     def _enter(self) -> None:
         """Into the list of names, where it is already but for one that was lost: `queues` says how."""

@@ -70,6 +70,19 @@ def test_a_first_enqueue_makes_the_queue_though_a_reply_is_lost(proxy: CuttingPr
     assert [e.what for e in queue.journal()] == ["created", "enqueued"]
 
 
+def test_who_wants_only_a_new_queue_has_it_though_the_reply_is_lost(
+    server: Server, proxy: CuttingProxy, queue_name: str
+) -> None:
+    queue = leaseq.Queue(leaseq.connect(proxy.url), queue_name)
+    proxy.cut("configure")
+    assert queue.configure(create_only=True, holds=2).holds == 2
+    assert [e.what for e in queue.journal()] == ["created"]
+    proxy.cut("configure")
+    with pytest.raises(leaseq.QueueExists):
+        queue.configure(create_only=True, holds=3)
+    assert leaseq.Queue(server.client, queue_name).policy.holds == 2
+
+
 def test_every_script_that_changes_state_is_tried() -> None:
     tried = {script for _, _, script, _ in CALLS}
     writing = {name for name, script in SCRIPTS.items() if script.writes}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import leaseq
@@ -224,3 +226,29 @@ def test_what_is_just_within_the_limits_is_taken(queue: leaseq.Queue) -> None:
     for limits in (most, least):
         policy = queue.configure(**limits)
         assert {name: getattr(policy, name) for name in limits} == limits
+
+
+def test_who_only_wants_a_new_queue_changes_none_that_is_there(queue: leaseq.Queue) -> None:
+    assert queue.configure(create_only=True, by="meg", holds=2) == Policy(holds=2)
+    with pytest.raises(leaseq.QueueExists, match="there is a queue") as refused:
+        queue.configure(create_only=True, holds=3)
+    assert refused.value.queue == queue.name
+    with pytest.raises(leaseq.QueueExists):
+        queue.configure(create_only=True)
+    assert queue.policy == Policy(holds=2)
+    assert [event.what for event in queue.journal()] == ["created"]
+
+
+def test_of_two_who_make_a_queue_at_once_one_does(
+    queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = queue._make
+
+    def late(*arguments: Any) -> bool:
+        leaseq.Queue(server.client, queue.name).configure(holds=7)
+        return make(*arguments)
+
+    monkeypatch.setattr(queue, "_make", late)
+    with pytest.raises(leaseq.QueueExists):
+        queue.configure(create_only=True, holds=2)
+    assert queue.policy == Policy(holds=7)

@@ -215,6 +215,16 @@ MUTANTS: tuple[Mutant, ...] = (
             "if now is not wanted:",
         ),
         (
+            "a queue that is there is taken for a new one",
+            "            if create_only and not made:\n",
+            "            if create_only and not made and self.name == '':\n",
+        ),
+        (
+            "a new queue whose reply was lost is another's",
+            " or (reply.resent and self.policy == policy)",
+            "",
+        ),
+        (
             "a queue is not in the list",
             "            self._client.redis.sadd(QUEUES, self.name)\n",
             "            pass\n",

@@ -21,11 +21,9 @@ def create() -> Response | tuple[str, int]:
     """Make a queue."""
     name, title = request.form.get("name", "").strip(), request.form.get("title", "").strip()
     try:
-        found = leaseq.Queue(state().client, name)
-        if found.exists():
-            there = _("There is a queue %(name)s already.", name=name)
-            raise Invalid("name", "a name that no queue has yet", there)
-        found.configure(by=person().name, title=title)
+        leaseq.Queue(state().client, name).configure(by=person().name, create_only=True, title=title)
+    except leaseq.QueueExists:
+        return overview_page(_("There is a queue %(name)s already.", name=name)), 400
     except Invalid as refused:
         return overview_page(str(refused)), 400
     flash(_("The queue %(name)s is there. Say what it asks, then import a file.", name=name))
