@@ -51,7 +51,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         doc_ui=False,
         security_schemes=api.SECURITY,
         validation_error_status=400,
-        validation_error_model=api.ProblemModel,
+        validation_error_model=api.Problem,
         validation_error_callback=_refuse,
     )
     app.openapi_version = "3.1.0"

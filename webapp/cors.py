@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 METHODS = "GET, HEAD, POST, PUT, DELETE"
-SENDS = "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID"
+SENDS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
 READS = (
     "Allow, Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, "
     "X-Leaseq-Reason"

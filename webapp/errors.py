@@ -59,6 +59,8 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         return Problem(404, "not-found", str(error))
     if isinstance(error, leaseq.PolicyChanged):
         return Problem(412, "policy-changed", str(error))
+    if isinstance(error, leaseq.QueueExists):
+        return Problem(412, "queue-exists", str(error))
     if isinstance(error, leaseq.Invalid) and error.errors:
         return Problem(422, "form", str(error), errors=error.errors)
     if isinstance(error, leaseq.TooLarge):
@@ -143,6 +145,7 @@ TITLES: dict[str, str] = {
     "answer-not-kept": "That was done",
     "key-reused": "This key belongs to another request",
     "policy-changed": "Somebody else changed it meanwhile",
+    "queue-exists": "There is a queue of this name already",
     "too-large": "That is too large",
     "unsupported-media-type": "That kind of content is not taken here",
     "form": "The result does not fit the form",

@@ -33,11 +33,11 @@ class Wanted:
         late: bool | None = None,
         with_late: bool = False,
     ) -> Wanted:
-        """As an address names them; what is empty names nothing. Invalid with the field's name."""
+        """As an address names them; None: all. Invalid with the field's name."""
         return cls(
-            since=transfer.time_of(since.strip(), "from") if since and since.strip() else None,
-            until=transfer.time_of(until.strip(), "to", last=True) if until and until.strip() else None,
-            person=strict.person_name(person.strip()) if person and person.strip() else None,
+            since=None if since is None else transfer.time_of(since, "from"),
+            until=None if until is None else transfer.time_of(until, "to", last=True),
+            person=None if person is None else strict.person_name(person),
             late=late,
             with_late=with_late,
         )

@@ -31,8 +31,9 @@ def create(client: Client, name: str, changes: dict[str, Any]) -> None:
     """Make a queue."""
     from leaseq import Queue, QueueExists
 
+    made = Queue(client, name)
     try:
-        Queue(client, name).configure(create_only=True, **changes)
+        made.configure(create_only=True, **changes)
     except QueueExists:
         raise Failed(f"there is a queue {name!r} already; change it with `leaseq queue set {name}`") from None
     click.echo(f"queue {name!r} is there")

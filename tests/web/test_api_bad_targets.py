@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 
@@ -90,6 +91,21 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
         ("/journal?after=x", "after"),
         ("/journal?limit=-1", "limit"),
         ("/answers?format=xml", "format"),
+        ("/answers?to=", "to"),
+        ("/answers?from=", "from"),
+        ("/answers?to=%20", "to"),
+        ("/answers?person=", "person"),
+        ("/answers?late=", "late"),
+        ("/items?state=inbound&after=", "after"),
+        ("/due?after=", "after"),
+        ("/mine?after=", "after"),
+        ("/journal?after=", "after"),
+        ("/events?after=", "after"),
+        ("/items?state=inbound&state=dead", "state"),
+        ("/items?state=inbound&limit=5&limit=5", "limit"),
+        ("/answers?to=2026-11-21&to=2026-11-22", "to"),
+        ("/stats?x=1&x=2", "x"),
+        ("/events?after=1.0&after=2.0", "after"),
     ],
 )
 def test_a_query_that_is_no_good(
@@ -97,6 +113,47 @@ def test_a_query_that_is_no_good(
 ) -> None:
     found = problem(call("manager", "GET", f"/queues/{asking.name}{path}"), 400, "invalid")
     assert found["field"] == field
+
+
+BYTES = "%ff%fe"
+"""No text in UTF-8."""
+
+
+@pytest.mark.parametrize(
+    ("role", "method", "path"),
+    [
+        ("manager", "GET", f"/queues/{BYTES}"),
+        ("manager", "PUT", f"/queues/{BYTES}"),
+        ("manager", "GET", f"/queues/{{q}}/items/{BYTES}"),
+        ("manager", "DELETE", f"/queues/{{q}}/items/one{BYTES}"),
+        ("worker", "POST", f"/queues/{{q}}/items/{BYTES}/renew"),
+        ("admin", "PUT", f"/people/{BYTES}"),
+        ("worker", "GET", f"/nowhere/{BYTES}"),
+        ("worker", "PATCH", f"/{BYTES}"),
+    ],
+)
+def test_a_path_that_is_not_utf_8(
+    asking: leaseq.Queue, call: Callable[..., Any], accounts: Any, role: str, method: str, path: str
+) -> None:
+    raw = unquote_to_bytes(f"/api/v1{path.format(q=asking.name)}").decode("latin-1")  # as WSGI has it
+    with unchanged(asking):
+        answer = call(role, method, "/", json={}, environ_overrides={"PATH_INFO": raw})
+        assert problem(answer, 400, "invalid")["field"] == "path"
+    assert [one.name for one in accounts.people() if "\ufffd" in one.name] == []
+
+
+def test_a_query_that_is_not_utf_8(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
+    """It would be about another person, whose name is the percent signs."""
+    for query in (f"person={BYTES}", f"{BYTES}=1"):
+        answer = call("manager", "GET", f"/queues/{asking.name}/answers?{query}")
+        assert problem(answer, 400, "invalid")["field"] == "query"
+    good = call("manager", "GET", f"/queues/{asking.name}/answers?person=Zo%C3%AB")
+    assert good.status_code == 200
+
+
+def test_a_page_of_a_path_that_is_not_utf_8(app: Any) -> None:
+    answer = app.test_client().get("/", environ_overrides={"PATH_INFO": "/q/\xff\xfe"})
+    assert (answer.status_code, answer.mimetype) == (400, "text/html")
 
 
 def test_what_flask_itself_refuses_is_a_problem_too(call: Callable[..., Any], app: Any) -> None:

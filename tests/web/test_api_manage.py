@@ -68,6 +68,32 @@ def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
     assert manager("PUT", path, json={"holds": 4}, headers={"If-Match": "*"}).json["policy"]["holds"] == 4
 
 
+def test_an_if_match_that_names_nothing_is_not_taken_for_none(manager: Caller, queue: leaseq.Queue) -> None:
+    queue.configure(holds=2)
+    for tag in ("", ",", '""'):
+        headers = {"If-Match": tag}
+        answer = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers=headers)
+        problem(answer, 412, "policy-changed")
+    assert queue.policy.holds == 2
+
+
+def test_a_queue_is_made_with_if_none_match_only_where_there_is_none(
+    manager: Caller, queue: leaseq.Queue
+) -> None:
+    path, headers = f"/queues/{queue.name}", {"If-None-Match": "*"}
+    for other in ('"0123"', "", "x"):
+        found = problem(manager("PUT", path, json={}, headers={"If-None-Match": other}), 400, "invalid")
+        assert found["field"] == "If-None-Match"
+    assert not queue.exists()
+    made = manager("PUT", path, json={"title": "One"}, headers=headers)
+    assert (made.status_code, queue.policy.title) == (201, "One")
+    found = problem(manager("PUT", path, json={"title": "Two"}, headers=headers), 412, "queue-exists")
+    assert queue.name in found["detail"]
+    both = {**headers, "If-Match": made.headers["ETag"]}
+    problem(manager("PUT", path, json={"title": "Two"}, headers=both), 412, "queue-exists")
+    assert queue.policy.title == "One"
+
+
 def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, manager: Caller) -> None:
     queue.configure()
     path = f"/queues/{queue.name}/items"

@@ -172,3 +172,8 @@ def test_a_body_whose_chunks_are_broken_is_invalid(
         problem = json.loads(answer.read())
     assert (answer.status, problem["code"]) == (400, "invalid")
     assert queue.stats().inbound == 0
+
+
+def test_a_path_that_is_not_utf_8_names_nothing(address: str, tokens: dict[str, str]) -> None:
+    status, found = call(address, tokens["manager"], "PUT", "/queues/%ff", {})
+    assert (status, found["code"], found["field"]) == (400, "invalid", "path")

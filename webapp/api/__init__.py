@@ -6,10 +6,11 @@ from typing import Any
 
 from flask_openapi.blueprint import APIBlueprint
 
+from webapp.api import headers
 from webapp.api.describe import PROBLEM, complete
-from webapp.api.replies import ProblemModel
+from webapp.api.replies import Problem
 
-__all__ = ["ABOUT", "SECURITY", "VERSION", "ProblemModel", "bp", "problem_reply"]
+__all__ = ["ABOUT", "SECURITY", "VERSION", "Problem", "bp", "problem_reply"]
 
 VERSION = "1"
 ABOUT = """A work queue for people. Each item is handed out under a lease: finish in time, give it back, or it
@@ -25,10 +26,15 @@ SECURITY: dict[str, Any] = {
 }
 
 
-def problem_reply(text: str) -> dict[str, Any]:
+def shape(name: str) -> dict[str, Any]:
+    """A named schema of the description."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def problem_reply(text: str, headers: dict[str, Any] | None = None) -> dict[str, Any]:
     """An error as the description has it."""
-    schema = {"$ref": "#/components/schemas/ProblemModel"}
-    return {"description": text, "content": {PROBLEM: {"schema": schema}}}
+    found: dict[str, Any] = {"description": text, "content": {PROBLEM: {"schema": shape("Problem")}}}
+    return {**found, "headers": headers} if headers else found
 
 
 bp = APIBlueprint(
@@ -42,10 +48,12 @@ bp = APIBlueprint(
         "401": problem_reply("`unauthorized`: no token or session, or one that ended"),
         "403": problem_reply("`forbidden`: it takes another role, or the CSRF token is missing"),
         "404": problem_reply("`not-found`"),
+        "405": problem_reply("`method-not-allowed`: `Allow` names the methods of this path", headers.ALLOW),
         "406": problem_reply("`not-acceptable`: the Accept header takes nothing of what this gives"),
         "409": problem_reply(
             "`lease-lost`: the lease is not yours any more; `conflict`: the id of a new item is there, with "
-            "another payload; or, with an Idempotency-Key, `in-progress` or `answer-not-kept`"
+            "another payload; or, with an Idempotency-Key, `in-progress` or `answer-not-kept`",
+            headers.RETRY_AFTER,
         ),
         "413": problem_reply("`too-large`: the body, or a payload, result or draft in it, is over its limit"),
         "415": problem_reply("`unsupported-media-type`"),
@@ -53,13 +61,17 @@ bp = APIBlueprint(
             "`form`: the result does not fit the queue's form, and the lease stays; or `key-reused`"
         ),
         "500": problem_reply("`internal`: the failure was written to the log"),
-        "503": problem_reply("`server-unavailable`, `server-refused`: try again after `Retry-After` seconds"),
+        "503": problem_reply(
+            "`server-unavailable`, `server-refused`: try again after `Retry-After` seconds",
+            headers.RETRY_AFTER,
+        ),
     },
 )
 
 from webapp.api.keys import init_keys  # noqa: E402
-from webapp.api.manners import refuse_other_kinds  # noqa: E402
+from webapp.api.manners import refuse_other_kinds, refuse_repeated_parameters  # noqa: E402
 
+bp.before_request(refuse_repeated_parameters)
 bp.before_request(refuse_other_kinds)
 init_keys(bp)
 

@@ -8,17 +8,19 @@ from typing import Any
 from flask import Flask
 from flask_openapi.blueprint import APIBlueprint
 from flask_openapi.models.example import Example
+from flask_openapi.models.header import Header
 from flask_openapi.models.media_type import MediaType
 from flask_openapi.models.operation import Operation
 from flask_openapi.models.parameter import Parameter
 from flask_openapi.models.path_item import PathItem
 from flask_openapi.models.request_body import RequestBody
 from flask_openapi.models.response import Response
+from flask_openapi.models.schema import Schema
 
-from webapp.api import examples
-from webapp.api.bodies import PRINTABLE
-from webapp.api.keys import HEADER, MAX_KEY
+from webapp.api import examples, headers
+from webapp.api.bodies import NewItem
 from webapp.api.manners import template
+from webapp.api.replies import Enqueued, EnqueuedMany
 from webapp.gate import need_of
 from webapp.requests import JSON
 
@@ -26,22 +28,16 @@ PROBLEM = "application/problem+json"
 OF_CHANGES = ("409", "413", "415", "422")
 """What only a call that changes something answers."""
 
-_KEY = {
-    "name": HEADER,
-    "in": "header",
-    "description": "Makes it safe to send again: it acts once with the same answer. Another for each body",
-    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": PRINTABLE},
-}
-
 
 def complete(bp: APIBlueprint) -> None:
+    for model in (NewItem, Enqueued, EnqueuedMany):  # of a call that reads its body by itself
+        bp.components_schemas[model.__name__] = Schema(**model.model_json_schema())
     for path, method, operation in _operations(bp.paths):
         if operation.description:
             operation.description = operation.description.replace("<br/>", "\n")  # it is Markdown
         call = f"{method.upper()} {path.removeprefix(str(bp.url_prefix))}"
-        if method == "post":
-            operation.parameters = [*(operation.parameters or ()), Parameter.model_validate(_KEY)]
         answers = operation.responses or {}
+        _show_headers(call, method, operation, answers)
         if method == "get":
             operation.responses = answers = {
                 status: one for status, one in answers.items() if status not in OF_CHANGES
@@ -79,6 +75,17 @@ def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
         if ref is not None and not bp.components_schemas[ref.rpartition("/")[2]].required:
             return False
     return True
+
+
+def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
+    read = {**headers.OF_CALLS.get(call, {}), **(headers.OF_POST if method == "post" else {})}
+    found = [Parameter.model_validate({"name": name, "in": "header", **one}) for name, one in read.items()]
+    operation.parameters = [*(operation.parameters or ()), *found]
+    sent = {**headers.OF_ANSWERS.get(call, {}), **(headers.REPLAYED if method == "post" else {})}
+    for status, answer in answers.items():
+        if status < "300" and sent:
+            more = {name: Header.model_validate(one) for name, one in sent.items()}
+            answer.headers = {**(answer.headers or {}), **more}
 
 
 def _show_requests(call: str, body: RequestBody) -> None:

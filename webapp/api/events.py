@@ -8,8 +8,9 @@ from typing import Any
 
 from flask import Response, request
 
-from webapp.api import bp
+from webapp.api import bp, problem_reply
 from webapp.api.bodies import EventsQuery, QueuePath
+from webapp.api.headers import LAST_EVENT_ID, RETRY_AFTER
 from webapp.api.shapes import event_shape, stats_shape
 from webapp.gate import needs
 from webapp.live import Live
@@ -19,17 +20,14 @@ from webapp.live.hub import Stream
 from webapp.state import queue
 
 TAGS: list[Any] = [{"name": "manage"}]
-RESUME = "Last-Event-ID"
 _STREAM = {
     "description": "For as long as it is open: `stats` when a count changed, `journal` for each move. "
     "A comment every 15 seconds shows that it lives",
     "content": {"text/event-stream": {"schema": {"description": "Events, each with its name and JSON"}}},
 }
-_BUSY = {
-    "description": "`busy`: as many as a web process takes are watching; `server-unavailable`",
-    "headers": {"Retry-After": {"schema": {"type": "integer"}}},
-    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemModel"}}},
-}
+_BUSY = problem_reply(
+    "`busy`: as many as a web process takes are watching; `server-unavailable`", RETRY_AFTER
+)
 
 PAGE = 1_000  # events
 PAGES = 10  # of one look; the rest comes with the next
@@ -88,7 +86,7 @@ def events(path: QueuePath, query: EventsQuery) -> Response:
     `journal` event is its cursor, so a browser that was cut off misses none that the journal still has.
     """
     found = queue(path.q)
-    after = request.headers.get(RESUME) or query.after
+    after = request.headers.get(LAST_EVENT_ID) or query.after
     if after is None:
         latest = found.latest_events(1)
         after = latest[0].cursor if latest else None

@@ -212,6 +212,13 @@ _PROBLEMS: tuple[tuple[int, str, str, str, dict[str, Any]], ...] = (
     (401, "unauthorized", "Sign in first", "send a token by `Authorization: Bearer ...`, or sign in", {}),
     (403, "forbidden", "You may not do this", "this takes the role manager; yours is worker", {}),
     (404, "not-found", "There is nothing here", "there is no queue 'reviews'", {}),
+    (
+        405,
+        "method-not-allowed",
+        "That is not done here",
+        "The method is not allowed for the requested URL.",
+        {},
+    ),
     (406, "not-acceptable", "There is no such kind of answer", "this gives application/json", {}),
     (
         409,
@@ -240,6 +247,13 @@ _PROBLEMS: tuple[tuple[int, str, str, str, dict[str, Any]], ...] = (
         "policy-changed",
         "Somebody else changed it meanwhile",
         "the policy of queue 'reviews' was changed meanwhile: look at what is in force, then save again",
+        {},
+    ),
+    (
+        412,
+        "queue-exists",
+        "There is a queue of this name already",
+        "there is a queue 'reviews' already, and it was left as it is",
         {},
     ),
     (413, "too-large", "That is too large", "The data value transmitted exceeds the capacity limit.", {}),

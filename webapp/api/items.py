@@ -12,24 +12,19 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 import leaseq
 from leaseq import transfer
-from webapp.api import bp
+from webapp.api import bp, replies, shape
 from webapp.api.bodies import (
-    DAY,
     PLACE,
-    PRINTABLE,
-    PRIORITY,
-    SKILLS,
-    AssignBody,
+    AssignRequest,
     DueQuery,
-    Held,
+    EmptyRequest,
     ItemPath,
     ItemsQuery,
-    Nothing,
     QueuePath,
+    TokenRequest,
 )
 from webapp.api.conflicts import Conflicts, refuse
 from webapp.api.keys import NDJSON, byte_lines, derived_id, idempotency_key, key_reused, request_id
-from webapp.api.replies import ItemModel, ItemsModel
 from webapp.api.shapes import item_shape
 from webapp.errors import Problem
 from webapp.gate import needs, takes_any_size
@@ -39,37 +34,11 @@ from webapp.state import accounts, person, queue, state
 TAGS: list[Any] = [{"name": "items"}]
 MAX_ARRAY = 100_000
 
-_NEW_ITEM = {
-    "type": "object",
-    "required": ["payload"],
-    "additionalProperties": False,
-    "properties": {
-        "payload": {"description": "Any JSON, at most 262,144 bytes"},
-        "id": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 200,
-            "pattern": PRINTABLE,
-            "description": "Printable, not . or ..; made when absent; sent again it adds nothing",
-        },
-        "priority": {"type": "integer", "default": 100, "description": "The smaller, the sooner", **PRIORITY},
-        "delay": {
-            "type": "number",
-            "default": 0,
-            "minimum": 0,
-            "maximum": 315_360_000,
-            "description": "Seconds before it may be reserved",
-        },
-        "requires": {**SKILLS, "type": "array", "description": "Skills that a person needs to get it"},
-        "due": {"type": "string", "format": "date-time", "pattern": DAY, "description": "From 1970 to 9000"},
-        "max_attempts": {"type": "integer", "minimum": 1, "maximum": 1_000},
-    },
-}
 LINES = '{"payload": {"text": "Great, but late"}, "id": "r-1"}\n{"payload": {"text": "Never again"}}\n'
 _BODY: dict[str, Any] = {
     "required": True,
     "content": {
-        JSON: {"schema": {"oneOf": [_NEW_ITEM, {"type": "array", "items": _NEW_ITEM}]}},
+        JSON: {"schema": {"oneOf": [shape("NewItem"), {"type": "array", "items": shape("NewItem")}]}},
         NDJSON: {
             "schema": {"type": "string", "description": "A new item a line, any number of lines: " + LINES}
         },
@@ -78,20 +47,7 @@ _BODY: dict[str, Any] = {
 _ADDED: dict[str, Any] = {
     "description": "One item: `{id, added}`. Several: `{added, duplicates}`",
     "headers": {"Location": {"description": "Of one item: where it is", "schema": {"type": "string"}}},
-    "content": {
-        JSON: {
-            "schema": {
-                "type": "object",
-                "required": ["added"],
-                "properties": {
-                    "id": {"type": "string"},
-                    "added": {"anyOf": [{"type": "boolean"}, {"type": "integer"}]},
-                    "duplicates": {"type": "integer"},
-                },
-                "additionalProperties": False,
-            }
-        }
-    },
+    "content": {JSON: {"schema": {"oneOf": [shape("Enqueued"), shape("EnqueuedMany")]}}},
 }
 
 
@@ -207,7 +163,7 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
     return conflicts.answer(counts)
 
 
-@bp.get("/queues/<q>/items", tags=TAGS, responses={"200": ItemsModel})
+@bp.get("/queues/<q>/items", tags=TAGS, responses={"200": replies.ItemList})
 @needs("manager")
 def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     """The items in one state, in order, a page at a time."""
@@ -215,7 +171,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     return {"items": [item_shape(item) for item in page.items], "after": page.after}
 
 
-@bp.get("/queues/<q>/due", tags=TAGS, responses={"200": ItemsModel})
+@bp.get("/queues/<q>/due", tags=TAGS, responses={"200": replies.ItemList})
 @needs("manager")
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """The items with a due date that are neither finished nor dead, what is due first first."""
@@ -233,7 +189,7 @@ def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
         raise
 
 
-@bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": ItemModel})
+@bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": replies.Item})
 @needs("manager")
 def get_item(path: ItemPath) -> dict[str, Any]:
     """One item and all that is known about it."""
@@ -248,30 +204,30 @@ def remove(path: ItemPath) -> Response:
     return Response(status=204)
 
 
-@bp.post("/queues/<q>/items/<name:id>/revive", tags=TAGS, responses={"200": ItemModel})
+@bp.post("/queues/<q>/items/<name:id>/revive", tags=TAGS, responses={"200": replies.Item})
 @needs("manager")
-def revive(path: ItemPath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Put a dead item back to work, with all its attempts."""
     return item_shape(queue(path.q).revive(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": ItemModel})
+@bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": replies.Item})
 @needs("manager")
-def release(path: ItemPath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Take a lease away: the item waits for somebody else."""
     return item_shape(queue(path.q).release(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": ItemModel})
+@bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": replies.Item})
 @needs("manager")
-def assign(path: ItemPath, body: AssignBody) -> dict[str, Any]:
+def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Let only this person reserve an item that waits, until they give it back."""
     found = queue(path.q)
     return item_shape(found.assign(path.id, accounts().who_works(body.person), by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": ItemModel})
+@bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": replies.Item})
 @needs("manager")
-def adopt(path: ItemPath, body: Held) -> dict[str, Any]:
+def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Make the late answer of this token the item's answer."""
     return item_shape(queue(path.q).adopt(path.id, body.token, by=person().name))

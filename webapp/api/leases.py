@@ -11,20 +11,20 @@ from werkzeug.exceptions import Unauthorized
 
 from leaseq import Lease, strict
 from leaseq.transfer import rfc3339
-from webapp.api import bp
+from webapp.api import bp, replies
 from webapp.api.bodies import (
-    AbandonBody,
-    DraftBody,
-    FailBody,
-    FinishBody,
-    Held,
+    AbandonRequest,
+    DraftRequest,
+    FailRequest,
+    FinishRequest,
     ItemPath,
     QueuePath,
-    ReserveBody,
+    ReserveRequest,
+    TokenRequest,
 )
+from webapp.api.headers import RETRY_AFTER
 from webapp.api.keys import request_id
 from webapp.api.lists import LeasesQuery, page_of
-from webapp.api.replies import FailedModel, FinishedModel, IdModel, LeaseModel, LeasesModel
 from webapp.api.shapes import finished_shape, lease_shape
 from webapp.days import How
 from webapp.gate import needs
@@ -36,7 +36,7 @@ NOTHING_NOW = {
     "description": "Nothing now: `X-Leaseq-Reason` says why, `Retry-After` when to ask again",
     "headers": {
         "X-Leaseq-Reason": {"schema": {"enum": ["empty", "held", "not-eligible", "paused"]}},
-        "Retry-After": {"schema": {"type": "integer"}},
+        **RETRY_AFTER,
     },
 }
 
@@ -44,9 +44,9 @@ ASK_AGAIN_SECONDS = 5
 LONGEST_WAIT = 60
 
 
-@bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": LeaseModel, "204": NOTHING_NOW})
+@bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": replies.Lease, "204": NOTHING_NOW})
 @needs("worker")
-def reserve(path: QueuePath, body: ReserveBody) -> dict[str, Any] | Response:
+def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     """Get one item that nobody else has.
 
     Who holds their full number of items already gets one of those back. With `wait` the answer comes as soon
@@ -84,7 +84,7 @@ def _wait(free_at: datetime | None) -> int:
     return min(max(math.ceil(left), 1), LONGEST_WAIT)
 
 
-@bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": LeasesModel})
+@bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": replies.LeaseList})
 @needs("worker")
 def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     """The leases that I hold, the oldest first, a page at a time."""
@@ -93,9 +93,9 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     return {"leases": [lease_shape(lease) for lease in leases], "after": more}
 
 
-@bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": FinishedModel})
+@bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": replies.Finished})
 @needs("worker")
-def finish(path: ItemPath, body: FinishBody) -> dict[str, Any]:
+def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     """Hand in the answer.
 
     Taken also after the lease ran out, while nobody else has been granted the item since. A refused answer is
@@ -115,9 +115,9 @@ def finish(path: ItemPath, body: FinishBody) -> dict[str, Any]:
     return finished_shape(finished)
 
 
-@bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": LeaseModel})
+@bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": replies.Lease})
 @needs("worker")
-def undo(path: ItemPath, body: Held) -> dict[str, Any]:
+def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Take a finish back, at most 15 seconds after it.
 
     Who finished the item holds it again, under a new token, with the answer as its draft; also where their
@@ -130,9 +130,9 @@ def undo(path: ItemPath, body: Held) -> dict[str, Any]:
     return lease_shape(again)
 
 
-@bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": IdModel})
+@bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": replies.Abandoned})
 @needs("worker")
-def abandon(path: ItemPath, body: AbandonBody) -> dict[str, Any]:
+def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It goes ahead of the items that never left, for others first."""
     queue(path.q).abandon(
         id=path.id, token=body.token, person=person().name, reason=body.reason, again=body.again
@@ -141,9 +141,9 @@ def abandon(path: ItemPath, body: AbandonBody) -> dict[str, Any]:
     return {"id": path.id}
 
 
-@bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": FailedModel})
+@bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": replies.Failed})
 @needs("worker")
-def fail(path: ItemPath, body: FailBody) -> dict[str, Any]:
+def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Say that the item can't be done. It comes again later, until its attempts are used up."""
     failed = queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
     _count(path, "broken", body.token)
@@ -157,9 +157,9 @@ def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> Non
     state().days.record(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
 
 
-@bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": LeaseModel})
+@bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": replies.Lease})
 @needs("worker")
-def renew(path: ItemPath, body: Held) -> dict[str, Any]:
+def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Keep the item for another full lease from now.
 
     Takes it back where the lease ran out and nobody else was granted it.
@@ -170,7 +170,7 @@ def renew(path: ItemPath, body: Held) -> dict[str, Any]:
 
 @bp.put("/queues/<q>/items/<name:id>/draft", tags=TAGS, responses={"204": None})
 @needs("worker")
-def draft(path: ItemPath, body: DraftBody) -> Response:
+def draft(path: ItemPath, body: DraftRequest) -> Response:
     """Keep what there is so far. It comes back with the item, whatever happens to the lease."""
     queue(path.q).save_draft(id=path.id, token=body.token, person=person().name, draft=body.draft)
     return Response(status=204)

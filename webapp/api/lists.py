@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,12 +11,22 @@ _One = TypeVar("_One")
 _Key = TypeVar("_Key", str, int)
 
 AFTER = "The cursor that the page before gave"
-LIMIT = "How many at most"
+LIMIT = "How many at most; 100 where it is left out"
 
 
-class PageQuery(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+def no_defaults(schema: dict[str, Any]) -> None:
+    """Leave the defaults out of a schema: a generated client sends each, though nobody set it."""
+    for field in schema.get("properties", {}).values():
+        field.pop("default", None)
 
+
+class Query(BaseModel):
+    """A request's query: no parameter that isn't known."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=no_defaults)
+
+
+class PageQuery(Query):
     after: str | None = Field(None, description=AFTER, min_length=1)
     limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from flask import Response
 
-from webapp.api import bp
-from webapp.api.bodies import AnswersQuery, JournalQuery, Nothing, PauseBody, QueuePath, ReviveBody
-from webapp.api.replies import ClearedModel, EventsModel, PausedModel, RevivedModel
+from webapp.api import bp, replies
+from webapp.api.bodies import AnswersQuery, EmptyRequest, JournalQuery, PauseRequest, QueuePath, ReviveRequest
 from webapp.api.shapes import event_shape
 from webapp.export import Wanted, streamed_answers
 from webapp.gate import needs
@@ -19,18 +18,16 @@ _ANSWERS = {
     "description": "An answer a line, in the order in which they were finished; late answers are marked",
     "content": {
         "application/x-ndjson": {"schema": {"type": "string"}},
-        "application/json": {
-            "schema": {"type": "array", "items": {"$ref": "#/components/schemas/AnswerModel"}}
-        },
+        "application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Answer"}}},
         "text/csv": {"schema": {"type": "string"}},
         "text/tab-separated-values": {"schema": {"type": "string"}},
     },
 }
 
 
-@bp.post("/queues/<q>/clear", tags=TAGS, responses={"200": ClearedModel})
+@bp.post("/queues/<q>/clear", tags=TAGS, responses={"200": replies.Cleared})
 @needs("manager")
-def clear(path: QueuePath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Return items whose lease ran out, and release what is due.
 
     It deletes nothing but finished items that are older than the policy's `keep_finished_seconds`.
@@ -48,9 +45,9 @@ def clear(path: QueuePath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # 
 MOST_REVIVED = 1_000
 
 
-@bp.post("/queues/<q>/revive", tags=TAGS, responses={"200": RevivedModel})
+@bp.post("/queues/<q>/revive", tags=TAGS, responses={"200": replies.Revived})
 @needs("manager")
-def revive_all(path: QueuePath, body: ReviveBody) -> dict[str, Any]:
+def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
     """Put dead items back to work: all, or those that a filter names, at most 1,000 a call."""
     revived = queue(path.q).revive_all(
         error=body.error, person=body.person, limit=MOST_REVIVED, by=person().name
@@ -58,23 +55,23 @@ def revive_all(path: QueuePath, body: ReviveBody) -> dict[str, Any]:
     return {"revived": revived, "more": revived == MOST_REVIVED}
 
 
-@bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": PausedModel})
+@bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": replies.Paused})
 @needs("manager")
-def pause(path: QueuePath, body: PauseBody) -> dict[str, Any]:
+def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
     """Stop handing out items. What is held may be finished."""
     queue(path.q).pause(body.reason, by=person().name)
     return {"paused": body.reason or ""}
 
 
-@bp.post("/queues/<q>/resume", tags=TAGS, responses={"200": PausedModel})
+@bp.post("/queues/<q>/resume", tags=TAGS, responses={"200": replies.Paused})
 @needs("manager")
-def resume(path: QueuePath, body: Nothing) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Hand out items again."""
     queue(path.q).resume(by=person().name)
     return {"paused": None}
 
 
-@bp.get("/queues/<q>/journal", tags=TAGS, responses={"200": EventsModel})
+@bp.get("/queues/<q>/journal", tags=TAGS, responses={"200": replies.EventList})
 @needs("manager")
 def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
     """What happened, in order. Pass `after` back to go on from there."""

@@ -1,15 +1,18 @@
-"""What HTTP asks of every call: to say which methods a path has, and to give what the caller takes."""
+"""What HTTP asks of every call: text in UTF-8, which methods a path has, and what the caller takes."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from flask import Flask, Response, current_app, request
 from flask_openapi.blueprint import APIBlueprint
 from werkzeug.exceptions import HTTPException, NotAcceptable
 from werkzeug.routing import Rule
 
+from leaseq import Invalid
+from webapp.errors import Problem
 from webapp.gate import in_api
 
 _PATHS = "leaseq-api-paths"
@@ -19,6 +22,7 @@ PLAIN = frozenset({"GET", "HEAD", "OPTIONS"})
 def init_manners(app: Flask, bp: APIBlueprint) -> None:
     """To be called ahead of the gate: which methods a path has is no secret, and a preflight has no token."""
     app.extensions[_PATHS] = bp.paths
+    app.before_request(_refuse_other_encodings)
     app.before_request(_answer_options)
     app.after_request(_say_what_is_there)
 
@@ -45,6 +49,19 @@ def _adapter() -> Any:
     return current_app.create_url_adapter(request)
 
 
+def _refuse_other_encodings() -> None:
+    """Werkzeug decodes what is not UTF-8 to other characters: an item or a person of another name."""
+    for field, raw in (
+        ("path", request.environ["PATH_INFO"].encode("latin-1")),
+        ("query", unquote_to_bytes(request.query_string)),
+    ):
+        try:
+            raw.decode()
+        except UnicodeDecodeError:
+            limit = "text in UTF-8, percent-encoded"
+            raise Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit) from None
+
+
 def _answer_options() -> Response | None:
     if request.method != "OPTIONS" or not in_api() or request.routing_exception is not None:
         return None
@@ -55,6 +72,13 @@ def _say_what_is_there(response: Response) -> Response:
     if response.status_code == 405 and in_api():
         response.headers["Allow"] = ", ".join(sorted(_methods()))
     return response
+
+
+def refuse_repeated_parameters() -> None:
+    """Two programs would read two values of one name differently: as the first, or as the last."""
+    for name, values in request.args.lists():
+        if len(values) > 1:
+            raise Invalid(name, f"one value; the query has {len(values)}")
 
 
 def refuse_other_kinds() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.api import bp
-from webapp.api.bodies import PersonBody, PersonPath
+from webapp.api import bp, replies
+from webapp.api.bodies import PersonChanges, PersonPath
 from webapp.api.lists import PageQuery, page_of
-from webapp.api.replies import PeopleModel, PersonModel
 from webapp.api.shapes import person_shape
 from webapp.gate import needs
 from webapp.state import accounts, person
@@ -15,7 +14,7 @@ from webapp.state import accounts, person
 TAGS: list[Any] = [{"name": "people"}]
 
 
-@bp.get("/people", tags=TAGS, responses={"200": PeopleModel})
+@bp.get("/people", tags=TAGS, responses={"200": replies.PersonList})
 @needs("admin")
 def list_people(query: PageQuery) -> dict[str, Any]:
     """Everybody who has an account, by name, a page at a time."""
@@ -23,9 +22,9 @@ def list_people(query: PageQuery) -> dict[str, Any]:
     return {"people": [person_shape(one) for one in people], "after": after}
 
 
-@bp.put("/people/<name:name>", tags=TAGS, responses={"200": PersonModel, "201": PersonModel})
+@bp.put("/people/<name:name>", tags=TAGS, responses={"200": replies.Person, "201": replies.Person})
 @needs("admin")
-def put_person(path: PersonPath, body: PersonBody) -> tuple[dict[str, Any], int]:
+def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], int]:
     """Add a person, or change one.
 
     Somebody new has no password: give them a link on the page of people, or make a token for them.

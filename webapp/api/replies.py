@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from webapp.accounts import Role
-from webapp.api.bodies import PolicyBody, State
+from webapp.api.bodies import Role, State
+from webapp.api.policy import Form, Policy
 
-TIME: dict[str, Any] = {"examples": ["2026-11-21T10:05:00.123Z"]}
+Time = Annotated[
+    str,
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T10:05:00.123Z"]}),
+]
 
 
-class ProblemModel(BaseModel):
+class Problem(BaseModel):
     """Any error (RFC 9457)."""
 
     model_config = ConfigDict(extra="allow")
@@ -24,64 +27,78 @@ class ProblemModel(BaseModel):
     detail: str = Field(description="For a person to read")
 
 
-class LeaseModel(BaseModel):
+class Lease(BaseModel):
     queue: str
     id: str
     token: int
     payload: Any
-    attempt: int = Field(description="The how-manieth grant of the item this is, from 1")
-    reserved_at: str = Field(json_schema_extra=TIME)
-    expires_at: str = Field(json_schema_extra=TIME)
+    attempt: int = Field(description="Number of this grant among the item's grants, from 1")
+    reserved_at: Time
+    expires_at: Time
     lease_seconds: float
     draft: Any
     person: str
 
 
-class LeasesModel(BaseModel):
-    leases: list[LeaseModel]
+class LeaseList(BaseModel):
+    leases: list[Lease]
     after: str | None
 
 
-class FinishedModel(BaseModel):
+class Finished(BaseModel):
     id: str
     late: bool = Field(description="The lease had run out, and nobody else had been granted the item")
     replayed: bool = Field(description="This finish was counted before: a retry")
-    next: LeaseModel | None
+    next: Lease | None
 
 
-class IdModel(BaseModel):
+class Enqueued(BaseModel):
+    model_config = ConfigDict(extra="forbid")  # so that it is not taken for EnqueuedMany
+
+    id: str
+    added: bool = Field(description="false: the item was there, and nothing changed")
+
+
+class EnqueuedMany(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    added: int
+    duplicates: int = Field(description="Items that were there")
+
+
+class Abandoned(BaseModel):
     id: str
 
 
-class FailedModel(BaseModel):
+class Failed(BaseModel):
     id: str
-    retry_at: str | None = Field(description="null: the attempts are used up, the item is dead")
+    retry_at: Time | None = Field(description="null: the attempts are used up, the item is dead")
 
 
-class AnswerModel(BaseModel):
+class Answer(BaseModel):
     id: str
     payload: Any
     result: Any
     person: str
     token: int
     attempt: int
-    finished_at: str = Field(json_schema_extra=TIME)
+    finished_at: Time
     late: bool
 
 
-class GrantModel(BaseModel):
+class Grant(BaseModel):
     token: int
     person: str
     attempt: int
-    reserved_at: str = Field(json_schema_extra=TIME)
+    reserved_at: Time
     how: Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone"]
-    ended_at: str | None
-    expires_at: str | None
+    ended_at: Time | None
+    expires_at: Time | None
     renewals: int
     reason: str | None
 
 
-class ItemModel(BaseModel):
+class Item(BaseModel):
     id: str
     state: State
     payload: Any
@@ -89,23 +106,23 @@ class ItemModel(BaseModel):
     requires: list[str]
     assignment: int = Field(description="In a list: which of the item's answers this is about, from 1")
     assigned_to: list[str] = Field(description="Who alone may reserve it now")
-    due: str | None
+    due: Time | None
     attempts: int = Field(description="Grants so far")
     failures: int = Field(description="Expiries and fails so far")
     last_error: str | None = Field(description="What was said of it when it failed last")
-    enqueued_at: str = Field(json_schema_extra=TIME)
-    leases: list[GrantModel]
-    answers: list[AnswerModel]
-    late_answers: list[AnswerModel]
-    history: list[GrantModel]
+    enqueued_at: Time
+    leases: list[Grant]
+    answers: list[Answer]
+    late_answers: list[Answer]
+    history: list[Grant]
 
 
-class ItemsModel(BaseModel):
-    items: list[ItemModel]
+class ItemList(BaseModel):
+    items: list[Item]
     after: str | None
 
 
-class StatsModel(BaseModel):
+class Stats(BaseModel):
     inbound: int
     reserved: int
     scheduled: int
@@ -118,7 +135,7 @@ class StatsModel(BaseModel):
     counters: dict[str, int]
 
 
-class CountsModel(BaseModel):
+class Counts(BaseModel):
     inbound: int
     reserved: int
     scheduled: int
@@ -126,21 +143,21 @@ class CountsModel(BaseModel):
     dead: int
 
 
-class QueueModel(BaseModel):
+class Queue(BaseModel):
     name: str
     title: str
     paused: str | None
-    policy: PolicyBody
-    form: Any
-    counts: CountsModel
+    policy: Policy
+    form: Form | None
+    counts: Counts
 
 
-class QueuesModel(BaseModel):
-    queues: list[QueueModel]
+class QueueList(BaseModel):
+    queues: list[Queue]
     after: str | None
 
 
-class ClearedModel(BaseModel):
+class Cleared(BaseModel):
     returned: int
     released: int
     died: int
@@ -148,18 +165,18 @@ class ClearedModel(BaseModel):
     more: bool
 
 
-class RevivedModel(BaseModel):
+class Revived(BaseModel):
     revived: int
     more: bool = Field(description="The limit of one call was reached: send it again")
 
 
-class PausedModel(BaseModel):
+class Paused(BaseModel):
     paused: str | None
 
 
-class EventModel(BaseModel):
+class Event(BaseModel):
     cursor: str
-    at: str = Field(json_schema_extra=TIME)
+    at: Time
     what: str
     id: str | None
     person: str | None
@@ -167,19 +184,19 @@ class EventModel(BaseModel):
     detail: str | None
 
 
-class EventsModel(BaseModel):
-    events: list[EventModel]
+class EventList(BaseModel):
+    events: list[Event]
     after: str | None
 
 
-class PersonModel(BaseModel):
+class Person(BaseModel):
     name: str
     role: Role
     skills: list[str]
     disabled: bool
-    created_at: str = Field(json_schema_extra=TIME)
+    created_at: Time
 
 
-class PeopleModel(BaseModel):
-    people: list[PersonModel]
+class PersonList(BaseModel):
+    people: list[Person]
     after: str | None

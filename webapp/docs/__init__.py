@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from flask import Blueprint, Response, current_app, jsonify, render_template
+from flask import Blueprint, Response, current_app, jsonify, render_template, request
 from flask_openapi.openapi import OpenAPI
 from markupsafe import Markup
 
@@ -19,7 +19,8 @@ _HELPERS = {"commands": commands, "fields_of": fields_of, "inline": inline, "lim
 
 @bp.get("/openapi.json")
 def openapi() -> Response:
-    return jsonify(_document())
+    servers = [{"url": request.root_url.rstrip("/"), "description": "Where this description was read"}]
+    return jsonify({**_document(), "servers": servers})
 
 
 @bp.get("/docs")

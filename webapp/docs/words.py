@@ -75,7 +75,7 @@ def limits(schema: Schema) -> list[Markup]:
     if schema.get("additionalProperties") is False:
         told.append(Markup("no other fields"))
     for key, value in left.items():
-        words = {"pattern": "like", "default": "default", "examples": "such as"}.get(key, key)
+        words = {"pattern": "like", "examples": "such as"}.get(key, key)
         values = value if key == "examples" else [value]
         told.append(Markup(" or ").join(_code(value, key) for value in values).join((f"{words} ", "")))
     return list(dict.fromkeys(told + [one for variant in _variants(schema) for one in limits(variant)]))

@@ -21,13 +21,14 @@ def create() -> Response | tuple[str, int]:
     """Make a queue."""
     name, title = request.form.get("name", "").strip(), request.form.get("title", "").strip()
     try:
-        leaseq.Queue(state().client, name).configure(by=person().name, create_only=True, title=title)
+        made = leaseq.Queue(state().client, name)
+        policy = made.configure(by=person().name, create_only=True, title=title)
     except leaseq.QueueExists:
         return overview_page(_("There is a queue %(name)s already.", name=name)), 400
     except Invalid as refused:
         return overview_page(str(refused)), 400
     flash(_("The queue %(name)s is there. Say what it asks, then import a file.", name=name))
-    warn_of_same_look(found, found.policy.title)
+    warn_of_same_look(made, policy.title)
     return redirect(url_for("manage.settings", q=name), 303)
 
 

@@ -21,9 +21,9 @@ def export(q: str) -> Response | str | tuple[str, int]:
     if "format" in asked:
         try:
             wanted = Wanted.of(
-                since=asked.get("from"),
-                until=asked.get("to"),
-                person=asked.get("person"),
+                since=asked.get("from", "").strip() or None,  # a field that was left empty names nothing
+                until=asked.get("to", "").strip() or None,
+                person=asked.get("person", "").strip() or None,
                 late=_late(asked.get("late", "")),
                 with_late=asked.get("with_late") == "yes",
             )

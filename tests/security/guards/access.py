@@ -50,7 +50,10 @@ GUARDS: tuple[Guard, ...] = (
         HOLDER,
         "webapp/api/bodies.py",
         "tests/security/test_holder.py::test_the_person_is_who_is_signed_in_and_no_field",
-        ('model_config = ConfigDict(extra="forbid", strict=True)', "model_config = ConfigDict(strict=True)"),
+        (
+            'model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)',
+            "model_config = ConfigDict(strict=True, json_schema_extra=no_defaults)",
+        ),
     ),
     *guards(
         HOLDER,

@@ -1,0 +1,53 @@
+"""The headers that calls read and answers carry, as the description has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webapp.api.bodies import EVENT, PRINTABLE
+from webapp.api.keys import AGAIN, HEADER, MAX_KEY
+
+LAST_EVENT_ID = "Last-Event-ID"
+Headers = dict[str, Any]
+
+ETAG: Headers = {
+    "ETag": {"description": "Names the policy, for `If-Match`", "schema": {"type": "string"}},
+}
+ALLOW: Headers = {"Allow": {"schema": {"type": "string"}}}
+RETRY_AFTER: Headers = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
+REPLAYED: Headers = {
+    AGAIN: {
+        "description": "Only where this was answered before, by its key",
+        "schema": {"enum": ["true"]},
+    },
+}
+
+OF_POST: Headers = {
+    HEADER: {
+        "description": "Makes it safe to send again: it acts once with the same answer. "
+        "Another for each body",
+        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": PRINTABLE},
+    },
+}
+OF_CALLS: dict[str, Headers] = {
+    "PUT /queues/{q}": {
+        "If-Match": {
+            "description": "The `ETag` that the policy must still have, else 412; *: any queue that is there",
+            "schema": {"type": "string"},
+        },
+        "If-None-Match": {
+            "description": "*: only where there is no queue yet, else 412",
+            "schema": {"type": "string", "enum": ["*"]},
+        },
+    },
+    "GET /queues/{q}/events": {
+        LAST_EVENT_ID: {
+            "description": "The id of the last event seen: go on behind it",
+            "schema": {"type": "string", **EVENT},
+        },
+    },
+}
+"""What a request may carry besides what every one may."""
+
+OF_ANSWERS: dict[str, Headers] = {"GET /queues/{q}": ETAG, "PUT /queues/{q}": ETAG}
+"""What an answer that is no refusal carries."""
