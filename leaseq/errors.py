@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from leaseq.model import Item
@@ -11,7 +11,17 @@ if TYPE_CHECKING:
 
 
 class LeaseqError(Exception):
-    """The root of every error that leaseq raises."""
+    """The root of every error that leaseq raises. Each can be pickled, with all its attributes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An exception's own way calls the class with its message alone, which is not what ours take."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[LeaseqError], args: tuple[Any, ...], attributes: dict[str, Any]) -> LeaseqError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class Invalid(LeaseqError):

@@ -1,0 +1,82 @@
+"""Every error survives a pickle, as between the processes of a pool, with all that it says."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import leaseq
+import webapp
+from leaseq.datadir import DataDirRefused
+from leaseq.embedded import EmbeddedServerError
+from leaseq.supervisor import ChildFailed
+from webapp.accounts.people import NoSuchPerson
+from webapp.commands.serve import PortTaken
+from webapp.settings import SettingsRefused
+
+MADE: tuple[leaseq.LeaseqError, ...] = (
+    leaseq.LeaseqError("whatever it is"),
+    leaseq.Invalid(
+        "result", "what the form asks", "the result does not fit", errors={"stars": "9 is too many"}
+    ),
+    leaseq.ItemNotFound("reviews", "r-1"),
+    leaseq.QueueNotFound("reviews"),
+    leaseq.QueueExists("reviews"),
+    leaseq.PolicyChanged("reviews", leaseq.Policy(holds=2, form={"show": ["text"]})),
+    leaseq.ServerUnavailable("no confirmation", taken=True),
+    leaseq.ServerRefused("out of memory"),
+    ChildFailed("it ended"),
+    EmbeddedServerError("it did not start"),
+    DataDirRefused("not a directory of ours"),
+    NoSuchPerson("ann"),
+    PortTaken("something listens on port 8000"),
+    SettingsRefused("LEASEQ_SECRET_KEY is not set"),
+)
+"""One of each class but LeaseLost, with nothing left at its default."""
+
+
+def subclasses(kind: type) -> Iterator[type]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from subclasses(one)
+
+
+def test_each_class_is_tried() -> None:
+    for package in (leaseq, webapp):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith(("__main__", ".wsgi", ".serving")):  # what runs when it is imported
+                import_module(found.name)
+    ours = {
+        one for one in subclasses(leaseq.LeaseqError) if one.__module__.startswith(("leaseq.", "webapp."))
+    }
+    assert {type(one) for one in MADE} == {leaseq.LeaseqError, *ours} - {leaseq.LeaseLost}
+
+
+@pytest.mark.parametrize("error", MADE, ids=lambda one: type(one).__name__)
+def test_an_error_survives_a_pickle(error: leaseq.LeaseqError) -> None:
+    error.add_note("seen by the pool")
+    protocols = range(pickle.HIGHEST_PROTOCOL + 1)
+    for found in (*(pickle.loads(pickle.dumps(error, number)) for number in protocols), copy.deepcopy(error)):
+        assert said(found) == said(error)
+
+
+def test_a_lost_lease_survives_it_with_the_item(queue: leaseq.Queue) -> None:
+    queue.enqueue({"text": "ä"}, id="r-1", requires=["fr"])
+    lost = queue.reserve("ann", skills=["fr"])
+    queue.release("r-1")
+    queue.reserve("bob", skills=["fr"])
+    with pytest.raises(leaseq.LeaseLost) as refused:
+        queue.finish(lost, {"stars": 4})
+    found = pickle.loads(pickle.dumps(refused.value))
+    assert said(found) == said(refused.value)
+    assert (found.item, found.answer_kept) == (queue.get("r-1"), True)
+
+
+def said(error: Exception) -> dict[str, Any]:
+    return {"class": type(error), "text": str(error), "repr": repr(error), "args": error.args, **vars(error)}
