@@ -28,6 +28,16 @@ def claim(queue: str, lease: object, id: str | None, token: int | None, person: 
         if lease.queue != queue:
             raise Invalid("lease", f"a lease of queue {queue!r}; this is one of queue {lease.queue!r}")
         return lease.id, lease.token, lease.person
+    parts = {"id": id, "token": token, "person": person}
+    missing = [name for name, value in parts.items() if value is None]
+    if len(missing) == len(parts):
+        raise Invalid(
+            "lease",
+            "a Lease, as reserve gives it, or id=, token= and person= by keyword; this is None, "
+            "which reserve gives where there is nothing now",
+        )
+    if missing:
+        raise Invalid(missing[0], "given, too: without a Lease it takes all of id=, token= and person=")
     return (
         strict.item_id(id),
         strict.integer(token, "token", 1, 2**53),

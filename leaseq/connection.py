@@ -15,7 +15,7 @@ from redis import exceptions as rx
 from redis.cluster import RedisCluster
 
 from leaseq.durable import Wait
-from leaseq.errors import ServerRefused, ServerUnavailable
+from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.links import FAILURES, Clustered, Link, Pooled
 from leaseq.policy import Durable
 from leaseq.scripts import Bound
@@ -150,6 +150,13 @@ class Client:
 def _is_broken_link(error: Exception) -> bool:
     broken = isinstance(error, _BROKEN_LINK) or str(error).startswith("NOREPLICAS")
     return broken and not isinstance(error, rx.AuthenticationError)
+
+
+def checked(client: object) -> Client:
+    """The client that somebody gave, where it is one."""
+    if not isinstance(client, Client):
+        raise Invalid("client", f"what leaseq.connect(url) gives; this is a {type(client).__name__}")
+    return client
 
 
 def connect(url: str) -> Client:

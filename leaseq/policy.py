@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from hashlib import sha1
 from typing import Any, Literal
 
@@ -67,7 +68,7 @@ class Policy:
         """This policy with some fields changed, or Invalid."""
         unknown = sorted(set(changes) - FIELDS)
         if unknown:
-            raise Invalid(unknown[0], "a policy field: " + ", ".join(sorted(FIELDS)))
+            raise Invalid(unknown[0], _no_field(unknown[0]))
         if "title" in changes:  # here, so that one that was set before this rule is still read
             changes = {**changes, "title": strict.label(changes["title"], "title", MAX_TITLE)}
         return replace(self, **changes)
@@ -83,6 +84,12 @@ class Policy:
 
 
 FIELDS = frozenset(f.name for f in fields(Policy))
+
+
+def _no_field(name: str) -> str:
+    known = sorted(FIELDS)
+    near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    return f"no policy field; {f'did you mean {near[0]}?' if near else 'they are ' + ', '.join(known)}"
 
 
 def _bands(value: object) -> tuple[int, int]:

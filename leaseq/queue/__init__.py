@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from leaseq.connection import Client
+from leaseq.connection import Client, checked
 from leaseq.errors import LeaseqError
 from leaseq.keys import QUEUES
 from leaseq.queue.filling import Filling
@@ -29,7 +29,7 @@ def queues(client: Client) -> list[str]:
     though their queues are whole. They are entered again by `configure`, and by each process that knew them
     and lists queues once more, as the clear job and the pages do.
     """
-    with client.translating():
+    with checked(client).translating():
         found = client.redis.smembers(QUEUES)
     names = {name.decode() if isinstance(name, bytes) else name for name in found}
     missing = client.names - names

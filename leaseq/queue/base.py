@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from leaseq import arguments, form, records, strict
-from leaseq.connection import Client, Reply
+from leaseq.connection import Client, Reply, checked
 from leaseq.durable import check
 from leaseq.errors import (
     Invalid,
@@ -27,7 +27,7 @@ from leaseq.policy import FIELDS, TEXTS, Policy, from_server, to_server
 class Base:
     def __init__(self, client: Client, name: str, *, clock: Clock | None = None) -> None:
         self.name = strict.queue_name(name)
-        self._client = client
+        self._client = checked(client)
         self._keys = Keys(self.name)
         self._moves = Moves(client, self._keys, clock)
         self._form: tuple[str, Json] = ("-", None)  # version and form, as last read

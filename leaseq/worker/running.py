@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Literal
 
 from leaseq import strict
-from leaseq.connection import Client
+from leaseq.connection import Client, checked
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.model import Json, Lease
 from leaseq.queue import Queue
@@ -61,7 +61,7 @@ class Worker:
         skills: Sequence[str] = (),
         grace: float = 30,
     ) -> None:
-        self._client = client
+        self._client = checked(client)
         self._concurrency = strict.integer(concurrency, "concurrency", 1, _MAX_CONCURRENCY)
         self._person = strict.person_name(person)
         self._skills = strict.skills(skills)

@@ -1,0 +1,141 @@
+"""What is easily got wrong at first: each refusal says what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import redis
+
+import leaseq
+
+
+@pytest.mark.parametrize("given", [redis.Redis(), "redis://localhost", None, leaseq.connect])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda given: leaseq.Queue(given, "reviews"),
+        leaseq.queues,
+        lambda given: leaseq.Worker(given, {"reviews": lambda _: None}, person="bot"),
+    ],
+    ids=["Queue", "queues", "Worker"],
+)
+def test_what_is_no_client_of_ours(call: Callable[[Any], object], given: Any) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        call(given)
+    assert refused.value.field == "client"
+    assert "leaseq.connect(url)" in refused.value.limit
+    assert type(given).__name__ in str(refused.value)
+
+
+TAKERS: dict[str, Callable[..., object]] = {
+    "renew": leaseq.Queue.renew,
+    "save_draft": lambda queue, *lease, **parts: queue.save_draft(*lease or [None], {}, **parts),
+    "finish": lambda queue, *lease, **parts: queue.finish(*lease or [None], {}, **parts),
+    "undo_finish": leaseq.Queue.undo_finish,
+    "abandon": leaseq.Queue.abandon,
+    "fail": lambda queue, *lease, **parts: queue.fail(*lease or [None], "no", **parts),
+}
+
+
+@pytest.mark.parametrize("verb", TAKERS)
+def test_a_reserve_that_gave_nothing_is_no_lease(queue: leaseq.Queue, verb: str) -> None:
+    queue.configure()
+    nothing = queue.reserve("ann")
+    assert nothing is None
+    for given in ([nothing], []):
+        with pytest.raises(leaseq.Invalid) as refused:
+            TAKERS[verb](queue, *given)
+        assert refused.value.field == "lease"
+        assert "None" in refused.value.limit
+        assert "reserve" in refused.value.limit
+
+
+def test_finish_of_none_alone_says_so_too(queue: leaseq.Queue) -> None:
+    with pytest.raises(leaseq.Invalid, match="lease"):
+        queue.finish(None)
+
+
+@pytest.mark.parametrize("verb", TAKERS)
+def test_a_lease_by_its_parts_takes_all_three(queue: leaseq.Queue, verb: str) -> None:
+    parts = {"id": "one", "token": 1, "person": "ann"}
+    for missing in parts:
+        less = {name: value for name, value in parts.items() if name != missing}
+        with pytest.raises(leaseq.Invalid, match="id=, token= and person=") as refused:
+            TAKERS[verb](queue, **less)
+        assert refused.value.field == missing
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("lease_second", "lease_seconds"),
+        ("lease", "lease_seconds"),
+        ("lease_time", "lease_seconds"),
+        ("attempts", "max_attempts"),
+        ("hold", "holds"),
+        ("retry", "retry_seconds"),
+        ("Title", "title"),
+        ("share_draft", "share_drafts"),
+    ],
+)
+def test_a_policy_field_that_is_meant_otherwise(queue: leaseq.Queue, given: str, meant: str) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        queue.configure(**{given: 1})
+    assert refused.value.field == given
+    assert f"did you mean {meant}?" in str(refused.value)
+    assert not queue.exists()
+
+
+def test_a_policy_field_that_is_like_none(queue: leaseq.Queue) -> None:
+    with pytest.raises(leaseq.Invalid, match="no policy field") as refused:
+        queue.configure(xyzzy=1)
+    assert "did you mean" not in str(refused.value)
+    assert all(name in str(refused.value) for name in ("lease_seconds", "holds", "form"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["unix://relative", "unix://run/server.sock", "unix://", "unix://?db=1", "unix://ann:pw@", "unix://./x"],
+)
+def test_a_socket_whose_path_is_not_whole(url: str) -> None:
+    with pytest.raises(leaseq.Invalid, match=r"unix:///run/valkey\.sock") as refused:
+        leaseq.connect(url)
+    assert refused.value.field == "url"
+    assert "absolute path" in refused.value.limit
+    assert "pw" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "named", "said"),
+    [
+        ("redis://localhost?socket_time=5", "socket_time", "did you mean socket_timeout?"),
+        ("unix:///run/server.sock?timeout=5", "timeout", "did you mean socket_timeout?"),
+        ("rediss://localhost?ssl_ca_cert=/x", "ssl_ca_cert", "did you mean ssl_ca_certs?"),
+        ("redis://localhost?xyzzy=1&db=0", "xyzzy", "socket_connect_timeout"),
+        ("redis+cluster://127.0.0.1:1?xyzzy=1", "xyzzy", "socket_connect_timeout"),
+        (
+            "redis+sentinel://one/m?sentinel_pasword=x",
+            "sentinel_pasword",
+            "did you mean sentinel_password?",
+        ),
+        ("redis+sentinel://one/m?xyzzy=1", "xyzzy", "sentinel_username"),
+        ("redis://localhost?socket_timeout=soon", "socket_timeout", "another value"),
+        ("redis+sentinel://one/m?socket_timeout=soon", "socket_timeout", "another value"),
+    ],
+)
+def test_an_option_of_a_url_that_is_not_known(url: str, named: str, said: str) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        leaseq.connect(url)
+    assert refused.value.field == "url"
+    assert repr(named) in str(refused.value)
+    assert said in str(refused.value)
+
+
+def test_what_may_be_of_a_password_is_not_named() -> None:
+    """A password with a question mark in it: what follows that looks like options."""
+    for url in ("redis://:12?hunter=x@localhost", "redis://h?hunter%21=1", "redis://h?=hunter"):
+        with pytest.raises(leaseq.Invalid) as refused:
+            leaseq.connect(url)
+        assert "hunter" not in str(refused.value)
