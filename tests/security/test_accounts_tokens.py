@@ -165,3 +165,19 @@ def test_an_admin_makes_a_token_for_a_program(
     token = re.search(r"leaseq_[\w-]{43}", page)[0]
     assert accounts.caller(token).person.name == bot
     assert boss.post(f"/people/{bot}/tokens", {**form, "scope": "manage"}).status_code == 400
+
+
+def test_no_token_is_made_for_who_is_disabled(
+    accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str]
+) -> None:
+    boss, bot = visitor("admin"), new_name("bot")
+    accounts.add(bot, by="test")
+    form = f'action="/people/{bot}/tokens"'
+    assert form in boss.get(f"/people/{bot}").text
+    accounts.change(bot, by="test", disabled=True)
+    assert form not in boss.get(f"/people/{bot}").text
+    made = boss.post(
+        f"/people/{bot}/tokens", {"token_name": "t", "scope": "work", "days": "never", "password": PASSWORD}
+    )
+    assert (made.status_code, "is disabled" in made.text) == (400, True)
+    assert accounts.tokens(bot) == []

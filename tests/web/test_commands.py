@@ -86,6 +86,19 @@ def test_a_token_alone_on_standard_output(
     assert accounts.caller(token) is None
 
 
+def test_no_token_for_who_is_disabled(
+    run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str]
+) -> None:
+    name = new_name("gone")
+    accounts.add(name, by="test")
+    assert run("user", "disable", name).exit_code == 0
+    made = run("token", "create", name)
+    assert (made.exit_code, made.stdout) == (1, "")
+    assert f"{name!r} is disabled" in made.stderr
+    assert "enable them" in made.stderr
+    assert accounts.tokens(name) == []
+
+
 def test_a_server_that_is_away_is_one_line() -> None:
     result = CliRunner().invoke(main, ["user", "list", "--redis", "redis://127.0.0.1:1"])
     assert result.exit_code == 1

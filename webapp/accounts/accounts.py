@@ -167,8 +167,11 @@ class Accounts(ProviderSignIn):
         days: int | None = None,
     ) -> str:
         """A token that acts as the person, in the clear: nobody can read it again. Without a scope it may do
-        all that their role may, without days it works until it is revoked."""
+        all that their role may, without days it works until it is revoked. None for who is disabled."""
         found = self._people.get(person)
+        if found.disabled:
+            why = f"{person!r} is disabled, and their token would not work: enable them on the page People"
+            raise Invalid("person", "somebody with an account that is not disabled", why)
         wanted = checked_scope(scope or WHOLE[found.role], found.role)
         only = strict.queue_name(queue) if queue else None
         token = self._tokens.create(found.name, name, wanted, only, checked_days(days))
