@@ -11,6 +11,7 @@ from typing import Final
 
 from leaseq.connection import Client, Reply
 from leaseq.durable import MOST, Wait, majority_of, still_true
+from leaseq.errors import QueueNotFound
 from leaseq.keys import Keys
 from leaseq.model import Held
 from leaseq.policy import Durable
@@ -54,7 +55,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("mine", "ledger", "items", "drafts"),
         load("why_nothing", "ledger", "items", "inbound", "reserved", "scheduled"),
         load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
-        load("journal", "journal"),
+        load("journal", "ledger", "journal"),
         load("story", "journal"),
     )
 }
@@ -62,6 +63,8 @@ SCRIPTS: Final[dict[str, Script]] = {
 # What acknowledges nothing: the clear job runs again by itself, and a line is no promise.
 _UNCONFIRMED = {"clear", "leave_line", "confirm"}
 _CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
+# Whose callers are told that there is no queue: they make one, or ask whether there is one.
+_TOLD = {"enqueue", "policy", "schema"}
 _UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
 
@@ -90,6 +93,7 @@ class Moves:
         self._client = client
         self._clock = clock
         self._ledger = keys.ledger
+        self._queue = keys.queue
         self._bound = _Bounds(keys)
 
     def _run(self, name: str, args: tuple[str, ...]) -> Reply:
@@ -97,7 +101,10 @@ class Moves:
         durable, until = self._client.durable.get(self._ledger, _UNREAD)
         unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
         wait = None if unconfirmed or name not in _CONFIRMED else self.confirm()
-        return self._client.move(self._bound[name], (at, *args), wait)
+        reply = self._client.move(self._bound[name], (at, *args), wait)
+        if reply.code == b"no-queue" and name not in _TOLD:
+            raise QueueNotFound(self._queue)
+        return reply
 
     def confirm(self) -> Wait | None:
         """What goes behind a move, by the queue's policy, which is read again every few seconds; and so is

@@ -8,13 +8,13 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 reason as JSON
        6 whether they may have it again: later or never
-REPLY  {'ok'}   {'lost', 0, the item}   {'no-item'} ]]
+REPLY  {'ok'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local id, person, again = ARGV[2], ARGV[4], ARGV[6]
 local status = call('HGET', LEDGER, 'status')
-if not status then return { 'no-item' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include now
 --- @include save

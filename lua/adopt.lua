@@ -9,14 +9,14 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 id   3 the late answer's token   4 by whom, or ''
        5 request id
 REPLY  {'item', the item}   {'no-answer', the item}   {'answered', the item}: that person answered
-       another one of its assignments, or holds it   {'no-item'} ]]
+       another one of its assignments, or holds it   {'no-item'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local DRAFTS = KEYS[11]
 local id, wanted, request = ARGV[2], ARGV[3], ARGV[5]
 local status = call('HGET', LEDGER, 'status')
-if not status then return { 'no-item' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include now
 --- @include save

@@ -7,12 +7,12 @@ KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 lease
        5 leaseq:{q}:scheduled  6 leaseq:{q}:dead   7 leaseq:{q}:finished  8 leaseq:{q}:journal
        and, where something is to be forgotten, the keys of includes/other_keys.lua
 ARGV   1 the time in microseconds, or ''   2 limit, 1 to 250
-REPLY  {'ok', returned, released, died, more 0|1, forgotten} ]]
+REPLY  {'ok', returned, released, died, more 0|1, forgotten}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL = KEYS[6], KEYS[7], KEYS[8]
 local status, forgets = unpack(call('HMGET', LEDGER, 'status', 'forget'))
-if not status then return { 'ok', 0, 0, 0, 0, 0 } end
+if not status then return { 'no-queue' } end
 --- @include status
 --- @include now
 local some_old = forgets and now >= string.match(forgets, '^%d+') + 0

@@ -12,7 +12,8 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 result
        reserve
 REPLY  {'finished', late 0|1, replayed 0|1, the microseconds from the grant to the finish, when that was,
        the next lease as `reserve` gives it or {'nothing'} or {'more'}}
-       {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'} ]]
+       {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'}
+       {'no-queue'} ]]
 local call = redis.call
 local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, person, result, request, skills = ARGV[2], ARGV[4], ARGV[5], ARGV[7], ARGV[8]
@@ -20,7 +21,7 @@ local item = id -- from here on, `id` is the assignment
 local claim = ARGV[3] .. '\t' .. person .. '\t'
 local status, grant, holdings = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id,
   'p:' .. person))
-if not status then return { 'no-item' } end
+if not status then return { 'no-queue' } end
 --- @include status
 --- @include now
 

@@ -7,12 +7,12 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items     3 leaseq:{q}:inbound   4 le
 ARGV   1 the time (not used)   2 id
 REPLY  {'item', {state, score, record, grant, history, late answers, the queue's max attempts, row,
        then the same of each further assignment}}
-       {'no-item'} ]]
+       {'no-item'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local status = call('HGET', LEDGER, 'status')
-if not status then return { 'no-item' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include assignments
 --- @include shelves

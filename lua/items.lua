@@ -10,7 +10,8 @@ ARGV   1 the time (not used)   2 state, or due: all with a due date, by that dat
        alone), 14 a text of what they said: of one and the same lease   15 a skill   16 how many people gave it back; '' each where
        it is all one
 REPLY  {'items', how many were looked at, row and shelf, score and assignment looked at last ('' each at the end
-       of the list), {assignment, row and shelf with a tab between, the assignment as get.lua gives it}, …} ]]
+       of the list), {assignment, row and shelf with a tab between, the assignment as get.lua gives it}, …}
+       {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
@@ -18,7 +19,7 @@ local state, limit, left = ARGV[2], ARGV[3] + 0, ARGV[4] + 0
 local shelf, score, last = ARGV[5], ARGV[6], ARGV[7]
 local back, least, most = ARGV[8] == 'back', ARGV[9], ARGV[10]
 local status = call('HGET', LEDGER, 'status')
-if not status then return { 'items', 0, '', '', '' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include assignments
 --- @include shelves

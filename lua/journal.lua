@@ -1,15 +1,16 @@
 #!lua flags=no-writes
 --[[ A stretch of the journal, the oldest first; backwards the latest first.
 
-KEYS   1 leaseq:{q}:journal
+KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time (not used)   2 the entry to begin with; '-' for the oldest, '+' for the latest
        3 how many entries   4 'back', or ''
-REPLY  {'entries', {entry id, {what, value, …}}, …} ]]
+REPLY  {'entries', {entry id, {what, value, …}}, …}   {'no-queue'} ]]
+if redis.call('HEXISTS', KEYS[1], 'status') == 0 then return { 'no-queue' } end
 local reply
 if ARGV[4] == 'back' then
-  reply = redis.call('XREVRANGE', KEYS[1], ARGV[2], '-', 'COUNT', ARGV[3])
+  reply = redis.call('XREVRANGE', KEYS[2], ARGV[2], '-', 'COUNT', ARGV[3])
 else
-  reply = redis.call('XRANGE', KEYS[1], ARGV[2], '+', 'COUNT', ARGV[3])
+  reply = redis.call('XRANGE', KEYS[2], ARGV[2], '+', 'COUNT', ARGV[3])
 end
 table.insert(reply, 1, 'entries')
 return reply

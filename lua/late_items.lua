@@ -4,13 +4,14 @@
 KEYS   as get.lua
 ARGV   1 the time (not used)   2 where the step begins: what the last one gave, or 0
        3 only items with a late answer that came at this time or later, or ''
-REPLY  {'items', where the next step begins (0: there is none), {id, the item as get.lua gives it}, …} ]]
+REPLY  {'items', where the next step begins (0: there is none), {id, the item as get.lua gives it}, …}
+       {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local STEP = 20
 local status = call('HGET', LEDGER, 'status')
-if not status then return { 'items', '0' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include assignments
 --- @include shelves

@@ -3,12 +3,12 @@
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 person
-REPLY  {'leases', {id, grant, record, draft or nil}, …} ]]
+REPLY  {'leases', {id, grant, record, draft or nil}, …}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, DRAFTS = KEYS[1], KEYS[2], KEYS[3]
 local person = ARGV[2]
 local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
-if not status then return { 'leases' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include queue_time
 --- @include assignments

@@ -7,13 +7,13 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:drafts 11 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
 REPLY  {'leased', id, grant, record, draft or nil}   {'used-up', how many renewals are allowed}
-       {'full', how many they may hold}   {'lost', 0, the item}   {'no-item'} ]]
+       {'full', how many they may hold}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local id, person, request = ARGV[2], ARGV[4], ARGV[5]
 local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
-if not status then return { 'no-item' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include now
 --- @include save

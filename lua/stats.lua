@@ -5,13 +5,14 @@ KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:inbound   3 leaseq:{q}:reserved
        4 leaseq:{q}:scheduled  5 leaseq:{q}:finished  6 leaseq:{q}:dead
 ARGV   1 the time in microseconds, or ''   then the names of the counters
 REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age in microseconds or nil,
-       the pause's reason as JSON or nil, how many are overdue, how many people wait for an item, counter, …} ]]
+       the pause's reason as JSON or nil, how many are overdue, how many people wait for an item, counter, …}
+       {'no-queue'} ]]
 local call = redis.call
 local LEDGER, INBOUND = KEYS[1], KEYS[2]
 local fields = {}
 for i = 2, #ARGV do fields[i - 1] = 'n:' .. ARGV[i] end
 local status, paused = unpack(call('HMGET', LEDGER, 'status', 'paused'))
-if not status then status = '0 0 0 0 0 open 0 -' end
+if not status then return { 'no-queue' } end
 --- @include status
 --- @include queue_time
 --- @include shelves

@@ -9,14 +9,14 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
        6 for how many microseconds a finish can be undone
 REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'adopted', the item}   {'lost', 0, the item}
-       {'no-item'} ]]
+       {'no-item'}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local DEAD, FINISHED, JOURNAL, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local id, person, request = ARGV[2], ARGV[4], ARGV[5]
 local claim = ARGV[3] .. '\t' .. person .. '\t'
 local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
-if not status then return { 'no-item' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include now
 --- @include save

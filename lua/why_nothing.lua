@@ -6,12 +6,13 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq
 ARGV   1 the time in microseconds, or ''   2 person   3 skills as for reserve, or ''
 REPLY  {'something'}   {'paused', reason as JSON}
        {'not-eligible', when the first may come free, or '', then as includes/obstacles.lua says}
-       {'held', when the first may come free}   {'empty', when the first scheduled one is due, or ''} ]]
+       {'held', when the first may come free}   {'empty', when the first scheduled one is due, or ''}
+       {'no-queue'} ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local person, skills = ARGV[2], ARGV[3]
 local status, paused, holdings = unpack(call('HMGET', LEDGER, 'status', 'paused', 'p:' .. person))
-if not status then return { 'empty', '' } end
+if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include queue_time
 --- @include assignments

@@ -16,7 +16,6 @@ from leaseq.errors import (
     LeaseqError,
     PolicyChanged,
     QueueExists,
-    QueueNotFound,
 )
 from leaseq.keys import QUEUES, SCHEMA, Keys
 from leaseq.model import Held, Item, Json
@@ -101,7 +100,6 @@ class Base:
 
     def _changed(self, reply: Reply, wanted: Policy) -> None:
         """Raise what a reply to `configure` means."""
-        self._queue(reply)
         if reply.code == b"changed":
             now = self.policy
             if not reply.resent or now != wanted:  # sent twice, it finds what it wrote itself
@@ -140,10 +138,6 @@ class Base:
                 f"at most {reply.rest[0]:,} different sets of skills and persons with items waiting at once"
             )
             raise Invalid(field, limit)
-
-    def _queue(self, reply: Reply) -> None:
-        if reply.code == b"no-queue":
-            raise QueueNotFound(self.name)
 
 
 def _expected(given: Policy | str | None) -> str:

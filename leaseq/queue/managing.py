@@ -29,11 +29,10 @@ class Managing(Looking):
 
     def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
         """Stop reserve. What is held may be finished."""
-        reply = self._moves.pause(arguments.by(by), arguments.text(reason, "reason"))
-        self._queue(reply)
+        self._moves.pause(arguments.by(by), arguments.text(reason, "reason"))
 
     def resume(self, *, by: str | None = None) -> None:
-        self._queue(self._moves.resume(arguments.by(by)))
+        self._moves.resume(arguments.by(by))
 
     def revive(self, id: str, *, by: str | None = None) -> Item:
         """Bring a dead item back to inbound, its failures forgotten. A finished one raises Invalid; any

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from leaseq.errors import ServerRefused, ServerUnavailable
+from leaseq.errors import QueueNotFound, ServerRefused, ServerUnavailable
 from leaseq.model import Json, Lease
 from leaseq.queue import Queue
 
@@ -66,7 +66,7 @@ class Source:
 
     def _unknown(self) -> Lease | None:
         with self._lock:
-            held = self.queue.mine(self._person)
+            held = self._mine()
             if self._left is None:
                 self._left = frozenset(lease.token for lease in held)
             for lease in held:
@@ -75,6 +75,12 @@ class Source:
                     return lease
             self._unsure = False
             return None
+
+    def _mine(self) -> list[Lease]:
+        try:
+            return self.queue.mine(self._person)
+        except QueueNotFound:  # a worker may be there before its queue
+            return []
 
     def _is_new(self, lease: Lease) -> bool:
         with self._lock:

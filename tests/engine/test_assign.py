@@ -99,6 +99,7 @@ def test_what_does_not_wait_is_not_assigned(timed: leaseq.Queue, state: str) -> 
 
 
 def test_an_item_that_is_not_there(timed: leaseq.Queue) -> None:
+    timed.configure()
     with pytest.raises(leaseq.ItemNotFound):
         timed.assign("a", "bob")
 

@@ -40,6 +40,7 @@ def ids(queue: leaseq.Queue, since: datetime | None = None) -> list[str]:
 def test_they_are_found_in_whatever_state_and_no_more_once_they_are_taken(
     timed: leaseq.Queue, came_late: Callable[[str], leaseq.Lease], take: Take
 ) -> None:
+    timed.configure()
     assert ids(timed) == []
     for id, act in (
         ("finished", lambda lease: timed.finish(lease, {"by": "bob"})),

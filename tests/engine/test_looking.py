@@ -70,6 +70,7 @@ def test_mine_shows_what_is_held_alive_and_only_mine(timed: leaseq.Queue, take: 
 
 
 def test_why_there_is_nothing(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure()
     assert timed.why_nothing("ann") == Nothing("empty")
     timed.enqueue({}, id="one")
     assert timed.why_nothing("ann") == Nothing(None)
@@ -139,6 +140,7 @@ def test_stats_count_states_and_what_happened(timed: leaseq.Queue, take: Take, c
 
 
 def test_the_age_of_the_oldest_in_inbound(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure()
     assert timed.stats().oldest_inbound_seconds is None
     timed.enqueue({}, priority=900)
     clock.tick(70)

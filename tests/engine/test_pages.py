@@ -137,8 +137,7 @@ def test_an_item_itself_serves_as_the_cursor(timed: leaseq.Queue) -> None:
     assert ids(timed.items("inbound", after=first[-1])) == given[2:]
 
 
-def test_an_empty_state_and_no_queue(timed: leaseq.Queue) -> None:
-    assert timed.page("dead") == leaseq.Page((), None)
+def test_an_empty_state(timed: leaseq.Queue) -> None:
     fill(timed, 1)
     assert timed.page("dead") == leaseq.Page((), None)
 

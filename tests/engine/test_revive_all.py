@@ -129,8 +129,3 @@ def test_a_bad_filter_is_refused_before_anything_changes(
         timed.revive_all(**wanted)
     assert refused.value.field == field
     assert timed.stats().dead == len(dead)
-
-
-def test_a_queue_that_is_not_there_has_none(timed: leaseq.Queue) -> None:
-    assert timed.revive_all() == 0
-    assert not timed.exists()

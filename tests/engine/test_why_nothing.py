@@ -70,7 +70,8 @@ def test_asking_changes_nothing(timed: leaseq.Queue) -> None:
     assert [take(timed, "ann").id, take(timed, "bob").id] == ["b", "a"]
 
 
-def test_a_queue_that_is_empty_or_not_there(timed: leaseq.Queue) -> None:
+def test_a_queue_that_is_empty(timed: leaseq.Queue) -> None:
+    timed.configure()
     assert timed.why_nothing("ann", ["fr"]) == Nothing("empty")
     timed.configure(answers=3)
     assert timed.why_nothing("ann", ["fr"]) == Nothing("empty")

@@ -74,7 +74,7 @@ class History:
             call.outcome = "ok"
         except leaseq.LeaseLost as lost:
             call.outcome, call.kept = "lost", lost.answer_kept
-        except leaseq.ItemNotFound:
+        except (leaseq.ItemNotFound, leaseq.QueueNotFound):  # a power cut may take the whole queue
             call.outcome = "gone"
         except leaseq.Invalid:
             call.outcome = "refused"

@@ -6,6 +6,7 @@ import copy
 import pickle
 import pkgutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
@@ -16,7 +17,9 @@ import webapp
 from leaseq.datadir import DataDirRefused
 from leaseq.embedded import EmbeddedServerError
 from leaseq.supervisor import ChildFailed
+from webapp.accounts import Person
 from webapp.accounts.people import NoSuchPerson
+from webapp.accounts.provider import NotTied
 from webapp.commands.serve import PortTaken
 from webapp.settings import SettingsRefused
 
@@ -25,6 +28,7 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     leaseq.Invalid(
         "result", "what the form asks", "the result does not fit", errors={"stars": "9 is too many"}
     ),
+    leaseq.TooLarge("payload", "at most 262,144 bytes of JSON", "the payload has more"),
     leaseq.ItemNotFound("reviews", "r-1"),
     leaseq.QueueNotFound("reviews"),
     leaseq.QueueExists("reviews"),
@@ -35,6 +39,7 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     EmbeddedServerError("it did not start"),
     DataDirRefused("not a directory of ours"),
     NoSuchPerson("ann"),
+    NotTied(Person("ann", "manager", ("fr",), False, 1, True, datetime(2026, 11, 22, tzinfo=UTC))),
     PortTaken("something listens on port 8000"),
     SettingsRefused("LEASEQ_SECRET_KEY is not set"),
 )

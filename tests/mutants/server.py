@@ -162,4 +162,23 @@ MUTANTS: tuple[Mutant, ...] = (
             "                if turns > 0:\n",
         ),
     ),
+    *mutants(
+        "leaseq/moves.py",
+        "no_queue",
+        (
+            "a queue that is not there is an empty one",
+            'if reply.code == b"no-queue" and name not in _TOLD:',
+            'if reply.code == b"no-queue" and name in ("pause", "resume", "configure"):',
+        ),
+    ),
+    *mutants(
+        "leaseq/urls.py",
+        "misuse connect",
+        (
+            "a host of a socket's URL is passed over",
+            'if parts.scheme == "unix" and (parts.hostname or not parts.path):',
+            'if parts.scheme == "unix" and not parts.path:',
+        ),
+        ("a piece of a password is named", 'if "@" not in query and re.fullmatch', "if re.fullmatch"),
+    ),
 )

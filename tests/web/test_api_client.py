@@ -133,7 +133,7 @@ def test_an_item_goes_its_way(
     item = models.NewItem(payload={"text": "Great"}, id="r-1", due=datetime(2027, 1, 2, tzinfo=UTC))
     entered = send("items.enqueue", q=q, body=item)
     assert (entered.status_code, entered.parsed) == (201, models.Enqueued(id="r-1", added=True))
-    two = [models.NewItem(payload=1), models.NewItem(payload=2, id="r-1")]
+    two = [models.NewItem(payload=1), models.NewItem(payload={"text": "Great"}, id="r-1")]
     several = send("items.enqueue", q=q, body=two)
     assert several.parsed == models.EnqueuedMany(added=1, duplicates=1)
     lease = send("work.reserve", q=q, body=models.ReserveRequest()).parsed

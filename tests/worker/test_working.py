@@ -45,6 +45,15 @@ def test_an_item_that_comes_later_is_taken(queue: leaseq.Queue, start: Start) ->
     wait_for(seen)
 
 
+def test_a_worker_may_be_there_before_its_queue(queue: leaseq.Queue) -> None:
+    source = Source(queue, lambda lease: lease.payload, "bot", concurrency=1)
+    assert source.reserve((), 0) == (None, False)
+    queue.enqueue({"n": 1}, id="one")
+    lease, new = source.reserve((), 0)
+    assert lease
+    assert (lease.id, new) == ("one", True)
+
+
 def test_what_it_raises_fails_the_item_without_its_traceback(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue({"n": 1}, id="one")

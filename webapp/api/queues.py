@@ -7,6 +7,7 @@ from typing import Any
 from flask import request
 
 import leaseq
+from leaseq.form import check_form
 from webapp.api import bp, problem_reply, replies
 from webapp.api.bodies import QueuePath
 from webapp.api.lists import PageQuery, page_of
@@ -53,10 +54,13 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> Told:
     """
     found = leaseq.Queue(state().client, path.q)
     before = found.find_policy()
+    changes = body.named()
+    # RFC 9110, 13.2.1: a condition counts only for what would be done without it.
+    check_form((before or leaseq.Policy()).updated(changes).form)
     expected, create_only = _expected(found, before), _create_only()
     if create_only and before is not None:
         raise leaseq.QueueExists(found.name)
-    found.configure(by=person().name, expected=expected, create_only=create_only, **body.named())
+    found.configure(by=person().name, expected=expected, create_only=create_only, **changes)
     return _told(found, 201 if before is None else 200)
 
 

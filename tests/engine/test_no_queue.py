@@ -1,0 +1,83 @@
+"""A queue that is not there: every call says so, but for those that make one or ask whether there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from tests.conftest import Server
+
+
+@pytest.fixture
+def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
+    """Every call of a queue but those that make one or say whether there is one."""
+    held = {"id": "one", "token": 1, "person": "ann"}
+    return {
+        "renew": lambda q: q.renew(**held),
+        "save_draft": lambda q: q.save_draft(draft={}, **held),
+        "finish": lambda q: q.finish(result={}, **held),
+        "finish and next": lambda q: q.finish(result={}, then_reserve=True, **held),
+        "undo_finish": lambda q: q.undo_finish(**held),
+        "abandon": lambda q: q.abandon(**held),
+        "fail": lambda q: q.fail(error="no", **held),
+        "mine": lambda q: q.mine("ann"),
+        "why_nothing": lambda q: q.why_nothing("ann"),
+        "clear": leaseq.Queue.clear,
+        "pause": leaseq.Queue.pause,
+        "resume": leaseq.Queue.resume,
+        "get": lambda q: q.get("one"),
+        "items": lambda q: q.items("inbound"),
+        "page": lambda q: q.page("dead"),
+        "find": lambda q: q.find("finished"),
+        "by_due": leaseq.Queue.by_due,
+        "late_items": lambda q: list(q.late_items()),
+        "answers": lambda q: list(q.answers()),
+        "answers with late ones": lambda q: list(q.answers(with_late=True)),
+        "revive": lambda q: q.revive("one"),
+        "revive_all": leaseq.Queue.revive_all,
+        "release": lambda q: q.release("one"),
+        "assign": lambda q: q.assign("one", "ann"),
+        "remove": lambda q: q.remove("one"),
+        "adopt": lambda q: q.adopt("one", 1),
+        "stats": leaseq.Queue.stats,
+        "journal": leaseq.Queue.journal,
+        "journal after": lambda q: q.journal(after="1.0"),
+        "latest_events": leaseq.Queue.latest_events,
+        "told": lambda q: q.told("one"),
+    }
+
+
+MAKES_OR_SAYS = {"enqueue", "enqueue_many", "reserve", "configure", "exists", "find_policy"}
+
+
+def test_a_queue_that_is_not_there_is_said_so_by_every_call(
+    queue: leaseq.Queue, server: Server, looks: dict[str, Callable[[leaseq.Queue], object]]
+) -> None:
+    found: object
+    wrong: dict[str, object] = {}
+    for name, call in looks.items():
+        try:
+            found = call(queue)
+        except leaseq.LeaseqError as error:
+            found = error
+        if not isinstance(found, leaseq.QueueNotFound) or found.queue != queue.name:
+            wrong[name] = found
+    assert wrong == {}
+    assert list(server.redis.scan_iter(f"*{queue.name}*")) == [], "and nothing was made"
+    assert queue.name not in leaseq.queues(server.client)
+
+
+def test_every_call_is_tried_there(looks: dict[str, Callable[[leaseq.Queue], object]]) -> None:
+    calls = {name for name in dir(leaseq.Queue) if callable(getattr(leaseq.Queue, name)) and name[0] != "_"}
+    assert calls == {name.split(" ")[0] for name in looks} | MAKES_OR_SAYS
+
+
+def test_a_reserve_ahead_of_the_queue_gets_nothing_and_the_first_item_makes_it(queue: leaseq.Queue) -> None:
+    assert queue.reserve("ann") is None
+    assert queue.reserve("ann", wait=0.01) is None
+    assert queue.find_policy() is None
+    assert queue.policy == leaseq.Policy()
+    queue.enqueue({}, id="one")
+    assert queue.get("one").state == "inbound"
