@@ -20,6 +20,7 @@ if not status then return { 'no-queue' } end
 --- @include ledger
 --- @include now
 --- @include save
+--- @include note
 --- @include assignments
 --- @include shelves
 --- @include item
@@ -39,7 +40,6 @@ if not status then return { 'no-queue' } end
 --- @include describe
 --- @include past
 --- @include pick
---- @include manager
 if not read_item(id) then return { 'no-item' } end
 local text, answers_left = pick(call('HGET', LATE, id), wanted)
 local claim = text and string.match(text, '^%d+\t[^\t]*\t') or wanted .. '\t'
@@ -59,14 +59,6 @@ for _, other in ipairs(assignments(id)) do
   end
 end
 
-local function keep(key, field, blocks)
-  if blocks[1] then
-    call('HSET', key, field, table.concat(blocks, '\n\n'))
-  else
-    call('HDEL', key, field)
-  end
-end
-
 local counts = is_held(grant) or ending_of(grant) == 'finished'
 local member = counts and string.match(grant, '\t([^\t]*)\t') ~= person and free_assignment(id, person) or from
 local item = read_item(member)
@@ -78,9 +70,10 @@ if moves then
   now = now + 1 -- no entry after this one may have its score
   at = string.format('%.0f', now)
 elseif is_held(grant) then
-  end_grant(item, grant, 'released ' .. at)
+  local token = end_grant(item, grant, 'released ' .. at)
   write_item(item)
   count('released')
+  note('released', id .. '\t' .. token .. '\t' .. ARGV[4])
   grant = call('HGET', LEDGER, 'g:' .. member)
 end
 local past, history = pick(call('HGET', HISTORY, from), wanted)
@@ -104,13 +97,15 @@ answered(member, person, set)
 if state ~= 'finished' then
   call('ZREM', set, member)
   finished = finished + 1
+  note('finished', id .. '\t' .. wanted .. '\t' .. person)
 end
 if moves then
   local left = read_item(from)
   left.a = math.max(left.a or 0, string.match(line, '^%d+\t[^\t]*\t%d+ %S+ (%d+)') + 0)
   write_item(left)
 end
-keep(HISTORY, from, history)
-keep(LATE, id, answers_left)
-moved('adopted', id, wanted, ARGV[4])
+keep_blocks(HISTORY, from, table.concat(history, '\n\n'))
+keep_blocks(LATE, id, table.concat(answers_left, '\n\n'))
+note('adopted', id .. '\t' .. wanted .. '\t' .. ARGV[4])
+tell()
 return { 'item', describe(id) }

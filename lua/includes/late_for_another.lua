@@ -13,7 +13,7 @@ local function late_for_another()
       following(waiting)
       now = now + 1 -- no entry after this one may have its score
       at = string.format('%.0f', now)
-      call('HSET', HISTORY, from, without_block(call('HGET', HISTORY, from), block))
+      keep_blocks(HISTORY, from, without_block(call('HGET', HISTORY, from), block))
       id, late, source, grant = member, true, set, with_marks(block, { m = '' })
       return true
     end

@@ -17,3 +17,12 @@ local function without_block(blocks, block)
   local rest = string.sub(blocks, 1, first - 1) .. string.sub(blocks, last + 1)
   return (string.gsub(rest, '\n\n$', ''))
 end
+
+-- Writes what is left of a field's blocks; without any the field goes.
+local function keep_blocks(key, field, blocks)
+  if blocks == '' then
+    call('HDEL', key, field)
+  else
+    call('HSET', key, field, blocks)
+  end
+end

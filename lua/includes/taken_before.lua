@@ -4,7 +4,7 @@
 local function taken_before(item, id, person)
   if item.a then
     local past, history = call('HGET', LEDGER, 'g:' .. item.id), call('HGET', HISTORY, item.id)
-    past = history and history .. '\n\n' .. past or past
+    past = (history or '') ~= '' and history .. '\n\n' .. past or past
     while #past > HISTORY_BYTES do past = string.match(past, '\n\n(.*)$') end -- the oldest go
     call('HSET', HISTORY, item.id, past)
   end

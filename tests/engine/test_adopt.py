@@ -49,6 +49,27 @@ def test_a_late_answer_becomes_the_answer_and_the_holder_loses_the_item(
     assert sorted(g.token for g in item.history) == [1, 2]
 
 
+def test_the_journal_tells_whose_lease_ended_by_it_and_whose_answer_counts(
+    timed: leaseq.Queue, stale: leaseq.Lease
+) -> None:
+    bobs = timed.mine("bob")[0]
+    timed.adopt("one", stale.token, by="meg")
+    assert [(event.what, event.token, event.person) for event in timed.journal()[-3:]] == [
+        ("released", bobs.token, "meg"),
+        ("finished", stale.token, "ann"),
+        ("adopted", stale.token, "meg"),
+    ]
+
+
+def test_an_answer_in_the_place_of_another_ends_no_lease_and_finishes_nothing(
+    timed: leaseq.Queue, stale: leaseq.Lease
+) -> None:
+    timed.finish(timed.mine("bob")[0], {"by": "bob"})
+    before = timed.journal()
+    timed.adopt("one", stale.token, by="meg")
+    assert [event.what for event in timed.journal()[len(before) :]] == ["adopted"]
+
+
 def test_the_holder_s_answer_is_kept_after_an_adoption(timed: leaseq.Queue, stale: leaseq.Lease) -> None:
     bobs = timed.mine("bob")[0]
     timed.adopt("one", stale.token)

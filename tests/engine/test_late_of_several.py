@@ -28,6 +28,22 @@ def test_a_late_answer_takes_an_assignment_that_still_waits(three: leaseq.Queue,
     assert three.stats().counters["finished"] == 3
 
 
+def test_the_earlier_grants_of_an_assignment_go_with_the_last_of_them(
+    three: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    """The answer moved along with its grant, and the record of what is left has no empty piece."""
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    bobs = take(three, "bob")  # the assignment that ann had
+    three.finish(stale, {"by": "ann"})
+    assert not server.redis.exists(Keys(three.name).history)
+    three.abandon(bobs)
+    take(three, "cyd")
+    assert len(server.redis.hget(Keys(three.name).history, "a").split(b"\n\n")) == 1
+    assert [grant.person for grant in three.get("a").history] == ["ann", "bob", "cyd"]
+
+
 def test_a_late_answer_of_somebody_who_answered_meanwhile_is_only_kept(
     three: leaseq.Queue, clock: Clock
 ) -> None:

@@ -101,6 +101,11 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
+        f"{INCLUDES}/past.lua",
+        "late_of_several books",
+        ("a history without grants is an empty one", "if blocks == '' then", "if false then"),
+    ),
+    *mutants(
         f"{INCLUDES}/answered.lua",
         "drafts due answers adopt",
         ("drafts stay after the finish", "  drop_drafts(id)\n", ""),

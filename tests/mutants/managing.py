@@ -49,7 +49,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/adopt.lua",
-        "adopt late_of_several lost_replies",
+        "adopt late_of_several lost_replies books",
         (
             "an adoption sent again is another one",
             "if grant and mark_of(grant, 'a') and mark_of(grant, 'q') == request then",
@@ -66,8 +66,26 @@ MUTANTS: tuple[Mutant, ...] = (
             "if replaced and not moves then",
             "if replaced and moves then",
         ),
-        ("an adopted answer is a late one still", "keep(LATE, id, answers_left)\n", ""),
-        ("an adoption is not in the journal", "moved('adopted', id, wanted, ARGV[4])\n", "save()\n"),
+        (
+            "an adopted answer is a late one still",
+            "keep_blocks(LATE, id, table.concat(answers_left, '\\n\\n'))\n",
+            "",
+        ),
+        (
+            "an adoption is not in the journal",
+            "note('adopted', id .. '\\t' .. wanted .. '\\t' .. ARGV[4])\n",
+            "",
+        ),
+        (
+            "the journal has nothing of the lease that an adoption ends",
+            "  note('released', id .. '\\t' .. token .. '\\t' .. ARGV[4])\n",
+            "",
+        ),
+        (
+            "an adopted answer counts and the journal has no finish",
+            "  note('finished', id .. '\\t' .. wanted .. '\\t' .. person)\n",
+            "",
+        ),
     ),
     *mutants(
         f"{INCLUDES}/pick.lua",

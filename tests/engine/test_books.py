@@ -1,0 +1,170 @@
+"""Every verb in any order, and no model: the journal's totals are the counters, and no record of an item has
+an empty piece."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections import Counter
+
+import hypothesis.strategies as st
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+import leaseq
+from leaseq.keys import Keys
+from leaseq.moves import SCRIPTS
+from tests.conftest import Clock, Server
+
+numbers = itertools.count()
+PEOPLE: dict[str, tuple[str, ...]] = {"ann": (), "b b": ("fr",), "cyd": ("fr",), "dan": ()}
+person = st.sampled_from(list(PEOPLE))
+id = st.sampled_from(["one", "two", "three"])
+index = st.integers(0, 10)
+NO_MOVES = {"leave_line", "confirm"}  # they write, and change no item and no policy
+
+
+class Books(RuleBasedStateMachine):
+    server: Server
+
+    @initialize(
+        answers=st.integers(1, 3), holds=st.integers(1, 2), max_abandons=st.sampled_from([None, None, 2])
+    )
+    def begin(self, answers: int, holds: int, max_abandons: int | None) -> None:
+        self.clock = Clock()
+        self.queue = leaseq.Queue(self.server.client, f"books.{next(numbers)}", clock=self.clock)
+        self.queue.configure(answers=answers, holds=holds, max_abandons=max_abandons, lease_seconds=60)
+        self.leases: list[leaseq.Lease] = []
+        for name in ("one", "two"):
+            self.queue.enqueue({}, id=name)
+        for name in PEOPLE:
+            self.reserve(name)
+
+    def lease(self, index: int) -> leaseq.Lease:
+        return self.leases[-1 - index % len(self.leases)]
+
+    @rule(id=id, delay=st.sampled_from([0, 0, 30]), fr=st.booleans(), payload=st.integers(0, 3))
+    def enqueue(self, id: str, delay: float, fr: bool, payload: int) -> None:
+        self.queue.enqueue(payload, id=id, delay=delay, requires=("fr",) if fr else ())
+
+    @rule(person=person)
+    def reserve(self, person: str) -> None:
+        lease = self.queue.reserve(person, skills=PEOPLE[person])
+        self.leases += [lease] if lease else []
+
+    @rule(index=index)
+    def renew(self, index: int) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.renew(self.lease(index))
+
+    @rule(index=index)
+    def save_draft(self, index: int) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.save_draft(self.lease(index), {"half": 1})
+
+    @rule(index=index, result=st.integers(0, 1), go_on=st.booleans())
+    def finish(self, index: int, result: int, go_on: bool) -> None:
+        lease = self.lease(index)
+        with contextlib.suppress(leaseq.LeaseqError):
+            done = self.queue.finish(lease, result, then_reserve=go_on, skills=PEOPLE[lease.person])
+            self.leases += [done.next] if done.next else []
+
+    @rule(index=index)
+    def undo_finish(self, index: int) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.leases.append(self.queue.undo_finish(self.lease(index)))
+
+    @rule(index=index, again=st.booleans())
+    def abandon(self, index: int, again: bool) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.abandon(self.lease(index), again=again)
+
+    @rule(index=index)
+    def fail(self, index: int) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.fail(self.lease(index), "torn")
+
+    @rule()
+    def clear(self) -> None:
+        self.queue.clear()
+
+    @rule(id=id)
+    def revive(self, id: str) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.revive(id)
+
+    @rule(id=id, whose=st.none() | person)
+    def release(self, id: str, whose: str | None) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.release(id, person=whose)
+
+    @rule(id=id, person=person)
+    def assign(self, id: str, person: str) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.assign(id, person)
+
+    @rule(id=id)
+    def remove(self, id: str) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.remove(id)
+
+    @rule(index=index)
+    def adopt(self, index: int) -> None:
+        """A late answer; and sometimes what is none."""
+        late = [answer for item in self.queue.late_items() for answer in item.late_answers]
+        answer = (late or self.leases)[index % len(late or self.leases)]
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.adopt(answer.id, answer.token)
+
+    @rule(pause=st.booleans())
+    def pause_or_resume(self, pause: bool) -> None:
+        self.queue.pause() if pause else self.queue.resume()
+
+    @rule(
+        answers=st.integers(1, 3), keep=st.sampled_from([None, None, 90]), dedupe=st.sampled_from([0, 0, 90])
+    )
+    def configure(self, answers: int, keep: float | None, dedupe: float) -> None:
+        self.queue.configure(answers=answers, keep_finished_seconds=keep, dedupe_seconds=dedupe)
+
+    @rule(seconds=st.sampled_from([1, 10, 40, 61]))
+    def time_goes_by(self, seconds: float) -> None:
+        self.clock.tick(seconds)
+
+    @rule(people=st.permutations(list(PEOPLE)))
+    def leases_run_out_and_others_get_the_items(self, people: list[str]) -> None:
+        """So that answers come late."""
+        self.clock.tick(61)
+        for name in people:
+            self.reserve(name)
+
+    def teardown(self) -> None:
+        if not hasattr(self, "queue"):
+            return
+        told = Counter(event.what for event in self.queue.journal(limit=10_000))
+        counted = self.queue.stats().counters
+        assert {what: told[what] for what in counted if what != "deduped"} == {
+            what: n
+            for what, n in counted.items()
+            if what != "deduped"  # which moves nothing
+        }
+        keys, redis = Keys(self.queue.name), self.server.redis
+        for kept in (*redis.hvals(keys.history), *redis.hvals(keys.late)):
+            assert all(block.strip() for block in kept.split(b"\n\n")), kept
+
+
+def test_the_journal_s_totals_are_the_counters(server: Server) -> None:
+    verbs = {name for name, script in SCRIPTS.items() if script.writes} - NO_MOVES
+    rules = {verb for verb in dir(Books) if verb in SCRIPTS} | {"pause", "resume"}
+    assert rules == verbs, "a rule for each verb"
+    Books.server = server
+    run_state_machine_as_test(
+        Books,
+        settings=settings(
+            max_examples=150,
+            stateful_step_count=50,
+            deadline=None,
+            print_blob=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
