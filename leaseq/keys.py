@@ -87,7 +87,7 @@ class Keys:
     @cached_property
     def cursors(self) -> str:
         """Hash: person → how far they have looked on which shelf. What they passed over and may have
-        later is in sorted sets of their own: ``…:later:<row>:<person>``."""
+        later is in sorted sets of their own: ``…:later:<row>:<person>``, of rows that the hash names."""
         return self._key("cursors")
 
     @cached_property

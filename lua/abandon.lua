@@ -32,6 +32,7 @@ if not status then return { 'no-queue' } end
 --- @include describe
 --- @include lost
 --- @include bars
+--- @include put_off
 --- @include die
 --- @include unassign
 local member, grant, over = claimed(id, ARGV[3] .. '\t' .. person .. '\t', 'abandoned')
@@ -49,7 +50,7 @@ if people >= (tonumber(max_abandons) or math.huge) or died_before(item) then
   die(item, now, ARGV[3] .. '\t' .. person)
 else
   place(item, true, now)
-  if again == 'later' then call('ZADD', later_key(row_of(item), person), at, member) end
+  if again == 'later' then put_off(item, person) end
 end
 if again == 'never' and string.find(bars, '\t@' .. person .. '\t', 1, true) then
   unassign(id, person, member)

@@ -25,6 +25,7 @@ if not status then return { 'no-queue' } end
 --- @include where
 --- @include describe
 --- @include bars
+--- @include put_off
 --- @include may_answer
 --- @include manager
 if not read_item(id) then return { 'no-item' } end
@@ -48,9 +49,13 @@ if not string.find(bars, '\t@' .. person .. '\t', 1, true) then
   call('HSET', BARS, id, bars .. '@' .. person .. '\t')
 end
 if before == '-' then -- they looked past what else waits of it
+  local looked = '\n' .. (call('HGET', CURSORS, person) or '')
   for _, member in ipairs(assignments(id)) do
     local item = read_item(member)
-    if where(item) == 'inbound' then call('ZADD', later_key(row_of(item), person), 'NX', at, member) end
+    local row = row_of(item)
+    if where(item) == 'inbound' and string.find(looked, '\n' .. row .. ':' .. (item.s or 'normal') .. '\t', 1, true) then
+      call('ZADD', later_key(row, person), 'NX', at, member)
+    end
   end
 end
 chosen.o = whom

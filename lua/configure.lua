@@ -56,6 +56,7 @@ elseif kept then
   call('HSET', LEDGER, 'forget', '0 0') -- see retain.lua
 end
 call('HSET', LEDGER, 'rules', table.concat(words, ' '))
+if made then call('HSET', LEDGER, 'tidy', string.format('%.0f', now + 86400000000) .. ' people 0 0') end -- see tidy.lua
 save()
 call('XADD', JOURNAL, at, made and 'created' or 'configured', '\t\t' .. ARGV[2] .. '\t')
 return { 'ok', made and 1 or 0 }

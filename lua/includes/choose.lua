@@ -9,7 +9,7 @@
 -- `more` is true. Of what is put off because they hold another assignment of the item, at most BESIDE
 -- entries are skipped; those behind show when they let go of one.
 --- @include bars
-local CURSORS = string.sub(LEDGER, 1, -7) .. 'cursors'
+--- @include put_off
 local LOOKS, BESIDE = 100, 400
 
 -- The rows that the person qualifies for, with their shelves. With few skills each set of them is asked
@@ -46,7 +46,7 @@ end
 
 local function read_cursors()
   local cursors = {}
-  for path, score in string.gmatch(call('HGET', CURSORS, person) or '', '([^\n]+)\t(%d+)\n') do
+  for path, score in string.gmatch(call('HGET', CURSORS, person) or '', '([^\n]*:[^\n]*)\t(%d+)\n') do
     cursors[path] = score
   end
   return cursors
@@ -119,14 +119,10 @@ local function choose(skills)
     while left > 0 and beside < BESIDE do
       local member = later_at(row, key, at)
       if not member then return nil end
-      local item, id = read_item(member), item_of(member)
-      local sign = bar_of(call('HGET', BARS, id), person)
-      local shelf = item and (item.s or 'normal')
-      local waits = item and row_of(item) == row and sign ~= '=' and sign ~= '-'
-        and call('ZSCORE', shelf_key(row, shelf), member)
-      if waits and not has_in_hand(id) then return { member, row, shelf, key } end
+      local shelf = waits_for(member, row, person)
+      if shelf and not has_in_hand(item_of(member)) then return { member, row, shelf, key } end
       at = at + 1
-      if waits then
+      if shelf then
         beside = beside + 1
       else
         seen.gone = { key, member, seen.gone }

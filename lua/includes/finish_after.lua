@@ -35,3 +35,4 @@ elseif ending == 'expired' and may_answer(item, person, holdings) then
 elseif ending or open == 'open' or not late_for_another() then
   return lost(item, keep_late(item, claim, result))
 end
+holdings = holdings or '\t' -- clear forgets who was away: see tidy.lua

@@ -1,6 +1,8 @@
 -- Takes an item out of everything, and gives the token of a lease that ended by it, or ''.
 local function forget(id)
-  local token, row = '', row_of(read_item(id))
+  local token, first = '', read_item(id)
+  first.o = nil -- who put it off did so before it was assigned
+  local row = row_of(first)
   drop_drafts(id)
   local bars = call('HGET', BARS, id)
   local members = assignments(id)

@@ -46,21 +46,25 @@ local function open_shelf(row, shelf)
   end
 end
 
--- Whether these rows (by name) would be too many. Those that emptied since anybody looked are forgotten first.
-local function full_of_rows(wanted)
-  local over = call('HLEN', ROWS) - MOST_ROWS
-  for row in pairs(wanted) do over = over + 1 - call('HEXISTS', ROWS, row) end
-  if over <= 0 then return false end
-  local rows = call('HGETALL', ROWS)
+-- Forgets the rows that emptied since anybody looked, but for those wanted (by name). Gives how many.
+local function drop_empty_rows(wanted)
+  local rows, dropped = call('HGETALL', ROWS), 0
   for i = 1, #rows, 2 do
     local keys = {}
     for shelf in string.gmatch(rows[i + 1], '%S+') do keys[#keys + 1] = shelf_key(rows[i], shelf) end
     if not wanted[rows[i]] and call('EXISTS', unpack(keys)) == 0 then
       call('HDEL', ROWS, rows[i])
-      over = over - 1
+      dropped = dropped + 1
     end
   end
-  return over > 0
+  return dropped
+end
+
+-- Whether these rows (by name) would be too many.
+local function full_of_rows(wanted)
+  local over = call('HLEN', ROWS) - MOST_ROWS
+  for row in pairs(wanted) do over = over + 1 - call('HEXISTS', ROWS, row) end
+  return over > 0 and over > drop_empty_rows(wanted)
 end
 
 -- All shelves that may hold something: `visit` is given row and shelf, the plain row first.

@@ -13,9 +13,9 @@ end
 -- next_id is the assignment, next_item the item's id; for a plain item they are the same.
 local next_id, next_item, shelf, record, emptied
 local attempt, marks, draft = '1', '', false
-if open == 'mixed' or (open == 'open' and holdings and string.byte(holdings) == 32) then
-  --- @include take_with_care
-else
+local marked = holdings and string.byte(holdings) == 32
+local careful = open == 'mixed' or (open == 'open' and marked)
+if not careful then
   while not reply and open == 'open' and shelves ~= '' do
     if shelves == ' normal' then
       shelf = INBOUND
@@ -37,10 +37,22 @@ else
     --- @include other_keys
     --- @include rules
     --- @include item
-    --- @include draft
-    --- @include taken_before
-    attempt, marks, draft = taken_before(read_item(next_id), next_item, person)
+    local item, barred = read_item(next_id), false
+    if item.a then -- it was out, perhaps to them; the mark is gone where they were away: see tidy.lua
+      --- @include bars
+      barred = bar_of(call('HGET', BARS, next_id), person)
+    end
+    if barred then
+      marked, careful, record = true, true, nil
+    else
+      --- @include draft
+      --- @include taken_before
+      attempt, marks, draft = taken_before(item, next_item, person)
+    end
   end
+end
+if careful then
+  --- @include take_with_care
 end
 
 if record then

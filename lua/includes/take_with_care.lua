@@ -1,4 +1,4 @@
--- Chooses what this person may have, in a queue that is mixed or for a person who passed items over.
+-- Chooses what this person may have, in a queue that is mixed or for a person who passes items over.
 -- Needs: what take.lua needs. Sets: next_id, next_item, shelf, record, attempt, marks, draft, emptied,
 -- and reply where there is more to look at than fits one call.
 if not reply then
@@ -30,5 +30,5 @@ if not reply then
   elseif more then
     reply = { 'more' }
   end
-  if holdings and string.byte(holdings) == 32 then request = ' ' .. request end -- they stay marked
+  if marked then request = ' ' .. request end -- they stay marked
 end

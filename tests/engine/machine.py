@@ -51,6 +51,7 @@ class Watched(RuleBasedStateMachine):
         self.ids: list[str] = []
         self.waiting: dict[str, str] = {}  # waiter → the person
         self.heard: list[str] = []  # who was told that they are woken, since the last step
+        self.weeks = 0  # that everybody was away
         self.most_items = 6 if self.plain else 3  # few, so that they come round often
 
     @initialize(

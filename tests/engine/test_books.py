@@ -150,6 +150,20 @@ class Books(RuleBasedStateMachine):
         keys, redis = Keys(self.queue.name), self.server.redis
         for kept in (*redis.hvals(keys.history), *redis.hvals(keys.late)):
             assert all(block.strip() for block in kept.split(b"\n\n")), kept
+        self.nothing_is_left()
+
+    def nothing_is_left(self) -> None:
+        """Of items that are removed, and of people who stay away."""
+        for id in ("one", "two", "three"):
+            self.remove(id)
+        for days in (2, 100, 2):
+            self.clock.tick(days * 86_400)
+            for _ in range(8):
+                self.queue.clear()
+        found = self.server.redis.scan_iter(match=f"leaseq:{{{self.queue.name}}}:*", count=10_000)
+        assert {key.rpartition(b":")[2] for key in found if b":seen:" not in key} == {b"ledger", b"journal"}
+        fields = self.server.redis.hkeys(Keys(self.queue.name).ledger)
+        assert [name for name in fields if name.startswith((b"p:", b"g:"))] == []
 
 
 def test_the_journal_s_totals_are_the_counters(server: Server) -> None:

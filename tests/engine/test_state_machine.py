@@ -201,6 +201,16 @@ class Machine(Managed):
         self.clock.tick(10)
         self.clear(50)
 
+    @precondition(lambda self: self.weeks < 4)  # after months they look at everything anew
+    @rule()
+    def everybody_is_away_for_two_weeks(self) -> None:
+        """Long enough for clear to forget who holds nothing."""
+        self.weeks += 2
+        for _ in range(2):
+            self.clock.tick(8 * 86_400)
+            for _ in range(4):
+                self.clear(50)
+
     @rule(durable=st.sampled_from(["server", "fsync"]), person=PEOPLE)
     def change_durable(self, durable: Any, person: str) -> None:
         if self.server is not self.servers["fsync"]:

@@ -136,7 +136,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("never means later", "again == 'later' and '~' or '-'", "'~'"),
         (
             "what is put off is not remembered",
-            "  if again == 'later' then call('ZADD', later_key(row_of(item), person), at, member) end\n",
+            "  if again == 'later' then put_off(item, person) end\n",
             "",
         ),
         ("what is given back stays assigned", "item.o = nil\n", ""),

@@ -252,4 +252,66 @@ MUTANTS: tuple[Mutant, ...] = (
         ("clear does not look at the very moment", "if now < soonest + 0 and", "if now <= soonest + 0 and"),
         ("clear says that there is no more", "soonest + 0 <= now\n", "false\n"),
     ),
+    *mutants(
+        "lua/clear.lua",
+        "whole_life",
+        ("what is left of people stays for ever", "if untidy then\n", "if false then\n"),
+    ),
+    *mutants(
+        "lua/configure.lua",
+        "cost",
+        (
+            "a new queue is tidied at its first clear",
+            "if made then call('HSET', LEDGER, 'tidy',",
+            "if false then call('HSET', LEDGER, 'tidy',",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/take.lua",
+        "whole_life",
+        ("who was away gets what they never wanted again", "    if barred then\n", "    if false then\n"),
+    ),
+    *mutants(
+        f"{INCLUDES}/finish_after.lua",
+        "whole_life",
+        ("who was away can't answer", "holdings = holdings or '\\t'", "holdings = holdings"),
+    ),
+    *mutants(
+        f"{INCLUDES}/tidy.lua",
+        "whole_life",
+        (
+            "who holds something is forgotten",
+            "elseif not since and string.find(line, '\\t', 1, true) == #line then",
+            "elseif not since then",
+        ),
+        ("who was there yesterday is forgotten", "since and now - since >= PERSON_KEPT", "since"),
+        ("a cursor stays that passes nothing over", "first and first + 0 <= score + 0", "first"),
+        (
+            "a cursor goes that passes something over",
+            " or (first and first + 0 <= score + 0) then",
+            " then",
+        ),
+        (
+            "who is away for months keeps their cursors",
+            "local away = idle and",
+            "local away = idle and false and",
+        ),
+        ("what somebody put off stays put off when it is done", "if all or not", "if all and not"),
+        (
+            "a large set of what was put off is left half-way",
+            "    if more then return from, done, true end\n",
+            "",
+        ),
+        ("a step has no end", "    if left <= 0 then return from, done, true end\n", ""),
+        ("an empty row stays listed", "      drop_empty_rows({})\n", ""),
+    ),
+    *mutants(
+        f"{INCLUDES}/put_off.lua",
+        "whole_life",
+        (
+            "what was put off is in no cursor",
+            "    call('HSET', CURSORS, person, looked .. path .. '0\\n')\n",
+            "",
+        ),
+    ),
 )

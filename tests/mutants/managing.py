@@ -103,7 +103,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/forget.lua",
-        "manager_moves retention again answers",
+        "manager_moves retention again answers whole_life",
         ("a removed item's history stays", "    call('HDEL', HISTORY, member)\n", ""),
         ("a removed item stays in the hands", "      unhold(person, member)\n", ""),
         ("a removed item's late answers stay", "  call('HDEL', LATE, id)\n", ""),
@@ -112,6 +112,7 @@ MUTANTS: tuple[Mutant, ...] = (
             "call('ZREM', later_key(row, name), unpack(members))",
             "row = name",
         ),
+        ("a removed item that is assigned is put off still", "  first.o = nil", "  -- first.o"),
         ("a removed item's bars stay", "  call('HDEL', BARS, id)\n", ""),
         ("a removed item's drafts stay", "  drop_drafts(id)\n", ""),
     ),

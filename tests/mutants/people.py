@@ -22,8 +22,8 @@ MUTANTS: tuple[Mutant, ...] = (
         ("two assignments of one item in one hand", "if sign or has_in_hand(id) then", "if sign then"),
         (
             "what was put off is had beside another of it",
-            "if waits and not has_in_hand(id) then",
-            "if waits then",
+            "if shelf and not has_in_hand(item_of(member)) then",
+            "if shelf then",
         ),
         ("one skill of several is enough", "fits = fits and has[skill]", "fits = has[skill] or fits"),
         (
