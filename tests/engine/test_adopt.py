@@ -291,3 +291,27 @@ def test_of_several_what_waits_for_somebody_else_alone_is_taken_last(timed: leas
     assert [person for person, _ in answered(item)] == ["ann", "bob", "cyd", "dan"]
     assert (item.state, item.assigned_to, item.attempts) == ("finished", (), 5)
     assert timed.reserve("eve") is None
+
+
+def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    timed.abandon(take("zed"))
+    stale = take("ann")  # the second attempt of the first assignment
+    clock.tick(301)
+    timed.finish(take("bob"), {"by": "bob"})
+    cyds = take("cyd")
+    late(timed, stale, {"by": "ann"})
+    timed.abandon(cyds)
+    late(timed, cyds, {"by": "cyd"})
+    attempts = timed.get("a").attempts
+    assert attempts == 4
+    for token, people in (
+        (stale.token, [("ann", True), ("bob", False)]),  # by the assignment that cyd had
+        (cyds.token, [("bob", False), ("cyd", True)]),
+        (stale.token, [("ann", True), ("bob", False)]),
+    ):
+        item = timed.adopt("a", token)
+        assert (answered(item), item.attempts) == (people, attempts)

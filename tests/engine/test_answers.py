@@ -123,6 +123,33 @@ def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, sets: Set
     assert take(three, "dan").id == "a"
 
 
+def test_the_journal_tells_of_each_assignment_that_dies(three: leaseq.Queue) -> None:
+    """Of the one that failed, of the one that waited, and of the one that came back later."""
+    three.configure(max_attempts=1)
+    three.enqueue({}, id="a")
+    take(three, "ann")
+    bobs = take(three, "bob")
+
+    def died() -> list[tuple[str | None, str | None]]:
+        return [(event.id, event.person) for event in three.journal() if event.what == "died"]
+
+    three.fail(bobs, "torn")
+    assert died() == [("a", "bob"), ("a", None)]
+    three.release("a")
+    assert died() == [("a", "bob"), ("a", None), ("a", None)]
+
+
+def test_nothing_of_a_removed_item_is_left_in_one_of_the_same_id(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    take(three, "ann")
+    three.abandon(take(three, "bob"))
+    take(three, "cyd")
+    three.remove("a")
+    three.enqueue({}, id="a")
+    take(three, "ann"), take(three, "bob")
+    assert [grant.person for grant in three.get("a").history] == ["ann", "bob"]
+
+
 @pytest.mark.parametrize("how", ["abandon", "fail", "release", "expiry"])
 def test_what_was_held_when_its_item_died_dies_when_it_comes_back(
     three: leaseq.Queue, clock: Clock, sets: Sets, how: str

@@ -56,6 +56,15 @@ def test_skills_do_not_matter_to_whom_it_is_assigned(timed: leaseq.Queue) -> Non
     assert take(timed, "bob").id == "a"
 
 
+def test_one_that_comes_due_is_ahead_of_what_never_left(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue({}, id="due", delay=60)
+    timed.assign("due", "bob")
+    timed.enqueue({}, id="waits")
+    clock.tick(61)
+    assert timed.clear().released == 1
+    assert take(timed, "bob").id == "due"
+
+
 def test_one_that_is_scheduled_goes_to_them_when_due(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue({}, id="a", delay=60)
     assert timed.assign("a", "bob").state == "scheduled"

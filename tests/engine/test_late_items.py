@@ -14,10 +14,10 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture
-def came_late(timed: leaseq.Queue, clock: Clock) -> Callable[[str], leaseq.Lease]:
+def came_late(timed: leaseq.Queue, clock: Clock) -> Callable[..., leaseq.Lease]:
     """Lets ann answer the item of this id when bob has it; gives bob's lease."""
 
-    def answer(id: str) -> leaseq.Lease:
+    def answer(id: str, **more: str) -> leaseq.Lease:
         timed.configure(lease_seconds=60, holds=100)
         skill = id.replace(" ", "-")  # so that nothing else comes
         timed.enqueue({"of": id}, id=id, requires=(skill,))
@@ -27,7 +27,7 @@ def came_late(timed: leaseq.Queue, clock: Clock) -> Callable[[str], leaseq.Lease
         assert lease
         assert theirs
         with pytest.raises(leaseq.LeaseLost):
-            timed.finish(lease, {"by": "ann"})
+            timed.finish(lease, {"by": "ann", **more})
         return theirs
 
     return answer
@@ -81,3 +81,19 @@ def test_many_are_all_found_and_each_once(
     for id in wanted:
         timed.finish(came_late(id), {"long": "x" * 100})
     assert ids(timed) == wanted
+
+
+def test_each_is_told_once_though_most_are_gone_half_way(
+    timed: leaseq.Queue, came_late: Callable[..., leaseq.Lease]
+) -> None:
+    """The server moves what is left together then, to where the walk has not been yet."""
+    all_of_them = [f"n{n:03}" for n in range(600)]
+    for id in all_of_them:
+        timed.finish(came_late(id, text="long " * 20), {})
+    walk = timed.late_items()
+    told = [next(walk).id for _ in range(20)]
+    for id in all_of_them:
+        if id not in told:
+            timed.remove(id)
+    told += [item.id for item in walk]
+    assert len(told) == len(set(told))

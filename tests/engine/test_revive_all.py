@@ -71,6 +71,15 @@ def test_what_ran_out_has_no_error_but_a_person(timed: leaseq.Queue, take: Take,
     assert timed.revive_all(person="ann") == 1
 
 
+def test_of_several_who_had_it_the_last_one_counts(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(max_attempts=1)
+    timed.enqueue({}, id="one")
+    timed.abandon(take("ann"), again=False)
+    timed.fail(take("bob"), "torn")
+    assert timed.revive_all(person="ann") == 0
+    assert timed.revive_all(person="bob") == 1
+
+
 def test_an_item_of_several_answers_counts_once(timed: leaseq.Queue, take: Take) -> None:
     timed.configure(answers=3, max_attempts=1)
     for id in ("one", "two"):

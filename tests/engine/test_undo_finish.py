@@ -94,6 +94,21 @@ def test_one_of_several_answers_is_undone_and_given_anew(timed: leaseq.Queue) ->
     assert timed.reserve("ann") is None, "they answered it"
 
 
+def test_who_else_has_a_draft_is_not_forgotten(timed: leaseq.Queue) -> None:
+    """It goes with the item: an item of the same id begins with none."""
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    bobs, cyds = take(timed, "bob"), take(timed, "cyd")
+    timed.save_draft(cyds, {"typed": "by cyd"})
+    timed.abandon(cyds)
+    timed.finish(bobs, {})
+    timed.finish(timed.undo_finish(bobs), {})
+    timed.finish(take(timed, "ann"), {})
+    timed.remove("a")
+    timed.enqueue({}, id="a")
+    assert take(timed, "cyd").draft is None
+
+
 def test_its_due_date_counts_again(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue({}, id="a", due=datetime.fromtimestamp(clock.now / 1e6, UTC))
     lease = take(timed, "ann")

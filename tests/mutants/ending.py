@@ -184,6 +184,7 @@ MUTANTS: tuple[Mutant, ...] = (
             "first.f >= (first.m or max_attempts) + 0",
             "first.f > (first.m or max_attempts) + 0",
         ),
+        ("the journal has no death of what dies along", "      note('died', id .. '\\t\\t')\n", ""),
         ("an item's own attempts do not count", "(first.m or max_attempts) + 0", "max_attempts + 0"),
         (
             "what of it is scheduled does not die along",
@@ -269,6 +270,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         ("who undid it is barred for ever", "if sign == '=' then", "if sign == '' then"),
         ("what is undone stays in finished", "call('ZREM', FINISHED, member)\n", ""),
+        ("who else has a draft is forgotten", "id, people .. person)", "id, person)"),
         ("an undone finish keeps its token", "token = string.format('%.0f', token + 1)\n", ""),
     ),
     *mutants(

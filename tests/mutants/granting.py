@@ -62,7 +62,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/sweep.lua",
-        "clear moments cost reserve enqueue give_back",
+        "clear moments cost reserve enqueue give_back assign",
         (
             "what runs out this very microsecond stays",
             "call('ZRANGEBYSCORE', RESERVED, '-inf', time, 'LIMIT', 0, limit)",
@@ -87,6 +87,11 @@ MUTANTS: tuple[Mutant, ...] = (
             "all that came back has one and the same time",
             "died = died + 1 else returned = returned + 1 end\n    now = now + 1\n",
             "died = died + 1 else returned = returned + 1 end\n",
+        ),
+        (
+            "what is assigned and comes due waits behind",
+            "place(item, item.a or item.o,",
+            "place(item, item.a,",
         ),
         ("what is scheduled is no reason to look again", "{ RESERVED, SCHEDULED }", "{ RESERVED }"),
         (

@@ -185,6 +185,7 @@ MUTANTS: tuple[Mutant, ...] = (
             'reply.code == b"no-item"',
         ),
         ("one more is revived", "if len(revived) == most:", "if len(revived) > most:"),
+        ("who had it first counts", "item.history[-1].person", "item.history[0].person"),
     ),
     *mutants(
         "leaseq/queue/looking.py",
@@ -205,6 +206,11 @@ MUTANTS: tuple[Mutant, ...] = (
             "asked = min(most - len(found), _PAGE)",
             "asked = min(most, _PAGE)",
         ),
+    ),
+    *mutants(
+        "leaseq/queue/looking.py",
+        "late_items",
+        ("an item with late answers is told twice", "if id not in seen:", "if id is not seen:"),
     ),
     *mutants(
         "leaseq/queue/base.py",

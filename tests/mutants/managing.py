@@ -14,6 +14,7 @@ MUTANTS: tuple[Mutant, ...] = (
             "whose",
         ),
         ("a released item of a dead one lives on", "    if died then\n", "    if false then\n"),
+        ("the journal has no death of what is released", "      note('died', id .. '\\t\\t')\n", ""),
         ("what is released stays in reserved", "    call('ZREM', RESERVED, member)\n", ""),
     ),
     *mutants(
@@ -67,6 +68,11 @@ MUTANTS: tuple[Mutant, ...] = (
             "if replaced and moves then",
         ),
         (
+            "an answer taken again counts its attempt again",
+            "if moves or string.find(before, ' m', 1, true) then",
+            "if moves then",
+        ),
+        (
             "an adopted answer is a late one still",
             "keep_blocks(LATE, id, table.concat(answers_left, '\\n\\n'))\n",
             "",
@@ -105,6 +111,11 @@ MUTANTS: tuple[Mutant, ...] = (
         f"{INCLUDES}/forget.lua",
         "manager_moves retention again answers whole_life",
         ("a removed item's history stays", "    call('HDEL', HISTORY, member)\n", ""),
+        (
+            "the history of its other assignments stays",
+            "call('HDEL', HISTORY, member)",
+            "call('HDEL', HISTORY, id)",
+        ),
         ("a removed item stays in the hands", "      unhold(person, member)\n", ""),
         ("a removed item's late answers stay", "  call('HDEL', LATE, id)\n", ""),
         (
