@@ -50,7 +50,7 @@ if not text then
   local adopted = grant and string.match(grant, '^%d+') == wanted and ending_of(grant) == 'finished'
   return { adopted and 'item' or 'no-answer', describe(id) }
 end
-local person = string.match(claim, '\t([^\t]*)\t')
+local person, given = string.match(claim, '\t([^\t]*)\t'), string.match(text, '\t(%d+)\n') -- by whom, and when
 for _, other in ipairs(assignments(id)) do
   local theirs = other ~= from and call('HGET', LEDGER, 'g:' .. other)
   local counts = theirs and (is_held(theirs) or ending_of(theirs) == 'finished')
@@ -83,7 +83,7 @@ elseif not moves then
   history[#history + 1] = grant
 end
 if not past then -- its history got too long to keep that far back
-  past = claim .. string.match(text, '\t(%d+)\n') .. ' ' .. lease_seconds .. ' 1'
+  past = claim .. given .. ' ' .. lease_seconds .. ' 1'
 end
 local replaced_at, replaced = string.match(grant, '\nfinished (%d+) %d\n(.*)$')
 if replaced and not moves then
@@ -92,7 +92,7 @@ end
 call('ZADD', FINISHED, at, member)
 local line = with_marks(past, { m = moves and '' or nil, a = '', q = request })
 call('HSET', LEDGER, 'g:' .. member,
-  line .. '\nfinished ' .. at .. ' 1\n' .. string.match(text, '\n(.*)$'))
+  line .. '\nfinished ' .. given .. ' 1\n' .. string.match(text, '\n(.*)$'))
 answered(member, person, set)
 if state ~= 'finished' then
   call('ZREM', set, member)

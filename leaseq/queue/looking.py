@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from typing import get_args
@@ -119,10 +120,11 @@ class Looking(Base):
         """
         where = Filter(person=person, did="finished" if person else None, since=since, until=until)
         arguments.wanted(where, backwards=False)  # refused now, and not when the first answer is asked for
+        counting = replace(where, until=None)  # an adopted answer was given before its item was finished
         walk = (
             (self._walk(state, chunk) for state in STATES)
             if with_late
-            else (self._walk("finished", chunk, where),)
+            else (self._walk("finished", chunk, counting),)
         )
         return (
             answer

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -47,6 +47,20 @@ def test_a_late_answer_becomes_the_answer_and_the_holder_loses_the_item(
     event = timed.journal()[-1]
     assert (event.what, event.id, event.person, event.token) == ("adopted", "one", "meg", stale.token)
     assert sorted(g.token for g in item.history) == [1, 2]
+
+
+def test_an_adopted_answer_keeps_the_time_at_which_it_was_given(
+    timed: leaseq.Queue, stale: leaseq.Lease, clock: Clock
+) -> None:
+    (kept,) = timed.get("one").late_answers
+    clock.tick(3_600)
+    item = timed.adopt("one", stale.token, by="meg")
+    assert item.answers[0].finished_at == kept.finished_at
+    assert [grant.ended_at for grant in item.history if grant.token == stale.token] == [kept.finished_at]
+    assert item.since - kept.finished_at > timedelta(minutes=59), "the item is finished since it was adopted"
+    until = kept.finished_at + timedelta(minutes=1)
+    assert [one.result for one in timed.answers(since=kept.finished_at, until=until)] == [{"by": "ann"}]
+    assert list(timed.answers(since=until)) == []
 
 
 def test_the_journal_tells_whose_lease_ended_by_it_and_whose_answer_counts(

@@ -69,8 +69,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         (
             "an answer taken again counts its attempt again",
-            "if moves or string.find(before, ' m', 1, true) then",
-            "if moves then",
+            "with_marks(past, { m = moves",
+            "with_marks((string.gsub(past, ' m', '')), { m = moves",
+        ),
+        (
+            "an adopted answer is given when it is adopted",
+            "'\\nfinished ' .. given .. ' 1",
+            "'\\nfinished ' .. at .. ' 1",
         ),
         (
             "an adopted answer is a late one still",
