@@ -60,6 +60,7 @@ class _Running:
     started: float = 0.0
     backoff: float = FIRST_BACKOFF
     again_at: float | None = None  # when to start it again; None while it runs
+    ended: subprocess.Popen[bytes] | None = None  # not reaped: its pid still names its group
 
 
 class Signals:
@@ -122,6 +123,7 @@ class Supervisor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for running in reversed(self._children):
+            _end_the_rest(running)
             if running.process is not None:
                 end(running.process, running.child.grace)
 
@@ -134,7 +136,9 @@ class Supervisor:
         deadline = time.monotonic() + child.ready_within
         while child.ready is not None and not child.ready():
             if has_ended(process):
-                raise ChildFailed(f"{child.name} {_how(process.wait())} before it was ready{_why(child)}")
+                raise ChildFailed(
+                    f"{child.name} {_how(_exit_code(process))} before it was ready{_why(child)}"
+                )
             if time.monotonic() > deadline:
                 within = f"within {child.ready_within:g} seconds"
                 raise ChildFailed(f"{child.name} was not ready {within}{_why(child)}")
@@ -157,9 +161,11 @@ class Supervisor:
             return
         if running.process is None or not has_ended(running.process):
             return
-        process, running.process = running.process, None
-        _signal_group(process.pid, signal.SIGTERM)  # what it left behind, while its pid is still its own
-        code = process.wait()
+        running.ended, running.process = running.process, None
+        _signal_group(
+            running.ended.pid, signal.SIGTERM
+        )  # what it left behind; killed ahead of the next start
+        code = _exit_code(running.ended)
         if now - running.started > STEADY:
             running.backoff = FIRST_BACKOFF
         why = _why(running.child) if code > 0 else ""
@@ -169,6 +175,7 @@ class Supervisor:
 
     def _launch(self, running: _Running) -> subprocess.Popen[bytes]:
         child = running.child
+        _end_the_rest(running)
         running.process = process = spawn(
             child.argv, pass_fds=child.pass_fds, settings=child.settings, quiet=child.quiet
         )
@@ -205,7 +212,8 @@ def end(process: subprocess.Popen[bytes], grace: float) -> None:
     """SIGTERM, and after ``grace`` seconds SIGKILL; then whatever is left of its group."""
     if process.returncode is not None:
         return
-    process.terminate()
+    if not has_ended(process):
+        process.terminate()
     deadline = time.monotonic() + grace
     while not has_ended(process) and time.monotonic() < deadline:
         time.sleep(_POLL)
@@ -224,6 +232,22 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
         return True
     ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     return ended is not None
+
+
+def _exit_code(process: subprocess.Popen[bytes]) -> int:
+    """Of one that has ended, which is not reaped by this; minus the signal that killed it."""
+    ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    if ended is None:
+        return process.wait()
+    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
+
+def _end_the_rest(running: _Running) -> None:
+    """Kill what an ended child left behind, and reap the child."""
+    process, running.ended = running.ended, None
+    if process is not None:
+        _signal_group(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

@@ -338,4 +338,28 @@ MUTANTS: tuple[Mutant, ...] = (
             "        if isinstance(error, ItemNotFound):",
         ),
     ),
+    *mutants(
+        "leaseq/supervisor.py",
+        "operations/supervisor",
+        (
+            "what a dead child left behind is not told to end",
+            "        _signal_group(running.ended.pid, signal.SIGTERM)",
+            "        _ = (running.ended.pid, signal.SIGTERM)",
+        ),
+        (
+            "what a dead child left behind lives on where it does not want to end",
+            "        child = running.child\n        _end_the_rest(running)\n",
+            "        child = running.child\n        running.ended = None\n",
+        ),
+        (
+            "what a dead child left behind outlives the supervisor",
+            "            _end_the_rest(running)\n            if running.process",
+            "            if running.process",
+        ),
+        (
+            "what a child left behind that was never ready lives on",
+            "{_how(_exit_code(process))} before",
+            "{_how(process.wait())} before",
+        ),
+    ),
 )

@@ -75,6 +75,24 @@ part.rename(sys.argv[1] + "/grandchild")
 while True: time.sleep(600)
 """
 
+# Starts a process that says good-bye at SIGTERM, or one that takes no notice of it, and goes on.
+LEAVES_ONE_BEHIND = """
+import subprocess, sys, time
+program = '''
+import signal, sys, time
+def polite(*_):
+    open(sys.argv[1] + "/good-bye", "w").close()
+    sys.exit()
+signal.signal(signal.SIGTERM, {handler})
+print(flush=True)
+time.sleep(600)
+'''
+words = [sys.executable, "-c", program, sys.argv[1]]
+left = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+left.stdout.readline()
+with open(sys.argv[1] + "/left", "a") as file: file.write(f"{left.pid}\\n")
+"""
+
 
 @contextmanager
 def supervised(folder: Path, *children: tuple[str, str, dict[str, Any]]) -> Iterator[subprocess.Popen[str]]:
@@ -149,6 +167,47 @@ def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Pat
     grandchild = int((tmp_path / "grandchild").read_text())
     eventually(lambda: not alive(grandchild), "who was killed has ended")  # nobody waited for that one
     assert not any(map(alive, pids(tmp_path).values()))
+
+
+def left_behind(folder: Path) -> list[int]:
+    """Who was started by a child, first to last."""
+    file = folder / "left"
+    return [int(line) for line in file.read_text().split()] if file.exists() else []
+
+
+@pytest.mark.parametrize("handler", ["polite", "signal.SIG_IGN"])
+def test_what_a_child_that_died_left_behind_is_ended(tmp_path: Path, handler: str) -> None:
+    """It would keep a port, for instance, that the next one needs."""
+    child = LEAVES_ONE_BEHIND.replace("{handler}", handler) + "time.sleep(600)"
+    with supervised(tmp_path, ("one", child, {})):
+        eventually(lambda: len(left_behind(tmp_path)) == 1, "it has started a process")
+        os.kill(pids(tmp_path)["one"], signal.SIGKILL)
+        eventually(lambda: not alive(left_behind(tmp_path)[0]), "that one was ended")
+        eventually(lambda: len(left_behind(tmp_path)) == 2, "another child runs")
+        assert alive(left_behind(tmp_path)[1])
+        assert (tmp_path / "good-bye").exists() == (handler == "polite"), "it is asked first"
+    eventually(lambda: not any(map(alive, left_behind(tmp_path))), "all have ended")
+
+
+def test_what_one_left_behind_that_was_never_ready_is_ended(tmp_path: Path) -> None:
+    child = LEAVES_ONE_BEHIND.replace("{handler}", "signal.SIG_IGN") + "sys.exit(3)"
+    with supervised(tmp_path, ("bad", child, {"ready": "never"})) as process:
+        _, said = process.communicate(timeout=PATIENCE)
+    assert said == "bad ended with exit code 3 before it was ready\n"
+    eventually(lambda: not any(map(alive, left_behind(tmp_path))), "it was ended")
+
+
+@pytest.mark.parametrize("handler", ["polite", "signal.SIG_IGN"])
+def test_what_a_child_left_behind_is_ended_where_it_stops_before_the_next_start(
+    tmp_path: Path, handler: str
+) -> None:
+    child = LEAVES_ONE_BEHIND.replace("{handler}", handler) + "sys.exit(3)"
+    with supervised(tmp_path, ("bad", child, {})) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("leaseq: bad ended with exit code 3")
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+    eventually(lambda: not any(map(alive, left_behind(tmp_path))), "it was ended")
 
 
 def test_one_inherits_the_environment_but_only_the_settings_it_was_given(
