@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.worker.renewing import Renewer
+from tests.conftest import Server
 from tests.patience import PATIENCE, eventually
 from tests.worker.conftest import Start, wait_for
 
@@ -76,6 +78,34 @@ def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_cou
     eventually(lambda: queue.stats().finished == 1, "finished")
     assert running.stop() == leaseq.Worked(finished=1)
     assert next(queue.answers()).late
+
+
+class DropsMeanwhile(leaseq.Queue):
+    """The lease is dropped while its renewal is on its way, and that succeeds."""
+
+    renewer: Renewer
+
+    def renew(self, lease: leaseq.Lease | None = None, **more: Any) -> leaseq.Lease:
+        assert lease is not None
+        self.renewer.drop(lease)
+        return super().renew(lease, **more)
+
+
+def test_a_lease_that_is_dropped_while_it_is_renewed_runs_out(server: Server, queue: leaseq.Queue) -> None:
+    """Its result could not be handed in, for instance: then the item is for somebody else."""
+    dropping = DropsMeanwhile(server.client, queue.name)
+    dropping.configure(lease_seconds=0.3)
+    dropping.enqueue({}, id="one")
+    lease = dropping.reserve("bot")
+    assert lease is not None
+    dropping.renewer = Renewer()
+    dropping.renewer.start()
+    try:
+        dropping.renewer.add(dropping, lease)
+        eventually(lambda: queue.clear().returned == 1, "it ran out")
+    finally:
+        dropping.renewer.end()
+    assert count(queue, "renewed") == 1
 
 
 def test_a_lost_lease_keeps_the_answer_and_the_worker_goes_on(
