@@ -71,11 +71,16 @@ class Client:
             self.redis.ping()
 
     def close(self) -> None:
-        """Let go of the server. Whoever waits for an item by this client gets nothing now."""
+        """Let go of the server. Waits of other threads by this client end with None, and hold nothing."""
         self.listener.close()
         with self.translating():
             self._link.reset()
             self.redis.close()
+
+    def drop_idle_links(self) -> None:
+        """What a wait that ``close`` ended leaves behind; others may be in the middle of a call."""
+        with self.translating():
+            self._link.drop_idle()
 
     def move(self, bound: Bound, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost.

@@ -97,7 +97,8 @@ class Keys:
 
     @cached_property
     def line_until(self) -> str:
-        """Hash: waiter → until when they are believed to be there, and when they began."""
+        """Hash: waiter → until when they are believed to be there, when they began, and ``late`` for one that
+        was woken and did not come."""
         return self._key("line_until")
 
     @cached_property

@@ -40,6 +40,8 @@ class Link(Protocol):
 
     def reset(self) -> None: ...
 
+    def drop_idle(self) -> None: ...
+
     def ask(self, key: str, /, *words: str) -> Any: ...
 
     def replicas(self, key: str, /) -> int: ...
@@ -108,6 +110,9 @@ class Pooled:
         self._redis.script_load(bound.script.source)
 
     def reset(self) -> None:
+        self.drop_idle()
+
+    def drop_idle(self) -> None:
         with suppress(IndexError):  # other threads take from it, too
             while True:
                 self._idle.pop().disconnect()
@@ -227,6 +232,11 @@ class Clustered:
 
     def reset(self) -> None:
         self._redis.nodes_manager.initialize(last_failed_node_name=self._failed)
+
+    def drop_idle(self) -> None:
+        for node in self._redis.get_nodes():
+            if node.redis_connection is not None:
+                node.redis_connection.connection_pool.disconnect(inuse_connections=False)
 
 
 class _Patient:

@@ -30,7 +30,7 @@ SCRIPTS: Final[dict[str, Script]] = {
     for script in (
         load("enqueue", "ledger", "items", "inbound", "scheduled", "journal"),
         load("reserve", "ledger", "items", "inbound", "reserved", "journal"),
-        load("leave_line", "ledger"),
+        load("leave_line", *_ALL),
         load("renew", *_ALL, "drafts", "late"),
         load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
         load("finish", "ledger", "reserved", "journal", "finished"),
@@ -149,8 +149,8 @@ class Moves:
             return self._run("reserve", (person, request, skills, waiter, "1" if woken else "0"))
         return self._run("reserve", (person, request, skills) if skills else (person, request))
 
-    def leave_line(self, waiter: str) -> Reply:
-        return self._run("leave_line", (waiter,))
+    def leave_line(self, waiter: str, person: str, request: str, last_token: int) -> Reply:
+        return self._run("leave_line", (waiter, person, request, str(last_token)))
 
     def renew(self, held: Held, request: str) -> Reply:
         id, token, person = held

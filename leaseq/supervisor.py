@@ -162,9 +162,8 @@ class Supervisor:
         if running.process is None or not has_ended(running.process):
             return
         running.ended, running.process = running.process, None
-        _signal_group(
-            running.ended.pid, signal.SIGTERM
-        )  # what it left behind; killed ahead of the next start
+        # What it left behind is asked to end now, and killed ahead of the next start.
+        _signal_group(running.ended.pid, signal.SIGTERM)
         code = _exit_code(running.ended)
         if now - running.started > STEADY:
             running.backoff = FIRST_BACKOFF

@@ -4,6 +4,8 @@ The line is kept in the server, so it holds across processes; the scripts that p
 take the first of the line out of it and publish who that is. Each client that waits listens on one
 connection of its own, to the queues that somebody waits on. A message that was lost costs little:
 everybody who waits also looks by themselves every second or two, and when the first lease may run out.
+So does a waiter that was killed: when a waiter of another client is woken, the longest waiting one here
+looks a moment later, and the server hands on what the other one did not come for.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
-from leaseq.errors import LeaseqError, ServerUnavailable
+from leaseq.errors import ServerUnavailable
 from leaseq.model import Lease
 
 _LOOK_AGAIN = (1.0, 2.0)  # seconds, at random between: not all at once
@@ -27,17 +29,30 @@ _LINGER = 5.0  # seconds that the listener stays with a queue when nobody waits 
 _TICK = 0.05  # seconds until it sees that somebody waits on another queue
 _SILENCE = 2.0  # seconds after which it asks a link whether it is there, and again until it gives it up
 
-Attempt = Callable[[str, bool], Lease | float]
-"""One try: given the waiter and whether they were woken, the lease, or in how many seconds to look again."""
+_CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter was woken; the scripts give it 0.2 to come
+
+
+class LookAgain(NamedTuple):
+    """There is nothing now for a waiter."""
+
+    seconds: float  # until the next look
+    last_token: int  # of the queue; 0 where it was not told
+
+
+Attempt = Callable[[str, bool], Lease | LookAgain]
+"""One try: given the waiter and whether they were woken."""
 
 
 class Waiter:
-    """One call that waits. ``woken`` is set when it is its turn."""
+    """One call that waits. ``roused`` is set when it has to look up: it is its turn, it is time to check on
+    others, or its wait is over."""
 
-    def __init__(self, name: str, channel: str) -> None:
+    def __init__(self, name: str, channel: str, stop: threading.Event | None) -> None:
         self.name = name
         self.channel = channel
-        self.woken = threading.Event()
+        self.stop = stop
+        self.roused = threading.Event()
+        self.woken = False  # changes under the listener's lock
 
 
 class _Channel:
@@ -47,6 +62,7 @@ class _Channel:
         self.waiters: dict[str, Waiter] = {}
         self.heard = threading.Event()
         self.quiet_since = 0.0
+        self.check_at = float("inf")  # when the first of the waiters is to check on others
 
 
 class Listener:
@@ -66,17 +82,21 @@ class Listener:
         self._number = 0
         self.closed = False
 
-    def join(self, name: str) -> Waiter:
-        """Wait on the queue of this channel."""
+    def join(self, name: str, stop: threading.Event | None = None) -> Waiter:
+        """Wait on the queue of this channel, until ``stop`` is set at most."""
         with self._lock:
             self._number += 1
-            waiter = Waiter(f"{self._process}.{self._number}", name)
+            waiter = Waiter(f"{self._process}.{self._number}", name, stop)
             channel = self._channels.setdefault(name, _Channel())
             channel.waiters[waiter.name] = waiter
             if self._thread is None:
                 self._thread = threading.Thread(target=self._live, name="leaseq-waiting", daemon=True)
                 self._thread.start()
-        channel.heard.wait(1)  # not to miss the first message; it is no matter if one is missed
+        try:
+            channel.heard.wait(1)  # not to miss the first message; it is no matter if one is missed
+        except BaseException:  # Ctrl-C
+            self.leave(waiter)
+            raise
         return waiter
 
     def leave(self, waiter: Waiter) -> None:
@@ -85,13 +105,24 @@ class Listener:
             del channel.waiters[waiter.name]
             channel.quiet_since = time.monotonic()
 
+    def take_turn(self, waiter: Waiter) -> bool:
+        """Whether it was woken since it was asked last. What rouses it from here on is not lost."""
+        with self._lock:
+            waiter.roused.clear()
+            woken, waiter.woken = waiter.woken, False
+            return woken
+
+    def has_ended(self, stop: threading.Event | None) -> bool:
+        """Whether a wait is over ahead of its time."""
+        return self.closed or (stop is not None and stop.is_set())
+
     def close(self) -> None:
         """Whoever waits gets nothing now, and nobody waits any more."""
         with self._lock:
             self.closed = True
             for channel in self._channels.values():
                 for waiter in channel.waiters.values():
-                    waiter.woken.set()
+                    waiter.roused.set()
 
     def _live(self) -> None:
         while True:
@@ -133,6 +164,7 @@ class Listener:
         now = time.monotonic()
         with self._lock:
             for name, channel in list(self._channels.items()):
+                self._rouse(channel, now)
                 if not channel.waiters and (self.closed or now - channel.quiet_since > _LINGER):
                     del self._channels[name]
             wanted = set(self._channels)
@@ -145,6 +177,15 @@ class Listener:
             subscribed.update(wanted)
         return bool(wanted)
 
+    def _rouse(self, channel: _Channel, now: float) -> None:
+        """Those whose wait was ended, and the first one where it is time to check on others."""
+        for waiter in channel.waiters.values():
+            if now >= channel.check_at:
+                channel.check_at = float("inf")
+                waiter.roused.set()
+            if self.has_ended(waiter.stop):
+                waiter.roused.set()
+
     def _take(self, message: dict[str, Any]) -> None:
         """Whose turn it is, or that a queue is heard from now on."""
         with self._lock:
@@ -156,7 +197,10 @@ class Listener:
             elif message["type"] == "message":
                 for name in message["data"].decode().split(" "):
                     if name in channel.waiters:
-                        channel.waiters[name].woken.set()
+                        channel.waiters[name].woken = True
+                        channel.waiters[name].roused.set()
+                    else:
+                        channel.check_at = min(channel.check_at, time.monotonic() + _CHECK_ON_OTHERS)
 
 
 _listeners: WeakSet[Listener] = WeakSet()
@@ -170,33 +214,22 @@ def _reset_all() -> None:
 os.register_at_fork(after_in_child=_reset_all)
 
 
-def wait_for(
-    listener: Listener, channel: str, seconds: float, attempt: Attempt, leave: Callable[[str], object]
-) -> Lease | None:
-    """Try until there is a lease or the time is over; ``leave`` takes the waiter out of the line then."""
+def wait_for(listener: Listener, waiter: Waiter, seconds: float, attempt: Attempt) -> Lease | None:
+    """Try until there is a lease, the time is over or the wait was ended. The caller leaves the line."""
     until = time.monotonic() + seconds
-    waiter = listener.join(channel)
-    found: Lease | float = 0
-    try:
-        while True:
-            woken = waiter.woken.is_set()
-            waiter.woken.clear()
-            left = until - time.monotonic()
-            try:
-                found = attempt(waiter.name, woken)
-            except ServerUnavailable:  # it may come back, or another take its place, while there is time
-                if left <= 0 or listener.closed:
-                    raise
-                found = random.uniform(*_AWAY)  # noqa: S311 - not all at once
-            if isinstance(found, Lease):
-                return found
-            left = until - time.monotonic()
-            if left <= 0 or listener.closed:
-                return None
-            look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once
-            waiter.woken.wait(min(left, look_again, max(found, 0.01)))
-    finally:
-        listener.leave(waiter)
-        if not isinstance(found, Lease):
-            with suppress(LeaseqError):
-                leave(waiter.name)
+    while not listener.has_ended(waiter.stop):
+        woken = listener.take_turn(waiter)
+        try:
+            found = attempt(waiter.name, woken)
+        except ServerUnavailable:  # it may come back, or another take its place, while there is time
+            if time.monotonic() >= until or listener.has_ended(waiter.stop):
+                raise
+            found = LookAgain(random.uniform(*_AWAY), 0)  # noqa: S311 - not all at once
+        if isinstance(found, Lease):
+            return found
+        left = until - time.monotonic()
+        if left <= 0:
+            break
+        look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once
+        waiter.roused.wait(min(left, look_again, max(found.seconds, 0.01)))
+    return None

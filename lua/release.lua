@@ -27,23 +27,14 @@ if not status then return { 'no-queue' } end
 --- @include end_grant
 --- @include describe
 --- @include die
+--- @include let_go
 local first = read_item(id)
 if not first then return { 'no-item' } end
 local died = died_before(first)
 for _, member in ipairs(assignments(id)) do
   local grant = call('HGET', LEDGER, 'g:' .. member)
   if is_held(grant) and (whose == '' or string.match(grant, '^%d+\t([^\t]*)') == whose) then
-    local item = read_item(member)
-    local token = end_grant(item, grant, 'released ' .. at)
-    count('released')
-    note('released', id .. '\t' .. token .. '\t' .. ARGV[3])
-    if died then
-      to_dead(item, now)
-      note('died', id .. '\t\t')
-    else
-      place(item, true, now)
-    end
-    call('ZREM', RESERVED, member)
+    let_go(member, grant, ARGV[3], died)
     now = now + 1
   end
 end

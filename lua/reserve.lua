@@ -8,7 +8,8 @@ ARGV   1 the time in microseconds, or '' for the server's   2 person   3 request
        4 the person's skills, sorted, with commas between; left out where there are none
        5 who waits for it, 6 whether they were woken, 0 or 1; both left out where nobody does
 REPLY  {'leased', id, grant, record, draft or nil}
-       {'nothing'}, to a waiter {'nothing', in how many microseconds to look again}
+       {'nothing', in how many microseconds a waiter is to look again or '', the queue's last token}
+       {'nothing'}: there is no queue
        {'more'}: there is more to look at than fits one call; ask again ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -25,4 +26,4 @@ local done, whom, id
 if waiter then
   --- @include wait
 end
-return reply or { 'nothing' }
+return reply or { 'nothing', '', token }

@@ -17,6 +17,7 @@ if not status then return { 'no-queue' } end
 --- @include queue_time
 --- @include shelves
 --- @include due
+--- @include waiting
 local inbound, oldest = 0, nil
 each_shelf(function(row, shelf)
   local key = shelf_key(row, shelf)
@@ -29,7 +30,7 @@ for i = 3, 6 do reply[i] = call('ZCARD', KEYS[i]) end
 reply[7] = oldest and string.format('%.0f', math.max(now - oldest, 0)) or false
 reply[8] = paused or false
 reply[9] = call('ZCOUNT', DUE, '-inf', '(' .. string.format('%.0f', now))
-reply[10] = call('ZCARD', string.sub(LEDGER, 1, -7) .. 'line')
+reply[10] = waiting()
 local counted = { ['n:reserved'] = token, ['n:finished'] = finished }
 for i, value in ipairs(call('HMGET', LEDGER, unpack(fields))) do
   reply[10 + i] = counted[fields[i]] or value or 0

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
-from functools import partial
+from contextlib import suppress
 from typing import Literal
 
 from leaseq import arguments, form, records, strict
 from leaseq.connection import Reply
-from leaseq.errors import Invalid, LeaseLost
+from leaseq.errors import Invalid, LeaseLost, LeaseqError
 from leaseq.model import Failed, Finished, Held, Json, Lease, Nothing
 from leaseq.queue.base import Base
-from leaseq.waiting import wait_for
+from leaseq.waiting import LookAgain, Waiter, wait_for
 
 _REASONS: dict[bytes, Literal["empty", "held", "not-eligible"]] = {
     b"empty": "empty",
@@ -33,37 +34,86 @@ class Working(Base):
         *,
         skills: Sequence[str] = (),
         wait: float = 0,
+        stop: threading.Event | None = None,
         request_id: str | None = None,
     ) -> Lease | None:
         """One item that nobody else has, or None where there is nothing now (``why_nothing`` says why).
 
         ``wait``: up to so many seconds for there to be something, in line with all others who wait.
-        A person whose hands are full gets one back that they hold. ``request_id`` names this call, so
-        that sending it again gives the same lease.
+        ``stop``, once set, ends that wait at once, as closing the client and an exception do: then the caller
+        has left the line, and holds nothing by this call. A person whose hands are full gets one back that
+        they hold. ``request_id`` names this call, so that sending it again gives the same lease.
         """
         who, can = strict.person_name(person), ",".join(strict.skills(skills))
         request = arguments.request(request_id)
-        if wait == 0:
+        if stop is not None and not isinstance(stop, threading.Event):
+            raise Invalid("stop", "a threading.Event, or None")
+        if wait != 0:
+            return self._reserve_waiting(who, request, can, strict.number(wait, "wait", 0, MAX_WAIT), stop)
+        try:
             found = self._reserve(who, request, can)
-        else:
-            seconds = strict.number(wait, "wait", 0, MAX_WAIT)
-            found = self._reserve(who, request, can)
-            if not isinstance(found, Lease):
-                attempt = partial(self._reserve, who, request, can)
-                listener, leave = self._client.listener, self._moves.leave_line
-                return wait_for(listener, self._keys.wake, seconds, attempt, leave)
+        except LeaseqError:
+            raise
+        except BaseException:  # Ctrl-C
+            self._leave_line("", who, request, 0, broken_off=True)
+            raise
         return found if isinstance(found, Lease) else None
+
+    def _reserve_waiting(
+        self, who: str, request: str, can: str, seconds: float, stop: threading.Event | None
+    ) -> Lease | None:
+        """However it ends: either the caller has the lease, or the queue has the item."""
+        listener, last_token = self._client.listener, 0
+        waiter: Waiter | None = None
+
+        def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
+            nonlocal last_token
+            found = self._reserve(who, request, can, name, woken)
+            if isinstance(found, LookAgain):
+                last_token = max(last_token, found.last_token)
+            return found
+
+        def leave_line(broken_off: bool) -> None:
+            name = waiter.name if waiter is not None else ""
+            self._leave_line(name, who, request, last_token, broken_off=broken_off)
+
+        if listener.has_ended(stop):
+            return None
+        try:
+            found: Lease | LookAgain | None = attempt()
+            if not isinstance(found, Lease):
+                waiter = listener.join(self._keys.wake, stop)
+                found = wait_for(listener, waiter, seconds, attempt)
+            if found is None or listener.has_ended(stop):
+                leave_line(broken_off=False)
+                return None
+            return found
+        except BaseException as error:
+            leave_line(broken_off=not isinstance(error, LeaseqError))
+            raise
+        finally:
+            if waiter is not None:
+                listener.leave(waiter)
+            if listener.closed:
+                self._client.drop_idle_links()  # the one by which the line was left
+
+    def _leave_line(self, waiter: str, who: str, request: str, last_token: int, *, broken_off: bool) -> None:
+        """Out of the line, with what came meanwhile given back. A call that was ``broken_off`` may still lie
+        unread at the server: by the time that it has answered one more, it has read that one, too."""
+        with suppress(LeaseqError):
+            for _ in range(2 if broken_off else 1):
+                self._moves.leave_line(waiter, who, request, last_token)
 
     def _reserve(
         self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
-    ) -> Lease | float:
-        """A lease; or, to a waiter, in how many seconds to look again."""
+    ) -> Lease | LookAgain:
         reply = self._moves.reserve(who, request, can, waiter, woken)
         while reply.code == b"more":
             reply = self._moves.reserve(who, request, can, waiter, woken)
         if reply.code == b"leased":
             return records.lease(self.name, reply.rest)
-        return int(reply.rest[0]) / 1e6 if reply.rest else MAX_WAIT
+        again, last_token = reply.rest or (b"", 0)  # there is no queue
+        return LookAgain(int(again or MAX_WAIT * 1_000_000) / 1e6, int(last_token))
 
     def renew(
         self,

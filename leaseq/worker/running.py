@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Literal
 
@@ -23,7 +24,7 @@ from leaseq.worker.link import Link
 from leaseq.worker.renewing import Renewer
 from leaseq.worker.source import Handler, Source
 
-_WAIT = 2.0  # seconds in a queue's line, shared out where there are several; a stop waits that long
+_WAIT = 2.0  # seconds in a queue's line, shared out where there are several
 _LOOK = 1.0  # seconds at most between two looks at what the thread of run() is told
 _MAX_CONCURRENCY = 256
 
@@ -217,7 +218,8 @@ class Worker:
         try:
             inside = self._link.patiently(source.enter, self._stop)
             if inside:
-                lease, new = self._link.patiently(lambda: source.reserve(self._skills, wait), self._stop)
+                reserve = partial(source.reserve, self._skills, wait, self._stop)
+                lease, new = self._link.patiently(reserve, self._stop)
         except (ServerUnavailable, ServerRefused):
             pass  # the log has it
         finally:

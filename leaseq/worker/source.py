@@ -50,7 +50,7 @@ class Source:
             self._inside += 1
             return True
 
-    def reserve(self, skills: Sequence[str], wait: float) -> tuple[Lease | None, bool]:
+    def reserve(self, skills: Sequence[str], wait: float, stop: threading.Event) -> tuple[Lease | None, bool]:
         """A lease, and whether this grant is seen for the first time: full hands get one back that they hold.
 
         First what a crash left, or a reserve whose reply was lost, which hands that are not full keep.
@@ -58,7 +58,7 @@ class Source:
         if self._unsure and (lease := self._unknown()) is not None:
             return lease, True
         try:
-            found = self.queue.reserve(self._person, skills=skills, wait=wait)
+            found = self.queue.reserve(self._person, skills=skills, wait=wait, stop=stop)
         except (ServerUnavailable, ServerRefused):
             self._unsure = True
             raise

@@ -8,5 +8,5 @@ if reply and reply[1] == 'leased' then
 elseif not reply then
   local again = stand_in_line(waiter)
   if woken == '1' and (shelves ~= '' or open == 'mixed') and open ~= 'paused' then wake(1, waiter) end
-  return { 'nothing', again }
+  return { 'nothing', again, token }
 end

@@ -230,7 +230,12 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("reserve with skills", only_skilled, "reserve", skilled),
     ("fail", lease, "fail", lambda q, held: q.fail(held, "torn").retry_at),
     ("fail for good", last_attempt, "fail", lambda q, held: q.fail(held, "torn").retry_at),
-    ("leave the line", nothing, "leave_line", lambda q, _: q._moves.leave_line("somebody").code),
+    (
+        "leave the line",
+        nothing,
+        "leave_line",
+        lambda q, _: q._moves.leave_line("somebody", "ann", "r", 0).code,
+    ),
     ("clear", three_ran_out, "clear", lambda q, _: q.clear().more),
     ("revive", dead, "revive", lambda q, _: q.revive("a").state),
     ("release", lease, "release", lambda q, _: q.release("a").state),

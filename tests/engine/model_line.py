@@ -16,6 +16,7 @@ class Waiter:
     name: str
     until: datetime  # believed to be there
     woken: bool = False  # and on the way
+    late: bool = False  # woken, and did not come
 
 
 class Line:
@@ -32,9 +33,11 @@ class Line:
         """At the end; who was here before has their place."""
         now = self.now()
         waiter = self.waiters.setdefault(name, Waiter(name, now))
-        waiter.woken = False
-        if waiter.until - now < BELIEVED / 2:
+        if waiter.late or waiter.until - now < BELIEVED / 2:
             waiter.until = now + BELIEVED
+        waiter.woken = waiter.late = False
+        while (first := self.standing()[0]).until < now:
+            self.leave(first.name)
 
     def leave(self, name: str) -> None:
         self.waiters.pop(name, None)
@@ -57,6 +60,24 @@ class Line:
                 return
             self.leave(waiter.name)
 
+    def look_by_oneself(self, name: str) -> bool:
+        """They stand where they stood. Two are woken for each who was woken and did not come in time; gives
+        whether that is for others to come first."""
+        if name not in self.waiters or self.waiters[name].woken:
+            return False
+        self.stand(name)
+        if self.last is None or self.now() - self.last < ON_THE_WAY:
+            return False
+        first = self.standing()[0].name
+        late = [one for one in self.waiters.values() if one.woken and not one.late]
+        for one in [one for one in self.waiters.values() if one.woken]:
+            one.late = True
+            if one.until < self.now():
+                self.leave(one.name)
+        for _ in range(2 * len(late)):
+            self.wake()
+        return bool(late) and first != name
+
     def drop(self, still: list[str]) -> None:
         """Who is believed to be there no longer, but for those."""
         for waiter in self.standing():
@@ -68,6 +89,5 @@ class Line:
         waiter = self.waiters.get(name)
         if waiter is None or waiter.woken or self.last is None:
             return True
-        first, ago = self.standing()[0], self.now() - self.last
-        alone = first is waiter or first.until < self.now()
-        return ago >= SETTLED or (ago >= ON_THE_WAY and alone)
+        ago = self.now() - self.last
+        return ago >= SETTLED or (ago >= ON_THE_WAY and self.standing()[0] is waiter)

@@ -240,10 +240,10 @@ class Machine(Managed):
             if end == "look":
                 self.look(waiter)
                 return
-            del self.waiting[waiter]
+            person = self.waiting.pop(waiter)
             if end == "leave":
                 woken = self.model.line.is_woken(waiter)
-                self.queue._moves.leave_line(waiter)
+                self.queue._moves.leave_line(waiter, person, f"wait of {waiter}", 0)
                 self.model.line.leave(waiter)
                 if woken:
                     self.passed_on()

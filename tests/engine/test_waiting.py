@@ -6,11 +6,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import leaseq
 from leaseq.keys import Keys
+from leaseq.waiting import LookAgain
 from tests.conftest import Clock, Server
 from tests.engine.waiters import LONG, Start, got, in_line
 from tests.patience import eventually
@@ -149,6 +151,56 @@ def test_who_was_killed_after_being_woken_is_forgotten(
     assert server.redis.hget(keys.ledger, "line") is None
 
 
+def test_who_stands_in_line_for_long_is_woken_first(
+    timed: leaseq.Queue, clock: Clock, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as they look now and then, as who waits does."""
+    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (0.05, 0.05))
+    looks: list[str] = []
+    reserve = leaseq.Queue._reserve
+
+    def look(self: leaseq.Queue, who: str, *more: Any) -> Any:
+        looks.append(who)
+        return reserve(self, who, *more)
+
+    monkeypatch.setattr(leaseq.Queue, "_reserve", look)
+    timed.configure()
+    ann, bob = start("ann", on=timed), start("bob", on=timed)
+    for _ in range(4):
+        clock.tick(2)
+        seen = len(looks)
+        eventually(lambda seen=seen: {"ann", "bob"} <= set(looks[seen + 1 :]))  # type: ignore[misc]
+    timed.enqueue({}, id="a")
+    assert got(ann) == ["a"]
+    timed.enqueue({}, id="b")
+    assert got(bob) == ["b"]
+
+
+def test_a_wake_up_between_two_looks_is_not_lost(
+    server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The item comes, and its wake-up is heard, while the answer is under way that there is nothing."""
+    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (LONG, LONG))
+    queue.configure()
+
+    class Meanwhile(leaseq.Queue):
+        def _reserve(
+            self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+        ) -> leaseq.Lease | LookAgain:
+            if woken or not waiter:
+                return super()._reserve(who, request, can, waiter, woken)
+            if not queue.stats().inbound:  # else she looks by herself, since her time is over
+                super()._reserve(who, request, can, waiter)
+                queue.enqueue({}, id="a")
+                channel = server.client.listener._channels[Keys(queue.name).wake]
+                eventually(channel.waiters[waiter].roused.is_set)
+            return LookAgain(LONG, 0)
+
+    lease = Meanwhile(server.client, queue.name).reserve("ann", wait=LONG / 2)
+    assert lease is not None
+    assert lease.id == "a"
+
+
 @pytest.fixture
 def stand(timed: leaseq.Queue, clock: Clock) -> Callable[..., None]:
     """Let people stand in line, a moment apart, each as the waiter of their name."""
@@ -229,7 +281,7 @@ def test_who_was_woken_and_leaves_makes_room_for_the_next(
     stand("ann", "bob")
     timed.enqueue({})
     assert timed.stats().waiting == 1
-    timed._moves.leave_line("ann")
+    timed._moves.leave_line("ann", "ann", "r-ann", 0)
     assert timed.stats().waiting == 0
 
 

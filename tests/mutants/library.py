@@ -167,7 +167,22 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/queue/working.py",
-        "undo_finish waiting",
+        "undo_finish waiting ended_waits",
+        (
+            "who stops waiting stays in line",
+            "                self._moves.leave_line(waiter, who, request, last_token)\n",
+            "                pass\n",
+        ),
+        (
+            "what came while a wait was ended is handed over",
+            "if found is None or listener.has_ended(stop):",
+            "if found is None:",
+        ),
+        (
+            "what came while a wait was interrupted lies there",
+            "            leave_line(broken_off=not isinstance(error, LeaseqError))\n",
+            "            del error\n",
+        ),
         ("a wait of any length", '"wait", 0, MAX_WAIT)', '"wait", 0, 10 * MAX_WAIT)'),
         ("a finish is undone for a minute", "UNDO_SECONDS * 1_000_000", "4 * UNDO_SECONDS * 1_000_000"),
     ),
@@ -297,6 +312,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "leaseq/worker/renewing.py",
         "worker/leases",
         ("a renewal comes when the lease is over", "_PART = 1 / 3", "_PART = 1.5"),
+        (
+            "a lease dropped while its renewal is on its way is renewed for ever",
+            "            if new or key in self._kept:\n",
+            "            if True:\n",
+        ),
         (
             "renewals that are used up are tried for ever",
             "        except LeaseqError as error:  # lost",

@@ -13,17 +13,21 @@ MUTANTS: tuple[Mutant, ...] = (
             "(whose == '' or string.match(grant, '^%d+\\t([^\\t]*)') == whose)",
             "whose",
         ),
-        ("a released item of a dead one lives on", "    if died then\n", "    if false then\n"),
-        ("the journal has no death of what is released", "      note('died', id .. '\\t\\t')\n", ""),
-        ("what is released stays in reserved", "    call('ZREM', RESERVED, member)\n", ""),
     ),
     *mutants(
-        "lua/release.lua",
+        f"{INCLUDES}/let_go.lua",
+        "manager_moves answers",
+        ("a released item of a dead one lives on", "  if died then\n", "  if false then\n"),
+        ("the journal has no death of what is released", "    note('died', id .. '\\t\\t')\n", ""),
+        ("what is released stays in reserved", "  call('ZREM', RESERVED, member)\n", ""),
+    ),
+    *mutants(
+        f"{INCLUDES}/let_go.lua",
         "broken_off",
         (
             "what is released leaves reserved before it is anywhere else",
-            "    count('released')\n",
-            "    call('ZREM', RESERVED, member)\n    count('released')\n",
+            "  count('released')\n",
+            "  call('ZREM', RESERVED, member)\n  count('released')\n",
         ),
     ),
     *mutants(
@@ -210,17 +214,30 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/line.lua",
-        "waiting",
+        "waiting killed_waiters",
         (
             "who died in line is woken",
-            "if (string.match(call('HGET', LINE_UNTIL, waiter) or '', '^%d+') or 0) + 0 >= now then",
-            "if waiter then",
+            "return (string.match(call('HGET', LINE_UNTIL, waiter) or '', '^%d+') or 0) + 0 >= now",
+            "return waiter",
         ),
         (
             "who was killed after being woken is never forgotten",
-            "    call('EXPIRE', LINE_UNTIL, FORGOTTEN)",
-            "    ",
+            "  call('EXPIRE', LINE_UNTIL, FORGOTTEN) --",
+            "  --",
         ),
+        ("a line of the killed is never forgotten", "  call('EXPIRE', LINE, FORGOTTEN)\n", ""),
+        (
+            "who stands in line longer than five seconds is no longer woken first",
+            "if not until_ or late ~= '' or until_ - now < BELIEVED / 2 then",
+            "if not until_ or late ~= '' then",
+        ),
+        ("who was killed stands in front of who is there", "  first_in_line()\n  return", "  return"),
+        ("one wake-up looks at a few of the killed", "until #woken >= count or not next_[1]", "until true"),
+    ),
+    *mutants(
+        f"{INCLUDES}/waiting.lua",
+        "killed_waiters",
+        ("who was killed is counted", "    if there[waiter] then count", "    if waiter then count"),
     ),
     *mutants(
         f"{INCLUDES}/wait.lua",
@@ -242,14 +259,40 @@ MUTANTS: tuple[Mutant, ...] = (
         "waiting",
         (
             "who looks first overtakes who began first",
-            "if last and now - last < SETTLED then",
-            "if last and now < 0 then",
+            " now - last < ON_THE_WAY or (pass_on() and not first) or (now - last < SETTLED and not first)",
+            " pass_on() and not first",
+        ),
+    ),
+    *mutants(
+        f"{INCLUDES}/wait_turn.lua",
+        "killed_waiters",
+        (
+            "who was killed takes a wake-up along",
+            "  if late > 0 then wake(math.min(2 * late, MOST_WOKEN)) end\n",
+            "",
+        ),
+        (
+            "who looks first takes the turn of who does not come",
+            "(pass_on() and not first)",
+            "(pass_on() and false)",
+        ),
+        (
+            "who is slow to come loses their place",
+            "        call('HSET', LINE_UNTIL, name, terms .. ' late')\n",
+            "        call('HDEL', LINE_UNTIL, name)\n",
         ),
     ),
     *mutants(
         "lua/leave_line.lua",
-        "waiting",
+        "waiting ended_waits",
         ("who leaves takes their wake-up along", "  wake(1)\n", ""),
+        (
+            "what came to an ended wait stays with nobody",
+            "  let_go(newest, grant, person, died_before(read_item(newest)))\n  tell()\n",
+            "",
+        ),
+        ("an ended wait gives back what another call got", "latest == request and", "newest and"),
+        ("an ended wait gives back an older lease", "string.match(grant, '^%d+') + 0 > ARGV[5] + 0", "true"),
     ),
     *mutants(
         "lua/items.lua",

@@ -137,14 +137,32 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/waiting.py",
-        "waiting listener",
+        "ended_waits waiting listener killed_waiters",
         (
             "who waits outlives their client",
-            "listener.closed:\n                return None",
-            "not left:\n                return None",
+            "return self.closed or (stop is not None and stop.is_set())",
+            "return stop is not None and stop.is_set()",
         ),
-        ("who stops waiting stays in line", "                leave(waiter.name)\n", "                pass\n"),
-        ("a wait goes on past its time", "min(left, look_again, max(found, 0.01))", "look_again + left"),
+        (
+            "a stop is heard when it is time to look",
+            "            if self.has_ended(waiter.stop):\n                waiter.roused.set()\n",
+            "",
+        ),
+        (
+            "nobody looks in the place of who was killed elsewhere",
+            "min(channel.check_at, time.monotonic() + _CHECK_ON_OTHERS)",
+            "channel.check_at",
+        ),
+        (
+            "a wake-up between two looks is lost",
+            "        look_again = random.uniform(*_LOOK_AGAIN)",
+            "        listener.take_turn(waiter)\n        look_again = random.uniform(*_LOOK_AGAIN)",
+        ),
+        (
+            "a wait goes on past its time",
+            "min(left, look_again, max(found.seconds, 0.01))",
+            "look_again + left",
+        ),
         ("a wake-up of somebody else is mine", "if name in channel.waiters:", "for name in channel.waiters:"),
         ("a silent link is kept", "elif asked and silence > 2 * _SILENCE:", "elif asked and silence < 0:"),
     ),

@@ -46,7 +46,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "why_nothing": lambda queue: queue.why_nothing("bob"),
     "stats": lambda queue: queue.stats(),
     "told": lambda queue: queue.told("one"),
-    "leave_line": lambda queue: queue._moves.leave_line("waiter"),
+    "leave_line": lambda queue: queue._moves.leave_line("waiter", "ann", "r", 0),
 }
 # What is no call of a queue's own, or answers for any schema.
 OTHERS = {"confirm", "journal", "schema", "story"}

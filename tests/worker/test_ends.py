@@ -8,6 +8,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import Any
 
 import pytest
 
@@ -103,15 +105,35 @@ def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queu
     assert (queue.stats().inbound, queue.stats().reserved) == (1, 0)
 
 
-def test_what_comes_when_it_is_to_stop_is_given_back(
+def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.running._WAIT", PATIENCE)
+    monkeypatch.setattr("leaseq.worker.running._WAIT", 10 * PATIENCE)
     queue.configure()
-    running = start(lambda _: None, grace=PATIENCE)
+    running = start(lambda _: None, grace=10 * PATIENCE)
     eventually(lambda: in_line(server, queue) == 1, "it waits")
-    running.worker.stop()
+    assert running.stop() == leaseq.Worked()
+    assert in_line(server, queue) == 0
+    queue.enqueue({}, id="one")
+    assert queue.get("one").attempts == 0
+
+
+def test_what_comes_when_it_is_to_stop_is_given_back(
+    queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Handed over just ahead of the stop."""
+    reserve, workers = leaseq.Queue.reserve, SimpleQueue[leaseq.Worker]()
+
+    def late(self: leaseq.Queue, person: str, **more: Any) -> leaseq.Lease | None:
+        found = reserve(self, person, **more)
+        if found is not None:
+            workers.get(timeout=PATIENCE).stop()
+        return found
+
+    monkeypatch.setattr(leaseq.Queue, "reserve", late)
     queue.enqueue({})
+    running = start(lambda _: None, grace=PATIENCE)
+    workers.put(running.worker)
     assert running.ended() == leaseq.Worked(given_back=1)
     assert queue.stats().inbound == 1
 

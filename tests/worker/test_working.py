@@ -32,10 +32,10 @@ def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
     """Whoever asked before the finish came to the server may hear of it afterwards."""
     queue.enqueue({})
     source = Source(queue, lambda _: None, "bot", 2)
-    lease, new = source.reserve((), 0)
+    lease, new = source.reserve((), 0, threading.Event())
     assert new
     source.leave(lease)
-    assert source.reserve((), 0) == (lease, False)
+    assert source.reserve((), 0, threading.Event()) == (lease, False)
 
 
 def test_an_item_that_comes_later_is_taken(queue: leaseq.Queue, start: Start) -> None:
