@@ -26,7 +26,7 @@ from leaseq.model import Lease
 _LOOK_AGAIN = (1.0, 2.0)  # seconds, at random between: not all at once
 _AWAY = (0.1, 0.5)  # seconds until one looks again whose server is away
 _LINGER = 5.0  # seconds that the listener stays with a queue when nobody waits on it any more
-_TICK = 0.05  # seconds until it sees that somebody waits on another queue
+_TICK = 0.05  # seconds until it sees that somebody waits on another queue, or that a wait was ended
 _SILENCE = 2.0  # seconds after which it asks a link whether it is there, and again until it gives it up
 
 _CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter was woken; the scripts give it 0.2 to come
@@ -80,6 +80,7 @@ class Listener:
         self._thread: threading.Thread | None = None
         self._process = secrets.token_hex(6)
         self._number = 0
+        self._rouse_at = 0.0
         self.closed = False
 
     def join(self, name: str, stop: threading.Event | None = None) -> Waiter:
@@ -163,8 +164,11 @@ class Listener:
         """Hear the queues that somebody waits on, or did a moment ago. False: there is none."""
         now = time.monotonic()
         with self._lock:
+            due = now >= self._rouse_at  # and not with each message: many may wait
+            self._rouse_at = now + _TICK if due else self._rouse_at
             for name, channel in list(self._channels.items()):
-                self._rouse(channel, now)
+                if due:
+                    self._rouse(channel, now)
                 if not channel.waiters and (self.closed or now - channel.quiet_since > _LINGER):
                     del self._channels[name]
             wanted = set(self._channels)

@@ -43,7 +43,7 @@ def interrupt() -> None:
 
 @pytest.fixture(autouse=True)
 def looks_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (LONG, LONG))
+    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (600, 600))
 
 
 def is_as_if_nobody_had_asked(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:
@@ -87,11 +87,21 @@ def test_a_reserve_without_a_wait_that_is_interrupted_takes_nothing_either(
     assert is_as_if_nobody_had_asked(queue, server)
 
 
+class LooksOnce(leaseq.Queue):
+    """It looks again only where it is roused."""
+
+    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
+        found = super()._reserve(*given, **more)
+        return found if isinstance(found, leaseq.Lease) else found._replace(seconds=600)
+
+
 def test_an_event_ends_a_wait_at_once(server: Server, queue: leaseq.Queue) -> None:
     queue.configure()
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        ann: Future[leaseq.Lease | None] = pool.submit(queue.reserve, "ann", wait=600, stop=stop)
+        ann: Future[leaseq.Lease | None] = pool.submit(
+            LooksOnce(server.client, queue.name).reserve, "ann", wait=600, stop=stop
+        )
         eventually(lambda: queue.stats().waiting == 1, "she waits")
         stop.set()
         assert ann.result(LONG) is None

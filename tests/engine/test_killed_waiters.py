@@ -134,14 +134,15 @@ def test_who_was_slow_to_come_keeps_their_place(
     assert look(timed, "slow", woken=True) == "b"
 
 
+@pytest.mark.parametrize("seconds", [0.25, 3.5])
 def test_who_looks_first_does_not_take_the_turn_of_who_began_first(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], seconds: float
 ) -> None:
     """Where the one that was woken does not come: all that may come for it are woken, and begin anew."""
     timed.configure()
     stand("killed", "ann", "bob")
     timed.enqueue({}, id="a")
-    clock.tick(0.25)
+    clock.tick(seconds)
     assert look(timed, "bob") is None
     assert timed.stats().waiting == 0, "both are woken"
     assert look(timed, "ann", woken=True) == "a"
