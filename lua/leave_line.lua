@@ -23,10 +23,18 @@ if terms and not call('ZSCORE', LINE, waiter) and open ~= 'paused' and (shelves 
 end
 leave_line(waiter)
 
--- The request that a person's hands name is that of the newest in them, unless that one is gone by now.
-local latest, newest = string.match(holdings or '', '^ ?([^\t]*)\t.-([^\t]*)\t$')
-local grant = latest == request and newest ~= '' and call('HGET', LEDGER, 'g:' .. newest)
-if grant and string.match(grant, '^%d+') + 0 > ARGV[5] + 0 then
+-- The request that a person's hands name is that of the latest that a reserve gave them, unless that is gone by
+-- now. What they took back by an undo is no such grant.
+local member, grant, latest = nil, nil, ARGV[5] + 0
+if string.match(holdings or '', '^ ?([^\t]*)') == request then
+  --- @include grant
+  for id in string.gmatch(holdings, '\t([^\t]+)') do
+    local one = call('HGET', LEDGER, 'g:' .. id)
+    local token = string.match(one, '^%d+') + 0
+    if token > latest and not mark_of(one, 'u') then member, grant, latest = id, one, token end
+  end
+end
+if grant then
   local ITEMS, INBOUND, RESERVED, SCHEDULED, DEAD = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
   local FINISHED, JOURNAL, HISTORY = KEYS[7], KEYS[8], KEYS[9]
   --- @include rules
@@ -42,7 +50,7 @@ if grant and string.match(grant, '^%d+') + 0 > ARGV[5] + 0 then
   --- @include end_grant
   --- @include die
   --- @include let_go
-  let_go(newest, grant, person, died_before(read_item(newest)))
+  let_go(member, grant, person, died_before(read_item(member)))
   tell()
 end
 return { 'ok' }

@@ -198,3 +198,22 @@ def test_what_a_stop_is(queue: leaseq.Queue, stop: Any) -> None:
     with pytest.raises(leaseq.Invalid) as refused:
         queue.reserve("ann", wait=1, stop=stop)
     assert refused.value.field == "stop"
+
+
+def test_an_answer_undone_meanwhile_stays_in_hand(queue: leaseq.Queue) -> None:
+    """It stands behind what the interrupted reserve was granted, and under a newer token."""
+    queue.configure(holds=2)
+    queue.enqueue({}, id="a")
+    first = queue.reserve("ann")
+    queue.finish(first, {"typed": "much"})
+    queue.enqueue({}, id="b")
+
+    def undo_and_interrupt() -> None:
+        queue.undo_finish(first)
+        interrupt()
+
+    asking = Hooked(queue._client, queue.name, after_nothing=nothing, after_lease=undo_and_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        asking.reserve("ann")
+    assert [lease.id for lease in queue.mine("ann")] == ["a"]
+    assert queue.get("b").state == "inbound"

@@ -288,11 +288,16 @@ MUTANTS: tuple[Mutant, ...] = (
         ("who leaves takes their wake-up along", "  wake(1)\n", ""),
         (
             "what came to an ended wait stays with nobody",
-            "  let_go(newest, grant, person, died_before(read_item(newest)))\n  tell()\n",
+            "  let_go(member, grant, person, died_before(read_item(member)))\n  tell()\n",
             "",
         ),
-        ("an ended wait gives back what another call got", "latest == request and", "newest and"),
-        ("an ended wait gives back an older lease", "string.match(grant, '^%d+') + 0 > ARGV[5] + 0", "true"),
+        (
+            "an ended wait gives back what another call got",
+            "if string.match(holdings or '', '^ ?([^\\t]*)') == request then",
+            "if holdings then",
+        ),
+        ("an ended wait gives back an older lease", "ARGV[5] + 0\n", "-1\n"),
+        ("an ended wait gives back what was undone", " and not mark_of(one, 'u')", ""),
     ),
     *mutants(
         "lua/items.lua",

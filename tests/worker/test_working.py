@@ -47,9 +47,10 @@ def test_an_item_that_comes_later_is_taken(queue: leaseq.Queue, start: Start) ->
 
 def test_a_worker_may_be_there_before_its_queue(queue: leaseq.Queue) -> None:
     source = Source(queue, lambda lease: lease.payload, "bot", concurrency=1)
-    assert source.reserve((), 0) == (None, False)
+    stop = threading.Event()
+    assert source.reserve((), 0, stop) == (None, False)
     queue.enqueue({"n": 1}, id="one")
-    lease, new = source.reserve((), 0)
+    lease, new = source.reserve((), 0, stop)
     assert lease
     assert (lease.id, new) == ("one", True)
 
