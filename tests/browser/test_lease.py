@@ -132,17 +132,20 @@ def test_the_time_runs_out_and_somebody_else_has_it(tab: Page, person: str, lett
 def test_a_lease_that_was_taken_away_is_told_with_the_next_word(
     tab: Page, person: str, letters: leaseq.Queue
 ) -> None:
+    tab.set_viewport_size({"width": 320, "height": 480})
+    letters.enqueue({"text": "A long letter. " * 100}, id="long", priority=0)
     take(tab, person, letters)
-    letters.release("l1", by="a manager")
-    tab.get_by_label("Your answer").press_sequentially("mine")
+    tab.get_by_label("Your answer").press_sequentially("mi")
+    letters.release("long", by="a manager")
+    tab.get_by_label("Your answer").press_sequentially("ne")
     tab.clock.run_for(2_000)
-    expect(tab.get_by_text("A manager took it back")).to_be_visible()
+    expect(tab.get_by_text("A manager took it back")).to_be_in_viewport()
     expect(tab.locator(".time")).to_be_hidden()
     expect(tab.get_by_label("Your answer")).to_have_value("mine")
     judge(tab)
     tab.get_by_role("button", name="Finish and stop").click()
     expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
-    (kept,) = letters.get("l1").late_answers
+    (kept,) = letters.get("long").late_answers
     assert kept.result == {"answer": "mine"}
 
 

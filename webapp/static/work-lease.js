@@ -121,7 +121,7 @@ class Lease {
     this.isOver = true;
     this.warn(false);
     this.time.hidden = true;
-    this.note.hidden = false;
+    this.note.hidden = this.now() < this.end; // it stands there that the time ran out, until more is known
     this.look();
     every(this.signal, LOOK_AGAIN, () => this.look());
   }
@@ -134,6 +134,7 @@ class Lease {
       const known = answer.ok || answer.status === 404; // not there any more
       if (!known || text === this.told || this.signal.aborted) return;
       this.told = text;
+      this.note.hidden = false;
       this.note.innerHTML = text; // made by our own server, of the same template as the page
       localise(this.note);
     } catch {
