@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -169,6 +170,18 @@ def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
     person.sign_in("not that one")
     person.sign_in()
     assert "1 try to sign in under your name failed" in said(person)
+
+
+def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
+    app: Flask, accounts: Accounts, new_name: Callable[[str], str]
+) -> None:
+    """An é that is typed as two characters opens the same account."""
+    name = accounts.add(new_name("Jos\u00e9"), by="test", password=PASSWORD).name
+    Browser(app, unicodedata.normalize("NFD", name)).sign_in("not that one")
+    owner = Browser(app, name)
+    owner.sign_in()
+    assert "1 try to sign in under your name failed" in said(owner)
+    assert [one.what for one in told(accounts, name)] == ["sign-in.failed", "sign-in.done"]
 
 
 def test_a_new_second_step_is_told_at_the_next_sign_in(

@@ -58,16 +58,16 @@ class SignIns:
 
     def failed(self, name: str, how: str, address: str) -> None:
         """A wrong password or code, or a refusal by the identity provider."""
-        known = self._people.find(name) is not None
-        self._log.write("", "sign-in.failed", name if known else _shortened(name), f"{how}, {address}")
+        known = self._people.find(name)
+        self._log.write("", "sign-in.failed", known.name if known else _shortened(name), f"{how}, {address}")
         if known:
             with self._client.translating():
-                self._redis.hincrby(keys.FAILED, name, 1)
+                self._redis.hincrby(keys.FAILED, known.name, 1)
 
     def limited(self, name: str, how: str, address: str) -> None:
         """A try that was refused because too many failed before it."""
-        known = self._people.find(name) is not None
-        self._log.write("", "sign-in.limited", name if known else _shortened(name), f"{how}, {address}")
+        known = self._people.find(name)
+        self._log.write("", "sign-in.limited", known.name if known else _shortened(name), f"{how}, {address}")
 
     def tell(self, name: str, what: str, *, by: str, detail: str = "") -> None:
         """Keep a change of the account for the person's next sign-in. The latest ten are kept."""
