@@ -138,8 +138,8 @@ GUARDS: tuple[Guard, ...] = (
         WRITTEN,
         "webapp/accounts/sign_ins.py",
         f"{T_SIGN_INS}::test_a_password_in_the_box_for_the_name_is_kept_nowhere",
-        ('"sign-in.failed", name if known else _shortened(name)', '"sign-in.failed", name'),
-        ('"sign-in.limited", name if known else _shortened(name)', '"sign-in.limited", name'),
+        ('"sign-in.failed", known.name if known else _shortened(name)', '"sign-in.failed", name'),
+        ('"sign-in.limited", known.name if known else _shortened(name)', '"sign-in.limited", name'),
     ),
     *guards(
         WRITTEN,
