@@ -6,21 +6,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from leaseq import form, strict
-    from leaseq.connection import Client, connect
+    from leaseq import form, validation
+    from leaseq.engine.client import Client, connect
     from leaseq.errors import (
         Invalid,
         ItemNotFound,
         LeaseLost,
         LeaseqError,
-        PolicyChanged,
         QueueExists,
         QueueNotFound,
         ServerRefused,
         ServerUnavailable,
         TooLarge,
     )
-    from leaseq.model import (
+    from leaseq.models import (
         STATES,
         Answer,
         Cleared,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
         Stats,
         Told,
     )
-    from leaseq.policy import Policy
+    from leaseq.policy import Policy, PolicyChanged
     from leaseq.queue import Queue, queues
     from leaseq.worker import Worked, Worker
 
@@ -91,19 +90,19 @@ __all__ = [
     "connect",
     "form",
     "queues",
-    "strict",
+    "validation",
 ]
 
 # Each name is fetched when it is first used: redis-py and the schema validator take 0.3 s to import, and
 # neither `leaseq --help` nor a program that only catches errors needs them.
-_HOMES = ("errors", "model", "policy", "connection", "queue", "worker")
+_HOMES = ("errors", "models", "policy", "engine.client", "queue", "worker")
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that is there
 
     def __getattr__(name: str) -> object:
         if name not in __all__:
             raise AttributeError(f"module 'leaseq' has no attribute {name!r}")
-        if name in ("form", "strict"):
+        if name in ("form", "validation"):
             return import_module(f"leaseq.{name}")
         homes = (import_module(f"leaseq.{home}") for home in _HOMES)
         found = next(getattr(home, name) for home in homes if hasattr(home, name))

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leaseq.model import Item
-    from leaseq.policy import Policy
+    from leaseq.models import Item
 
 
 class LeaseqError(Exception):
@@ -80,17 +79,6 @@ class QueueExists(LeaseqError):
     def __init__(self, queue: str) -> None:
         super().__init__(f"there is a queue {queue!r} already, and it was left as it is")
         self.queue = queue
-
-
-class PolicyChanged(LeaseqError):
-    """The queue's policy is not the one that was expected, and nothing changed; ``policy`` is in force."""
-
-    def __init__(self, queue: str, policy: Policy) -> None:
-        super().__init__(
-            f"the policy of queue {queue!r} was changed meanwhile: look at what is in force, then save again"
-        )
-        self.queue = queue
-        self.policy = policy
 
 
 class ServerUnavailable(LeaseqError):

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 import jsonschema_rs
 
 from leaseq.errors import Invalid
-from leaseq.model import Json
+from leaseq.models import Json
 from leaseq.schema_size import count_checks
-from leaseq.strict import dump_json
+from leaseq.validation import dump_json
 
 MAX_ERRORS = 100
 MAX_ERROR = 300

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from hashlib import sha1
 from typing import Any, Literal
 
-from leaseq import strict
-from leaseq.errors import Invalid
-from leaseq.model import Json
+from leaseq import validation
+from leaseq.errors import Invalid, LeaseqError
+from leaseq.models import Json
 
 MAX_MARKDOWN = 65_536
 MAX_TITLE = 200
@@ -42,27 +42,27 @@ class Policy:
     instructions: str = ""  # Markdown
 
     def __post_init__(self) -> None:
-        seconds = strict.number(self.lease_seconds, "lease_seconds", 0.1, 604_800)
+        seconds = validation.number(self.lease_seconds, "lease_seconds", 0.1, 604_800)
         object.__setattr__(self, "lease_seconds", round(seconds, 6))  # the server counts microseconds
-        strict.integer(self.max_attempts, "max_attempts", 1, 1_000)
-        strict.number(self.retry_seconds, "retry_seconds", 0, 604_800)
-        strict.number(self.retry_max_seconds, "retry_max_seconds", 0, 604_800)
-        strict.integer(self.holds, "holds", 1, 100)
+        validation.integer(self.max_attempts, "max_attempts", 1, 1_000)
+        validation.number(self.retry_seconds, "retry_seconds", 0, 604_800)
+        validation.number(self.retry_max_seconds, "retry_max_seconds", 0, 604_800)
+        validation.integer(self.holds, "holds", 1, 100)
         object.__setattr__(self, "bands", _bands(self.bands))
         if self.renewals is not None:
-            strict.integer(self.renewals, "renewals", 0, 1_000_000)
+            validation.integer(self.renewals, "renewals", 0, 1_000_000)
         if not isinstance(self.share_drafts, bool):
             raise Invalid("share_drafts", "true or false")
-        strict.integer(self.answers, "answers", 1, 100)
+        validation.integer(self.answers, "answers", 1, 100)
         if self.max_abandons is not None:
-            strict.integer(self.max_abandons, "max_abandons", 1, 1_000)
-        strict.number(self.dedupe_seconds, "dedupe_seconds", 0, MAX_KEPT)
+            validation.integer(self.max_abandons, "max_abandons", 1, 1_000)
+        validation.number(self.dedupe_seconds, "dedupe_seconds", 0, MAX_KEPT)
         if self.keep_finished_seconds is not None:
-            strict.number(self.keep_finished_seconds, "keep_finished_seconds", 0, MAX_KEPT)
+            validation.number(self.keep_finished_seconds, "keep_finished_seconds", 0, MAX_KEPT)
         if self.durable not in DURABLE:
             raise Invalid("durable", "one of " + ", ".join(DURABLE))
-        strict.text(self.title, "title", MAX_TITLE)
-        strict.text(self.instructions, "instructions", MAX_MARKDOWN)
+        validation.text(self.title, "title", MAX_TITLE)
+        validation.text(self.instructions, "instructions", MAX_MARKDOWN)
 
     def updated(self, changes: Mapping[str, Any]) -> Policy:
         """This policy with some fields changed, or Invalid."""
@@ -70,7 +70,7 @@ class Policy:
         if unknown:
             raise Invalid(unknown[0], _no_field(unknown[0]))
         if "title" in changes:  # here, so that one that was set before this rule is still read
-            changes = {**changes, "title": strict.label(changes["title"], "title", MAX_TITLE)}
+            changes = {**changes, "title": validation.label(changes["title"], "title", MAX_TITLE)}
         return replace(self, **changes)
 
     @property
@@ -96,7 +96,7 @@ def _bands(value: object) -> tuple[int, int]:
     limit = "two whole numbers, the first no larger than the second"
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise Invalid("bands", limit)
-    low, high = (strict.integer(v, "bands", 0, strict.MAX_PRIORITY) for v in value)
+    low, high = (validation.integer(v, "bands", 0, validation.MAX_PRIORITY) for v in value)
     if low > high:
         raise Invalid("bands", limit)
     return low, high
@@ -151,3 +151,14 @@ def from_server(status: bytes, rules: bytes, texts: Sequence[bytes]) -> tuple[Po
     long: dict[str, Any] = {name: json.loads(text) for name, text in zip(TEXTS, texts, strict=True)}
     lease_seconds = json.loads(now[_LEASE_SECONDS - 1])
     return Policy(lease_seconds=lease_seconds, bands=bands, **values, **long), now[_FORM_VERSION - 1]
+
+
+class PolicyChanged(LeaseqError):
+    """The queue's policy is not the one that was expected, and nothing changed; ``policy`` is in force."""
+
+    def __init__(self, queue: str, policy: Policy) -> None:
+        super().__init__(
+            f"the policy of queue {queue!r} was changed meanwhile: look at what is in force, then save again"
+        )
+        self.queue = queue
+        self.policy = policy

@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from leaseq.strict import MAX_JSON_DEPTH
+from leaseq.validation import MAX_JSON_DEPTH
 
 MAX_SUBSCHEMAS = 5_000
 """Subschemas, one inside another to PAGE_LEVELS, where each reference is replaced by what it points to."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flask_openapi.openapi import OpenAPI
 
-    from webapp.accounts import Passwords
     from webapp.settings import Settings
+    from webapp.store.accounts import Passwords
 
 __all__ = ["create_app"]
 

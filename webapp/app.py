@@ -10,30 +10,32 @@ from flask_openapi.openapi import OpenAPI
 from werkzeug.routing import BaseConverter
 
 import leaseq
-from webapp import api, auth, docs, health, language, manage, metrics, people, work
-from webapp.accounts import Accounts, Passwords
-from webapp.acts import init_acts
-from webapp.api.describe import say_roles
-from webapp.api.manners import init_manners
-from webapp.cors import Cors
-from webapp.days import Days
-from webapp.errors import init_errors
-from webapp.gate import init_gate
-from webapp.headers import init_headers
-from webapp.hosts import init_hosts
+from webapp import api, auth, docs, manage, people, work
+from webapp.api.negotiation import init_manners
+from webapp.api.openapi import say_roles
+from webapp.auth import language
+from webapp.context import EXTENSION, State
+from webapp.errors import answer, init_errors, too_busy
 from webapp.i18n import Templates, init_i18n
-from webapp.live import Live
-from webapp.observing import init_observing
-from webapp.proxies import Proxies, Undeclared
-from webapp.requests import StrictRequest
-from webapp.sent import Sent
+from webapp.monitoring import health, metrics
+from webapp.realtime import Live
+from webapp.rendering.filters import init_show
+from webapp.security.audit_log import init_acts
+from webapp.security.authorization import init_gate
+from webapp.security.headers import init_headers
+from webapp.serving.access_log import init_observing
+from webapp.serving.cors import Cors
+from webapp.serving.hosts import init_hosts
+from webapp.serving.http_metrics import Traffic
+from webapp.serving.json_request import StrictRequest
+from webapp.serving.load_shedding import init_shedding
+from webapp.serving.long_poll import Waits
+from webapp.serving.proxy import Proxies, Undeclared
+from webapp.serving.unreadable import init_unreadable
 from webapp.settings import Settings, load_settings
-from webapp.shedding import init_shedding
-from webapp.show import init_show
-from webapp.state import EXTENSION, State
-from webapp.traffic import Traffic
-from webapp.unreadable import init_unreadable
-from webapp.waits import Waits
+from webapp.store.accounts import Accounts, Passwords
+from webapp.store.activity import Days
+from webapp.store.idempotency import Sent
 
 
 class Name(BaseConverter):
@@ -79,13 +81,13 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_gate(app)
     init_acts(app)
     init_errors(app)
-    init_unreadable(app)
+    init_unreadable(app, answer)
     init_show(app)
     for blueprint in (auth.bp, language.bp, work.bp, manage.bp, people.bp, health.bp, metrics.bp, docs.bp):
         app.register_blueprint(blueprint)
     app.register_api(api.bp)
     say_roles(app, api.bp)
-    init_shedding(app, settings.patience_seconds, traffic)
+    init_shedding(app, settings.patience_seconds, traffic, too_busy)
     init_observing(app, traffic)
     app.after_request(Undeclared(client).after)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses
@@ -106,7 +108,7 @@ def _configure(app: OpenAPI, settings: Settings) -> None:
         SESSION_COOKIE_SECURE=secure,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        SESSION_REFRESH_EACH_REQUEST=False,  # webapp/gate.py does it, once an hour
+        SESSION_REFRESH_EACH_REQUEST=False,  # webapp/security/authorization.py does it, once an hour
         PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
         MAX_CONTENT_LENGTH=settings.max_body_bytes,
         MAX_FORM_MEMORY_SIZE=settings.max_body_bytes,

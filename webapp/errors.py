@@ -14,9 +14,11 @@ from werkzeug.exceptions import HTTPException, NotFound
 from wtforms.validators import ValidationError as ValidationFailed
 
 import leaseq
-from webapp.accounts.people import NoSuchPerson
-from webapp.gate import in_api
-from webapp.logs import REQUEST_ID
+from webapp.security.authorization import in_api
+from webapp.security.headers import secured
+from webapp.serving.logging import REQUEST_ID
+from webapp.serving.problem import Problem, body_of
+from webapp.store.accounts.people import NoSuchPerson
 
 log = logging.getLogger(__name__)
 
@@ -36,18 +38,6 @@ CODES = {
     429: "too-many-requests",
 }
 """The code of an error that Flask itself raises."""
-
-
-class Problem(Exception):
-    """An answer that is an error: its status, its stable code, what is true, and members of its own."""
-
-    def __init__(self, status: int, code: str, detail: str, **members: Any) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.code = code
-        self.detail = detail
-        self.members = members
-        self.headers: dict[str, str] = {}
 
 
 def problem_of(error: leaseq.LeaseqError) -> Problem:
@@ -131,43 +121,6 @@ def problem_of_model(error: ValidationError) -> Problem:
     return Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit)
 
 
-TITLES: dict[str, str] = {
-    "invalid": "That was not accepted",
-    "unauthorized": "Sign in first",
-    "forbidden": "You may not do this",
-    "not-found": "There is nothing here",
-    "method-not-allowed": "That is not done here",
-    "not-acceptable": "There is no such kind of answer",
-    "request-timeout": "The request took too long to arrive",
-    "conflict": "The id is taken",
-    "lease-lost": "The lease is not yours any more",
-    "in-progress": "The first of these is not answered yet",
-    "answer-not-kept": "That was done",
-    "key-reused": "This key belongs to another request",
-    "policy-changed": "Somebody else changed it meanwhile",
-    "queue-exists": "There is a queue of this name already",
-    "too-large": "That is too large",
-    "unsupported-media-type": "That kind of content is not taken here",
-    "form": "The result does not fit the form",
-    "too-many-requests": "That was too often",
-    "server-unavailable": "The queue server can't be reached",
-    "server-refused": "The queue server refused",
-    "internal": "Something went wrong",
-}
-
-
-def body_of(problem: Problem, request_id: str | None) -> dict[str, Any]:
-    return {
-        "type": "about:blank",
-        "title": TITLES.get(problem.code, "That did not work"),
-        "status": problem.status,
-        "code": problem.code,
-        "detail": problem.detail,
-        "request_id": request_id,
-        **problem.members,
-    }
-
-
 def as_json(problem: Problem) -> Response:
     body = body_of(problem, request.environ.get(REQUEST_ID))
     response = Response(json.dumps(body), problem.status, mimetype="application/problem+json")
@@ -222,3 +175,23 @@ def init_errors(app: Flask) -> None:
     handle(ValidationError, problem_of_model)
     handle(TimeoutError, _problem_of_slow_body)
     handle(Exception, unexpected)
+
+
+def too_busy(seconds: int) -> Response:
+    """The answer to a request of which nothing was done, since too many came: it may be sent again then."""
+    if in_api():
+        detail = f"more is asked than can be answered now; nothing of this was done: ask again in {seconds} s"
+        response = as_json(Problem(503, "server-unavailable", detail, title="Too busy at this moment"))
+    else:
+        g.person = None  # nobody asks the server who this is
+        page = render_template("busy.html", seconds=seconds, again=_sent_if_readable())
+        response = Response(page, 503)
+    response.headers["Retry-After"] = str(seconds)
+    return secured(response)
+
+
+def _sent_if_readable() -> list[tuple[str, str]]:
+    try:
+        return sent()
+    except HTTPException:  # more than a form may have
+        return []

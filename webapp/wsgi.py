@@ -1,8 +1,8 @@
 """What gunicorn serves: ``gunicorn webapp.wsgi:app``."""
 
 from webapp import create_app
-from webapp.state import EXTENSION
-from webapp.waits import end_at_a_stop
+from webapp.context import EXTENSION
+from webapp.serving.long_poll import end_at_a_stop
 
 app = create_app()
 _state = app.extensions[EXTENSION]

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from leaseq import Lease, Queue
 from leaseq.bench import floor
 from leaseq.bench.setting import RESULT, Bench, Figure, opened
-from leaseq.keys import Keys
-from leaseq.moves import SCRIPTS
-from leaseq.scripts import Bound, pack
+from leaseq.engine.commands import SCRIPTS
+from leaseq.engine.keys import Keys
+from leaseq.engine.scripts import Bound, pack
 
 _ROUNDS = 9
 _TURN = 250  # cycles

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import redis
 
 from leaseq import Client, Queue, connect
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 
 PAYLOAD = {"text": "x" * 189}  # 200 bytes of JSON
 RESULT = {"label": "spam"}

@@ -87,7 +87,7 @@ def server_url(redis: str | None, data: Path) -> str:
     by_flag = context.get_parameter_source("data") is ParameterSource.COMMANDLINE
     if redis and not (by_flag and context.get_parameter_source("redis") is ParameterSource.ENVIRONMENT):
         return redis
-    from leaseq.embedded import running_url
+    from leaseq.server.embedded import running_url
 
     url = running_url(data)
     if url is None:

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from leaseq.errors import Invalid
 from leaseq.policy import DURABLE, Durable, Policy
-from leaseq.strict import load_json
+from leaseq.validation import load_json
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -15,7 +15,7 @@ from leaseq.cli.signals import stopped_by_signals
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from leaseq.simulate import Outcome
+    from leaseq.simulation.people import Outcome
 
 RATE = click.FloatRange(0, 1)
 
@@ -60,7 +60,7 @@ def simulate(
 
     They are real to the queue: their answers are kept. Use a queue that is for trying.
     """
-    from leaseq.simulate import Plan, run
+    from leaseq.simulation.people import Plan, run
 
     plan = Plan(people, think, abandon_rate, fail_rate, walk_away_rate, seconds, seed)
     queue = existing_queue(client, name)

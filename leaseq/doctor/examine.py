@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaseq import Client, ServerRefused, ServerUnavailable
-from leaseq.doctor import copies, doors, keeping, memory, policies, proxies, rights, server
+from leaseq.doctor import exposure, memory, persistence, policies, proxies, replication, rights, server
 from leaseq.doctor.checks import Check, Finding, Group
-from leaseq.doctor.node import Node
-from leaseq.doctor.place import Place, place_of
-from leaseq.keys import SCHEMA
-from leaseq.links import FAILURES
-from leaseq.urls import without_password
+from leaseq.doctor.server_info import Node
+from leaseq.doctor.topology import Place, place_of
+from leaseq.engine.keys import SCHEMA
+from leaseq.engine.transport import FAILURES
+from leaseq.engine.urls import without_password
 
 UNSEEN = Check(
     "not-seen",
@@ -25,23 +25,23 @@ UNSEEN = Check(
     "ask whoever runs the server, or run the doctor as the user that docs/acl.md has for it",
 )
 CHECKS: Final = (
-    *keeping.CHECKS,
+    *persistence.CHECKS,
     *memory.CHECKS,
-    *doors.CHECKS,
+    *exposure.CHECKS,
     *server.CHECKS,
     *rights.CHECKS,
-    *copies.CHECKS,
+    *replication.CHECKS,
     *policies.CHECKS,
     *proxies.CHECKS,
     UNSEEN,
 )
 GROUPS: Final[dict[Group, str]] = {
-    "append-only file": keeping.WELL,
+    "append-only file": persistence.WELL,
     "memory": memory.WELL,
-    "doors": doors.WELL,
+    "doors": exposure.WELL,
     "server": server.WELL,
     "rights": rights.WELL,
-    "copies": copies.WELL["server"],
+    "copies": replication.WELL["server"],
     "queues": policies.WELL,
     "pages": proxies.WELL,
 }
@@ -76,7 +76,7 @@ class _Examination:
         with self.client.translating():
             place = place_of(self.client)
             away = {node for node in place.nodes if not self._looked(node, place)}
-            self._take("copies", [*place.nodes, *place.sentinels], copies.look(place, away))
+            self._take("copies", [*place.nodes, *place.sentinels], replication.look(place, away))
             self._queues()
             self._pages()
         unseen = [one for node in (*place.nodes, *place.sentinels) for one in _unseen(node)]
@@ -92,9 +92,9 @@ class _Examination:
     def _looked(self, node: Node, place: Place) -> bool:
         """Every check of one server; False where it is one of several, and away."""
         parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
-            ("append-only file", lambda: keeping.look(node)),
+            ("append-only file", lambda: persistence.look(node)),
             ("memory", lambda: memory.look(node)),
-            ("doors", lambda: doors.look(node)),
+            ("doors", lambda: exposure.look(node)),
             ("server", lambda: server.look(node, self.clock)),
             ("rights", lambda: rights.look(node)),
         )
@@ -134,7 +134,7 @@ class _Examination:
         texts: dict[Group, str] = {
             **GROUPS,
             "server": f"{', '.join(sorted(kinds)).capitalize()}: {server.WELL}",
-            "copies": copies.WELL[place.kind],
+            "copies": replication.WELL[place.kind],
             "queues": f"{len(self.schemas):,}, of schema {SCHEMA}: {policies.WELL}",
         }
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from leaseq.doctor.checks import Check, Finding
-from leaseq.doctor.node import Node
+from leaseq.doctor.server_info import Node
 
 EVICTION = Check(
     "eviction",

@@ -10,10 +10,10 @@ from redis.cluster import RedisCluster
 
 from leaseq import Client, Invalid, Queue, ServerRefused, queues
 from leaseq.doctor.checks import Check, Finding
-from leaseq.durable import check, majority_of
-from leaseq.keys import SCHEMA, Keys
+from leaseq.engine.durability import check, majority_of
+from leaseq.engine.keys import SCHEMA, Keys
+from leaseq.engine.urls import without_password
 from leaseq.policy import Durable
-from leaseq.urls import without_password
 
 DURABLE = Check(
     "durable",

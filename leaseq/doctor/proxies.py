@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from leaseq.connection import Client
 from leaseq.doctor.checks import Check, Finding
-from leaseq.keys import UNDECLARED_PROXY
+from leaseq.engine.client import Client
+from leaseq.engine.keys import UNDECLARED_PROXY
 
 NOTED_SECONDS = 7_200
 """For so long a note stands. The web app writes it anew each hour, while the proxy is there."""

@@ -14,10 +14,10 @@ from typing import Any
 
 from redis import exceptions as rx
 
+from leaseq.doctor.acl import LIBRARY, PAGES, PATTERNS, allowing, dispensable
 from leaseq.doctor.checks import Check, Finding
-from leaseq.doctor.needs import LIBRARY, PAGES, PATTERNS, allowing, dispensable
-from leaseq.doctor.node import Node, say
-from leaseq.keys import Keys
+from leaseq.doctor.server_info import Node, say
+from leaseq.engine.keys import Keys
 
 COMMANDS = Check(
     "acl-commands",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from redis import exceptions as rx
 
 from leaseq.doctor.checks import Check, Finding
-from leaseq.doctor.node import Node, say
+from leaseq.doctor.server_info import Node, say
 
 TOO_OLD = Check(
     "too-old",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from leaseq.connection import Client, checked
+from leaseq.engine.client import Client, checked
+from leaseq.engine.keys import QUEUES
 from leaseq.errors import LeaseqError
-from leaseq.keys import QUEUES
-from leaseq.queue.filling import Filling
-from leaseq.queue.looking import Looking
-from leaseq.queue.managing import Managing
-from leaseq.queue.working import Working
+from leaseq.queue.admin import Managing
+from leaseq.queue.consumer import Working
+from leaseq.queue.inspection import Looking
+from leaseq.queue.producer import Filling
 
 __all__ = ["Queue", "queues"]
 

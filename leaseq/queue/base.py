@@ -6,26 +6,20 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from leaseq import arguments, form, records, strict
-from leaseq.connection import Client, Reply, checked
-from leaseq.durable import check
-from leaseq.errors import (
-    Invalid,
-    ItemNotFound,
-    LeaseLost,
-    LeaseqError,
-    PolicyChanged,
-    QueueExists,
-)
-from leaseq.keys import QUEUES, SCHEMA, Keys
-from leaseq.model import Held, Item, Json
-from leaseq.moves import Clock, Moves
-from leaseq.policy import FIELDS, TEXTS, Policy, from_server, to_server
+from leaseq import form, validation
+from leaseq.engine import arguments, codec
+from leaseq.engine.client import Client, Reply, checked
+from leaseq.engine.commands import Clock, Moves
+from leaseq.engine.durability import check
+from leaseq.engine.keys import QUEUES, SCHEMA, Keys
+from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, QueueExists
+from leaseq.models import Held, Item, Json
+from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, from_server, to_server
 
 
 class Base:
     def __init__(self, client: Client, name: str, *, clock: Clock | None = None) -> None:
-        self.name = strict.queue_name(name)
+        self.name = validation.queue_name(name)
         self._client = checked(client)
         self._keys = Keys(self.name)
         self._moves = Moves(client, self._keys, clock)
@@ -124,13 +118,13 @@ class Base:
             raise ItemNotFound(self.name, held[0])
         if reply.code == b"lost":
             kept, known = reply.rest
-            item = records.item(held[0], known)
+            item = codec.item(held[0], known)
             raise LeaseLost(arguments.lost(item, held, bool(kept)), item=item, answer_kept=bool(kept))
 
     def _item(self, reply: Reply, id: str) -> Item:
         if reply.code == b"no-item":
             raise ItemNotFound(self.name, id)
-        return records.item(id, reply.rest[0])
+        return codec.item(id, reply.rest[0])
 
     def _rows(self, reply: Reply, field: str = "requires") -> None:
         if reply.code == b"rows":
@@ -144,7 +138,7 @@ def _expected(given: Policy | str | None) -> str:
     """The version that is meant; '' where any will do."""
     if given is None:
         return ""
-    version = given.version if isinstance(given, Policy) else strict.text(given, "expected", 40)
+    version = given.version if isinstance(given, Policy) else validation.text(given, "expected", 40)
     if not re.fullmatch("[0-9a-f]{40}", version):
         raise Invalid("expected", "a policy, or the version of one")
     return version

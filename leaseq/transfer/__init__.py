@@ -10,7 +10,7 @@
 Everything streams: memory does not grow with the number of rows.
 """
 
-from leaseq.model import NewItem
+from leaseq.models import NewItem
 from leaseq.transfer.cells import cell
 from leaseq.transfer.delimiters import DELIMITERS
 from leaseq.transfer.files import whole_file

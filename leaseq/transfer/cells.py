@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from json import JSONEncoder
 from typing import Any
 
-from leaseq.model import Json
+from leaseq.models import Json
 
 PLAIN = ("person", "token", "attempt", "finished_at", "late")
 NESTED = ("payload", "result")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from leaseq.model import Counts, NewItem
+from leaseq.models import Counts, NewItem
 from leaseq.transfer.rows import BadRow
 
 BATCH = 1_000  # rows between two calls of progress

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from leaseq.strict import MAX_JSON_BYTES
+from leaseq.validation import MAX_JSON_BYTES
 
 # A payload at its limit may be written with each character as \uXXXX and with white space around it.
 MAX_ROW_BYTES = 8 * MAX_JSON_BYTES

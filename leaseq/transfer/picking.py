@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from leaseq import strict
+from leaseq import validation
 from leaseq.errors import Invalid
-from leaseq.model import Json, NewItem
+from leaseq.models import Json, NewItem
 from leaseq.transfer.rows import checked, due, identity
 
 
@@ -41,7 +41,7 @@ class Picked:
         if self.due is not None and _there(row.get(self.due)):
             given["due"] = _due(row[self.due], self.due)
         if self.requires is not None and _there(row.get(self.requires)):
-            given["requires"] = strict.skills(_words(row[self.requires]), self.requires)
+            given["requires"] = validation.skills(_words(row[self.requires]), self.requires)
         payload = row if self.payload is None else {name: row[name] for name in self.payload if name in row}
         return checked(NewItem(payload, **given))
 
@@ -54,12 +54,12 @@ def _priority(value: Json, name: str) -> int:
     found = value
     if isinstance(value, str):
         try:
-            found = strict.load_json(value.strip(), name)
+            found = validation.load_json(value.strip(), name)
         except Invalid:
             found = None
     if isinstance(found, float) and math.isfinite(found) and found.is_integer():
         found = int(found)
-    return strict.integer(found, name, 0, strict.MAX_PRIORITY)
+    return validation.integer(found, name, 0, validation.MAX_PRIORITY)
 
 
 def _due(value: Json, name: str) -> datetime:

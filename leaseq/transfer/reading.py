@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from leaseq import strict
+from leaseq import validation
 from leaseq.errors import Invalid, TooLarge
-from leaseq.model import Json, NewItem
+from leaseq.models import Json, NewItem
 from leaseq.transfer.arrays import elements
 from leaseq.transfer.delimiters import NAMES
 from leaseq.transfer.formats import checked_format
@@ -122,6 +122,6 @@ def _from_array(stream: BinaryIO) -> Iterator[Row | BadRow]:
 
 def _decoded(line: int, text: bytes) -> Row | BadRow:
     try:
-        return Row(line, strict.load_json(text, "row"))
+        return Row(line, validation.load_json(text, "row"))
     except Invalid as error:
         return BadRow(line, str(error), text.decode(errors="replace"))

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
-from leaseq import arguments, strict
+from leaseq import validation
+from leaseq.engine import arguments
 from leaseq.errors import Invalid
-from leaseq.model import Json, NewItem
+from leaseq.models import Json, NewItem
 
 ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "requires", "due", "max_attempts")
 
@@ -72,7 +73,7 @@ def identity(row: dict[str, Json], id_field: str) -> str:
     found = row[id_field]
     if isinstance(found, int) and not isinstance(found, bool):
         found = str(found)
-    return strict.item_id(found, id_field)
+    return validation.item_id(found, id_field)
 
 
 def from_envelope(value: Json) -> NewItem:
@@ -88,9 +89,9 @@ def from_envelope(value: Json) -> NewItem:
     if "due" in given:
         given["due"] = due(given["due"])
     if "requires" in given:
-        given["requires"] = strict.skills(given["requires"], "requires")
+        given["requires"] = validation.skills(given["requires"], "requires")
     for name in {"priority", "max_attempts"} & set(given):
-        given[name] = strict.whole(given[name])
+        given[name] = validation.whole(given[name])
     return checked(NewItem(**given))
 
 

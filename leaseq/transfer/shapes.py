@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from leaseq.errors import Invalid
-from leaseq.model import Answer
+from leaseq.models import Answer
 
 
 def rfc3339(time: datetime) -> str:

@@ -11,7 +11,7 @@ from json import JSONEncoder
 from typing import IO, Any, BinaryIO
 
 from leaseq.errors import Invalid
-from leaseq.model import Answer
+from leaseq.models import Answer
 from leaseq.transfer.cells import Columns, cell, flat
 from leaseq.transfer.formats import checked_format
 from leaseq.transfer.shapes import answer_shape

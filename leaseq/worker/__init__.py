@@ -9,8 +9,8 @@ worker.run()
 
 from __future__ import annotations
 
-from leaseq.worker.ending import Worked
-from leaseq.worker.running import Worker
+from leaseq.worker.outcomes import Worked
 from leaseq.worker.source import Handler
+from leaseq.worker.worker import Worker
 
 __all__ = ["Handler", "Worked", "Worker"]

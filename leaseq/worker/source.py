@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from leaseq.errors import QueueNotFound, ServerRefused, ServerUnavailable
-from leaseq.model import Json, Lease
+from leaseq.models import Json, Lease
 from leaseq.queue import Queue
 
 Handler = Callable[[Lease], Json]

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.patience import PATIENCE
 from tests.web.gunicorn_place import serving
-from webapp.accounts import Accounts, Passwords
+from webapp.store.accounts import Accounts, Passwords
 
 ARGUMENTS = [
     "--no-sandbox",

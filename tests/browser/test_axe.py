@@ -15,9 +15,9 @@ from playwright.sync_api import Browser, Page
 
 import leaseq
 from webapp import create_app
-from webapp.accounts import Accounts
-from webapp.days import Days
 from webapp.settings import Settings
+from webapp.store.accounts import Accounts
+from webapp.store.activity import Days
 
 from .conftest import PASSWORD, SECRET, sign_in
 

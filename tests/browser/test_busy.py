@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.conftest import SECRET, judge, sign_in
-from webapp import create_app, shedding
-from webapp.patience import WAITED
+from webapp import create_app
+from webapp.serving import load_shedding
+from webapp.serving.queue_time import WAITED
 from webapp.settings import Settings
 
 BUSY = "Too busy at this moment"
@@ -40,7 +41,7 @@ def busy(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -
         route.fulfill(status=given.status_code, headers=dict(given.headers), body=given.data)
 
     def begin(path: str, seconds: int) -> None:
-        monkeypatch.setattr(shedding, "AGAIN", (seconds, seconds))
+        monkeypatch.setattr(load_shedding, "AGAIN", (seconds, seconds))
         sign_in(tab, person)
         tab.route(path, answer, times=1)
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 import leaseq
 from tests.patience import eventually
 from tests.web.gunicorn_place import gunicorn
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 from .conftest import PATIENT, SECRET
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.transfer import corpus
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 from .conftest import PASSWORD, judge, sign_in
 

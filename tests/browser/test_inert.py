@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 import leaseq
 from tests.browser.conftest import PASSWORD, PATIENT, sign_in
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 NASTY = (
     "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"

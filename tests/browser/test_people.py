@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from webapp.accounts import Accounts
-from webapp.days import Days
+from webapp.store.accounts import Accounts
+from webapp.store.activity import Days
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser.conftest import PASSWORD, PATIENT, SECRET, judge
 from tests.security.oidc_provider import CLIENT, CLIENT_SECRET, Provider, provider_running
 from tests.web.gunicorn_place import gunicorn
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 
 @pytest.fixture(scope="module")

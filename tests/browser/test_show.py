@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 import leaseq
 from tests.web.gunicorn_place import serving
-from webapp.forms.starts import picture
+from webapp.forms.templates import picture
 
 from .conftest import PATIENT, SECRET, judge, sign_in
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.taking import run_out
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 from .conftest import PASSWORD, judge, sign_in
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from leaseq.cli import main
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 
 Call = Callable[..., Result]
 Spawn = Callable[..., subprocess.Popen[bytes]]

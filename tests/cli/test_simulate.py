@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import leaseq
-from leaseq import simulate
-from leaseq.plausible import value_for
+from leaseq.simulation import people
+from leaseq.simulation.fake_values import value_for
 from tests.cli.conftest import Call, Spawn
 from tests.patience import eventually
 
@@ -59,9 +59,9 @@ def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(form=FORM, lease_seconds=0.2, retry_seconds=0.01, max_attempts=50)
     queue.enqueue_many([{"n": n} for n in range(60)])
-    plan = simulate.Plan(people=6, think=0.005, abandon_rate=0.1, fail_rate=0.1, walk_away_rate=0.1, seed=1)
-    seen: list[simulate.Outcome] = []
-    outcome = simulate.run(queue, plan, on_tick=seen.append)
+    plan = people.Plan(people=6, think=0.005, abandon_rate=0.1, fail_rate=0.1, walk_away_rate=0.1, seed=1)
+    seen: list[people.Outcome] = []
+    outcome = people.run(queue, plan, on_tick=seen.append)
     stats = queue.stats()
     assert (stats.inbound, stats.reserved, stats.scheduled) == (0, 0, 0)
     assert stats.finished + stats.dead == 60
@@ -78,8 +78,8 @@ def test_people_who_want_no_more_are_followed_by_others(server: Any, queue_name:
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(answers=2)
     queue.enqueue_many([{"n": n} for n in range(6)])
-    plan = simulate.Plan(people=1, think=0, abandon_rate=0.6, fail_rate=0, walk_away_rate=0, seed=3)
-    outcome = simulate.run(queue, plan)
+    plan = people.Plan(people=1, think=0, abandon_rate=0.6, fail_rate=0, walk_away_rate=0, seed=3)
+    outcome = people.run(queue, plan)
     assert (outcome.finished, outcome.left) == (12, 0)
     given_back = {event.detail for event in queue.journal(limit=1_000) if event.what == "abandoned"}
     assert given_back == {"simulated: later", "simulated: not for me"}
@@ -91,7 +91,7 @@ def test_people_stop_when_the_time_is_up_and_give_back_what_they_hold(server: An
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure()
     queue.enqueue_many([{"n": n} for n in range(20)])
-    outcome = simulate.run(queue, simulate.Plan(people=3, think=60, seconds=0.3))
+    outcome = people.run(queue, people.Plan(people=3, think=60, seconds=0.3))
     assert (outcome.reserved, outcome.abandoned, outcome.finished) == (3, 3, 0)
     assert queue.stats().inbound == 20
 
@@ -106,7 +106,7 @@ def test_a_form_that_can_not_be_filled_is_told_before_anybody_works(server: Any,
     queue.configure(form={"ask": ask})
     queue.enqueue({"n": 1})
     with pytest.raises(leaseq.Invalid, match="no answer can be made up"):
-        simulate.run(queue, simulate.Plan())
+        people.run(queue, people.Plan())
     assert queue.stats().counters.get("reserved", 0) == 0
 
 
@@ -122,7 +122,7 @@ def test_a_form_that_can_not_be_filled_is_told_before_anybody_works(server: Any,
 )
 def test_a_plan_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(leaseq.Invalid):
-        simulate.Plan(**changes)
+        people.Plan(**changes)
 
 
 def test_the_command_prints_what_was_done(call: Call, server: Any, queue_name: str) -> None:

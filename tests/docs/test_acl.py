@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.doctor import examine, needs
-from leaseq.embedded import EmbeddedServer
+from leaseq.doctor import acl, examine
+from leaseq.server.embedded import EmbeddedServer
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
 from webapp import create_app
-from webapp.accounts import Accounts
 from webapp.settings import Settings
+from webapp.store.accounts import Accounts
 
 PAGE = (Path(__file__).parents[2] / "docs/acl.md").read_text()
 RULES = dict(re.findall(r"^ACL SETUSER (\w+) (.+)$", PAGE, re.M))
@@ -34,14 +34,14 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
 
 def test_its_users_are_of_the_one_list() -> None:
     wanted = {
-        "leaseq": needs.rules(needs.LIBRARY, password="PASSWORD"),
-        "pages": needs.rules(needs.LIBRARY, needs.PAGES, password="PASSWORD"),
-        "doctor": needs.rules(needs.LIBRARY, needs.DOCTOR, password="PASSWORD"),
+        "leaseq": acl.rules(acl.LIBRARY, password="PASSWORD"),
+        "pages": acl.rules(acl.LIBRARY, acl.PAGES, password="PASSWORD"),
+        "doctor": acl.rules(acl.LIBRARY, acl.DOCTOR, password="PASSWORD"),
     }
     assert {user: rules.split() for user, rules in RULES.items()} == wanted
-    assert f"`{' '.join(needs.allowing(needs.CLUSTER))}`" in PAGE
-    assert f"-@all {' '.join(needs.allowing(needs.SENTINEL))}`" in PAGE
-    assert f"`{' '.join(needs.allowing(needs.SENTINEL_DOCTOR))}`" in PAGE
+    assert f"`{' '.join(acl.allowing(acl.CLUSTER))}`" in PAGE
+    assert f"-@all {' '.join(acl.allowing(acl.SENTINEL))}`" in PAGE
+    assert f"`{' '.join(acl.allowing(acl.SENTINEL_DOCTOR))}`" in PAGE
 
 
 def test_the_doctors_user_sees_everything(alone: EmbeddedServer) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.docs import settings_table
 from tests.web.gunicorn_place import serving
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 ROOT = Path(__file__).parents[2]
 SECRET = "a secret for tests that is long enough"

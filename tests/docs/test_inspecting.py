@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
-from leaseq.moves import SCRIPTS
+from leaseq.engine.commands import SCRIPTS
+from leaseq.engine.keys import Keys
 from leaseq.policy import TEXTS
 
 PAGE = (Path(__file__).parents[2] / "docs/inspecting.md").read_text()

@@ -12,7 +12,7 @@ from typing import Any
 import leaseq
 from tests.docs.test_examples import SECRET, blocks
 from tests.web.gunicorn_place import serving
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 SET_BY_THE_TEST = ("export LEASEQ=", "AUTH=")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.doctor.looking import WELL
 from tests.topology.servers import running
 

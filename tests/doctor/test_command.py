@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from leaseq.cli import main
 from leaseq.doctor import CHECKS
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.doctor.looking import url_of
 from tests.operations.processes import Up
 from tests.ports import free_port

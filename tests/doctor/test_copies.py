@@ -16,7 +16,7 @@ import redis
 
 import leaseq
 from leaseq.doctor import examine
-from leaseq.doctor.needs import SENTINEL, SENTINEL_DOCTOR, allowing
+from leaseq.doctor.acl import SENTINEL, SENTINEL_DOCTOR, allowing
 from tests.doctor.looking import WELL, examined, found, settled, url_of
 from tests.patience import eventually
 from tests.ports import free_port
@@ -119,7 +119,7 @@ def test_sentinels_that_are_too_few_to_agree() -> None:
 
 def test_sentinels_on_other_machines_without_password_and_tls(monkeypatch: pytest.MonkeyPatch) -> None:
     with alone(quorum=1) as (url, _):
-        monkeypatch.setattr("leaseq.doctor.node.addresses_of", lambda _: ["192.0.2.1"])
+        monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
         report = examined(url)
         doors = {one.check for one in report.findings if one.where.startswith("sentinel")}
         assert doors == {"no-password", "no-tls"}

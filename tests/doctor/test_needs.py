@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from leaseq.doctor.needs import CLIENT, LIBRARY, PAGES, SCRIPTS
+from leaseq.doctor.acl import CLIENT, LIBRARY, PAGES, SCRIPTS
 
 ROOT = Path(__file__).parents[2]
 SENT_AS = {

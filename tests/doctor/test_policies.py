@@ -8,7 +8,7 @@ import redis
 
 import leaseq
 from leaseq.doctor import examine
-from leaseq.keys import SCHEMA, Keys
+from leaseq.engine.keys import SCHEMA, Keys
 from tests.doctor.looking import examined, found, url_of
 from tests.topology.servers import primary_and_replicas
 

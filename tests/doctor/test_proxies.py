@@ -9,7 +9,7 @@ import pytest
 import redis
 from flask import Flask
 
-from leaseq.keys import UNDECLARED_PROXY
+from leaseq.engine.keys import UNDECLARED_PROXY
 from tests.doctor.looking import examined, found, url_of
 from tests.web.conftest import CHEAP, SECRET
 from webapp import create_app

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from leaseq.doctor.needs import DOCTOR, LIBRARY, PAGES, rules
+from leaseq.doctor.acl import DOCTOR, LIBRARY, PAGES, rules
 from leaseq.doctor.rights import TRIES
 from tests.doctor.looking import examined, found, url_of
 

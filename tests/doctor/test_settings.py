@@ -12,7 +12,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.doctor.looking import Rewriting, examined, found, machine_with, redis_of, url_of, valkey
 
 Change = Callable[[bytes], bytes]
@@ -105,7 +105,7 @@ def test_a_password_where_others_can_come(wrong: redis.Redis) -> None:
 
 def test_no_tls_to_another_machine(listening: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """The name is this machine's for redis-py, and another's for the doctor."""
-    monkeypatch.setattr("leaseq.doctor.node.addresses_of", lambda _: ["192.0.2.1"])
+    monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
     said = found(url_of(listening).replace("127.0.0.1", "localhost"))
     assert list(said) == ["no-tls"]
     assert_says(said["no-tls"], "error: is reached without TLS at localhost.*rediss://")

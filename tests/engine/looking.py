@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import redis
 
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 
 SHELVES = ("high:returned", "high", "normal:returned", "normal", "low:returned", "low")
 

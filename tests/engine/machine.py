@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 
 import leaseq
 from leaseq import NewItem, Nothing
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.model import Model

@@ -6,7 +6,7 @@ import socket
 from collections import Counter
 from pathlib import Path
 
-from leaseq.moves import SCRIPTS
+from leaseq.engine.commands import SCRIPTS
 from tests.relay import Relay, heard
 
 

@@ -6,8 +6,8 @@ import dataclasses
 from hashlib import sha1
 
 import leaseq
-from leaseq.keys import Keys
-from leaseq.scripts import Bound
+from leaseq.engine.keys import Keys
+from leaseq.engine.scripts import Bound
 
 
 def rewrite(queue: leaseq.Queue, move: str, words: str, instead: str) -> None:

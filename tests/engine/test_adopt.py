@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
 

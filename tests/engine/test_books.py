@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 import leaseq
-from leaseq.keys import Keys
-from leaseq.moves import SCRIPTS
+from leaseq.engine.commands import SCRIPTS
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 
 numbers = itertools.count()

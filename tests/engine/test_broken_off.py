@@ -11,7 +11,7 @@ import redis
 
 import leaseq
 from leaseq import NewItem
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Clock
 from tests.engine import looking
 

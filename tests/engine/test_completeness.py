@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 
 PEOPLE = {"ann": (), "bob": ("fr",), "cyd": ("fr", "legal"), "d e": ("legal",)}

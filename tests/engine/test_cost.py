@@ -10,8 +10,9 @@ import pytest
 import redis
 
 import leaseq
-from leaseq import NewItem, moves
-from leaseq.embedded import EmbeddedServer
+from leaseq import NewItem
+from leaseq.engine import commands
+from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Clock
 
 MOST = 1_500  # commands of one script; each takes about a microsecond
@@ -25,7 +26,7 @@ def alone() -> Iterator[redis.Redis]:
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as embedded,
     ):
-        patch.setattr(moves, "_KNOWN_FOR", 3_600.0)  # or the clock says which move reads the policy
+        patch.setattr(commands, "_KNOWN_FOR", 3_600.0)  # or the clock says which move reads the policy
         client = leaseq.connect(embedded.url)
         assert isinstance(client.redis, redis.Redis)
         yield client.redis

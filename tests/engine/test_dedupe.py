@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import leaseq
-from leaseq import Counts, Enqueued, NewItem, records
+from leaseq import Counts, Enqueued, NewItem
+from leaseq.engine import codec
 from tests.conftest import Clock, Server
 from tests.engine import looking
 
@@ -40,7 +41,7 @@ def test_the_window_counts_from_the_first_one(hourly: leaseq.Queue, clock: Clock
 
 def test_the_window_is_over_at_its_very_end(hourly: leaseq.Queue, clock: Clock) -> None:
     hourly.enqueue({"n": 1}, id="one")
-    clock.now = records.microseconds(hourly.get("one").since) + HOUR * 1_000_000 - 1
+    clock.now = codec.microseconds(hourly.get("one").since) + HOUR * 1_000_000 - 1
     assert not hourly.enqueue({"n": 1}).added
     clock.now += 1
     assert hourly.enqueue({"n": 1}).added
@@ -122,7 +123,7 @@ def test_a_program_that_runs_on_follows_the_policy(hourly: leaseq.Queue, same_qu
 def test_without_the_rule_nothing_is_computed_and_nothing_kept(
     timed: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr("leaseq.digest.digest")
+    monkeypatch.delattr("leaseq.engine.digest.digest")
     timed.enqueue_many([{"n": 1}] * 3)
     assert not [key for key in looking.everything(server.redis, timed.name) if b":seen:" in key]
 
@@ -140,7 +141,7 @@ def test_the_same_request_gets_the_same_answer_and_counts_once(
 ) -> None:
     if was_there:
         hourly.enqueue({"n": 1}, id="first")
-    monkeypatch.setattr("leaseq.ids.request_id", lambda: "same")
+    monkeypatch.setattr("leaseq.engine.ids.request_id", lambda: "same")
     once = hourly.enqueue({"n": 1}, id="one")
     counters = hourly.stats().counters
     assert hourly.enqueue({"n": 1}, id="one") == once

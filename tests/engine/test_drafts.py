@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 
 Take = Callable[[str], leaseq.Lease]

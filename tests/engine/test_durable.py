@@ -13,8 +13,8 @@ import pytest
 import redis
 
 import leaseq
-from leaseq import moves
-from leaseq.embedded import EmbeddedServer
+from leaseq.engine import commands
+from leaseq.server.embedded import EmbeddedServer
 from tests.engine.test_faults import MINIMAL
 
 
@@ -124,7 +124,7 @@ def test_another_program_follows_a_changed_policy(
     other.enqueue({})
     other.reserve("ann")
     durable(disk.url, "q", "fsync")
-    monkeypatch.setattr(moves, "_KNOWN_FOR", -1.0)
+    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
     _ = other.policy  # what it knew is past its time
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
     durable(disk.url, "q", "server")
@@ -140,7 +140,7 @@ def test_what_is_known_of_a_policy_counts_for_seconds(
     durable(disk.url, "q", "fsync")
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
     later = monotonic() + 10
-    monkeypatch.setattr(moves, "monotonic", lambda: later)
+    monkeypatch.setattr(commands, "monotonic", lambda: later)
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
 
 
@@ -210,7 +210,7 @@ def test_a_server_that_confirms_too_early_by_now_is_refused(
 ) -> None:
     queue = durable(disk.url, "q", "fsync")
     queue.enqueue({}, id="one")
-    monkeypatch.setattr(moves, "_KNOWN_FOR", -1.0)
+    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
     raw(queue).config_set("appendfsync", "everysec")
     queue._client.disks.clear()  # what it knew is past its time
     with pytest.raises(leaseq.ServerRefused, match=r"appendfsync everysec now.*nothing was changed"):
@@ -231,7 +231,7 @@ def test_who_may_not_read_the_configuration_asks_once(
     admin = durable(disk.url, "q", "fsync")
     raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
     queue = leaseq.Queue(leaseq.connect(f"unix://low:pw@{disk.url.removeprefix('unix://')}"), "q")
-    monkeypatch.setattr(moves, "_KNOWN_FOR", -1.0)
+    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
     queue.enqueue_many([{} for _ in range(3)])
     queue.reserve("ann")
     refused = {entry["object"]: entry["count"] for entry in raw(admin).acl_log()}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.waiting import LookAgain
+from leaseq.engine.notifications import LookAgain
 from tests.conftest import Server
 from tests.engine.waiters import LONG, in_line
 from tests.patience import eventually
@@ -43,7 +43,7 @@ def interrupt() -> None:
 
 @pytest.fixture(autouse=True)
 def looks_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (600, 600))
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (600, 600))
 
 
 def is_as_if_nobody_had_asked(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:

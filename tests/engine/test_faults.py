@@ -9,9 +9,9 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.doctor.needs import LIBRARY, rules
-from leaseq.embedded import EmbeddedServer
-from leaseq.keys import Keys
+from leaseq.doctor.acl import LIBRARY, rules
+from leaseq.engine.keys import Keys
+from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.taking import wait_and_take
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
-from leaseq.waiting import LookAgain
+from leaseq.engine.keys import Keys
+from leaseq.engine.notifications import LookAgain
 from tests.conftest import Clock, Server
 from tests.engine.waiters import LONG, in_line
 from tests.patience import eventually
@@ -161,7 +161,7 @@ def test_who_waits_elsewhere_takes_what_the_killed_did_not_come_for(
     server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They hear that others were woken, and look a moment later."""
-    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (LONG, LONG))
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
     queue.configure()
     elsewhere = OnlyWhenRoused(server.client, queue.name)
     for name in ("killed 1", "killed 2", "killed 3"):

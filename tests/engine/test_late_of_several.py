@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.taking import take
 

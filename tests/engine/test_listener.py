@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Server
 from tests.engine.proxy import SilentProxy
 from tests.engine.waiters import LONG, Start, got, in_line
@@ -31,8 +31,8 @@ def test_a_silent_link_of_the_listener_is_replaced(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its other end may be gone without a word: a machine that was switched off, a table of a router."""
-    monkeypatch.setattr("leaseq.waiting._SILENCE", 0.1)
-    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (LONG, LONG))
+    monkeypatch.setattr("leaseq.engine.notifications._SILENCE", 0.1)
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
     queue.configure()
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
@@ -43,7 +43,9 @@ def test_a_silent_link_of_the_listener_is_replaced(
         eventually(lambda: len(proxy.listening) == 1)
         proxy.fall_silent()
         eventually(lambda: max(proxy.pongs.values(), default=0) > 2, "a link that answers stays")
-        monkeypatch.setattr("leaseq.waiting._SILENCE", LONG)  # however busy the machine is from here on
+        monkeypatch.setattr(
+            "leaseq.engine.notifications._SILENCE", LONG
+        )  # however busy the machine is from here on
         queue.enqueue({}, id="a")
         assert got(ann) == ["a"]
         client.close()
@@ -53,8 +55,8 @@ def test_a_silent_link_of_the_listener_is_replaced(
 def test_only_what_somebody_waits_on_is_heard(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.waiting._LINGER", 0.0)
-    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (LONG, LONG))
+    monkeypatch.setattr("leaseq.engine.notifications._LINGER", 0.0)
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
     other = leaseq.Queue(server.client, f"{queue.name}.other")
     queue.configure()
     other.configure()
@@ -79,7 +81,7 @@ def test_only_what_somebody_waits_on_is_heard(
 def test_the_listener_goes_when_nobody_waits(
     server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.waiting._LINGER", 0.0)
+    monkeypatch.setattr("leaseq.engine.notifications._LINGER", 0.0)
     client = leaseq.connect(server.url)
     leaseq.Queue(client, queue.name).reserve("ann", wait=0.01)
     eventually(lambda: "leaseq-waiting" not in {thread.name for thread in threading.enumerate()})

@@ -15,7 +15,7 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from leaseq.moves import SCRIPTS
+from leaseq.engine.commands import SCRIPTS
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.calls import CALLS, Before, Call

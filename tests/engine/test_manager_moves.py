@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.conftest import Sets

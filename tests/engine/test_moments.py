@@ -8,8 +8,9 @@ from datetime import datetime
 import pytest
 
 import leaseq
-from leaseq import NewItem, records
-from leaseq.queue.working import UNDO_SECONDS
+from leaseq import NewItem
+from leaseq.engine import codec
+from leaseq.queue.consumer import UNDO_SECONDS
 from tests.conftest import Clock
 from tests.engine.rewriting import rewrite
 
@@ -23,7 +24,7 @@ def until(clock: Clock) -> Until:
     """Let the time be this one."""
 
     def go_on(moment: datetime) -> None:
-        clock.now = records.microseconds(moment)
+        clock.now = codec.microseconds(moment)
 
     return go_on
 
@@ -120,7 +121,7 @@ def test_who_looks_sees_it_though_the_clock_stepped_back(
 def test_clear_releases_what_is_due(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue({}, id="later", delay=10)
     timed.clear()
-    clock.now = records.microseconds(timed.get("later").since) - 1
+    clock.now = codec.microseconds(timed.get("later").since) - 1
     assert timed.clear().released == 0
     clock.now += 1
     assert timed.why_nothing("bob").reason is None
@@ -129,13 +130,13 @@ def test_clear_releases_what_is_due(timed: leaseq.Queue, clock: Clock) -> None:
 
 def test_reserve_releases_what_is_due(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
     timed.enqueue({}, id="later", delay=10)
-    clock.now = records.microseconds(timed.get("later").since)
+    clock.now = codec.microseconds(timed.get("later").since)
     assert take("bob").id == "later"
 
 
 def test_more_is_said_where_something_ran_out_in_that_moment(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue_many(NewItem({}, delay=10) for _ in range(3))
-    moments = [records.microseconds(item.since) for item in timed.items("scheduled")]
+    moments = [codec.microseconds(item.since) for item in timed.items("scheduled")]
     clock.now = moments[-1]
     assert timed.clear(limit=2).more
     assert not timed.clear(limit=1).more
@@ -156,7 +157,7 @@ def test_a_finish_is_undone_up_to_then(timed: leaseq.Queue, take: Take, clock: C
 
 def test_what_is_due_now_is_not_overdue(timed: leaseq.Queue, clock: Clock) -> None:
     clock.tick(1)
-    timed.enqueue({}, due=records.when(clock.now + 5))
+    timed.enqueue({}, due=codec.when(clock.now + 5))
     clock.now += 5
     assert timed.stats().overdue == 0
     clock.now += 1
@@ -176,4 +177,4 @@ def test_a_server_tells_its_microseconds_without_zeros_before_them(
 ) -> None:
     rewrite(queue, "enqueue", "call('TIME')", f"{{ '1900000000', '{microseconds}' }}")
     queue.enqueue({}, id="one")
-    assert queue.get("one").since == records.when(1_900_000_000_000_000 + microseconds)
+    assert queue.get("one").since == codec.when(1_900_000_000_000_000 + microseconds)

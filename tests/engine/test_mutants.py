@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leaseq.moves import SCRIPTS
+from leaseq.engine.commands import SCRIPTS
 from tests.conftest import Server
 from tests.mutants import MUTANTS, Mutant
 from tests.planting import ROOT

@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Server
 from tests.engine.conftest import Sets
 

@@ -6,7 +6,7 @@ import pytest
 
 import leaseq
 from leaseq import Policy
-from leaseq.keys import QUEUES, Keys
+from leaseq.engine.keys import QUEUES, Keys
 from tests.conftest import Server
 
 

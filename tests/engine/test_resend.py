@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine.proxy import CuttingProxy
 

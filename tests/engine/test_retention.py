@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 import leaseq
-from leaseq import NewItem, records
-from leaseq.keys import Keys
+from leaseq import NewItem
+from leaseq.engine import codec
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.conftest import Sets
@@ -64,7 +65,7 @@ def test_what_is_old_goes_and_what_is_not_stays(daily: leaseq.Queue, clock: Cloc
 
 
 def test_nothing_is_left_of_it(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
-    daily.enqueue({"n": 1}, id="gone-item", due=records.when(clock.now), requires=["fr"])
+    daily.enqueue({"n": 1}, id="gone-item", due=codec.when(clock.now), requires=["fr"])
     given = daily.reserve("ann", skills=["fr"])
     daily.save_draft(given, {"half": 1})
     daily.abandon(given)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
-from leaseq.moves import SCRIPTS, Moves
+from leaseq.engine.commands import SCRIPTS, Moves
+from leaseq.engine.keys import Keys
 from tests.conftest import Server
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from redis import exceptions as rx
 
-from leaseq.links import answer
+from leaseq.engine.transport import answer
 
 
 def silent(times: int) -> Callable[..., str]:

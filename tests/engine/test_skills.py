@@ -6,7 +6,7 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.taking import take
 

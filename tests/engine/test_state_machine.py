@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
-from leaseq.queue.working import UNDO_SECONDS
+from leaseq.queue.consumer import UNDO_SECONDS
+from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine import looking
 from tests.engine.machine import NEW, SKILLS, New, numbers

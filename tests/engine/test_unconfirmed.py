@@ -12,7 +12,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.durable import MOST, check
+from leaseq.engine.durability import MOST, check
 from tests.patience import eventually
 from tests.topology.servers import port_of, primary_and_replicas
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.keys import Keys
-from leaseq.waiting import LookAgain
+from leaseq.engine.keys import Keys
+from leaseq.engine.notifications import LookAgain
 from tests.conftest import Clock, Server
 from tests.engine.waiters import LONG, Start, got, in_line
 from tests.patience import eventually
@@ -155,7 +155,7 @@ def test_who_stands_in_line_for_long_is_woken_first(
     timed: leaseq.Queue, clock: Clock, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As long as they look now and then, as who waits does."""
-    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (0.05, 0.05))
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (0.05, 0.05))
     looks: list[str] = []
     reserve = leaseq.Queue._reserve
 
@@ -180,7 +180,7 @@ def test_a_wake_up_between_two_looks_is_not_lost(
     server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The item comes, and its wake-up is heard, while the answer is under way that there is nothing."""
-    monkeypatch.setattr("leaseq.waiting._LOOK_AGAIN", (LONG, LONG))
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
     queue.configure()
 
     class Meanwhile(leaseq.Queue):

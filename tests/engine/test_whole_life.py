@@ -11,7 +11,7 @@ import redis
 
 import leaseq
 from leaseq import NewItem
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.test_cost import MOST, alone, largest, server_url  # noqa: F401 - a fixture

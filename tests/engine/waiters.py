@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 import leaseq
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.conftest import Server
 
 LONG = 30  # seconds: far more than any of this takes; a test that needs them has failed

@@ -15,8 +15,8 @@ from itertools import combinations
 import redis
 
 import leaseq
-from leaseq.doctor import needs
-from leaseq.embedded import EmbeddedServer
+from leaseq.doctor import acl
+from leaseq.server.embedded import EmbeddedServer
 from tests.patience import eventually
 from tests.topology.servers import (
     PRIMARIES,
@@ -32,13 +32,13 @@ from tests.topology.servers import (
 
 REDIS = shutil.which("redis-server")
 PASSWORD = "pw"
-USERS = {"library": (needs.LIBRARY,), "pages": (needs.LIBRARY, needs.PAGES)}
+USERS = {"library": (acl.LIBRARY,), "pages": (acl.LIBRARY, acl.PAGES)}
 
 
 def make_users(node: redis.Redis, *more: tuple[str, ...], newer: bool = True) -> None:
     """``more``: what they need of this kind of server. ``newer``: it has the newest commands."""
     for user, wanted in USERS.items():
-        words = needs.rules(*wanted, *more, password=PASSWORD, newer=newer)
+        words = acl.rules(*wanted, *more, password=PASSWORD, newer=newer)
         node.execute_command("ACL", "SETUSER", user, *words)
 
 
@@ -114,7 +114,7 @@ def cluster() -> Iterator[Engine]:
             eventually(lambda name=name, replica=replica: _knows(replica, name))
             replica.execute_command("CLUSTER", "REPLICATE", name)
         for node in nodes:
-            make_users(node, needs.CLUSTER)
+            make_users(node, acl.CLUSTER)
             eventually(lambda node=node: _is_whole(node))
         for primary in primaries:
             eventually(lambda primary=primary: online(primary) == 1)

@@ -9,7 +9,7 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from leaseq.keys import SCHEMA
+from leaseq.engine.keys import SCHEMA
 from tests.conftest import Clock
 from tests.engines.scene import Scene
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import leaseq
-from leaseq.keys import SCHEMA, Keys
+from leaseq.engine.keys import SCHEMA, Keys
 from tests.conftest import Clock, Server
 from tests.engines.booting import Engine
 from tests.engines.scene import Scene

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import pytest
 
-from leaseq import embedded
+from leaseq.server import embedded
 
 SOURCES = Path(__file__).parent / "shim"
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")

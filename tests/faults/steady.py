@@ -18,9 +18,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.web.gunicorn_place import PATIENCE, gunicorn
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 QUEUES = ("letters", "photos")
 INBOUND = 1_000  # items that wait, about

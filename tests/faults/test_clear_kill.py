@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.faults.judge import judged
 from tests.faults.people import RULES, Habits, crowd
 from tests.operations.processes import LEASEQ, environment

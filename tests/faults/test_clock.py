@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.faults.clock import WrongClock
 from tests.faults.history import Call, History
 from tests.faults.judge import judged

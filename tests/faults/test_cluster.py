@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 from redis.crc import key_slot
 
-from leaseq.keys import Keys
+from leaseq.engine.keys import Keys
 from tests.faults.course import Course, summed_up
 from tests.faults.judge import judged
 from tests.faults.outage import MOST, last_to_go_on

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.embedded import EmbeddedServer, EmbeddedServerError
+from leaseq.server.embedded import EmbeddedServer, EmbeddedServerError
 from tests.faults.disk import Disk, disk
 from tests.faults.judge import all_items, judged
 from tests.faults.people import RULES, crowd
@@ -123,9 +123,9 @@ def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, there: Dis
 
 SUPERVISED = """
 import sys
-from leaseq.datadir import DataDir
-from leaseq.embedded import EmbeddedServer
-from leaseq.supervisor import Child, Signals, Supervisor
+from leaseq.server.datadir import DataDir
+from leaseq.server.embedded import EmbeddedServer
+from leaseq.server.supervisor import Child, Signals, Supervisor
 
 with DataDir(sys.argv[1]) as directory:
     server = EmbeddedServer(directory.path)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.faults.judge import judged
 from tests.faults.people import RULES, Habits, crowd
 

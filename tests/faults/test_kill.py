@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
 

@@ -15,7 +15,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.faults.history import History
 from tests.faults.judge import judged
 from tests.faults.links import (

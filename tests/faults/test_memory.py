@@ -8,7 +8,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
 from tests.patience import eventually

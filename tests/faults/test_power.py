@@ -13,7 +13,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.embedded import EmbeddedServer, Fsync
+from leaseq.server.embedded import EmbeddedServer, Fsync
 from tests.faults.disk import Disk, disk
 from tests.faults.judge import all_items, judged, lost_answers, lost_items
 from tests.faults.people import RULES, crowd

@@ -12,7 +12,7 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 
 WANTED = 2.0  # seconds with 200,000 items
 PAYLOAD = {"text": "x" * 188}  # 200 bytes of JSON

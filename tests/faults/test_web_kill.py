@@ -22,7 +22,7 @@ from tests.faults.rest import RestQueue
 from tests.operations.processes import Up, alive, descendants
 from tests.patience import eventually
 from tests.ports import free_port
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 PEOPLE = 6
 BY_REST = replace(RULES, slack=0.002)  # its times have milliseconds

@@ -14,14 +14,14 @@ import pytest
 
 import leaseq
 import webapp
-from leaseq.datadir import DataDirRefused
-from leaseq.embedded import EmbeddedServerError
-from leaseq.supervisor import ChildFailed
-from webapp.accounts import Person
-from webapp.accounts.people import NoSuchPerson
-from webapp.accounts.provider import NotTied
+from leaseq.server.datadir import DataDirRefused
+from leaseq.server.embedded import EmbeddedServerError
+from leaseq.server.supervisor import ChildFailed
 from webapp.commands.serve import PortTaken
 from webapp.settings import SettingsRefused
+from webapp.store.accounts import Person
+from webapp.store.accounts.people import NoSuchPerson
+from webapp.store.accounts.provider import NotTied
 
 MADE: tuple[leaseq.LeaseqError, ...] = (
     leaseq.LeaseqError("whatever it is"),

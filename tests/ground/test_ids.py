@@ -8,8 +8,8 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
+from leaseq.engine.ids import request_id
 from leaseq.errors import Invalid
-from leaseq.ids import request_id
 
 
 @pytest.mark.parametrize("id", [".", ".."])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaseq.errors import Invalid
-from leaseq.strict import MAX_INTEGER_DIGITS, dump_json, load_json
+from leaseq.validation import MAX_INTEGER_DIGITS, dump_json, load_json
 
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('a{}[]"é', max_size=3),

@@ -4,7 +4,7 @@ from tests.mutants.mutant import Mutant, mutants
 
 MUTANTS: tuple[Mutant, ...] = (
     *mutants(
-        "leaseq/records.py",
+        "leaseq/engine/codec.py",
         "renew finish answers looking late_of_several",
         ("a renewed lease ends when the first one did", 'if mark[0] == "x":', 'if mark[0] == "X":'),
         ("no answer came late", 'late=detail == "1"', "late=False"),
@@ -24,7 +24,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a reason is shown as JSON", "reason = json.loads(detail) if how", "reason = detail if how"),
     ),
     *mutants(
-        "leaseq/strict.py",
+        "leaseq/validation.py",
         "bad_input ground/json policy skills",
         ("an id at the limit is refused", "1 <= len(value) <= MAX_ID", "1 <= len(value) < MAX_ID"),
         ("a name past the limit is taken", "<= len(value) <= MAX_PERSON", "<= len(value) <= MAX_PERSON + 1"),
@@ -54,14 +54,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a text of one character too many", "or len(value) > longest:", "or len(value) > longest + 1:"),
     ),
     *mutants(
-        "leaseq/strict.py",
+        "leaseq/validation.py",
         "ground/json bad_input",
         ("the keys of one object by itself", " or set(map(type, value)) != _TEXT)", ")"),
         ("the keys of what is in an object", 'text.find("{", 1) > 0 or', ""),
         ("a level too deep", "for _ in range(MAX_JSON_DEPTH + 1):", "for _ in range(MAX_JSON_DEPTH + 2):"),
     ),
     *mutants(
-        "leaseq/arguments.py",
+        "leaseq/engine/arguments.py",
         "bad_input looking pages",
         ("a lease of another queue will do", "if lease.queue != queue:", "if lease.queue == '':"),
         (
@@ -82,7 +82,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("holds of none", '"holds", 1, 100', '"holds", 0, 100'),
     ),
     *mutants(
-        "leaseq/queue/filling.py",
+        "leaseq/queue/producer.py",
         "enqueue dedupe bad_input",
         ("all items in one call", "len(rows) == 3 * _BATCH or size", "size"),
         ("a call of any size", "== 3 * _BATCH or size > _BATCH_BYTES:", "== 3 * _BATCH:"),
@@ -98,7 +98,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/queue/filling.py",
+        "leaseq/queue/producer.py",
         "request_ids",
         (
             "an enqueue sent again names an item that is not there",
@@ -123,7 +123,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a chunk counts its conflicts from 0", "Conflict(sent + place - 1", "Conflict(place - 1"),
     ),
     *mutants(
-        "leaseq/queue/working.py",
+        "leaseq/queue/consumer.py",
         "again completeness finish_and_next waiting cost_of_rules undo_finish",
         (
             "who has more to look at is told that there is nothing",
@@ -142,7 +142,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/arguments.py",
+        "leaseq/engine/arguments.py",
         "lost_lease",
         (
             "somebody else is said to have what the same person has",
@@ -166,7 +166,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/queue/working.py",
+        "leaseq/queue/consumer.py",
         "undo_finish waiting ended_waits",
         (
             "who stops waiting stays in line",
@@ -187,7 +187,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a finish is undone for a minute", "UNDO_SECONDS * 1_000_000", "4 * UNDO_SECONDS * 1_000_000"),
     ),
     *mutants(
-        "leaseq/queue/managing.py",
+        "leaseq/queue/admin.py",
         "clear retention cost lost_replies revive_all",
         (
             "a clear takes back more than was asked for",
@@ -203,7 +203,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("who had it first counts", "item.history[-1].person", "item.history[0].person"),
     ),
     *mutants(
-        "leaseq/queue/looking.py",
+        "leaseq/queue/inspection.py",
         "find pages looking",
         ("an answer of the very end is in", "answer.finished_at < until", "answer.finished_at <= until"),
         (
@@ -223,7 +223,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/queue/looking.py",
+        "leaseq/queue/inspection.py",
         "late_items",
         ("an item with late answers is told twice", "if id not in seen:", "if id is not seen:"),
     ),
@@ -262,13 +262,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/digest.py",
+        "leaseq/engine/digest.py",
         "dedupe",
         ("the order of keys makes another payload", "sort_keys=True, ", ""),
         ("1.0 is not 1", "return int(number) if number.is_integer() else number", "return number"),
     ),
     *mutants(
-        "leaseq/ids.py",
+        "leaseq/engine/ids.py",
         "enqueue connect ground/ids",
         (
             "a fork's child makes its parent's request ids",
@@ -282,7 +282,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/ids.py",
+        "leaseq/engine/ids.py",
         "request_ids",
         ("two queues make one id of a request", 'f"{queue}\\0{request}', 'f"{request}'),
         ("all of a request's items have one id", "{request}\\0{place}", "{request}"),
@@ -309,7 +309,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/worker/renewing.py",
+        "leaseq/worker/heartbeat.py",
         "worker/leases",
         ("a renewal comes when the lease is over", "_PART = 1 / 3", "_PART = 1.5"),
         (
@@ -329,7 +329,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/worker/running.py",
+        "leaseq/worker/worker.py",
         "worker/leases worker/ends worker/working",
         ("what a killed worker left is renewed", "if not source.was_left(lease):", "if source is not None:"),
         (
@@ -349,7 +349,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/worker/ending.py",
+        "leaseq/worker/outcomes.py",
         "worker/leases worker/working worker/ends",
         ("a misfit is lost and no failure", "                self._fail(queue, lease, told(misfit))\n", ""),
         (
@@ -359,7 +359,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/supervisor.py",
+        "leaseq/server/supervisor.py",
         "operations/supervisor",
         (
             "what a dead child left behind is not told to end",

@@ -4,7 +4,7 @@ from tests.mutants.mutant import Mutant, mutants
 
 MUTANTS: tuple[Mutant, ...] = (
     *mutants(
-        "webapp/api/keys.py",
+        "webapp/api/idempotency.py",
         "web/api_sent_again",
         (
             "two people's equal keys are one request",
@@ -32,7 +32,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("an element that is too large is invalid", "raise type(refused)(", "raise leaseq.Invalid("),
     ),
     *mutants(
-        "webapp/api/keys.py",
+        "webapp/api/idempotency.py",
         "web/api_conflicts",
         (
             "an answer that is given again has lost its place",
@@ -41,14 +41,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "webapp/serving.py",
+        "webapp/serving/gunicorn_conf.py",
         "web/gunicorn",
         ("what is no request is answered in HTML", "if not unreadable.is_unreadable(exc):", "if True:"),
     ),
     *mutants(
         "webapp/app.py",
         "web/gunicorn",
-        ("a broken chunk is the server's fault", "    init_unreadable(app)\n", ""),
+        ("a broken chunk is the server's fault", "    init_unreadable(app, answer)\n", ""),
     ),
     *mutants(
         "webapp/errors.py",
@@ -60,7 +60,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "webapp/sent.py",
+        "webapp/store/idempotency.py",
         "web/sent",
         ("two answers of one request count twice, as long as each other", "if not new:", "if False:"),
         (

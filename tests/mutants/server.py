@@ -4,7 +4,7 @@ from tests.mutants.mutant import Mutant, mutants
 
 MUTANTS: tuple[Mutant, ...] = (
     *mutants(
-        "leaseq/connection.py",
+        "leaseq/engine/client.py",
         "resend lost_replies faults unconfirmed",
         (
             "a call is sent three times",
@@ -36,7 +36,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/links.py",
+        "leaseq/engine/transport.py",
         "connect faults resend unconfirmed durable",
         (
             "a fork's child has its parent's links",
@@ -60,7 +60,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/links.py",
+        "leaseq/engine/transport.py",
         "silence",
         ("who is silent for a moment is left", "            if is_replaced():\n", "            if True:\n"),
         ("who was replaced is waited for", "            if is_replaced():\n", "            if False:\n"),
@@ -72,17 +72,17 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/links.py",
+        "leaseq/engine/transport.py",
         "topology/failover",
         ("the other nodes are not asked", "return any(host and", "return False and any(host and"),
     ),
     *mutants(
-        "leaseq/watched.py",
+        "leaseq/engine/sentinel.py",
         "topology/sentinels",
         ("a sentinel that hangs is asked again", "self._silent[sentinel] = monotonic()", "pass"),
     ),
     *mutants(
-        "leaseq/watched.py",
+        "leaseq/engine/sentinel.py",
         "topology/failover",
         (
             "the sentinels are not asked",
@@ -91,12 +91,12 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/links.py",
+        "leaseq/engine/transport.py",
         "connect",
         ("nobody waits longer than a minute", "TIMEOUT = 5.0", "TIMEOUT = 60.0"),
     ),
     *mutants(
-        "leaseq/links.py",
+        "leaseq/engine/transport.py",
         "topology/urls",
         (
             "a cluster does not wait for its replicas",
@@ -105,7 +105,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/durable.py",
+        "leaseq/engine/durability.py",
         "durable unconfirmed",
         ("nobody's word is enough", "if _count(confirmed) < wait.needed:", "if _count(confirmed) < 0:"),
         ("a replica's word is taken for the disk's", "int(confirmed[0] if", "int(confirmed[1] + 1 if"),
@@ -121,7 +121,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/durable.py",
+        "leaseq/engine/durability.py",
         "unconfirmed",
         (
             "what is not confirmed for now is refused for good",
@@ -130,13 +130,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/moves.py",
+        "leaseq/engine/commands.py",
         "durable",
         ("a policy is never read again", "_KNOWN_FOR = 2.0", "_KNOWN_FOR = 2e9"),
         ("an enqueue waits for nothing", '_UNCONFIRMED = {"clear",', '_UNCONFIRMED = {"enqueue", "clear",'),
     ),
     *mutants(
-        "leaseq/waiting.py",
+        "leaseq/engine/notifications.py",
         "ended_waits waiting listener killed_waiters",
         (
             "who waits outlives their client",
@@ -167,7 +167,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a silent link is kept", "elif asked and silence > 2 * _SILENCE:", "elif asked and silence < 0:"),
     ),
     *mutants(
-        "leaseq/links.py",
+        "leaseq/engine/transport.py",
         "topology/slots",
         (
             "a move is half done in a slot on its way",
@@ -181,7 +181,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/moves.py",
+        "leaseq/engine/commands.py",
         "no_queue",
         (
             "a queue that is not there is an empty one",
@@ -190,7 +190,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/urls.py",
+        "leaseq/engine/urls.py",
         "misuse connect",
         (
             "a host of a socket's URL is passed over",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.operations.processes import Up
 from tests.ports import free_port
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from leaseq.datadir import DataDir, DataDirRefused
-from leaseq.embedded import running_url
+from leaseq.server.datadir import DataDir, DataDirRefused
+from leaseq.server.embedded import running_url
 
 
 def test_the_running_url_is_told_while_it_runs_and_not_after(data_dir: Path) -> None:
@@ -24,7 +24,8 @@ def test_the_running_url_is_told_while_it_runs_and_not_after(data_dir: Path) -> 
 
 def test_what_a_killed_one_left_behind_does_not_count_as_running(data_dir: Path) -> None:
     claim = (
-        "import os, sys; from leaseq.datadir import DataDir; claimed = DataDir(sys.argv[1]); claimed.claim();"
+        "import os, sys; from leaseq.server.datadir import DataDir; claimed = DataDir(sys.argv[1]); "
+        "claimed.claim();"
         "claimed.publish(url='redis://old', web='http://old', pids={}); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", claim, str(data_dir)], check=False)
@@ -44,7 +45,8 @@ def test_a_claimed_directory_is_refused_with_who_has_it_and_where(data_dir: Path
 
 def test_a_server_left_behind_by_a_killed_one_is_told_to_go(data_dir: Path) -> None:
     left_behind = (
-        "import os, subprocess, sys; from leaseq.datadir import DataDir; claimed = DataDir(sys.argv[1]);"
+        "import os, subprocess, sys; from leaseq.server.datadir import DataDir; claimed = "
+        "DataDir(sys.argv[1]);"
         "claimed.claim();"
         "server = subprocess.Popen(['sleep', '600'], pass_fds=(claimed.lock_fd,), start_new_session=True);"
         "claimed.publish(url='unix:///x', web='', pids={'server': server.pid}); os._exit(9)"

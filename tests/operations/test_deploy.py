@@ -22,9 +22,9 @@ from leaseq.cli import main
 from tests.patience import PATIENCE, eventually
 from tests.ports import free_port
 from tests.web.gunicorn_place import gunicorn
-from webapp.accounts import Accounts
 from webapp.commands.serve import serve
 from webapp.settings import Settings
+from webapp.store.accounts import Accounts
 
 DOCS = Path(__file__).parents[2] / "docs"
 FILES = sorted(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq import embedded
-from leaseq.embedded import EmbeddedServer, EmbeddedServerError
+from leaseq.server import embedded
+from leaseq.server.embedded import EmbeddedServer, EmbeddedServerError
 
 
 def mode(path: Path) -> int:

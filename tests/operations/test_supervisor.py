@@ -20,7 +20,7 @@ from tests.patience import PATIENCE, eventually
 PROGRAM = """
 import json, os, sys
 from pathlib import Path
-from leaseq.supervisor import Child, ChildFailed, Signals, Stopped, Supervisor
+from leaseq.server.supervisor import Child, ChildFailed, Signals, Stopped, Supervisor
 
 folder = Path(sys.argv[1])
 

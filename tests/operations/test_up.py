@@ -16,7 +16,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.embedded import EmbeddedServer, running_url
+from leaseq.server.embedded import EmbeddedServer, running_url
 from tests.operations.processes import LEASEQ, Up, alive, environment, get, settings_of
 from tests.patience import PATIENCE, eventually
 from webapp.demo import add_demo, messages
@@ -140,7 +140,8 @@ def test_a_signal_in_the_first_moments_stops_everything(data_dir: Path, port: in
 
 def test_a_signal_ends_the_wait_for_what_a_killed_one_left(data_dir: Path, port: int) -> None:
     left_behind = (
-        "import os, subprocess, sys; from leaseq.datadir import DataDir; claimed = DataDir(sys.argv[1]);"
+        "import os, subprocess, sys; from leaseq.server.datadir import DataDir; claimed = "
+        "DataDir(sys.argv[1]);"
         "claimed.claim();"
         "held = subprocess.Popen(['sh', '-c', 'trap \"\" TERM; sleep 600'], pass_fds=(claimed.lock_fd,),"
         " start_new_session=True, stdout=subprocess.DEVNULL);"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.operations.processes import Up, environment
 
 ROOT = Path(__file__).parents[2]

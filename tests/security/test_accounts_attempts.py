@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.web.conftest import PASSWORD, Browser
-from webapp.accounts import Accounts
-from webapp.accounts.attempts import PER_NAME, of_password
+from webapp.store.accounts import Accounts
+from webapp.store.accounts.attempts import PER_NAME, of_password
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from flask import Flask
 
 from leaseq import Invalid
 from tests.web.conftest import PASSWORD, Browser
-from webapp.accounts import Accounts
-from webapp.accounts.attempts import CODES_ANYWHERE, CODES_HERE
-from webapp.accounts.factors import Factors
+from webapp.store.accounts import Accounts
+from webapp.store.accounts.attempts import CODES_ANYWHERE, CODES_HERE
+from webapp.store.accounts.factors import Factors
 
 NOW = 1_800_000_015
 

@@ -9,7 +9,7 @@ from flask import Flask
 
 from leaseq import Invalid
 from tests.web.conftest import PASSWORD, Browser
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 NEW = "another long one"
 

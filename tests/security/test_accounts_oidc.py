@@ -11,8 +11,8 @@ from joserfc.jwk import RSAKey
 
 from tests.security.oidc_provider import Provider, off, sign_in
 from tests.web.conftest import SECRET, Browser
-from webapp.accounts import Accounts
 from webapp.settings import SettingsRefused, load_settings
+from webapp.store.accounts import Accounts
 
 
 def test_somebody_known_comes_in_by_their_claim(

@@ -8,7 +8,7 @@ import pytest
 
 from leaseq import Invalid
 from tests.web.conftest import CHEAP
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 GOOD = "correct horse battery"
 

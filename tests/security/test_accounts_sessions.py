@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from tests.web.conftest import PASSWORD, Browser
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 COOKIE = "leaseq"
 NEW = "another long one"

@@ -12,9 +12,9 @@ from flask import Flask
 import leaseq
 from leaseq import Invalid
 from tests.web.conftest import PASSWORD, Browser, Caller
-from webapp.accounts import SCOPES, Accounts
-from webapp.accounts.tokens import Tokens
-from webapp.gate import need_of
+from webapp.security.authorization import need_of
+from webapp.store.accounts import SCOPES, Accounts
+from webapp.store.accounts.tokens import Tokens
 
 VALUES = {"q": "walked", "id": "x", "name": "somebody walked"}
 OPENS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}

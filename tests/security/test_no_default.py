@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.web.conftest import CHEAP, SECRET, Browser
 from webapp import create_app
-from webapp.accounts import Accounts
 from webapp.settings import Settings
+from webapp.store.accounts import Accounts
 
 TRIED = [("admin", "admin"), ("admin", ""), ("admin", "password"), ("leaseq", "leaseq"), ("root", "root")]
 

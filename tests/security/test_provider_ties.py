@@ -11,7 +11,7 @@ from flask import Flask
 
 from tests.security.oidc_provider import Provider, off, sign_in
 from tests.web.conftest import PASSWORD, Browser
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 TIE = "/login/provider/tie"
 

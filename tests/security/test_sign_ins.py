@@ -16,8 +16,8 @@ from flask import Flask
 from tests.security.oidc_provider import Provider, sign_in
 from tests.web.conftest import PASSWORD, Browser
 from tests.web.item_lists import rows
-from webapp.accounts import Accounts, LogEntry, keys, log, sign_ins
-from webapp.accounts.attempts import PER_ADDRESS, PER_NAME
+from webapp.store.accounts import Accounts, LogEntry, keys, log, sign_ins
+from webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from flask import Flask
 from leaseq import Invalid
 from tests.security.oidc_provider import Provider, off
 from tests.web.conftest import PASSWORD, Browser
-from webapp.accounts import Accounts
-from webapp.accounts.model import MAX_TOKENS
+from webapp.store.accounts import Accounts
+from webapp.store.accounts.model import MAX_TOKENS
 
 FORM = {"token_name": "t", "scope": "read", "days": "30"}
 NEW = "another long one"

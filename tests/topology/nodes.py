@@ -11,7 +11,7 @@ from typing import Self
 
 import redis
 
-from leaseq.embedded import server_binary
+from leaseq.server.embedded import server_binary
 from tests.patience import eventually
 from tests.ports import free_port
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import redis
 
-from leaseq.embedded import server_binary
+from leaseq.server.embedded import server_binary
 from tests.patience import eventually
 from tests.ports import free_port
 

@@ -11,7 +11,7 @@ import redis
 from redis.crc import key_slot
 
 import leaseq
-from leaseq import moves
+from leaseq.engine import commands
 from tests.patience import eventually
 from tests.topology.nodes import Node
 from tests.topology.replicated import replicated
@@ -75,7 +75,7 @@ def test_it_is_refused_where_too_few_answer(service: Service) -> None:
 def test_without_sentinels_the_connected_ones_count(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(moves, "_KNOWN_FOR", -1.0)
+    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
     client = leaseq.connect(service.direct)
     queue = leaseq.Queue(client, NAME)
     queue.configure(durable="majority")

@@ -96,7 +96,7 @@ def test_no_move_is_half_done(move: Move, monkeypatch: pytest.MonkeyPatch) -> No
     assert lease is not None
     move.begin()
     before = move.everything()
-    monkeypatch.setattr("leaseq.links._ON_ITS_WAY", 0.05)
+    monkeypatch.setattr("leaseq.engine.transport._ON_ITS_WAY", 0.05)
     while True:
         with pytest.raises(leaseq.ServerUnavailable):
             queue.finish(lease, {}, then_reserve=True)

@@ -73,7 +73,7 @@ def test_work_and_the_doctor(secured: Secured, kind: str, monkeypatch: pytest.Mo
     queue = leaseq.Queue(client, f"over-tls-{kind}")
     queue.enqueue({"n": 1})
     assert queue.finish(queue.reserve("ann"), {}).replayed is False
-    monkeypatch.setattr("leaseq.doctor.node.addresses_of", lambda _: ["192.0.2.1"])
+    monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
     said = {one.check for one in examine(client).findings}
     assert "no-tls" not in said
     assert ("no-replica" in said) is (kind == "sentinel")

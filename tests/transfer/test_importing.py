@@ -12,7 +12,7 @@ import pytest
 
 from leaseq import transfer
 from leaseq.errors import ServerUnavailable
-from leaseq.model import Answer, Counts
+from leaseq.models import Answer, Counts
 from leaseq.transfer import BadRow, ImportResult, NewItem
 from tests.transfer.test_writing import answer
 

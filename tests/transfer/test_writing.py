@@ -12,7 +12,7 @@ import pytest
 
 from leaseq import transfer
 from leaseq.errors import Invalid
-from leaseq.model import Answer
+from leaseq.models import Answer
 from leaseq.transfer import writing
 from leaseq.transfer.writing import MAX_COLUMNS
 

@@ -17,14 +17,14 @@ from typing import Any
 import pyotp
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
-from leaseq.keys import SCHEMA
+from leaseq.engine.keys import SCHEMA
+from leaseq.server.embedded import EmbeddedServer
 from tests.upgrade.dump import lines
 from tests.upgrade.seen import seen
 from tests.upgrade.story import Story
 from tests.web.conftest import CHEAP, PASSWORD
-from webapp.accounts import Accounts
-from webapp.days import Days
+from webapp.store.accounts import Accounts
+from webapp.store.activity import Days
 
 
 def people(client: leaseq.Client) -> dict[str, Any]:

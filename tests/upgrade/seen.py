@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 import leaseq
-from leaseq.records import microseconds
+from leaseq.engine.codec import microseconds
 
 # Where a page goes on is nobody's to read.
 _OPAQUE = {"cursor"}

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import leaseq
-from leaseq.keys import SCHEMA, Keys
-from leaseq.moves import SCRIPTS
+from leaseq.engine.commands import SCRIPTS
+from leaseq.engine.keys import SCHEMA, Keys
 from tests.conftest import Server
 from tests.engine.looking import everything
-from webapp.accounts import Accounts
-from webapp.accounts import keys as accounts_keys
+from webapp.store.accounts import Accounts
+from webapp.store.accounts import keys as accounts_keys
 
 LEASE = {"id": "one", "token": 1, "person": "ann"}
 CALLS: dict[str, Callable[[leaseq.Queue], object]] = {

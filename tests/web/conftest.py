@@ -18,8 +18,8 @@ from werkzeug.test import TestResponse
 import leaseq
 from tests.conftest import Clock
 from webapp import create_app
-from webapp.accounts import Accounts, Passwords
 from webapp.settings import Settings
+from webapp.store.accounts import Accounts, Passwords
 
 PASSWORD = "correct horse battery"
 SECRET = "a secret for tests that is long enough"

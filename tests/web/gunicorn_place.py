@@ -41,7 +41,7 @@ def gunicorn(
     }
     command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level="warning")
     if socket_seconds is not None:
-        command[command.index("python:webapp.serving")] = "python:tests.web.gunicorn_limit"
+        command[command.index("python:webapp.serving.gunicorn_conf")] = "python:tests.web.gunicorn_limit"
         environment["SOCKET_SECONDS"] = str(socket_seconds)
     process = subprocess.Popen(command, env=environment)
     try:

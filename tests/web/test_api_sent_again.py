@@ -10,8 +10,8 @@ import pytest
 
 import leaseq
 from tests.patience import eventually
-from webapp.accounts import Accounts
-from webapp.sent import Sent
+from webapp.store.accounts import Accounts
+from webapp.store.idempotency import Sent
 
 from .api_calls import ANSWER, CALLS, everything, problem, reserve
 from .conftest import Caller

@@ -13,9 +13,9 @@ import pytest
 import leaseq
 from tests.patience import PATIENCE, eventually
 from webapp import create_app
-from webapp.accounts import Accounts
+from webapp.serving.long_poll import end_at_a_stop
 from webapp.settings import Settings
-from webapp.waits import end_at_a_stop
+from webapp.store.accounts import Accounts
 
 from .api_calls import problem
 from .conftest import CHEAP, SECRET, Caller

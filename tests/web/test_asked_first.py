@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 import leaseq
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 from .conftest import Browser
 

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import leaseq
-from leaseq import moves
-from webapp.live import Live
-from webapp.live.feed import Channel, Watcher
-from webapp.live.picture import Pictures
-from webapp.live.tally import Tally
+from leaseq.engine import commands
+from webapp.realtime import Live
+from webapp.realtime.poller import Channel, Watcher
+from webapp.realtime.rates import Tally
+from webapp.realtime.snapshot import Pictures
 
 from .conftest import Caller
 
@@ -62,7 +62,7 @@ def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:
         answer = worker("POST", f"/queues/made-up-{number}/items/one/finish", json=body)
         assert answer.status_code == 404
     assert len(client.durable) == before
-    assert moves._bind.cache_info().maxsize == 4_096
+    assert commands._bind.cache_info().maxsize == 4_096
 
 
 def test_what_is_cached_has_a_bound() -> None:
@@ -78,6 +78,6 @@ def test_what_is_cached_has_a_bound() -> None:
     }
     assert len(caches) > 4
     without = {name for name, most in caches.items() if most is None}
-    assert without == {"leaseq.scripts.load", "leaseq.scripts._folder"}, (
+    assert without == {"leaseq.engine.scripts.load", "leaseq.engine.scripts._folder"}, (
         "those ask for the scripts that there are"
     )

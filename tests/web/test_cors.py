@@ -8,8 +8,8 @@ import pytest
 
 import leaseq
 from webapp import create_app
-from webapp.accounts import Accounts
 from webapp.settings import Settings
+from webapp.store.accounts import Accounts
 
 from .api_calls import problem
 from .conftest import CHEAP, PASSWORD, SECRET, Browser, Caller

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import leaseq
-from webapp.days import Days
+from webapp.store.activity import Days
 
 from .conftest import Browser
 

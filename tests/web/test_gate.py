@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from webapp.accounts import ROLES
-from webapp.gate import OPEN_TO_ANYONE, need_of
+from webapp.security.authorization import OPEN_TO_ANYONE, need_of
+from webapp.store.accounts import ROLES
 
 from .conftest import Browser, Caller
 

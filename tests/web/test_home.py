@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from webapp import create_app
-from webapp.days import Days
 from webapp.settings import Settings
+from webapp.store.activity import Days
 
 from .conftest import CHEAP, PASSWORD, SECRET, Browser
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from webapp import i18n
-from webapp.show import clock, span
+from webapp.rendering.filters import clock, span
 
 from .conftest import Browser
 

@@ -10,11 +10,11 @@ import pytest
 
 import leaseq
 from tests.patience import eventually
-from webapp.accounts import Accounts
-from webapp.gate import still_lets
-from webapp.live import handover
-from webapp.live.feed import ASK_AGAIN, Channel, Feed, Watcher
-from webapp.live.hub import BACKLOG, HEARTBEAT, STALLED, VOUCHED, Hub, Stream
+from webapp.realtime import socket_handover
+from webapp.realtime.poller import ASK_AGAIN, Channel, Feed, Watcher
+from webapp.realtime.sse_hub import BACKLOG, HEARTBEAT, STALLED, VOUCHED, Hub, Stream
+from webapp.security.authorization import still_lets
+from webapp.store.accounts import Accounts
 
 from .conftest import Browser, Caller
 
@@ -107,8 +107,8 @@ def test_who_falls_too_far_behind_is_cut_off(hub: Hub, client: tuple[Stream, soc
 def test_gunicorn_is_left_with_a_client_that_has_gone() -> None:
     theirs, ours = socket.socketpair()
     environ = {"gunicorn.socket": ours, "SERVER_PROTOCOL": "HTTP/1.1"}
-    assert handover.can_take(environ)
-    taken = handover.take(environ)
+    assert socket_handover.can_take(environ)
+    taken = socket_handover.take(environ)
     assert ours.recv(1) == b"", "what gunicorn reads is an end"
     with pytest.raises(BrokenPipeError):
         ours.sendall(b"0\r\n\r\n")
@@ -122,7 +122,7 @@ def test_gunicorn_is_left_with_a_client_that_has_gone() -> None:
 
 @pytest.mark.parametrize("environ", [{}, {"gunicorn.socket": object()}])
 def test_what_can_not_be_handed_over_is_left_alone(environ: dict[str, Any]) -> None:
-    assert not handover.can_take(environ)
+    assert not socket_handover.can_take(environ)
 
 
 # Who may watch

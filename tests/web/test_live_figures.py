@@ -12,10 +12,10 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.taking import run_out, take
-from webapp.live.picture import Picture
-from webapp.live.spark import spark
-from webapp.live.tally import Tally, a_minute
-from webapp.live.trouble import Trouble
+from webapp.realtime.attention import Trouble
+from webapp.realtime.rates import Tally, a_minute
+from webapp.realtime.snapshot import Picture
+from webapp.realtime.sparkline import spark
 
 from .conftest import Browser
 

@@ -13,7 +13,7 @@ from flask import Flask
 
 import leaseq
 from webapp import create_app
-from webapp.logs import ACCESS, AsJson, AsText
+from webapp.serving.logging import ACCESS, AsJson, AsText
 from webapp.settings import Settings
 
 from .conftest import CHEAP, SECRET, Caller

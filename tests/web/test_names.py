@@ -14,8 +14,8 @@ from flask import Flask
 import leaseq
 from leaseq import Invalid
 from leaseq.cli import main
-from webapp.accounts import Accounts, keys
-from webapp.accounts.people import Record
+from webapp.store.accounts import Accounts, keys
+from webapp.store.accounts.people import Record
 
 from .conftest import CHEAP, PASSWORD, Browser, Caller
 from .test_people import joined
@@ -96,7 +96,7 @@ def test_the_command_line_adds_nobody_who_looks_like_somebody(
 
 
 def test_the_first_admin_looks_like_nobody(server: Any, tmp_path: Any) -> None:
-    from leaseq.embedded import EmbeddedServer
+    from leaseq.server.embedded import EmbeddedServer
 
     with EmbeddedServer(tmp_path, fsync="no") as new:
         accounts = Accounts(leaseq.connect(new.url), passwords=CHEAP)

@@ -12,8 +12,8 @@ from flask import Flask
 
 import leaseq
 from leaseq import Invalid
-from webapp.accounts import Accounts
-from webapp.accounts.holding import held_counts
+from webapp.store.accounts import Accounts
+from webapp.store.accounts.leases import held_counts
 
 from .conftest import PASSWORD, Browser, Caller
 from .item_lists import rows
@@ -141,14 +141,14 @@ def test_disabling_returns_leases_whoever_does_it(
 def test_held_counts_are_right_past_what_one_look_shows(
     server: Any, asking: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, new_name: Callable[[str], str]
 ) -> None:
-    from webapp.accounts import holding
+    from webapp.store.accounts import leases
 
     asking.configure(answers=2, holds=2)
     ann, bob = new_name("ann"), new_name("bob")
     for name in (ann, ann, bob):
         asking.reserve(name)
     assert {name: held_counts(server.client, [ann, bob])[name] for name in (ann, bob)} == {ann: 2, bob: 1}
-    monkeypatch.setattr(holding, "_LOOK", 1)
+    monkeypatch.setattr(leases, "_LOOK", 1)
     assert {name: held_counts(server.client, [ann, bob])[name] for name in (ann, bob)} == {ann: 2, bob: 1}
 
 
@@ -183,9 +183,9 @@ def test_people_come_page_by_page(
     new_name: Callable[[str], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from webapp.people import everybody
+    from webapp.people import list
 
-    monkeypatch.setattr(everybody, "PAGE", 2)
+    monkeypatch.setattr(list, "PAGE", 2)
     boss, group = visitor("admin"), new_name("page")
     names = [f"{group} {letter}" for letter in "aBc"]
     for name in names:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
-from webapp.accounts import Accounts
+from leaseq.server.embedded import EmbeddedServer
+from webapp.store.accounts import Accounts
 
 from .conftest import CHEAP, PASSWORD, SECRET
 from .gunicorn_place import gunicorn

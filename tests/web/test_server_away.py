@@ -10,7 +10,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.faults.disk import disk
 from tests.patience import eventually
 from webapp import create_app

@@ -17,7 +17,7 @@ import pytest
 
 import leaseq
 from tests.patience import PATIENCE, eventually
-from webapp.accounts import Accounts
+from webapp.store.accounts import Accounts
 
 from .conftest import SECRET
 from .gunicorn_place import gunicorn

@@ -19,8 +19,8 @@ from flask import Flask
 
 import leaseq
 from tests.patience import PATIENCE, eventually
-from webapp.accounts import Accounts
-from webapp.patience import WAITED, Patience
+from webapp.serving.queue_time import WAITED, Patience
+from webapp.store.accounts import Accounts
 
 from .conftest import PASSWORD, SECRET, Browser, Caller
 from .gunicorn_place import gunicorn

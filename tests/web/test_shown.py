@@ -8,9 +8,10 @@ from uuid import uuid4
 import pytest
 
 import leaseq
-from webapp import create_app, show
+from webapp import create_app
+from webapp.rendering import filters
+from webapp.rendering.filters import markdown, media_link, picture_link
 from webapp.settings import Settings
-from webapp.show import markdown, media_link, picture_link
 
 from .conftest import CHEAP, PASSWORD, SECRET, Browser
 from .work_pages import path, take
@@ -80,12 +81,12 @@ def test_the_same_markdown_is_rendered_once() -> None:
     """A long text takes seconds to render, and everybody who works sees the same instructions."""
     text = f"# Instructions {uuid4()}"
     assert markdown(text) == markdown(text)
-    before = show.rendered.cache_info().misses
+    before = filters.rendered.cache_info().misses
     markdown(text)
-    assert show.rendered.cache_info().misses == before
+    assert filters.rendered.cache_info().misses == before
     for number in range(100):
         markdown(f"{text} {number}")
-    assert show.rendered.cache_info().currsize < 100
+    assert filters.rendered.cache_info().currsize < 100
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from webapp.accounts import Accounts
-from webapp.accounts.attempts import PER_ADDRESS, PER_NAME
+from webapp.store.accounts import Accounts
+from webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
 
 from .conftest import PASSWORD, Browser, Caller
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
+from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine.waiters import in_line
 from tests.patience import PATIENCE, eventually
@@ -108,7 +108,7 @@ def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queu
 def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.running._WAIT", 10 * PATIENCE)
+    monkeypatch.setattr("leaseq.worker.worker._WAIT", 10 * PATIENCE)
     queue.configure()
     running = start(lambda _: None, grace=10 * PATIENCE)
     eventually(lambda: in_line(server, queue) == 1, "it waits")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.worker.renewing import Renewer
+from leaseq.worker.heartbeat import Renewer
 from tests.conftest import Server
 from tests.patience import PATIENCE, eventually
 from tests.worker.conftest import Start, wait_for

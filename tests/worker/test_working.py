@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.worker.outcomes import told
 from leaseq.worker.source import Source
-from leaseq.worker.telling import told
 from tests.conftest import Server
 from tests.patience import PATIENCE, eventually
 from tests.worker.conftest import Start, wait_for

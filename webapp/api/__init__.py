@@ -7,8 +7,8 @@ from typing import Any
 from flask_openapi.blueprint import APIBlueprint
 
 from webapp.api import headers
-from webapp.api.describe import PROBLEM, complete
-from webapp.api.replies import Problem
+from webapp.api.models_out import Problem
+from webapp.api.openapi import PROBLEM, complete
 
 __all__ = ["ABOUT", "SECURITY", "VERSION", "Problem", "bp", "problem_reply"]
 
@@ -68,8 +68,8 @@ bp = APIBlueprint(
     },
 )
 
-from webapp.api.keys import init_keys  # noqa: E402
-from webapp.api.manners import refuse_other_kinds, refuse_repeated_parameters  # noqa: E402
+from webapp.api.idempotency import init_keys  # noqa: E402
+from webapp.api.negotiation import refuse_other_kinds, refuse_repeated_parameters  # noqa: E402
 
 bp.before_request(refuse_repeated_parameters)
 bp.before_request(refuse_other_kinds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import leaseq
-from webapp.errors import Problem
+from webapp.serving.problem import Problem
 
 MOST_LISTED = 100
 

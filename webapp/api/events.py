@@ -9,15 +9,15 @@ from typing import Any
 from flask import Response, request
 
 from webapp.api import bp, problem_reply
-from webapp.api.bodies import EventsQuery, QueuePath
 from webapp.api.headers import LAST_EVENT_ID, RETRY_AFTER
-from webapp.api.shapes import event_shape, stats_shape
-from webapp.gate import needs
-from webapp.live import Live
-from webapp.live.answer import streamed
-from webapp.live.feed import Channel, Vouch, Watcher, message
-from webapp.live.hub import Stream
-from webapp.state import queue
+from webapp.api.models_in import EventsQuery, QueuePath
+from webapp.api.serializers import event_shape, stats_shape
+from webapp.context import queue, state
+from webapp.realtime import Live
+from webapp.realtime.event_stream import streamed
+from webapp.realtime.poller import Channel, Vouch, Watcher, message
+from webapp.realtime.sse_hub import Stream
+from webapp.security.authorization import needs, request_check
 
 TAGS: list[Any] = [{"name": "manage"}]
 _STREAM = {
@@ -96,4 +96,4 @@ def events(path: QueuePath, query: EventsQuery) -> Response:
     def begin(live: Live, stream: Stream, vouch: Vouch) -> None:
         live.feed.watch(Moves(found, live), Reader(stream, vouch, after))
 
-    return streamed(begin)
+    return streamed(state().live, request_check(), begin)

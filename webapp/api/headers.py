@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.api.bodies import EVENT, PRINTABLE
-from webapp.api.keys import AGAIN, HEADER, MAX_KEY
+from webapp.api.idempotency import AGAIN, HEADER, MAX_KEY
+from webapp.api.models_in import EVENT, PRINTABLE
 
 LAST_EVENT_ID = "Last-Event-ID"
 Headers = dict[str, Any]

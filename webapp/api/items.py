@@ -12,8 +12,10 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 import leaseq
 from leaseq import transfer
-from webapp.api import bp, replies, shape
-from webapp.api.bodies import (
+from webapp.api import bp, models_out, shape
+from webapp.api.conflicts import Conflicts, refuse
+from webapp.api.idempotency import NDJSON, byte_lines, derived_id, idempotency_key, key_reused, request_id
+from webapp.api.models_in import (
     PLACE,
     AssignRequest,
     DueQuery,
@@ -23,13 +25,11 @@ from webapp.api.bodies import (
     QueuePath,
     TokenRequest,
 )
-from webapp.api.conflicts import Conflicts, refuse
-from webapp.api.keys import NDJSON, byte_lines, derived_id, idempotency_key, key_reused, request_id
-from webapp.api.shapes import item_shape
-from webapp.errors import Problem
-from webapp.gate import needs, takes_any_size
-from webapp.requests import JSON, strict_request
-from webapp.state import accounts, person, queue, state
+from webapp.api.serializers import item_shape
+from webapp.context import accounts, person, queue, state
+from webapp.security.authorization import needs, takes_any_size
+from webapp.serving.json_request import JSON, strict_request
+from webapp.serving.problem import Problem
 
 TAGS: list[Any] = [{"name": "items"}]
 MAX_ARRAY = 100_000
@@ -163,7 +163,7 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
     return conflicts.answer(counts)
 
 
-@bp.get("/queues/<q>/items", tags=TAGS, responses={"200": replies.ItemList})
+@bp.get("/queues/<q>/items", tags=TAGS, responses={"200": models_out.ItemList})
 @needs("manager")
 def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     """The items in one state, in order, a page at a time."""
@@ -171,7 +171,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     return {"items": [item_shape(item) for item in page.items], "after": page.after}
 
 
-@bp.get("/queues/<q>/due", tags=TAGS, responses={"200": replies.ItemList})
+@bp.get("/queues/<q>/due", tags=TAGS, responses={"200": models_out.ItemList})
 @needs("manager")
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """The items with a due date that are neither finished nor dead, what is due first first."""
@@ -189,7 +189,7 @@ def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
         raise
 
 
-@bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": replies.Item})
+@bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def get_item(path: ItemPath) -> dict[str, Any]:
     """One item and all that is known about it."""
@@ -204,21 +204,21 @@ def remove(path: ItemPath) -> Response:
     return Response(status=204)
 
 
-@bp.post("/queues/<q>/items/<name:id>/revive", tags=TAGS, responses={"200": replies.Item})
+@bp.post("/queues/<q>/items/<name:id>/revive", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Put a dead item back to work, with all its attempts."""
     return item_shape(queue(path.q).revive(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": replies.Item})
+@bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Take a lease away: the item waits for somebody else."""
     return item_shape(queue(path.q).release(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": replies.Item})
+@bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Let only this person reserve an item that waits, until they give it back."""
@@ -226,7 +226,7 @@ def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     return item_shape(found.assign(path.id, accounts().who_works(body.person), by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": replies.Item})
+@bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Make the late answer of this token the item's answer."""

@@ -9,10 +9,12 @@ from typing import Any
 from flask import Response
 from werkzeug.exceptions import Unauthorized
 
-from leaseq import Lease, strict
+from leaseq import Lease, validation
 from leaseq.transfer import rfc3339
-from webapp.api import bp, replies
-from webapp.api.bodies import (
+from webapp.api import bp, models_out
+from webapp.api.headers import RETRY_AFTER
+from webapp.api.idempotency import request_id
+from webapp.api.models_in import (
     AbandonRequest,
     DraftRequest,
     FailRequest,
@@ -22,14 +24,12 @@ from webapp.api.bodies import (
     ReserveRequest,
     TokenRequest,
 )
-from webapp.api.headers import RETRY_AFTER
-from webapp.api.keys import request_id
-from webapp.api.lists import LeasesQuery, page_of
-from webapp.api.shapes import finished_shape, lease_shape
-from webapp.days import How
-from webapp.gate import needs
-from webapp.state import accounts, person, queue, state
-from webapp.waits import LONGEST
+from webapp.api.pagination import LeasesQuery, page_of
+from webapp.api.serializers import finished_shape, lease_shape
+from webapp.context import accounts, person, queue, state
+from webapp.security.authorization import needs
+from webapp.serving.long_poll import LONGEST
+from webapp.store.activity import How
 
 TAGS: list[Any] = [{"name": "work"}]
 NOTHING_NOW = {
@@ -44,7 +44,7 @@ ASK_AGAIN_SECONDS = 5
 LONGEST_WAIT = 60
 
 
-@bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": replies.Lease, "204": NOTHING_NOW})
+@bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": models_out.Lease, "204": NOTHING_NOW})
 @needs("worker")
 def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     """Get one item that nobody else has.
@@ -53,7 +53,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     as there is an item, in the order in which people began to wait, or with 204 when the time is over. While
     many others wait it may be 204 at once: ask again after `Retry-After`.
     """
-    wanted = strict.number(body.wait, "wait", 0, LONGEST)
+    wanted = validation.number(body.wait, "wait", 0, LONGEST)
     found, me = queue(path.q), person()
     with state().waits.seconds(wanted) as wait:
         lease = found.reserve(me.name, skills=me.skills, wait=wait, request_id=request_id())
@@ -84,7 +84,7 @@ def _wait(free_at: datetime | None) -> int:
     return min(max(math.ceil(left), 1), LONGEST_WAIT)
 
 
-@bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": replies.LeaseList})
+@bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": models_out.LeaseList})
 @needs("worker")
 def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     """The leases that I hold, the oldest first, a page at a time."""
@@ -93,7 +93,7 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     return {"leases": [lease_shape(lease) for lease in leases], "after": more}
 
 
-@bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": replies.Finished})
+@bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": models_out.Finished})
 @needs("worker")
 def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     """Hand in the answer.
@@ -115,7 +115,7 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     return finished_shape(finished)
 
 
-@bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": replies.Lease})
+@bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": models_out.Lease})
 @needs("worker")
 def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Take a finish back, at most 15 seconds after it.
@@ -130,7 +130,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     return lease_shape(again)
 
 
-@bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": replies.Abandoned})
+@bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": models_out.Abandoned})
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It goes ahead of the items that never left, for others first."""
@@ -141,7 +141,7 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     return {"id": path.id}
 
 
-@bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": replies.Failed})
+@bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Say that the item can't be done. It comes again later, until its attempts are used up."""
@@ -157,7 +157,7 @@ def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> Non
     state().days.record(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
 
 
-@bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": replies.Lease})
+@bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": models_out.Lease})
 @needs("worker")
 def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Keep the item for another full lease from now.

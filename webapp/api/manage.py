@@ -6,12 +6,19 @@ from typing import Any
 
 from flask import Response
 
-from webapp.api import bp, replies
-from webapp.api.bodies import AnswersQuery, EmptyRequest, JournalQuery, PauseRequest, QueuePath, ReviveRequest
-from webapp.api.shapes import event_shape
-from webapp.export import Wanted, streamed_answers
-from webapp.gate import needs
-from webapp.state import person, queue
+from webapp.api import bp, models_out
+from webapp.api.models_in import (
+    AnswersQuery,
+    EmptyRequest,
+    JournalQuery,
+    PauseRequest,
+    QueuePath,
+    ReviveRequest,
+)
+from webapp.api.serializers import event_shape
+from webapp.context import person, queue
+from webapp.rendering.answers_export import Wanted, streamed_answers
+from webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "manage"}]
 _ANSWERS = {
@@ -25,7 +32,7 @@ _ANSWERS = {
 }
 
 
-@bp.post("/queues/<q>/clear", tags=TAGS, responses={"200": replies.Cleared})
+@bp.post("/queues/<q>/clear", tags=TAGS, responses={"200": models_out.Cleared})
 @needs("manager")
 def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Return items whose lease ran out, and release what is due.
@@ -45,7 +52,7 @@ def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG00
 MOST_REVIVED = 1_000
 
 
-@bp.post("/queues/<q>/revive", tags=TAGS, responses={"200": replies.Revived})
+@bp.post("/queues/<q>/revive", tags=TAGS, responses={"200": models_out.Revived})
 @needs("manager")
 def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
     """Put dead items back to work: all, or those that a filter names, at most 1,000 a call."""
@@ -55,7 +62,7 @@ def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
     return {"revived": revived, "more": revived == MOST_REVIVED}
 
 
-@bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": replies.Paused})
+@bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": models_out.Paused})
 @needs("manager")
 def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
     """Stop handing out items. What is held may be finished."""
@@ -63,7 +70,7 @@ def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
     return {"paused": body.reason or ""}
 
 
-@bp.post("/queues/<q>/resume", tags=TAGS, responses={"200": replies.Paused})
+@bp.post("/queues/<q>/resume", tags=TAGS, responses={"200": models_out.Paused})
 @needs("manager")
 def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Hand out items again."""
@@ -71,7 +78,7 @@ def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG0
     return {"paused": None}
 
 
-@bp.get("/queues/<q>/journal", tags=TAGS, responses={"200": replies.EventList})
+@bp.get("/queues/<q>/journal", tags=TAGS, responses={"200": models_out.EventList})
 @needs("manager")
 def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
     """What happened, in order. Pass `after` back to go on from there."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.api import bp, replies
-from webapp.api.bodies import PersonChanges, PersonPath
-from webapp.api.lists import PageQuery, page_of
-from webapp.api.shapes import person_shape
-from webapp.gate import needs
-from webapp.state import accounts, person
+from webapp.api import bp, models_out
+from webapp.api.models_in import PersonChanges, PersonPath
+from webapp.api.pagination import PageQuery, page_of
+from webapp.api.serializers import person_shape
+from webapp.context import accounts, person
+from webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "people"}]
 
 
-@bp.get("/people", tags=TAGS, responses={"200": replies.PersonList})
+@bp.get("/people", tags=TAGS, responses={"200": models_out.PersonList})
 @needs("admin")
 def list_people(query: PageQuery) -> dict[str, Any]:
     """Everybody who has an account, by name, a page at a time."""
@@ -22,7 +22,7 @@ def list_people(query: PageQuery) -> dict[str, Any]:
     return {"people": [person_shape(one) for one in people], "after": after}
 
 
-@bp.put("/people/<name:name>", tags=TAGS, responses={"200": replies.Person, "201": replies.Person})
+@bp.put("/people/<name:name>", tags=TAGS, responses={"200": models_out.Person, "201": models_out.Person})
 @needs("admin")
 def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], int]:
     """Add a person, or change one.

@@ -8,13 +8,13 @@ from flask import request
 
 import leaseq
 from leaseq.form import check_form
-from webapp.api import bp, problem_reply, replies
-from webapp.api.bodies import QueuePath
-from webapp.api.lists import PageQuery, page_of
+from webapp.api import bp, models_out, problem_reply
+from webapp.api.models_in import QueuePath
+from webapp.api.pagination import PageQuery, page_of
 from webapp.api.policy import PolicyChanges
-from webapp.api.shapes import queue_shape, stats_shape
-from webapp.gate import needs
-from webapp.state import person, queue, state
+from webapp.api.serializers import queue_shape, stats_shape
+from webapp.context import person, queue, state
+from webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "queues"}]
 Told = tuple[dict[str, Any], int, dict[str, str]]
@@ -24,7 +24,7 @@ _PRECONDITION = problem_reply(
 )
 
 
-@bp.get("/queues", tags=TAGS, responses={"200": replies.QueueList})
+@bp.get("/queues", tags=TAGS, responses={"200": models_out.QueueList})
 @needs("worker")
 def list_queues(query: PageQuery) -> dict[str, Any]:
     """All queues, by name, a page at a time."""
@@ -34,7 +34,7 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     return {"queues": [queue_shape(one, one.policy) for one in found], "after": after}
 
 
-@bp.get("/queues/<q>", tags=TAGS, responses={"200": replies.Queue})
+@bp.get("/queues/<q>", tags=TAGS, responses={"200": models_out.Queue})
 @needs("worker")
 def get_queue(path: QueuePath) -> Told:
     """One queue: its policy, its form and its counts. `ETag` names its policy, for `If-Match` of a PUT."""
@@ -42,7 +42,9 @@ def get_queue(path: QueuePath) -> Told:
 
 
 @bp.put(
-    "/queues/<q>", tags=TAGS, responses={"200": replies.Queue, "201": replies.Queue, "412": _PRECONDITION}
+    "/queues/<q>",
+    tags=TAGS,
+    responses={"200": models_out.Queue, "201": models_out.Queue, "412": _PRECONDITION},
 )
 @needs("manager")
 def put_queue(path: QueuePath, body: PolicyChanges) -> Told:
@@ -87,7 +89,7 @@ def _told(found: leaseq.Queue, status: int) -> Told:
     return queue_shape(found, policy), status, {"ETag": f'"{policy.version}"'}
 
 
-@bp.get("/queues/<q>/stats", tags=TAGS, responses={"200": replies.Stats})
+@bp.get("/queues/<q>/stats", tags=TAGS, responses={"200": models_out.Stats})
 @needs("manager")
 def stats(path: QueuePath) -> dict[str, Any]:
     """Counts of the five states, and of every way in and out since the queue was made."""

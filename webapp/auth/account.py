@@ -11,8 +11,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from webapp.accounts import WHOLE, Person, Scope
-from webapp.auth.signing import (
+from webapp.auth.session import (
     TOKEN_DAYS,
     bp,
     check_presence,
@@ -25,8 +24,9 @@ from webapp.auth.signing import (
     token_count,
     token_fields,
 )
-from webapp.gate import needs
-from webapp.state import accounts, person, state
+from webapp.context import accounts, person, state
+from webapp.security.authorization import needs
+from webapp.store.accounts import WHOLE, Person, Scope
 
 
 @bp.get("/account")

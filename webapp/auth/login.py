@@ -9,7 +9,7 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
-from webapp.auth.signing import (
+from webapp.auth.session import (
     Way,
     address,
     begin_code,
@@ -20,8 +20,8 @@ from webapp.auth.signing import (
     half_way,
     let_in,
 )
-from webapp.gate import needs
-from webapp.state import accounts, state
+from webapp.context import accounts, state
+from webapp.security.authorization import needs
 
 
 @bp.route("/login", methods=["GET", "POST"])

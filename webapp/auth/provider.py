@@ -12,13 +12,13 @@ from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.accounts.provider import NotTied
 from webapp.auth.login import login_page
-from webapp.auth.signing import Way, address, bp, by_password, go_on, half_way, wait_for
-from webapp.errors import Problem
+from webapp.auth.session import Way, address, bp, by_password, go_on, half_way, wait_for
+from webapp.context import accounts, state
 from webapp.origins import is_private_to_us
+from webapp.serving.problem import Problem
 from webapp.settings import Settings
-from webapp.state import accounts, state
+from webapp.store.accounts.provider import NotTied
 
 _CLIENT = "leaseq-oidc"
 _NEXT = "oidc-next"

@@ -23,10 +23,10 @@ from pathlib import Path
 import click
 
 import leaseq
-from leaseq.embedded import EmbeddedServer
-from webapp.accounts import Accounts
+from leaseq.server.embedded import EmbeddedServer
 from webapp.commands.load_people import Browser, Person, Tally, Wrong
 from webapp.commands.serve import gunicorn_argv
+from webapp.store.accounts import Accounts
 
 HOST = "127.0.0.1"
 QUEUE = "load"

@@ -76,9 +76,9 @@ def serve(redis: str | None, data: Path, host: str, port: int, workers: int, thr
 
 
 def gunicorn_argv(host: str, port: int, workers: int, threads: int, *, log_level: str = "info") -> list[str]:
-    """How to run the web app. What no flag changes is in webapp/serving.py."""
+    """How to run the web app. What no flag changes is in webapp/serving/gunicorn_conf.py."""
     options = {
-        "config": "python:webapp.serving",
+        "config": "python:webapp.serving.gunicorn_conf",
         "bind": address(host, port),
         "workers": str(workers),
         "threads": str(threads),

@@ -23,8 +23,8 @@ from webapp.commands.serve import (
 )
 
 if TYPE_CHECKING:
-    from leaseq.datadir import DataDir
-    from leaseq.supervisor import Supervisor
+    from leaseq.server.datadir import DataDir
+    from leaseq.server.supervisor import Supervisor
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (named to be told apart, not bound)
 LOG = "LEASEQ_LOG"
@@ -57,12 +57,12 @@ def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers:
 
     What was acknowledged is on the disk. Ctrl-C stops it, and the next `leaseq up` goes on from there.
     """
-    from leaseq.supervisor import Signals, Stopped, Supervisor
+    from leaseq.server.supervisor import Signals, Stopped, Supervisor
 
     with suppress(Stopped), Signals() as signals:
         import gunicorn  # noqa: F401 (where only the library is installed, `leaseq` says so before anything starts)
 
-        from leaseq.datadir import DataDir
+        from leaseq.server.datadir import DataDir
 
         with DataDir(data, check=signals.check) as directory:
             refuse_taken_port(host, port)
@@ -81,7 +81,7 @@ class _Run:
     """What one ``up`` knows while it starts."""
 
     def __init__(self, directory: DataDir, redis: str | None, host: str, port: int) -> None:
-        from leaseq.embedded import EmbeddedServer
+        from leaseq.server.embedded import EmbeddedServer
 
         self._directory = directory
         self._embedded = None if redis else EmbeddedServer(directory.path)
@@ -101,7 +101,7 @@ class _Run:
         self._directory.publish(url=self._url, web=self._web, pids=pids)
 
     def start_server(self, supervisor: Supervisor) -> None:
-        from leaseq.supervisor import Child
+        from leaseq.server.supervisor import Child
 
         if self._embedded is None:
             return
@@ -120,8 +120,8 @@ class _Run:
     def prepare(self, *, demo: bool) -> str | None:
         """Fill the demo queue where asked, and give the set-up link while there is no admin yet."""
         import leaseq
-        from webapp.accounts import Accounts
         from webapp.demo import add_demo
+        from webapp.store.accounts import Accounts
 
         client = leaseq.connect(self._url)
         try:
@@ -138,7 +138,7 @@ class _Run:
         return f"{self._web}/setup?token={token}" if token else None
 
     def start_web(self, supervisor: Supervisor, workers: int, threads: int) -> None:
-        from leaseq.supervisor import SETTING, Child
+        from leaseq.server.supervisor import SETTING, Child
 
         # A terminal shows what goes wrong; whoever says how the log shall look wants all of it.
         log_level = "info" if LOG in os.environ else "warning"
@@ -155,7 +155,7 @@ class _Run:
         supervisor.start(web)
 
     def start_clear(self, supervisor: Supervisor) -> None:
-        from leaseq.supervisor import Child
+        from leaseq.server.supervisor import Child
 
         argv = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
         supervisor.start(Child("clear", argv, settings={"LEASEQ_REDIS_URL": self._url}, quiet=True))

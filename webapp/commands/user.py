@@ -14,7 +14,7 @@ from webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from webapp.accounts import Accounts
+    from webapp.store.accounts import Accounts
 
 ROLES = ("worker", "manager", "admin")
 

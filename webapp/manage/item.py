@@ -10,16 +10,16 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
+from webapp.context import accounts, person, queue
 from webapp.forms import titles_of
-from webapp.gate import needs
 from webapp.manage import bp
-from webapp.manage.finding import Search, list_names, search_of
 from webapp.manage.items import LOOKS
 from webapp.manage.late import becomes
-from webapp.manage.story import side_by_side, story_of
-from webapp.numbers import whole
-from webapp.show import parts_of
-from webapp.state import accounts, person, queue
+from webapp.manage.search import Search, list_names, search_of
+from webapp.manage.timeline import side_by_side, story_of
+from webapp.rendering.payload import parts_of
+from webapp.security.authorization import needs
+from webapp.serving.numbers import whole
 
 
 @bp.get("/manage/<q>/items/<name:id>")

@@ -11,12 +11,12 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, Json
-from webapp.gate import needs
+from webapp.context import accounts, queue
 from webapp.manage import bp
-from webapp.manage.finding import did_names, list_names, search_of, since_names
-from webapp.manage.moves import moves_on, name_of
-from webapp.numbers import whole
-from webapp.state import accounts, queue
+from webapp.manage.actions import moves_on, name_of
+from webapp.manage.search import did_names, list_names, search_of, since_names
+from webapp.security.authorization import needs
+from webapp.serving.numbers import whole
 
 PAGE = 50
 GLIMPSE = 120  # characters of a payload that a line shows

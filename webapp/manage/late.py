@@ -14,13 +14,13 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound
-from webapp.acts import note
-from webapp.gate import needs
+from webapp.context import person, queue
 from webapp.manage import bp
+from webapp.manage.actions import Refused, ids_in_words
 from webapp.manage.items import glimpse
-from webapp.manage.moves import Refused, ids_in_words
-from webapp.numbers import whole
-from webapp.state import person, queue
+from webapp.security.audit_log import note
+from webapp.security.authorization import needs
+from webapp.serving.numbers import whole
 
 SHOWN = 200
 LATELY = timedelta(hours=1)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import leaseq
-from leaseq import Invalid, Json, strict
+from leaseq import Invalid, Json, validation
 from webapp.forms import fields_of, typed_of
-from webapp.forms.checking import Checked, check_text
-from webapp.show import parts_of
+from webapp.forms.linter import Checked, check_text
+from webapp.rendering.payload import parts_of
 
 
 def preview_of(typed: Mapping[str, str]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def _shown(checked: Checked, sample: Json) -> dict[str, Any]:
 
 def _sample(text: str) -> tuple[Json, str]:
     try:
-        return (strict.load_json(text, "sample") if text.strip() else None), ""
+        return (validation.load_json(text, "sample") if text.strip() else None), ""
     except Invalid as refused:
         return None, refused.limit
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from flask import render_template, request
 from flask_babel import lazy_gettext as _
 
-from webapp.accounts import LogEntry
-from webapp.gate import needs
+from webapp.context import accounts
 from webapp.people import bp
-from webapp.state import accounts
+from webapp.security.authorization import needs
+from webapp.store.accounts import LogEntry
 
 PAGE = 50
 

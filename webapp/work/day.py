@@ -12,12 +12,12 @@ from flask_babel import format_date, format_decimal, get_locale
 from flask_babel import gettext as _
 
 import leaseq
-from webapp.days import DayFigures, Done
-from webapp.gate import needs
-from webapp.show import span
-from webapp.state import person, state
+from webapp.context import person, state
+from webapp.rendering.filters import span
+from webapp.security.authorization import needs
+from webapp.store.activity import DayFigures, Done
 from webapp.work import bp
-from webapp.work.saved import SECONDS
+from webapp.work.undo import SECONDS
 
 SHOWN_DAYS = 14
 BAR = 100  # the height of the highest, in the chart's own units

@@ -7,14 +7,14 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
+from webapp.context import person, queue, state
 from webapp.forms import fields_of, read_result, typed_in
-from webapp.gate import needs
-from webapp.state import person, queue, state
+from webapp.security.authorization import needs
 from webapp.work import bp
-from webapp.work.answers import Page, back, go, held, over, refused, token_sent
 from webapp.work.counted import count
-from webapp.work.saved import forget, remember
-from webapp.work.sheet import wants_piece
+from webapp.work.item_view import wants_piece
+from webapp.work.responses import Page, back, go, held, over, refused, token_sent
+from webapp.work.undo import forget, remember
 
 
 @bp.post("/q/<q>/items/<name:id>/finish")

@@ -9,9 +9,9 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 import leaseq
-from webapp.days import DayFigures
-from webapp.gate import needs
-from webapp.state import person, state
+from webapp.context import person, state
+from webapp.security.authorization import needs
+from webapp.store.activity import DayFigures
 from webapp.work import bp
 
 

@@ -10,8 +10,8 @@ from flask_babel import get_locale
 from flask_babel import gettext as _
 
 import leaseq
-from webapp.gate import needs
-from webapp.state import person, queue
+from webapp.context import person, queue
+from webapp.security.authorization import needs
 from webapp.work import bp
 
 MOST_NAMED = 3

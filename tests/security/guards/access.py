@@ -2,8 +2,12 @@
 
 from tests.security.guards.guard import Guard, guards
 
-GATE, SCOPES, TOKENS = "webapp/gate.py", "webapp/scopes.py", "webapp/accounts/tokens.py"
-ACCOUNTS, MODEL = "webapp/accounts/accounts.py", "webapp/accounts/model.py"
+GATE, SCOPES, TOKENS = (
+    "webapp/security/authorization.py",
+    "webapp/security/token_scopes.py",
+    "webapp/store/accounts/tokens.py",
+)
+ACCOUNTS, MODEL = "webapp/store/accounts/accounts.py", "webapp/store/accounts/model.py"
 T_GATE, T_TOKENS = "tests/web/test_gate.py", "tests/security/test_accounts_tokens.py"
 T_SIGN_IN, T_AGAIN = "tests/web/test_sign_in.py", "tests/web/test_api_sent_again.py"
 
@@ -48,7 +52,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         HOLDER,
-        "webapp/api/bodies.py",
+        "webapp/api/models_in.py",
         "tests/security/test_holder.py::test_the_person_is_who_is_signed_in_and_no_field",
         (
             'model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)',
@@ -57,7 +61,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         HOLDER,
-        "webapp/sent.py",
+        "webapp/store/idempotency.py",
         f"{T_AGAIN}::test_a_key_belongs_to_a_person_and_a_path",
         ("digest(person)[:32]", 'digest("everybody")[:32]'),
     ),
@@ -69,13 +73,13 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         "who never had an item learns nothing of it",
-        "webapp/work/receipt.py",
+        "webapp/work/lease_outcome.py",
         "tests/security/test_holder.py",
         ("    if grant is None:\n        return None\n", ""),
     ),
     *guards(
         HASHES,
-        "webapp/accounts/secret.py",
+        "webapp/store/accounts/secret.py",
         f"{T_SIGN_IN}::test_a_token_is_shown_once_and_kept_as_a_hash",
         ('return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()', "return secret"),
     ),

@@ -2,8 +2,8 @@
 
 from tests.security.guards.guard import Guard, guards
 
-GATE, HEADERS, APP = "webapp/gate.py", "webapp/headers.py", "webapp/app.py"
-SIGNING, CORS = "webapp/auth/signing.py", "webapp/cors.py"
+GATE, HEADERS, APP = "webapp/security/authorization.py", "webapp/security/headers.py", "webapp/app.py"
+SIGNING, CORS = "webapp/auth/session.py", "webapp/serving/cors.py"
 T_GATE, T_INERT, T_CORS = "tests/web/test_gate.py", "tests/browser/test_inert.py", "tests/web/test_cors.py"
 T_SIGN_IN = "tests/web/test_sign_in.py"
 
@@ -68,7 +68,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         NEXT,
-        "webapp/language.py",
+        "webapp/auth/language.py",
         "tests/web/test_language.py::test_a_choice_leads_to_own_pages_only",
         ('own_path(request.form.get("next"))', 'request.form.get("next") or "/"'),
     ),

@@ -2,7 +2,7 @@
 
 from tests.security.guards.guard import Guard, guards
 
-SHOW, CELLS = "webapp/show.py", "leaseq/transfer/cells.py"
+SHOW, CELLS = "webapp/rendering/filters.py", "leaseq/transfer/cells.py"
 T_SHOWN, T_INERT = "tests/web/test_shown.py", "tests/browser/test_inert.py"
 
 INERT = "payloads and markdown inert (script, onerror, javascript:, SVG)"
@@ -60,7 +60,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         IMAGES,
-        "webapp/headers.py",
+        "webapp/security/headers.py",
         f"{T_SHOWN}::test_media_come_from_named_origins_only",
         ("""media = " ".join(("'self'", *state().settings.media_origins))""", 'media = "*"'),
     ),

@@ -2,7 +2,7 @@
 
 from tests.security.guards.guard import Guard, guards
 
-STRICT, APP, FORM = "leaseq/strict.py", "webapp/app.py", "leaseq/form.py"
+STRICT, APP, FORM = "leaseq/validation.py", "webapp/app.py", "leaseq/form.py"
 SCHEMA_SIZE = "leaseq/schema_size.py"
 T_BODIES, T_JSON = "tests/web/test_api_bad_input.py", "tests/ground/test_json.py"
 T_FORM_WORK = "tests/security/test_form_work.py"
@@ -42,13 +42,13 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         ONE_MEANING,
-        "webapp/api/manners.py",
+        "webapp/api/negotiation.py",
         f"{T_TARGETS}::test_a_path_that_is_not_utf_8",
         ("            raw.decode()\n", "            pass\n"),
     ),
     *guards(
         ONE_MEANING,
-        "webapp/api/manners.py",
+        "webapp/api/negotiation.py",
         f"{T_TARGETS}::test_a_query_that_is_no_good",
         ("        if len(values) > 1:\n", "        if False:\n"),
     ),

@@ -3,16 +3,16 @@
 from tests.security.guards.guard import Guard, guards
 
 JOINING, PEOPLE, FACTORS = (
-    "webapp/accounts/joining.py",
-    "webapp/accounts/people.py",
-    "webapp/accounts/factors.py",
+    "webapp/store/accounts/onboarding.py",
+    "webapp/store/accounts/people.py",
+    "webapp/store/accounts/factors.py",
 )
-INVITATIONS, LINKS = "webapp/accounts/invitations.py", "webapp/accounts/links.py"
-LOGIN, PROVIDER, SIGNING = "webapp/auth/login.py", "webapp/auth/provider.py", "webapp/auth/signing.py"
+INVITATIONS, LINKS = "webapp/store/accounts/invitations.py", "webapp/store/accounts/links.py"
+LOGIN, PROVIDER, SIGNING = "webapp/auth/login.py", "webapp/auth/provider.py", "webapp/auth/session.py"
 T_NAMES = "tests/web/test_names.py"
 T_PEOPLE, T_LINKS = "tests/web/test_people.py", "tests/security/test_accounts_links.py"
 T_FACTOR, T_OIDC = "tests/security/test_accounts_factor.py", "tests/security/test_accounts_oidc.py"
-TIES, T_TIES = "webapp/accounts/provider.py", "tests/security/test_provider_ties.py"
+TIES, T_TIES = "webapp/store/accounts/provider.py", "tests/security/test_provider_ties.py"
 
 LOOKS = "nobody takes a name that looks like another's"
 INVITED = "invitations and links: one-time, and no longer than they should"
@@ -60,13 +60,13 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         LOOKS,
-        "webapp/accounts/model.py",
+        "webapp/store/accounts/model.py",
         T_NAMES,
-        ("strict.person_name(normal(value) if", "strict.person_name(value if"),
+        ("validation.person_name(normal(value) if", "validation.person_name(value if"),
     ),
     *guards(
         "names have nothing that can't be seen",
-        "leaseq/strict.py",
+        "leaseq/validation.py",
         "tests/ground/test_names.py tests/web/test_names.py",
         ("    _visible(value, field)\n", ""),
         ("    _visible(found, field)\n", ""),
@@ -121,7 +121,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         TOTP,
-        "webapp/auth/joining.py",
+        "webapp/auth/signup.py",
         f"{T_FACTOR}::test_a_password_link_takes_the_place_of_the_password_only",
         ("who.disabled or accounts().factors.find(who.name) is not None", "who.disabled"),
     ),
@@ -164,7 +164,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         TOTP,
-        "webapp/accounts/attempts.py",
+        "webapp/store/accounts/attempts.py",
         f"{T_FACTOR}::test_wrong_codes_from_many_addresses_slow_down_too",
         ("return [(here, CODES_HERE), (anywhere, CODES_ANYWHERE)]", "return [(here, CODES_HERE)]"),
     ),
@@ -188,7 +188,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         TOTP,
-        "webapp/accounts/accounts.py",
+        "webapp/store/accounts/accounts.py",
         f"{T_FACTOR}::test_turning_it_on_ends_the_other_sessions",
         (
             ".confirm(name, code)\n        person = self._people.change(name, end_sessions=True)",
@@ -302,13 +302,13 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         TOKENS,
-        "webapp/people/one.py",
+        "webapp/people/detail.py",
         f"{T_TOKENS}::test_making_one_asks_for_the_password",
         ("        check_presence()\n", ""),
     ),
     *guards(
         TOKENS,
-        "webapp/accounts/tokens.py",
+        "webapp/store/accounts/tokens.py",
         f"{T_TOKENS}::test_a_person_has_a_limited_number",
         ("if len(mine) - len(over) >= MAX_TOKENS:", "if False:"),
     ),

@@ -10,7 +10,7 @@ SECRET = "weak or missing LEASEQ_SECRET_KEY refused outside up"
 GUARDS: tuple[Guard, ...] = (
     *guards(
         "the doctor tells of a proxy that is not declared",
-        "webapp/proxies.py",
+        "webapp/serving/proxy.py",
         "tests/doctor/test_proxies.py",
         ("            note_undeclared_proxy(self._client, address, header)\n", "            pass\n"),
         ("if header is not None and _is_near(request.remote_addr):", "if header is not None:"),
@@ -18,7 +18,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         "only hosts that the setting names",
-        "webapp/hosts.py",
+        "webapp/serving/hosts.py",
         "tests/web/test_hosts.py",
         ("        app.before_request(check)\n", "        pass\n"),
         ("host.endswith(name)", "host.endswith(name[1:])"),
@@ -26,25 +26,25 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         FORWARDED,
-        "webapp/proxies.py",
+        "webapp/serving/proxy.py",
         f"{T_GATE}::test_forwarded_headers_are_believed_from_configured_proxies_only",
         ("return any(found in network for network in self._networks)", "return True"),
     ),
     *guards(
         FORWARDED,
-        "webapp/observing.py",
+        "webapp/serving/access_log.py",
         f"{T_LOGS}::test_an_id_is_taken_from_a_configured_proxy_only",
         ("if came_by_proxy(environ) and _ID.fullmatch(given):", "if _ID.fullmatch(given):"),
     ),
     *guards(
         FORWARDED,
-        "webapp/serving.py",
+        "webapp/serving/gunicorn_conf.py",
         "tests/security/test_forwarded.py",
         ('forwarded_allow_ips = ""', 'forwarded_allow_ips = "*"'),
     ),
     *guards(
         "log lines escaped",
-        "webapp/logs.py",
+        "webapp/serving/logging.py",
         f"{T_LOGS}::test_nothing_forges_a_line",
         ("escaped(record.getMessage())", "record.getMessage()"),
     ),
@@ -61,7 +61,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         "/metrics for managers or a token of its own",
-        "webapp/metrics.py",
+        "webapp/monitoring/metrics.py",
         "tests/web/test_metrics.py::test_it_is_for_managers_and_whoever_has_the_token",
         ("return hmac.compare_digest(", "return True or hmac.compare_digest("),
     ),

@@ -2,8 +2,8 @@
 
 from tests.security.guards.guard import Guard, guards
 
-SIGNING, SESSIONS = "webapp/auth/signing.py", "webapp/accounts/sessions.py"
-ACCOUNTS, JOINING = "webapp/accounts/accounts.py", "webapp/accounts/joining.py"
+SIGNING, SESSIONS = "webapp/auth/session.py", "webapp/store/accounts/sessions.py"
+ACCOUNTS, JOINING = "webapp/store/accounts/accounts.py", "webapp/store/accounts/onboarding.py"
 T_SESSIONS, T_SIGN_IN = "tests/security/test_accounts_sessions.py", "tests/web/test_sign_in.py"
 T_COPIED = f"{T_SESSIONS}::test_a_copied_cookie_is_worth_nothing_once_the_session_ended"
 T_PEOPLE = "tests/web/test_people.py"

@@ -2,8 +2,8 @@
 
 from tests.security.guards.guard import Guard, guards
 
-ATTEMPTS, PASSWORDS = "webapp/accounts/attempts.py", "webapp/accounts/passwords.py"
-ACCOUNTS, JOINING = "webapp/accounts/accounts.py", "webapp/accounts/joining.py"
+ATTEMPTS, PASSWORDS = "webapp/store/accounts/attempts.py", "webapp/store/accounts/passwords.py"
+ACCOUNTS, JOINING = "webapp/store/accounts/accounts.py", "webapp/store/accounts/onboarding.py"
 T_SIGN_IN, T_ACCOUNTS = "tests/web/test_sign_in.py", "tests/web/test_accounts.py"
 T_ATTEMPTS, T_PASSWORDS = (
     "tests/security/test_accounts_attempts.py",
@@ -40,7 +40,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         LIMITED,
-        "webapp/auth/signing.py",
+        "webapp/auth/session.py",
         f"{T_SIGN_IN}::test_failed_sign_ins_are_limited_by_name_and_address"
         f" {T_ATTEMPTS}::test_the_present_password_is_not_guessed_by_who_sits_at_the_desk"
         " tests/security/test_provider_ties.py::test_the_password_is_not_guessed_there",
@@ -136,27 +136,27 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         WRITTEN,
-        "webapp/accounts/sign_ins.py",
+        "webapp/store/accounts/sign_ins.py",
         f"{T_SIGN_INS}::test_a_password_in_the_box_for_the_name_is_kept_nowhere",
         ('"sign-in.failed", known.name if known else _shortened(name)', '"sign-in.failed", name'),
         ('"sign-in.limited", known.name if known else _shortened(name)', '"sign-in.limited", name'),
     ),
     *guards(
         WRITTEN,
-        "webapp/accounts/log.py",
+        "webapp/store/accounts/log.py",
         f"{T_SIGN_INS}::test_strangers_push_nothing_out_of_the_log_of_changes",
         ("keys.SIGN_INS if what in _SIGN_INS else keys.LOG", "keys.LOG"),
     ),
     *guards(
         WRITTEN,
-        "webapp/auth/signing.py",
+        "webapp/auth/session.py",
         f"{T_SIGN_INS}::test_sign_ins_are_in_the_log_with_the_name_that_was_tried",
         ("        accounts().sign_ins.failed(name, how, address())\n", "        pass\n"),
         ("    if refused.is_first:\n", "    if False:\n"),
     ),
     *guards(
         WRITTEN,
-        "webapp/auth/signing.py",
+        "webapp/auth/session.py",
         f"{T_SIGN_INS}::test_a_person_is_told_once_what_happened_since_their_last_sign_in",
         ("        flash(line)", "        pass"),
     ),

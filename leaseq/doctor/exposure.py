@@ -1,0 +1,137 @@
+"""Who could come in: passwords, TLS, and the unix socket's mode."""
+
+from __future__ import annotations
+
+import ipaddress
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from redis import exceptions as rx
+
+from leaseq.doctor.checks import Check, Finding
+from leaseq.doctor.server_info import Node, say
+from leaseq.engine.keys import QUEUES
+
+NO_PASSWORD = Check(
+    "no-password",
+    "doors",
+    "error",
+    "listens beyond this machine ({where_to}) and lets anyone in without a password",
+    "ACL SETUSER leaseq as docs/acl.md says, then ACL SETUSER default off; or CONFIG SET requirepass",
+)
+PROTECTED_ONLY = Check(
+    "protected-mode-only",
+    "doors",
+    "warning",
+    "listens beyond this machine ({where_to}) without a password: only protected-mode keeps others out",
+    "ACL SETUSER leaseq as docs/acl.md says, then ACL SETUSER default off; or CONFIG SET bind 127.0.0.1",
+)
+NO_TLS = Check(
+    "no-tls",
+    "doors",
+    "error",
+    "is reached without TLS at {host}: who is on the way reads passwords and answers, and can change them",
+    "give the server a tls-port and use rediss:// (rediss+cluster://, rediss+sentinel://)",
+)
+PLAIN_PORT = Check(
+    "plain-port",
+    "doors",
+    "warning",
+    "listens beyond this machine ({where_to}) on a port without TLS",
+    "CONFIG SET bind to 127.0.0.1, or a tls-port and port 0",
+)
+SOCKET = Check(
+    "socket-mode",
+    "doors",
+    "error",
+    "has a unix socket that every user of the machine may use: {path} has mode {mode}",
+    "unixsocketperm 770 or tighter in its configuration, and chmod 770 {path} until then",
+)
+DIRECTORY_WRITABLE = Check(
+    "socket-directory-writable",
+    "doors",
+    "error",
+    "has its unix socket in a directory where every user may write, and so put a socket of their own there: "
+    "{path} has mode {mode}",
+    "a directory of its own for the socket: chmod 700 {path} (or 750, with a group)",
+)
+DIRECTORY_OPEN = Check(
+    "socket-directory-open",
+    "doors",
+    "warning",
+    "has its unix socket in a directory that is open to every user: {path} has mode {mode}",
+    "chmod 700 {path} (or 750, with a group)",
+)
+CHECKS = (NO_PASSWORD, PROTECTED_ONLY, NO_TLS, PLAIN_PORT, SOCKET, DIRECTORY_WRITABLE, DIRECTORY_OPEN)
+WELL = "nobody comes in without a password from beyond this machine, nor by its socket"
+
+
+class Open(NamedTuple):
+    """Where a server listens beyond its machine, and whether a plain port is among it."""
+
+    where: str
+    plain: bool
+
+
+def look(node: Node) -> Iterator[Finding]:
+    found = listens_beyond(node)
+    if found is not None and lets_anyone_in(node):
+        protected = node.config("protected-mode") == "yes" and not node.beyond
+        yield (PROTECTED_ONLY if protected else NO_PASSWORD).found(node.where, where_to=found.where)
+    if node.beyond and not node.tls:
+        yield NO_TLS.found(node.where, host=node.link["host"])
+    elif found is not None and found.plain:
+        yield PLAIN_PORT.found(node.where, where_to=found.where)
+    yield from _socket(node)
+
+
+def listens_beyond(node: Node) -> Open | None:
+    bind = node.config("bind")
+    if bind is None:  # not to be seen: how we came in has to do
+        return Open(str(node.link["host"]), not node.tls) if node.beyond else None
+    plain, secured = (node.config(option) not in (None, "0") for option in ("port", "tls-port"))
+    words = [word for word in bind.split() if not _is_loopback_word(word)] if bind else ["every address"]
+    if not words or not (plain or secured):
+        return None
+    return Open(" ".join(words), plain)
+
+
+def _is_loopback_word(word: str) -> bool:
+    """A word of ``bind``: an address, with a dash in front where it may be missing; ``*`` is all."""
+    try:
+        return ipaddress.ip_address(word.removeprefix("-")).is_loopback
+    except ValueError:
+        return word == "localhost"
+
+
+def lets_anyone_in(node: Node) -> bool:
+    """Whether a connection that says no name and no password may read what is ours. Tried, not asked."""
+    try:
+        with node.connection(login=False) as connection:
+            say(connection, "SMEMBERS", QUEUES)
+    except rx.MovedError:  # it would have been answered, by another node
+        return True
+    except (rx.ResponseError, rx.ConnectionError, OSError):
+        return False
+    return True
+
+
+def _socket(node: Node) -> Iterator[Finding]:
+    path = node.path
+    if path is None and not node.beyond:
+        path = node.config("unixsocket")
+    if not path:
+        return
+    with suppress(OSError):  # a container's, or not ours to look at: then others can't either
+        socket, folder = Path(path), Path(path).parent
+        mode = stat.S_IMODE(socket.stat().st_mode)
+        around = stat.S_IMODE(folder.stat().st_mode)
+        if mode & stat.S_IRWXO:
+            yield SOCKET.found(node.where, path=socket, mode=f"{mode:o}")
+        if around & stat.S_IWOTH:
+            yield DIRECTORY_WRITABLE.found(node.where, path=folder, mode=f"{around:o}")
+        elif around & stat.S_IRWXO:
+            yield DIRECTORY_OPEN.found(node.where, path=folder, mode=f"{around:o}")

@@ -1,0 +1,65 @@
+"""What a power cut or a crash would take: the append-only file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from leaseq.doctor.checks import Check, Finding
+from leaseq.doctor.server_info import Node
+
+NO_FILE = Check(
+    "no-append-only-file",
+    "append-only file",
+    "error",
+    "writes nothing to its disk (appendonly no, no snapshots): a restart loses everything",
+    "CONFIG SET appendonly yes and appendfsync always, then CONFIG REWRITE",
+)
+SNAPSHOTS_ONLY = Check(
+    "snapshots-only",
+    "append-only file",
+    "error",
+    "keeps snapshots only (save {save}, appendonly no): a crash loses all work since the last one",
+    "CONFIG SET appendonly yes and appendfsync always, then CONFIG REWRITE",
+)
+EVERY_SECOND = Check(
+    "appendfsync",
+    "append-only file",
+    "error",
+    "has appendfsync {fsync}: up to {lost} of acknowledged work is lost on a power cut",
+    "CONFIG SET appendfsync always, then CONFIG REWRITE",
+)
+NOT_ON_REWRITE = Check(
+    "no-fsync-on-rewrite",
+    "append-only file",
+    "error",
+    "has no-appendfsync-on-rewrite yes: while the file is rewritten, a power cut loses acknowledged work",
+    "CONFIG SET no-appendfsync-on-rewrite no, then CONFIG REWRITE",
+)
+TRUNCATED = Check(
+    "aof-load-truncated",
+    "append-only file",
+    "warning",
+    "has aof-load-truncated no: it won't start after a power cut that tore the last write, which nobody was "
+    "told had been made",
+    "CONFIG SET aof-load-truncated yes, then CONFIG REWRITE",
+)
+CHECKS = (NO_FILE, SNAPSHOTS_ONLY, EVERY_SECOND, NOT_ON_REWRITE, TRUNCATED)
+WELL = "each write is in the append-only file, fsynced, before it is acknowledged"
+
+_LOST = {"everysec": "a second", "no": "half a minute"}
+
+
+def look(node: Node) -> Iterator[Finding]:
+    kept = node.config("appendonly", else_info="aof_enabled")
+    if kept in ("no", "0"):
+        save = node.config("save")
+        check = SNAPSHOTS_ONLY if save else NO_FILE
+        yield check.found(node.where, save=save)
+        return
+    fsync = node.config("appendfsync")
+    if fsync not in (None, "always"):
+        yield EVERY_SECOND.found(node.where, fsync=fsync, lost=_LOST.get(fsync, "some time"))
+    if node.config("no-appendfsync-on-rewrite") == "yes":
+        yield NOT_ON_REWRITE.found(node.where)
+    if node.config("aof-load-truncated") == "no":
+        yield TRUNCATED.found(node.where)

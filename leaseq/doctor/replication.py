@@ -1,0 +1,210 @@
+"""What the loss of one machine would take: replicas, sentinels, a cluster's shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from redis import exceptions as rx
+
+from leaseq.doctor.checks import Check, Finding
+from leaseq.doctor.exposure import NO_PASSWORD, NO_TLS
+from leaseq.doctor.server_info import Node
+from leaseq.doctor.topology import Place
+from leaseq.engine.transport import FAILURES
+
+AWAY = Check(
+    "node-away",
+    "copies",
+    "error",
+    "does not answer, and is one of those that hold the data",
+    "start it again, or look at its log and at the network between",
+)
+NO_REPLICA = Check(
+    "no-replica",
+    "copies",
+    "error",
+    "is the only data node that the sentinels of {service} know: its loss is the loss of everything since "
+    "the last backup",
+    "start two replicas (REPLICAOF {address})",
+)
+FEW_NODES = Check(
+    "few-data-nodes",
+    "copies",
+    "warning",
+    "is one of two data nodes of {service}: after a failover there is no replica left to confirm a write",
+    "start a third data node (REPLICAOF {address})",
+)
+FEW_SENTINELS = Check(
+    "few-sentinels",
+    "copies",
+    "warning",
+    "is watched by {count} of at least three sentinels: the loss of one may keep the others from a failover",
+    "start sentinels on three machines, and name all of them in the URL",
+)
+SENTINEL_AWAY = Check(
+    "sentinel-away", "copies", "warning", "does not answer", "start it again, or take it out of the URL"
+)
+QUORUM = Check(
+    "sentinel-quorum",
+    "copies",
+    "error",
+    "would not fail over {service}: {said}",
+    "start the sentinels that are missing, or SENTINEL SET {service} quorum to a number that can be reached",
+)
+HASTY = Check(
+    "sentinel-hasty",
+    "copies",
+    "warning",
+    "takes the primary of {service} for gone after {milliseconds} ms: as it connects anew once a second at "
+    "most, it may take one for gone that was just promoted, and replace it by one that nobody follows",
+    "SENTINEL SET {service} down-after-milliseconds {enough} on each sentinel",
+)
+MIN_REPLICAS = Check(
+    "min-replicas-to-write",
+    "copies",
+    "warning",
+    "has replicas and min-replicas-to-write 0: cut off from them, it takes writes that a failover loses",
+    "CONFIG SET min-replicas-to-write 1 with three data nodes, then CONFIG REWRITE; or durable 'replica'",
+)
+TOO_FEW = Check(
+    "too-few-replicas",
+    "copies",
+    "error",
+    "refuses every write: min-replicas-to-write is {wanted}, and {good} replicas keep up",
+    "start the replicas again, or CONFIG SET min-replicas-to-write {good}",
+)
+SLOTS = Check(
+    "cluster-slots",
+    "copies",
+    "error",
+    "knows of {count:,} slots that no node serves: queues there can't be worked",
+    "CLUSTER ADDSLOTSRANGE or valkey-cli --cluster fix; start the nodes that are gone",
+)
+SHARD_ALONE = Check(
+    "cluster-no-replica",
+    "copies",
+    "error",
+    "is a primary of the cluster without a replica: its loss is the loss of its queues since the last backup",
+    "start another node, CLUSTER MEET the cluster there, and CLUSTER REPLICATE this one's id (CLUSTER MYID)",
+)
+COVERAGE = Check(
+    "cluster-full-coverage",
+    "copies",
+    "warning",
+    "has cluster-require-full-coverage yes: the loss of one shard stops the queues of all others",
+    "CONFIG SET cluster-require-full-coverage no, then CONFIG REWRITE",
+)
+CHECKS = (
+    AWAY,
+    NO_REPLICA,
+    FEW_NODES,
+    FEW_SENTINELS,
+    SENTINEL_AWAY,
+    QUORUM,
+    HASTY,
+    MIN_REPLICAS,
+    TOO_FEW,
+    SLOTS,
+    SHARD_ALONE,
+    COVERAGE,
+)
+WELL = {
+    "server": "one server, as its URL says",
+    "sentinel": "three data nodes or more, and sentinels that can fail over",
+    "cluster": "every slot is served, and every primary has a replica",
+}
+
+SLOT_COUNT = 16_384
+ENOUGH = 2_000  # milliseconds until a sentinel takes a primary for gone
+
+
+def look(place: Place, away: set[Node]) -> Iterator[Finding]:
+    """``away``: the nodes that did not answer."""
+    for node in place.nodes:
+        if node in away:
+            yield AWAY.found(node.where)
+    for node in place.primaries:
+        if node not in away:
+            yield from _replicas(node, in_cluster=place.kind == "cluster")
+    if place.kind == "sentinel":
+        yield from _sentinels(place, len(place.nodes) - len(away))
+    if place.kind == "cluster":
+        yield from _shards([node for node in place.nodes if node not in away])
+
+
+def _replicas(node: Node, *, in_cluster: bool) -> Iterator[Finding]:
+    """A cluster's primary that is cut off stops by itself."""
+    wanted = int(node.config("min-replicas-to-write") or 0)
+    connected = int(node.said("connected_slaves") or 0)
+    if wanted and node.info:
+        good = int(node.info.get("min_slaves_good_slaves", connected))
+        if good < wanted:
+            yield TOO_FEW.found(node.where, wanted=wanted, good=good)
+    elif connected and not wanted and not in_cluster and node.config("min-replicas-to-write") is not None:
+        yield MIN_REPLICAS.found(node.where)
+
+
+def _sentinels(place: Place, answering: int) -> Iterator[Finding]:
+    primary = place.nodes[0]
+    facts = {"service": place.service, "address": primary.where.replace(":", " ")}
+    if answering == 1:
+        yield NO_REPLICA.found(primary.where, **facts)
+    elif answering == 2:
+        yield FEW_NODES.found(primary.where, **facts)
+    known = 0
+    for sentinel in place.sentinels:
+        try:
+            state: Any = sentinel.redis.sentinel_master(place.service)
+        except FAILURES:
+            yield SENTINEL_AWAY.found(sentinel.where)
+            continue
+        known = max(known, int(state["num-other-sentinels"]) + 1)
+        yield from _quorum(sentinel, place.service)
+        if (milliseconds := int(state["down-after-milliseconds"])) < ENOUGH:
+            yield HASTY.found(sentinel.where, service=place.service, milliseconds=milliseconds, enough=ENOUGH)
+        yield from _door(sentinel)
+    if known < 3:
+        yield FEW_SENTINELS.found(primary.where, count=known)
+
+
+def _quorum(sentinel: Node, service: str) -> Iterator[Finding]:
+    try:
+        sentinel.ask("SENTINEL CKQUORUM", service)
+    except rx.NoPermissionError:
+        sentinel.not_seen("SENTINEL CKQUORUM", "the quorum")
+    except rx.ResponseError as error:
+        yield QUORUM.found(sentinel.where, service=service, said=" ".join(str(error).split()))
+
+
+def _door(sentinel: Node) -> Iterator[Finding]:
+    """Whoever may speak to a sentinel may move the primary."""
+    if sentinel.beyond:
+        if not sentinel.link.get("password"):
+            yield NO_PASSWORD.found(sentinel.where, where_to=sentinel.link["host"])
+        if not sentinel.tls:
+            yield NO_TLS.found(sentinel.where, host=sentinel.link["host"])
+
+
+def _shards(nodes: list[Node]) -> Iterator[Finding]:
+    for node in nodes:
+        if not node.replica:
+            if node.said("connected_slaves") == 0:
+                yield SHARD_ALONE.found(node.where)
+            if node.config("cluster-require-full-coverage") == "yes":
+                yield COVERAGE.found(node.where)
+    yield from _slots(nodes)
+
+
+def _slots(nodes: list[Node]) -> Iterator[Finding]:
+    """As the first of them says that knows of any that are missing: they hear of it one by one."""
+    for node in nodes:
+        try:
+            state: dict[str, str] = node.ask("CLUSTER INFO")
+        except rx.NoPermissionError:
+            node.not_seen("CLUSTER INFO", "the cluster's slots")
+            continue
+        missing = SLOT_COUNT - int(state["cluster_slots_ok"])
+        if missing:
+            yield SLOTS.found(node.where, count=missing)
+            return

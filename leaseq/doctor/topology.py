@@ -1,0 +1,82 @@
+"""The servers behind a URL: one, the data nodes that sentinels watch, or all nodes of a cluster."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import redis
+from redis.cluster import ClusterNode, RedisCluster
+from redis.sentinel import SentinelConnectionPool
+
+from leaseq import Client, ServerUnavailable
+from leaseq.doctor.server_info import Node
+from leaseq.engine.transport import FAILURES
+from leaseq.engine.urls import TIMEOUTS, without_password
+
+Kind = Literal["server", "sentinel", "cluster"]
+
+
+@dataclass
+class Place:
+    """``nodes`` hold data, the primaries first. ``service`` is what the sentinels call it."""
+
+    kind: Kind
+    nodes: list[Node]
+    sentinels: list[Node] = field(default_factory=list)
+    service: str = ""
+
+    @property
+    def primaries(self) -> list[Node]:
+        return [node for node in self.nodes if not node.replica]
+
+
+def place_of(client: Client) -> Place:
+    """Raises ServerUnavailable where nobody says which servers there are."""
+    if isinstance(client.redis, RedisCluster):
+        return _cluster(client.redis)
+    if isinstance(client.redis.connection_pool, SentinelConnectionPool):
+        return _sentinel(client, client.redis.connection_pool)
+    return Place("server", [Node(client.redis, without_password(client.url))])
+
+
+def _cluster(client: RedisCluster) -> Place:
+    found = sorted(_nodes_of(client), key=lambda node: (node.server_type != "primary", node.name))
+    nodes = [
+        Node(client.get_redis_connection(one), one.name, replica=one.server_type != "primary")
+        for one in found
+    ]
+    return Place("cluster", nodes)
+
+
+def _nodes_of(client: Any) -> list[ClusterNode]:
+    found: list[ClusterNode] = client.get_nodes()
+    return found
+
+
+def _sentinel(client: Client, pool: SentinelConnectionPool) -> Place:
+    manager, service = pool.sentinel_manager, str(pool.service_name)
+    options: dict[str, Any] = manager.connection_kwargs
+    # A client soon asks the next sentinel. The doctor has time: one that is slow is not away.
+    patient = {**manager.sentinel_kwargs, **{name: options[name] for name in TIMEOUTS}}
+    sentinels = [
+        Node(redis.Redis(host=host, port=port, **patient), f"sentinel {host}:{port}")
+        for host, port in map(_address, manager.sentinels)
+    ]
+    for sentinel in sentinels:
+        with suppress(*FAILURES):
+            primary: Any = sentinel.redis.sentinel_master(service)
+            replicas: Any = sentinel.redis.sentinel_slaves(service)
+            addresses = [(one["ip"], int(one["port"])) for one in (primary, *replicas)]
+            nodes = [
+                Node(redis.Redis(host=host, port=port, **options), f"{host}:{port}", replica=number > 0)
+                for number, (host, port) in enumerate(addresses)
+            ]
+            return Place("sentinel", nodes, sentinels, service)
+    raise ServerUnavailable(f"no sentinel of {without_password(client.url)} says where {service!r} is")
+
+
+def _address(client: redis.Redis) -> tuple[str, int]:
+    link = client.connection_pool.connection_kwargs
+    return str(link["host"]), int(link["port"])

@@ -1,0 +1,182 @@
+"""What callers hand to a queue, checked and turned into what the moves take."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import get_args
+from urllib.parse import unquote
+
+from leaseq import validation
+from leaseq.engine import codec, digest, ids
+from leaseq.errors import Invalid
+from leaseq.models import Did, Filter, Held, Item, Lease, NewItem
+
+MAX_DELAY = 315_360_000  # ten years, in seconds
+_REQUEST = re.compile(r"[!-~]{1,128}\Z")
+_ENTRY = re.compile(r"([0-9]{1,16})\.([0-9]{1,9})\Z")
+_SHELF = r"(?:high|normal|low)(?::[0-9]{1,3})?(?::returned)?"
+_CURSOR = re.compile(rf"(?:([^/:]*):({_SHELF}))?/([0-9]{{1,17}})/([0-9]{{1,3}})/(.+)\Z")
+
+
+def claim(queue: str, lease: object, id: str | None, token: int | None, person: str | None) -> Held:
+    """The id, token and person of a lease of this queue, given whole or by its parts."""
+    if lease is not None:
+        if not isinstance(lease, Lease):
+            raise Invalid("lease", "a Lease, or id=, token= and person= by keyword")
+        if lease.queue != queue:
+            raise Invalid("lease", f"a lease of queue {queue!r}; this is one of queue {lease.queue!r}")
+        return lease.id, lease.token, lease.person
+    parts = {"id": id, "token": token, "person": person}
+    missing = [name for name, value in parts.items() if value is None]
+    if len(missing) == len(parts):
+        raise Invalid(
+            "lease",
+            "a Lease, as reserve gives it, or id=, token= and person= by keyword; this is None, "
+            "which reserve gives where there is nothing now",
+        )
+    if missing:
+        raise Invalid(missing[0], "given, too: without a Lease it takes all of id=, token= and person=")
+    return (
+        validation.item_id(id),
+        validation.integer(token, "token", 1, 2**53),
+        validation.person_name(person),
+    )
+
+
+def text(value: str | None, field: str) -> str:
+    """A reason or an error, as JSON."""
+    return json.dumps(None if value is None else validation.text(value, field), ensure_ascii=False)
+
+
+def by(person: str | None) -> str:
+    return "" if person is None else validation.person_name(person, "by")
+
+
+def request(value: object) -> str:
+    if value is None:
+        return ids.request_id()
+    if not isinstance(value, str) or not _REQUEST.match(value):
+        raise Invalid("request_id", "1 to 128 printable ASCII characters without spaces")
+    return value
+
+
+def chosen(request: str, chunk: int, rows: Sequence[str]) -> str:
+    """A caller's request id as the server keeps it: with the number of a chunk, and a digest of it."""
+    return f"{request}\a{chunk}\a{digest.digest_of_rows(rows)}"
+
+
+def row(new: NewItem, id: str) -> list[str]:
+    """An item's id, head and payload. The head has a letter for each thing that is not the default."""
+    head = ""
+    if validation.integer(new.priority, "priority", 0, validation.MAX_PRIORITY) != 100:
+        head += f" p{new.priority}"
+    if validation.number(new.delay, "delay", 0, MAX_DELAY):
+        head += f" z{round(new.delay * 1e6)}"
+    if new.max_attempts is not None:
+        head += f" m{validation.integer(new.max_attempts, 'max_attempts', 1, 1_000)}"
+    if new.due is not None:
+        head += f" d{_time(new.due, 'due')}"
+    if needs := validation.skills(new.requires, "requires"):
+        head += f" r{','.join(needs)}"
+    return [validation.item_id(id), head, validation.dump_json(new.payload, "payload")]
+
+
+def _time(value: object, field: str) -> int:
+    if not isinstance(value, datetime) or value.tzinfo is None or not 1970 <= value.year <= 9000:
+        raise Invalid(field, "a datetime with a time zone, from 1970 to 9000")
+    return codec.microseconds(value)
+
+
+def cursor(after: object, state: str) -> tuple[str, str, str]:
+    """Row and shelf, score and assignment that a page begins behind. Only inbound has shelves."""
+    if after is None:
+        return "", "", ""
+    found = _CURSOR.match(after) if isinstance(after, str) else None
+    if found is None or (found[1] is None) == (state == "inbound"):
+        raise Invalid("after", f"a cursor, as the page of {state} items before gave it")
+    row, shelf, score, number, id = found.groups()
+    place = "" if shelf is None else f"{unquote(row)}\t{shelf}"
+    return place, score, assignment(validation.item_id(id, "after"), int(number))
+
+
+def wanted(where: Filter, backwards: bool) -> tuple[str, ...]:
+    """A filter as the list's script takes it."""
+    if where.did not in (None, *get_args(Did)):
+        raise Invalid("did", "one of " + ", ".join(get_args(Did)))
+    if where.text and where.did not in (None, "abandoned", "failed"):
+        raise Invalid("text", "left out, or with did abandoned or failed: only then do people say why")
+    return (
+        "back" if backwards else "",
+        bound(where.since, "since"),
+        bound(where.until, "until"),
+        validation.text(where.id, "id", validation.MAX_ID),
+        "" if where.person is None else validation.person_name(where.person),
+        where.did or "",
+        "" if where.text is None else validation.text(where.text, "text"),
+        "" if where.skill is None else validation.skills([where.skill], "skill")[0],
+        ""
+        if where.given_back_by is None
+        else str(validation.integer(where.given_back_by, "given_back_by", 1, 1_000)),
+    )
+
+
+def bound(time: object, field: str) -> str:
+    return "" if time is None else str(_time(time, field))
+
+
+def assignment(id: str, number: int) -> str:
+    """The name that the scripts give to an item's how-manieth assignment, from 1."""
+    return id if number == 1 else f"{id}\a{number}"
+
+
+def journal_cursor(after: object) -> tuple[str, int]:
+    """The journal entry to begin with, and how many of its moves were seen."""
+    if after is None:
+        return "-", 0
+    found = _ENTRY.match(after) if isinstance(after, str) else None
+    if found is None:
+        raise Invalid("after", "the cursor of an event")
+    return found[1], int(found[2]) + 1
+
+
+def journal_cursor_back(before: object) -> tuple[str, int]:
+    """The journal entry to begin with, and how many of its moves come before what was seen."""
+    if before is None:
+        return "+", 0
+    found = _ENTRY.match(before) if isinstance(before, str) else None
+    if found is None:
+        raise Invalid("before", "the cursor of an event")
+    return found[1], int(found[2])
+
+
+def lost(item: Item, held: Held, kept: bool) -> str:
+    """What a caller is told whose lease is gone. It is true for the person whose lease it was, also where
+    they have the item by another lease now."""
+    _, token, person = held
+    grant = next((one for one in item.history if (one.token, one.person) == (token, person)), None)
+    if grant is not None and grant.how == "held":
+        return f"this lease of item {item.id!r} was not finished, so there is nothing to undo"
+    over = f"this lease of item {item.id!r} is over"
+    if grant is None:
+        over = f"{person!r} has no lease of item {item.id!r} with token {token}"
+    return f"{over}: {_now(item, token, person)}{'; the answer is kept for the manager' if kept else ''}"
+
+
+def _now(item: Item, token: int, person: str) -> str:
+    """What is true of an item now, for a person whose lease had this token."""
+    if theirs := [one for one in item.leases if one.person == person]:
+        return f"the same person holds it, under token {theirs[0].token}"
+    if any((answer.token, answer.person) == (token, person) for answer in item.answers):
+        return ("it is finished, and " if item.state == "finished" else "") + "its answer stands"
+    if item.state == "dead" and item.failures < item.max_attempts:
+        return "it is dead"
+    return {
+        "inbound": "it waits for somebody again",
+        "scheduled": "it will be tried again later",
+        "reserved": "somebody else is on it now",
+        "finished": "it is finished",
+        "dead": "its attempts are used up",
+    }[item.state]

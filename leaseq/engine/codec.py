@@ -1,0 +1,231 @@
+"""From the server's bytes to the model. The formats are written down in ``lua/includes``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+from urllib.parse import quote
+
+from leaseq.models import Answer, Ending, Event, Grant, Item, Json, Lease, Obstacles, State
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_parse = cast("Any", json.JSONDecoder()).scan_once  # what raw_decode calls: text, where to begin
+
+
+def when(microseconds: int | float | str | bytes) -> datetime:
+    return datetime.fromtimestamp(float(microseconds) / 1e6, UTC)  # a double holds these to the microsecond
+
+
+def microseconds(time: datetime) -> int:
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def lease(queue: str, found: Sequence[Any]) -> Lease:
+    """From ``{id, grant, record, draft or nil}``; nil at the end may be left out."""
+    id, grant, record = found[:3]
+    draft = found[3] if len(found) > 3 else None
+    token, person, terms = grant.decode().split("\t")
+    words = terms.split(" ")
+    granted, lease_seconds = float(words[0]), float(words[1])
+    expires = granted + lease_seconds * 1e6
+    for mark in words[3:]:
+        if mark[0] == "x":
+            expires = float(mark[1:])
+    text = record.decode()
+    return Lease(
+        queue,
+        id.decode(),
+        int(token),
+        _parse(text, text.index("\n") + 1)[0],
+        int(words[2]),
+        datetime.fromtimestamp(granted / 1e6, UTC),
+        datetime.fromtimestamp(expires / 1e6, UTC),
+        lease_seconds,
+        None if draft is None else _parse(draft.decode(), 0)[0],
+        person,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """One grant of a record: the lease itself, and the answer where it was finished."""
+
+    grant: Grant
+    result: Json = None
+    late: bool = False
+    moved: bool = False  # from another assignment, whose attempts it is counted among
+
+
+def _block(text: str) -> _Block:
+    line, _, rest = text.partition("\n")
+    token, person, terms = line.split("\t")
+    granted, seconds, attempt, *marks = terms.split(" ")
+    marked = {mark[0]: mark[1:] for mark in marks}
+    ending, _, result = rest.partition("\n")
+    how, ended, detail = [*ending.split(" ", 2), "", ""][:3]
+    if how == "failed":
+        detail = detail.partition(" ")[2]
+    held = not how
+    reason = json.loads(detail) if how in ("abandoned", "failed") else None
+    grant = Grant(
+        token=int(token),
+        person=person,
+        attempt=int(attempt),
+        reserved_at=when(granted),
+        how=cast("Ending", how or "held"),
+        ended_at=None if held else when(ended),
+        expires_at=when(marked.get("x") or int(granted) + float(seconds) * 1e6) if held else None,
+        renewals=int(marked.get("n", 0)),
+        reason=reason,
+    )
+    if how != "finished":
+        return _Block(grant, moved="m" in marked)
+    return _Block(grant, result=json.loads(result), late=detail == "1", moved="m" in marked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Assignment:
+    """What the server knows of one of an item's assignments."""
+
+    state: State
+    score: str
+    head: dict[str, str]  # by letter
+    enqueued: str
+    payload: Json
+    blocks: tuple[_Block, ...]  # its grants, oldest first
+    late: str
+    max_attempts: str
+    row: str
+
+    @property
+    def attempts(self) -> int:
+        own = (block.grant.attempt for block in self.blocks if not block.moved)
+        return max([int(self.head.get("a", 0)), *own])
+
+    @property
+    def assigned_to(self) -> str:
+        return self.row[1:] if self.row.startswith("@") and self.state not in ("finished", "dead") else ""
+
+    @property
+    def answer(self) -> _Block | None:
+        return self.blocks[-1] if self.blocks and self.blocks[-1].grant.how == "finished" else None
+
+
+def _assignment(known: Sequence[bytes | None]) -> _Assignment:
+    """From state, score, record, grant, history, late answers, max attempts and row."""
+    state, score, record, grant, history, late, max_attempts, row = (v.decode() if v else "" for v in known)
+    head, _, payload = record.partition("\n")
+    enqueued, *letters = head.split(" ")
+    blocks = tuple(_block(text) for text in [*history.split("\n\n"), grant] if text)
+    extra = {letter[0]: letter[1:] for letter in letters}
+    return _Assignment(
+        cast("State", state), score, extra, enqueued, json.loads(payload), blocks, late, max_attempts, row
+    )
+
+
+_PRECEDENCE: tuple[State, ...] = ("reserved", "inbound", "scheduled", "dead", "finished")
+
+
+def item(name: str, known: Sequence[Any]) -> Item:
+    """From what ``get`` replies: what is known of its first assignment, then a list for each other one.
+
+    ``name``: the item's id; or an assignment's, where a list has the assignments one by one.
+    """
+    id, _, number = name.partition("\a")
+    all_of_it = [_assignment(known[:8]), *(_assignment(other) for other in known[8:])]
+    first = all_of_it[0]
+    shown = min(all_of_it, key=lambda one: _PRECEDENCE.index(one.state))
+    blocks = sorted((block for one in all_of_it for block in one.blocks), key=lambda b: b.grant.token)
+    finished = [answer for one in all_of_it if (answer := one.answer)]
+    errors = [block.grant.reason for block in blocks if block.grant.how == "failed"]
+    place = f"{quote(first.row, safe='')}:{first.head.get('s', 'normal')}" if first.state == "inbound" else ""
+    return Item(
+        id=id,
+        state=shown.state,
+        payload=first.payload,
+        priority=int(first.head.get("p", 100)),
+        requires=tuple(first.head["r"].split(",")) if "r" in first.head else (),
+        due=when(first.head["d"]) if "d" in first.head else None,
+        attempts=sum(one.attempts for one in all_of_it),
+        failures=int(first.head.get("f", 0)),
+        max_attempts=int(first.head.get("m") or first.max_attempts),
+        enqueued_at=when(int(first.enqueued, 16) * 1000),
+        since=when(shown.score),
+        leases=tuple(block.grant for block in blocks if block.grant.how == "held"),
+        answers=tuple(_answer(id, first.payload, block) for block in finished),
+        late_answers=tuple(_late(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),
+        history=tuple(block.grant for block in blocks),
+        last_error=errors[-1] if errors else None,
+        assigned_to=tuple(one.assigned_to for one in all_of_it if one.assigned_to),
+        assignment=int(number or 1),
+        cursor=f"{place}/{float(first.score):.0f}/{number or 1}/{id}",
+    )
+
+
+def in_list_by_due(item: Item) -> Item:
+    """With the cursor that leads on behind it in that list."""
+    assert item.due is not None  # noqa: S101 - only such items are in it
+    return replace(item, cursor=f"/{microseconds(item.due)}/1/{item.id}")
+
+
+def cursor(place: bytes, score: bytes, member: bytes) -> str | None:
+    """Leads on behind the entry of a list that was looked at last; None: that was the end of it."""
+    if not score:
+        return None
+    row, _, shelf = place.decode().rpartition("\t")
+    id, _, number = member.decode().partition("\a")
+    return f"{quote(row, safe='') + ':' + shelf if shelf else ''}/{float(score):.0f}/{number or 1}/{id}"
+
+
+def _answer(id: str, payload: Json, block: _Block) -> Answer:
+    grant = block.grant
+    assert grant.ended_at is not None  # noqa: S101 - a finished grant has ended
+    return Answer(
+        id, payload, block.result, grant.person, grant.token, grant.attempt, grant.ended_at, block.late
+    )
+
+
+def _late(id: str, payload: Json, text: str, blocks: Sequence[_Block]) -> Answer:
+    line, _, result = text.partition("\n")
+    token, person, at = line.split("\t")
+    attempt = next((b.grant.attempt for b in blocks if b.grant.token == int(token)), 1)
+    return Answer(id, payload, json.loads(result), person, int(token), attempt, when(at), late=True)
+
+
+def obstacles(found: Sequence[Any]) -> Obstacles:
+    """From 0 or 1 for assigned and for passed, then the skills that are lacking."""
+    sets = {tuple(sorted(skills.decode().split(","))) for skills in found[2:]}
+    lacking = tuple(sorted(sets, key=lambda one: (len(one), one)))
+    return Obstacles(lacking, assigned=bool(found[0]), passed=bool(found[1]))
+
+
+def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
+    """The moves of one journal entry. Each has a cursor of its own, so that a page may end in between."""
+    name = entry.decode().removesuffix("-0")
+    at = when(name)
+    found: list[Event] = []
+
+    def add(what: str, id: str, token: str = "", person: str = "", detail: str = "") -> None:
+        found.append(
+            Event(
+                cursor=f"{name}.{len(found)}",
+                at=at,
+                what=what,
+                id=id or None,
+                person=person or None,
+                token=int(token) if token else None,
+                detail=json.loads(detail) if detail else None,
+            )
+        )
+
+    for what, value in zip(fields[::2], fields[1::2], strict=True):
+        parts = value.decode().split("\t", 3)
+        if what == b"enqueued":
+            for id in value.decode().split("\t"):
+                add("enqueued", id)
+        else:
+            add(what.decode(), *parts)
+    return found

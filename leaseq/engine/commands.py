@@ -1,0 +1,238 @@
+"""One typed stub per script: which keys it takes, and its arguments in their order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import inf
+from time import monotonic
+from typing import Final
+
+from leaseq.engine.client import Client, Reply
+from leaseq.engine.durability import MOST, Wait, majority_of, still_true
+from leaseq.engine.keys import Keys
+from leaseq.engine.scripts import Bound, Script, load
+from leaseq.errors import QueueNotFound
+from leaseq.models import Held
+from leaseq.policy import Durable
+
+Clock = Callable[[], int]
+"""The time in microseconds since the epoch. Only tests pass one: without it the server's clock counts."""
+
+_ROW = ("ledger", "items", "inbound", "reserved", "scheduled", "dead")
+_ALL = (*_ROW, "finished", "journal", "history")
+_MANAGER = (*_ALL, "late", "drafts")
+_READ = (*_ROW, "finished", "history", "late")
+
+SCRIPTS: Final[dict[str, Script]] = {
+    script.name: script
+    for script in (
+        load("enqueue", "ledger", "items", "inbound", "scheduled", "journal"),
+        load("reserve", "ledger", "items", "inbound", "reserved", "journal"),
+        load("leave_line", *_ALL),
+        load("renew", *_ALL, "drafts", "late"),
+        load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
+        load("finish", "ledger", "reserved", "journal", "finished"),
+        load("undo_finish", *_ALL, "drafts", "late"),
+        load("abandon", *_ALL, "late"),
+        load("fail", *_ALL, "late"),
+        load("clear", *_ROW, "finished", "journal"),
+        load("revive", *_MANAGER),
+        load("release", *_MANAGER),
+        load("assign", *_MANAGER),
+        load("remove", *_MANAGER),
+        load("adopt", *_MANAGER),
+        load("pause", "ledger", "journal"),
+        load("resume", "ledger", "journal"),
+        load("configure", "ledger", "journal"),
+        load("policy", "ledger"),
+        load("schema", "ledger"),
+        load("confirm", "ledger"),
+        load("get", *_READ),
+        load("items", *_READ),
+        load("late_items", *_READ),
+        load("mine", "ledger", "items", "drafts"),
+        load("why_nothing", "ledger", "items", "inbound", "reserved", "scheduled"),
+        load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
+        load("journal", "ledger", "journal"),
+        load("story", "journal"),
+    )
+}
+
+# What acknowledges nothing: the clear job runs again by itself, and a line is no promise.
+_UNCONFIRMED = {"clear", "leave_line", "confirm"}
+_CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
+# Whose callers are told that there is no queue: they make one, or ask whether there is one.
+_TOLD = {"enqueue", "policy", "schema"}
+_UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
+_KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
+
+
+@lru_cache(maxsize=4_096)
+def _bind(name: str, keys: Keys) -> Bound:
+    return Bound(SCRIPTS[name], keys)
+
+
+class _Bounds(dict[str, Bound]):
+    """The scripts with the keys of one queue. Each is bound when it is first called, and kept for the next
+    who asks for the queue: a web request makes a Queue of its own and calls three."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+
+    def __missing__(self, name: str) -> Bound:
+        found = self[name] = _bind(name, self._keys)
+        return found
+
+
+class Moves:
+    """The scripts of one queue. Replies are as the scripts' headers say."""
+
+    def __init__(self, client: Client, keys: Keys, clock: Clock | None) -> None:
+        self._client = client
+        self._clock = clock
+        self._ledger = keys.ledger
+        self._queue = keys.queue
+        self._bound = _Bounds(keys)
+
+    def _run(self, name: str, args: tuple[str, ...]) -> Reply:
+        at = str(self._clock()) if self._clock else ""
+        durable, until = self._client.durable.get(self._ledger, _UNREAD)
+        unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
+        wait = None if unconfirmed or name not in _CONFIRMED else self.confirm()
+        reply = self._client.move(self._bound[name], (at, *args), wait)
+        if reply.code == b"no-queue" and name not in _TOLD:
+            raise QueueNotFound(self._queue)
+        return reply
+
+    def confirm(self) -> Wait | None:
+        """What goes behind a move, by the queue's policy, which is read again every few seconds; and so is
+        whether the server's disk is still to be believed."""
+        durable, until = self._client.durable.get(self._ledger, _UNREAD)
+        if until < monotonic():
+            reply = self.policy(("durable",))
+            if reply.code == b"no-queue":
+                return None
+            durable = json.loads(reply.rest[2])
+            self.learn(durable)
+        if durable == "server":
+            return None
+        if durable == "fsync" and self._client.disks.get(self._ledger, 0.0) < monotonic():
+            seen = still_true(lambda *words: self._client.ask(self._ledger, *words))
+            self._client.disks[self._ledger] = monotonic() + _KNOWN_FOR if seen else inf
+        milliseconds = min(self._client.wait_milliseconds, MOST[durable])
+        needed = majority_of(self._replicas()) if durable == "majority" else 1
+        return Wait(durable, self._bound["confirm"], milliseconds, needed)
+
+    def _replicas(self) -> int:
+        count, until = self._client.majorities.get(self._ledger, (0, 0.0))
+        if until < monotonic():
+            count = self._client.replicas(self._ledger)
+            self._client.majorities[self._ledger] = (count, monotonic() + _KNOWN_FOR)
+        return count
+
+    def learn(self, durable: Durable | None) -> None:
+        """The policy's ``durable``, as it is now; None: to be read."""
+        until = 0.0 if durable is None else monotonic() + _KNOWN_FOR
+        self._client.durable[self._ledger] = (durable or "server", until)
+
+    def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
+        """``rows``: id, head and payload of each item, one after the other."""
+        return self._run("enqueue", (request, *rows))
+
+    def reserve(
+        self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
+    ) -> Reply:
+        """``skills``: sorted, with commas between. ``waiter``: who waits where there is nothing."""
+        if waiter is not None:
+            return self._run("reserve", (person, request, skills, waiter, "1" if woken else "0"))
+        return self._run("reserve", (person, request, skills) if skills else (person, request))
+
+    def leave_line(self, waiter: str, person: str, request: str, last_token: int) -> Reply:
+        return self._run("leave_line", (waiter, person, request, str(last_token)))
+
+    def renew(self, held: Held, request: str) -> Reply:
+        id, token, person = held
+        return self._run("renew", (id, str(token), person, request))
+
+    def save_draft(self, held: Held, draft: str) -> Reply:
+        id, token, person = held
+        return self._run("save_draft", (id, str(token), person, draft))
+
+    def finish(self, held: Held, result: str, form_version: str, request: str | None, skills: str) -> Reply:
+        """``request``: the id of the reserve that is to follow; None where none is."""
+        id, token, person = held
+        following = () if request is None else (request, skills) if skills else (request,)
+        return self._run("finish", (id, str(token), person, result, form_version, *following))
+
+    def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
+        id, token, person = held
+        return self._run("undo_finish", (id, str(token), person, request, str(microseconds)))
+
+    def abandon(self, held: Held, reason: str, again: bool) -> Reply:
+        id, token, person = held
+        return self._run("abandon", (id, str(token), person, reason, "later" if again else "never"))
+
+    def fail(self, held: Held, error: str) -> Reply:
+        id, token, person = held
+        return self._run("fail", (id, str(token), person, error))
+
+    def clear(self, limit: int) -> Reply:
+        return self._run("clear", (str(limit),))
+
+    def revive(self, id: str, by: str) -> Reply:
+        return self._run("revive", (id, by))
+
+    def release(self, id: str, by: str, person: str) -> Reply:
+        return self._run("release", (id, by, person))
+
+    def assign(self, id: str, by: str, person: str) -> Reply:
+        return self._run("assign", (id, by, person))
+
+    def remove(self, id: str, by: str) -> Reply:
+        return self._run("remove", (id, by))
+
+    def adopt(self, id: str, token: int, by: str, request: str) -> Reply:
+        return self._run("adopt", (id, str(token), by, request))
+
+    def pause(self, by: str, reason: str) -> Reply:
+        return self._run("pause", (by, reason))
+
+    def resume(self, by: str) -> Reply:
+        return self._run("resume", (by,))
+
+    def configure(self, by: str, only: str, fields: Sequence[str]) -> Reply:
+        """``only``: 'create', a policy's version, or ''. ``fields``: what `policy.to_server` gives."""
+        return self._run("configure", (by, only, *fields))
+
+    def policy(self, names: Sequence[str]) -> Reply:
+        return self._run("policy", tuple(names))
+
+    def schema(self) -> Reply:
+        return self._run("schema", ())
+
+    def get(self, id: str) -> Reply:
+        return self._run("get", (id,))
+
+    def items(self, state: str, limit: int, look: int, place: Sequence[str], wanted: Sequence[str]) -> Reply:
+        """``place``: row and shelf, score, assignment seen last. ``wanted``: of `arguments.wanted`."""
+        return self._run("items", (state, str(limit), str(look), *place, *wanted))
+
+    def late_items(self, step: str, since: str) -> Reply:
+        return self._run("late_items", (step, since))
+
+    def mine(self, person: str) -> Reply:
+        return self._run("mine", (person,))
+
+    def why_nothing(self, person: str, skills: str) -> Reply:
+        return self._run("why_nothing", (person, skills))
+
+    def stats(self, counters: Sequence[str]) -> Reply:
+        return self._run("stats", tuple(counters))
+
+    def story(self, start: str, look: int, id: str) -> Reply:
+        return self._run("story", (start, str(look), id))
+
+    def journal(self, start: str, count: int, direction: str = "") -> Reply:
+        return self._run("journal", (start, str(count), direction))

@@ -1,0 +1,230 @@
+"""Durable acknowledgement: what a move waits for, and whether a server can do it.
+
+The wait goes behind the move in the same packet, on the same connection, since the server waits for what
+its own connection wrote. See ``docs/decisions/0006-durable.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from redis import exceptions as rx
+
+from leaseq.engine.scripts import Bound, pack
+from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
+from leaseq.policy import Durable
+
+_TRY = 500  # milliseconds that `check` gives the server
+# Milliseconds. A disk has nobody in its place; a primary that hears no replica may be one that was replaced,
+# and is left soon.
+MOST = {"fsync": 60_000, "replica": 1_000, "majority": 1_000}
+_AWAY = (rx.ReadOnlyError, rx.ClusterError, rx.AskError, rx.TryAgainError)
+_AWAY_FOR_NOW = ("UNBLOCKED", "NOREPLICAS", "BUSY")
+
+
+class Server(Protocol):
+    """What is asked here of a client: of the server that has this key."""
+
+    def ask(self, key: str, /, *words: str) -> Any: ...
+
+    def replicas(self, key: str, /) -> int: ...
+
+
+class Wait(NamedTuple):
+    """``mark`` writes a little. Sent again, a move changes nothing, and a wait on a connection that wrote
+    nothing is over at once, whatever the earlier one's write came to."""
+
+    durable: Durable
+    mark: Bound
+    milliseconds: int
+    needed: int  # how many are to confirm: the disk is one, else replicas
+
+    def packed(self) -> tuple[bytes, bytes]:
+        words = (*_command(self.durable, self.needed), str(self.milliseconds))
+        return pack((*self.mark.words, "")), pack(words)
+
+    @property
+    def by(self) -> str:
+        """Who is to confirm."""
+        return _by(self.durable, self.needed)
+
+
+def _command(durable: Durable, needed: int) -> tuple[str, ...]:
+    return ("WAITAOF", "1", "0") if durable == "fsync" else ("WAIT", str(needed))
+
+
+def _by(durable: Durable, needed: int) -> str:
+    if durable == "fsync":
+        return "its disk"
+    return "a replica" if needed == 1 else f"{needed} of its replicas"
+
+
+def majority_of(replicas: int) -> int:
+    """More than half of them, so that any two majorities have one in common. Of none, one that is to come."""
+    return replicas // 2 + 1
+
+
+def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool) -> list[Any]:
+    """Send a move. ``loading``: behind its own script, for a server that forgets scripts as fast as they are
+    loaded."""
+    _, reply = _sent(connection, _load(bound, loading), pack(bound.words + args))
+    if isinstance(reply, Exception):
+        raise reply
+    made: list[Any] = reply
+    return made
+
+
+def exchange(
+    connection: Any, bound: Bound, args: tuple[str, ...], wait: Wait, *, loading: bool = False
+) -> list[Any]:
+    """Send a move and its wait; return the move's reply once it is confirmed.
+
+    Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
+    made but not confirmed.
+    """
+    commands = (_load(bound, loading), pack(bound.words + args), *wait.packed())
+    _, reply, marked, confirmed = _sent(connection, *commands)
+    if isinstance(reply, Exception):
+        raise reply
+    if isinstance(marked, rx.NoScriptError):
+        _, marked, confirmed = _sent(connection, _load(wait.mark, True), *wait.packed())
+    for error in (marked, confirmed):
+        if isinstance(error, Exception):
+            raise _refused(wait, error)
+    if _count(confirmed) < wait.needed:
+        raise ServerUnavailable(
+            f"the server took this, but {wait.by} did not confirm it within "
+            f"{wait.milliseconds / 1000:g} seconds; sending it again is safe, it counts once",
+            taken=True,
+        )
+    made: list[Any] = reply
+    return made
+
+
+def _load(bound: Bound, loading: bool) -> bytes:
+    return pack(("SCRIPT", "LOAD", bound.script.source)) if loading else b""
+
+
+def _sent(connection: Any, *commands: bytes) -> list[Any]:
+    """All in one packet; a reply to each that there is. What is wrong with a load shows in what follows."""
+    connection.send_packed_command((b"".join(commands),), check_health=False)
+    return [_read(connection) if command else None for command in commands]
+
+
+def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
+    made = f"the server took this, but {wait.by} did not confirm it: {error}; it may be sent again"
+    if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
+        return ServerUnavailable(made, taken=True)
+    return ServerRefused(f"{made}. The policy's durable is {wait.durable!r}: see what it needs of a server")
+
+
+def _read(connection: Any) -> Any:
+    """A reply, or the error that the server answered: what follows it is read in any case."""
+    try:
+        return connection.read_response()
+    except rx.ResponseError as error:
+        return error
+
+
+def _count(confirmed: Any) -> int:
+    return int(confirmed[0] if isinstance(confirmed, list) else confirmed)
+
+
+def check(durable: Durable, server: Server, key: str) -> None:
+    """Raise Invalid where the server that has this key can't do it."""
+
+    def ask(*words: str) -> Any:
+        return server.ask(key, *words)
+
+    if durable == "fsync":
+        _check_fsync(ask)
+    elif durable == "replica" and not _confirmed(durable, 1, ask):
+        raise _cannot(durable, "a connected replica", "has none that answers", "connect one")
+    elif durable == "majority":
+        _check_majority(ask, lambda: server.replicas(key))
+
+
+def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> None:
+    try:
+        count = replicas()
+    except ServerRefused as error:
+        cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
+        raise _cannot("majority", "the number of replicas", f"does not tell it ({error})", cure) from error
+    needed = majority_of(count)
+    answered = _confirmed("majority", needed, ask)
+    if answered < needed:
+        need = f"{needed} connected {'replica' if needed == 1 else 'replicas'}"
+        raise _cannot("majority", need, f"has {count}, of which {answered} answered", "connect them")
+
+
+def still_true(ask: Callable[..., Any]) -> bool:
+    """Raise ServerRefused where a server that was checked for ``fsync`` confirms too early by now. False
+    where it can't be seen: not to be asked again."""
+    found = _configuration(ask)
+    fsync = found.get("appendfsync")
+    if fsync not in (None, "always"):
+        raise ServerRefused(
+            f"the policy's durable is 'fsync', but this server has appendfsync {fsync} now, with which it "
+            "may confirm what a power cut takes; nothing was changed. Set appendfsync always there, or the "
+            "queue's durable to 'server'"
+        )
+    return fsync is not None
+
+
+def _check_fsync(ask: Callable[..., Any]) -> None:
+    found = _configuration(ask)
+    if found.get("appendonly") == "no":
+        raise _no_file()
+    fsync = found.get("appendfsync")
+    if fsync not in (None, "always"):
+        truth = f"has appendfsync {fsync}, with which it may confirm what a power cut takes"
+        raise _cannot("fsync", "appendfsync always", truth, "set appendfsync always there")
+    confirmed = _confirmed("fsync", 1, ask)
+    if fsync is None and _is_valkey(ask):  # with everysec it confirms too early: its word is not enough
+        truth = "lets this user not read whether it has"
+        cure = "allow CONFIG GET (the ACL rule +config|get) to the user who configures"
+        raise _cannot("fsync", "appendfsync always", truth, cure)
+    if not confirmed:
+        raise _cannot("fsync", "a disk that confirms", f"got no word of it in {_TRY} ms", "look at its log")
+
+
+def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
+    """What CONFIG says; empty where it may not be asked, as on many managed servers."""
+    try:
+        found: dict[str, str] = ask("CONFIG GET", "append*")
+    except rx.ResponseError:
+        return {}
+    return found
+
+
+def _is_valkey(ask: Callable[..., Any]) -> bool:
+    """Or may be: where it may not be asked, its word is not enough either."""
+    try:
+        return b"valkey" in ask("HELLO")
+    except rx.ResponseError:
+        return True
+
+
+def _confirmed(durable: Durable, needed: int, ask: Callable[..., Any]) -> int:
+    """How many confirm, where the command itself works."""
+    words = _command(durable, needed)
+    try:
+        return _count(ask(*words, str(_TRY)))
+    except rx.ResponseError as error:
+        said = str(error).lower()
+        if "appendonly" in said:
+            raise _no_file() from error
+        truth, cure = f"answers {error}", "use Valkey, or Redis 7.2 or newer"
+        if isinstance(error, rx.NoPermissionError):
+            truth, cure = "does not allow it to this user", f"add the ACL rule +{words[0].lower()}"
+        raise _cannot(durable, words[0], truth, cure) from error
+
+
+def _no_file() -> Invalid:
+    cure = "set appendonly yes and appendfsync always there"
+    return _cannot("fsync", "an append-only file", "has none (appendonly no)", cure)
+
+
+def _cannot(durable: Durable, need: str, truth: str, cure: str) -> Invalid:
+    return Invalid("durable", f"{durable!r} needs {need}; this server {truth}: {cure}, or choose 'server'")

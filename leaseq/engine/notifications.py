@@ -1,0 +1,239 @@
+"""Waiting for an item: a place in the queue's line, and a wake-up when it is one's turn.
+
+The line is kept in the server, so it holds across processes; the scripts that put an item on a shelf
+take the first of the line out of it and publish who that is. Each client that waits listens on one
+connection of its own, to the queues that somebody waits on. A message that was lost costs little:
+everybody who waits also looks by themselves every second or two, and when the first lease may run out.
+So does a waiter that was killed: when a waiter of another client is woken, the longest waiting one here
+looks a moment later, and the server hands on what the other one did not come for.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+from weakref import WeakSet
+
+from leaseq.errors import ServerUnavailable
+from leaseq.models import Lease
+
+_LOOK_AGAIN = (1.0, 2.0)  # seconds, at random between: not all at once
+_AWAY = (0.1, 0.5)  # seconds until one looks again whose server is away
+_LINGER = 5.0  # seconds that the listener stays with a queue when nobody waits on it any more
+_TICK = 0.05  # seconds until it sees that somebody waits on another queue, or that a wait was ended
+_SILENCE = 2.0  # seconds after which it asks a link whether it is there, and again until it gives it up
+
+_CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter was woken; the scripts give it 0.2 to come
+
+
+class LookAgain(NamedTuple):
+    """There is nothing now for a waiter."""
+
+    seconds: float  # until the next look
+    last_token: int  # of the queue; 0 where it was not told
+
+
+Attempt = Callable[[str, bool], Lease | LookAgain]
+"""One try: given the waiter and whether they were woken."""
+
+
+class Waiter:
+    """One call that waits. ``roused`` is set when it has to look up: it is its turn, it is time to check on
+    others, or its wait is over."""
+
+    def __init__(self, name: str, channel: str, stop: threading.Event | None) -> None:
+        self.name = name
+        self.channel = channel
+        self.stop = stop
+        self.roused = threading.Event()
+        self.woken = False  # changes under the listener's lock
+
+
+class _Channel:
+    """A queue's, while somebody waits on it and a little longer."""
+
+    def __init__(self) -> None:
+        self.waiters: dict[str, Waiter] = {}
+        self.heard = threading.Event()
+        self.quiet_since = 0.0
+        self.check_at = float("inf")  # when the first of the waiters is to check on others
+
+
+class Listener:
+    """Hears for one client whose turn it is. Its thread lives while somebody waits, and a little longer."""
+
+    def __init__(self, redis: Any) -> None:
+        self._redis = redis
+        self.reset()
+        _listeners.add(self)
+
+    def reset(self) -> None:
+        """Begin anew. In a fork's child the thread, its connection and those who wait are the parent's."""
+        self._lock = threading.Lock()
+        self._channels: dict[str, _Channel] = {}
+        self._thread: threading.Thread | None = None
+        self._process = secrets.token_hex(6)
+        self._number = 0
+        self._rouse_at = 0.0
+        self.closed = False
+
+    def join(self, name: str, stop: threading.Event | None = None) -> Waiter:
+        """Wait on the queue of this channel, until ``stop`` is set at most."""
+        with self._lock:
+            self._number += 1
+            waiter = Waiter(f"{self._process}.{self._number}", name, stop)
+            channel = self._channels.setdefault(name, _Channel())
+            channel.waiters[waiter.name] = waiter
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._live, name="leaseq-waiting", daemon=True)
+                self._thread.start()
+        try:
+            channel.heard.wait(1)  # not to miss the first message; it is no matter if one is missed
+        except BaseException:  # Ctrl-C
+            self.leave(waiter)
+            raise
+        return waiter
+
+    def leave(self, waiter: Waiter) -> None:
+        with self._lock:
+            channel = self._channels[waiter.channel]
+            del channel.waiters[waiter.name]
+            channel.quiet_since = time.monotonic()
+
+    def take_turn(self, waiter: Waiter) -> bool:
+        """Whether it was woken since it was asked last. What rouses it from here on is not lost."""
+        with self._lock:
+            waiter.roused.clear()
+            woken, waiter.woken = waiter.woken, False
+            return woken
+
+    def has_ended(self, stop: threading.Event | None) -> bool:
+        """Whether a wait is over ahead of its time."""
+        return self.closed or (stop is not None and stop.is_set())
+
+    def close(self) -> None:
+        """Whoever waits gets nothing now, and nobody waits any more."""
+        with self._lock:
+            self.closed = True
+            for channel in self._channels.values():
+                for waiter in channel.waiters.values():
+                    waiter.roused.set()
+
+    def _live(self) -> None:
+        while True:
+            try:
+                self._listen()
+            except Exception:  # noqa: BLE001 - redis-py's errors, or what its reader raises on a closed socket
+                time.sleep(random.uniform(*_AWAY))  # noqa: S311 - not all at once
+            with self._lock:
+                for channel in self._channels.values():
+                    channel.heard.clear()
+                if not any(channel.waiters for channel in self._channels.values()):
+                    self._channels.clear()
+                    self._thread = None
+                    return
+
+    def _listen(self) -> None:
+        """Until nobody has waited for a while, or the link breaks or falls silent."""
+        pubsub: Any = self._redis.pubsub()
+        subscribed: set[str] = set()
+        heard_at, asked = time.monotonic(), False
+        try:
+            while self._subscribe(pubsub, subscribed):
+                message = pubsub.get_message(timeout=_TICK)
+                silence = time.monotonic() - heard_at
+                if message:
+                    heard_at, asked = time.monotonic(), False
+                    self._take(message)
+                elif asked and silence > 2 * _SILENCE:
+                    raise ConnectionError("the link is silent: nobody may be at its other end")
+                elif not asked and silence > _SILENCE:
+                    pubsub.ping()
+                    asked = True
+        finally:
+            with suppress(Exception):
+                pubsub.close()
+
+    def _subscribe(self, pubsub: Any, subscribed: set[str]) -> bool:
+        """Hear the queues that somebody waits on, or did a moment ago. False: there is none."""
+        now = time.monotonic()
+        with self._lock:
+            due = now >= self._rouse_at  # and not with each message: many may wait
+            self._rouse_at = now + _TICK if due else self._rouse_at
+            for name, channel in list(self._channels.items()):
+                if due:
+                    self._rouse(channel, now)
+                if not channel.waiters and (self.closed or now - channel.quiet_since > _LINGER):
+                    del self._channels[name]
+            wanted = set(self._channels)
+        if wanted and wanted != subscribed:
+            if new := wanted - subscribed:
+                pubsub.subscribe(*new)
+            if gone := subscribed - wanted:
+                pubsub.unsubscribe(*gone)
+            subscribed.clear()
+            subscribed.update(wanted)
+        return bool(wanted)
+
+    def _rouse(self, channel: _Channel, now: float) -> None:
+        """Those whose wait was ended, and the first one where it is time to check on others."""
+        for waiter in channel.waiters.values():
+            if now >= channel.check_at:
+                channel.check_at = float("inf")
+                waiter.roused.set()
+            if self.has_ended(waiter.stop):
+                waiter.roused.set()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        """Whose turn it is, or that a queue is heard from now on."""
+        with self._lock:
+            channel = message["channel"] and self._channels.get(message["channel"].decode())
+            if not channel:
+                return
+            if message["type"] == "subscribe":
+                channel.heard.set()
+            elif message["type"] == "message":
+                for name in message["data"].decode().split(" "):
+                    if name in channel.waiters:
+                        channel.waiters[name].woken = True
+                        channel.waiters[name].roused.set()
+                    else:
+                        channel.check_at = min(channel.check_at, time.monotonic() + _CHECK_ON_OTHERS)
+
+
+_listeners: WeakSet[Listener] = WeakSet()
+
+
+def _reset_all() -> None:
+    for listener in _listeners:
+        listener.reset()
+
+
+os.register_at_fork(after_in_child=_reset_all)
+
+
+def wait_for(listener: Listener, waiter: Waiter, seconds: float, attempt: Attempt) -> Lease | None:
+    """Try until there is a lease, the time is over or the wait was ended. The caller leaves the line."""
+    until = time.monotonic() + seconds
+    while not listener.has_ended(waiter.stop):
+        woken = listener.take_turn(waiter)
+        try:
+            found = attempt(waiter.name, woken)
+        except ServerUnavailable:  # it may come back, or another take its place, while there is time
+            if time.monotonic() >= until or listener.has_ended(waiter.stop):
+                raise
+            found = LookAgain(random.uniform(*_AWAY), 0)  # noqa: S311 - not all at once
+        if isinstance(found, Lease):
+            return found
+        left = until - time.monotonic()
+        if left <= 0:
+            break
+        look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once
+        waiter.roused.wait(min(left, look_again, max(found.seconds, 0.01)))
+    return None

@@ -1,0 +1,70 @@
+"""A primary that sentinels watch: who is asked where it is, and connections that ask when they are silent."""
+
+from __future__ import annotations
+
+from functools import partial
+from random import random
+from time import monotonic
+from typing import Any
+
+from redis.exceptions import ConnectionError, TimeoutError
+from redis.sentinel import (
+    MasterNotFoundError,
+    Sentinel,
+    SentinelManagedConnection,
+    SentinelManagedSSLConnection,
+)
+from redis.utils import SENTINEL as UNSAID
+
+from leaseq.engine.transport import FAILURES, TIMEOUT, answer
+
+
+class Sentinels(Sentinel):
+    """They are asked in any order, those that were silent last. redis-py moves the one that answered to the
+    front of its list, by which threads that ask at once lose others from it, for good."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)  # type: ignore[no-untyped-call]
+        self._silent: dict[Any, float] = {}  # since when
+
+    def discover_master(self, service_name: str) -> tuple[str, int]:
+        state = self._state(service_name)
+        return state["ip"], state["port"]
+
+    def replica_count(self, service_name: str) -> int:
+        """How many replicas the sentinels know, those that are away included."""
+        return int(self._state(service_name)["num-slaves"])
+
+    def _state(self, service_name: str) -> Any:
+        """What a sentinel says of the service, the first that knows a primary which is there."""
+        for sentinel in sorted(self.sentinels, key=lambda one: (self._silent.get(one, 0.0), random())):  # noqa: S311
+            try:
+                masters: Any = sentinel.sentinel_masters()
+            except (ConnectionError, TimeoutError):
+                self._silent[sentinel] = monotonic()
+                continue
+            self._silent.pop(sentinel, None)
+            state = masters.get(service_name)
+            if state and self.check_master_state(state, service_name):  # type: ignore[no-untyped-call]
+                return state
+        asked, silent = len(self.sentinels), len(self._silent)
+        raise MasterNotFoundError(f"{silent} of {asked} sentinels are silent, no other knows a primary")
+
+
+class Watched(SentinelManagedConnection):
+    def read_response(self, *args: Any, timeout: Any = UNSAID, **more: Any) -> Any:
+        read = partial(super().read_response, *args, **more)
+        if timeout is not UNSAID:  # who listens looks after a silent link itself
+            return read(timeout=timeout)
+        return answer(read, self.socket_timeout or TIMEOUT, self._is_replaced)
+
+    def _is_replaced(self) -> bool:
+        """As far as a sentinel says; one that names nobody says nothing."""
+        try:
+            return bool(self.connection_pool.get_master_address() != (self.host, self.port))
+        except FAILURES:
+            return False
+
+
+class WatchedTLS(Watched, SentinelManagedSSLConnection):
+    """The same with TLS."""

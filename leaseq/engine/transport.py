@@ -1,0 +1,251 @@
+"""How a move gets to the server: over a connection of redis-py's pool, or to the slot's node of a cluster.
+
+A move is sent as one packed command, past redis-py's command layer: that takes half the time of
+``evalsha`` (``docs/benchmarks.md``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from random import choice
+from time import monotonic, sleep
+from typing import Any, Protocol
+from weakref import WeakSet
+
+from redis import exceptions as rx
+
+from leaseq.engine import durability
+from leaseq.engine.durability import Wait, exchange
+from leaseq.engine.scripts import Bound, pack
+from leaseq.errors import ServerRefused, ServerUnavailable
+
+TIMEOUT = 5.0  # seconds for a connect and for a reply
+_SILENCE = 0.5  # seconds of it after which others are asked about a server that may be one of several
+_AGAIN = 0.2  # seconds until they are asked again: a silence that long is seldom a slow answer
+_ON_ITS_WAY = 2.0  # seconds for which a move looks for a slot that is moved from one node to another
+FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
+
+
+class Link(Protocol):
+    timeout: float
+
+    def send(
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]: ...
+
+    def load(self, bound: Bound) -> None: ...
+
+    def reset(self) -> None: ...
+
+    def drop_idle(self) -> None: ...
+
+    def ask(self, key: str, /, *words: str) -> Any: ...
+
+    def replicas(self, key: str, /) -> int: ...
+
+
+def answer(read: Callable[..., Any], patience: float, is_replaced: Callable[[], bool]) -> Any:
+    """What ``read`` returns; a ConnectionError where another server took the place of one that is silent: one
+    that hangs, or was cut off from its replicas, is left then, and not when the whole timeout is over."""
+    until, pause = monotonic() + patience, _SILENCE
+    while True:
+        left = max(until - monotonic(), 0.001)
+        try:
+            return read(timeout=min(pause, left))
+        except rx.TimeoutError:
+            if left <= pause:
+                raise
+            if is_replaced():
+                raise rx.ConnectionError("another server took the place of this one") from None
+            pause = _AGAIN
+
+
+class Pooled:
+    """Standalone servers and Sentinel: connections of a pool, each used by one thread at a time."""
+
+    def __init__(self, client: Any) -> None:
+        self._redis = client
+        self._pool = client.connection_pool
+        self.timeout = self._pool.connection_kwargs.get("socket_timeout") or TIMEOUT
+        self._idle: list[Any] = []
+        _pooled.add(self)
+
+    def send(
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._new()
+            connection.connect()
+        try:
+            if wait is not None:
+                reply = exchange(connection, bound, args, wait, loading=loading)
+            elif loading:
+                reply = durability.send(connection, bound, args, loading=True)
+            else:
+                connection.send_packed_command((pack(bound.words + args),), check_health=False)
+                reply = connection.read_response()
+        except rx.ResponseError:
+            self._idle.append(connection)
+            raise
+        except (rx.TimeoutError, ServerUnavailable, ServerRefused):
+            connection.disconnect()  # silent, or not confirmed: this may be a primary that was replaced
+            self.reset()
+            raise
+        except BaseException:
+            connection.disconnect()
+            raise
+        self._idle.append(connection)
+        return reply
+
+    def _new(self) -> Any:
+        """Past the pool's own count, which only grows: broken links would use it up."""
+        return self._pool.connection_class(**self._pool.connection_kwargs)
+
+    def load(self, bound: Bound) -> None:
+        self._redis.script_load(bound.script.source)
+
+    def reset(self) -> None:
+        self.drop_idle()
+
+    def drop_idle(self) -> None:
+        with suppress(IndexError):  # other threads take from it, too
+            while True:
+                self._idle.pop().disconnect()
+        self._pool.disconnect(inuse_connections=False)
+
+    def ask(self, _key: str, /, *words: str) -> Any:
+        return self._redis.execute_command(*words)
+
+    def replicas(self, _key: str, /) -> int:
+        """Sentinels count those that are away as well; a server by itself knows of the connected ones."""
+        sentinels = getattr(self._pool, "sentinel_manager", None)
+        if sentinels is not None:
+            return int(sentinels.replica_count(self._pool.service_name))
+        return int(self._redis.info("replication")["connected_slaves"])
+
+    def forget(self) -> None:
+        """In a fork's child: leave the parent its sockets."""
+        self._idle = []
+
+
+_pooled: WeakSet[Pooled] = WeakSet()
+
+
+def _forget_all() -> None:
+    for link in _pooled:
+        link.forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)
+
+
+class Clustered:
+    """A cluster: a move goes to the slot's primary. While the slot is on its way to another, it waits, since
+    a script is not to run on a part of a queue (``Bound.whole``)."""
+
+    def __init__(self, client: Any) -> None:
+        self._redis = client
+        self._failed = ""  # the node that a link broke to: asked last where the slots are now
+        self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
+
+    def send(
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]:
+        """None of the answers that send it elsewhere, or again, has acted."""
+        whole, wait = bound.whole, wait and wait._replace(mark=wait.mark.whole)
+        node, turns, until = self._node(bound.keys[0]), 0, monotonic() + _ON_ITS_WAY
+        while True:
+            try:
+                return self._send_to(node, whole, args, wait, loading)
+            except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
+                if isinstance(error, rx.MovedError):
+                    self._redis.nodes_manager.move_slot(error)
+                if monotonic() > until:
+                    raise
+                sleep(min(turns * 0.005, 0.05))
+                turns += 1
+                node = self._node(bound.keys[0])
+            except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
+                self._failed = node.name  # silent, or not confirmed, as above
+                with suppress(*FAILURES):
+                    self.reset()
+                raise
+            except rx.ConnectionError:
+                self._failed = node.name
+                raise
+
+    def _send_to(
+        self, node: Any, bound: Bound, args: tuple[str, ...], wait: Wait | None, loading: bool
+    ) -> list[Any]:
+        """All on one connection, which redis-py's own commands don't promise."""
+        pool = self._redis.get_redis_connection(node).connection_pool
+        connection = pool.get_connection()
+        patient = _Patient(connection, self.timeout, partial(self._is_replaced, node, bound.keys[0]))
+        try:
+            if wait is not None:
+                return exchange(patient, bound, args, wait, loading=loading)
+            return durability.send(patient, bound, args, loading=loading)
+        except rx.ResponseError:
+            raise
+        except BaseException:
+            connection.disconnect()
+            raise
+        finally:
+            pool.release(connection)
+
+    def _is_replaced(self, node: Any, key: str) -> bool:
+        """As far as another node says, which one by chance: it may be silent, too."""
+        others = [other for other in self._redis.get_nodes() if other.name != node.name]
+        slot = self._redis.keyslot(key)
+        try:
+            asked = self._redis.get_redis_connection(choice(others))  # noqa: S311 - no secret
+            shards = asked.execute_command("CLUSTER SLOTS")
+        except (IndexError, *FAILURES):
+            return False
+        found = [shard[2] for shard in shards if shard[0] <= slot <= shard[1]]
+        return any(host and f"{host.decode()}:{port}" != node.name for host, port, *_ in found)
+
+    def _node(self, key: str) -> Any:
+        try:
+            return self._redis.get_node_from_key(key)
+        except rx.SlotNotCoveredError:
+            self.reset()
+            return self._redis.get_node_from_key(key)
+
+    def ask(self, key: str, /, *words: str) -> Any:
+        return self._redis.execute_command(*words, target_nodes=self._node(key))
+
+    def replicas(self, key: str, /) -> int:
+        """As the primary itself says: one that is cut off still counts those that it does not hear."""
+        slot = self._redis.keyslot(key)
+        shards = self._redis.get_redis_connection(self._node(key)).execute_command("CLUSTER SLOTS")
+        return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)
+
+    def load(self, bound: Bound) -> None:
+        """On one node: where another is away, this one's queues are none the worse."""
+        self._redis.get_redis_connection(self._node(bound.keys[0])).script_load(bound.script.source)
+
+    def reset(self) -> None:
+        self._redis.nodes_manager.initialize(last_failed_node_name=self._failed)
+
+    def drop_idle(self) -> None:
+        for node in self._redis.get_nodes():
+            if node.redis_connection is not None:
+                node.redis_connection.connection_pool.disconnect(inuse_connections=False)
+
+
+class _Patient:
+    """A connection to a node of a cluster, as far as a move needs one."""
+
+    def __init__(self, connection: Any, patience: float, is_replaced: Callable[[], bool]) -> None:
+        self.send_packed_command = connection.send_packed_command
+        self._read = partial(connection.read_response, disconnect_on_error=False)
+        self._patience, self._is_replaced = patience, is_replaced
+
+    def read_response(self) -> Any:
+        return answer(self._read, self._patience, self._is_replaced)

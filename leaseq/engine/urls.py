@@ -1,0 +1,150 @@
+"""Where the server is: what a URL says, as redis-py's client for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import redis
+from redis.backoff import NoBackoff
+from redis.cluster import RedisCluster
+from redis.maint_notifications import MaintNotificationsConfig
+from redis.retry import Retry
+
+from leaseq.engine.sentinel import Sentinels, Watched, WatchedTLS
+from leaseq.engine.transport import FAILURES, TIMEOUT
+from leaseq.errors import Invalid, ServerUnavailable
+
+SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
+TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
+# Of what redis-py takes, those that somebody may want: what a refusal names.
+OPTIONS = (
+    *TIMEOUTS,
+    "db",
+    "username",
+    "password",
+    "client_name",
+    "socket_keepalive",
+    "health_check_interval",
+)
+TLS_OPTIONS = (*OPTIONS, "ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname")
+SENTINEL_OPTIONS = ("sentinel_username", "sentinel_password", *TIMEOUTS)
+# A sentinel has nothing to do but to answer; one that hangs, with the primary beside it, is passed over soon.
+_SENTINEL_TIMEOUT = 1.0  # seconds
+
+
+def redis_of(url: object) -> tuple[str, redis.Redis | RedisCluster]:
+    """The URL, and a client for it. Raises Invalid (field ``url``)."""
+    if not isinstance(url, str):
+        raise Invalid("url", f"a URL that begins with {SCHEMES}")
+    scheme = url.partition("://")[0]
+    try:
+        if scheme in ("redis", "rediss", "unix"):
+            return url, _one(url)
+        if scheme in ("redis+sentinel", "rediss+sentinel"):
+            return url, _sentinel(url)
+        if scheme in ("redis+cluster", "rediss+cluster"):
+            return url, _cluster(url)
+    except (ValueError, TypeError) as error:
+        raise Invalid("url", _why(url, error)) from None
+    raise Invalid("url", f"a URL that begins with {SCHEMES}")
+
+
+def _options() -> dict[str, Any]:
+    return {
+        "protocol": 2,
+        "retry": Retry(NoBackoff(), 0),
+        "socket_timeout": TIMEOUT,
+        "socket_connect_timeout": TIMEOUT,
+        # Valkey has no CLIENT MAINT_NOTIFICATIONS, and they need RESP 3.
+        "maint_notifications_config": MaintNotificationsConfig(enabled=False),
+    }
+
+
+def _one(url: str) -> redis.Redis:
+    parts = urlsplit(url)
+    if parts.scheme == "unix" and (parts.hostname or not parts.path):  # redis-py would pass over the host
+        raise Invalid("url", "the absolute path of a socket, behind three slashes: unix:///run/valkey.sock")
+    client = redis.Redis.from_url(url, **_options())
+    client.connection_pool.make_connection()  # does no I/O; an option that isn't one shows here
+    return client
+
+
+def _why(url: str, error: Exception) -> str:
+    """What is wrong with a URL that redis-py refused. Its own words may have a piece of the password in them,
+    which may hold a question mark: only what can be nothing but an option's name is said."""
+    query = url.partition("?")[2]
+    for name, _ in parse_qsl(query):
+        if "@" not in query and re.fullmatch("[a-z_]+", name) and repr(name) in str(error):
+            known = TLS_OPTIONS if url.startswith("rediss") else OPTIONS
+            return _unknown(name, known) if isinstance(error, TypeError) else _bad_value(name)
+    return "a URL that redis-py understands, a password's special characters percent-encoded"
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    return f"a URL without the option {name!r}; {meant}"
+
+
+def _bad_value(name: str) -> str:
+    return f"another value of its option {name!r}, which does not take this one"
+
+
+def _sentinel(url: str) -> redis.Redis:
+    parts = urlsplit(url)
+    where = parts.netloc.rpartition("@")[2].split(",")
+    hosts = [(host or "localhost", int(port or 26379)) for host, _, port in (w.partition(":") for w in where)]
+    service, _, database = parts.path.strip("/").partition("/")
+    if not service:
+        raise Invalid("url", "a Sentinel URL that names the service: redis+sentinel://host:26379/mymaster/0")
+    login = {
+        "username": unquote(parts.username or "") or None,
+        "password": unquote(parts.password or "") or None,
+    }
+    asked = dict(parse_qsl(parts.query))
+    sentinel_login = {
+        name.removeprefix("sentinel_"): asked.pop(name)
+        for name in ("sentinel_username", "sentinel_password")
+        if name in asked
+    }
+    timeouts = {name: _seconds(name, asked.pop(name)) for name in TIMEOUTS if name in asked}
+    secured: dict[str, Any] = {"ssl": True} if parts.scheme.startswith("rediss") else {}
+    if secured and "ssl_ca_certs" in asked:
+        secured["ssl_ca_certs"] = asked.pop("ssl_ca_certs")
+    for name in asked:
+        raise Invalid(
+            "url", _unknown(name, (*SENTINEL_OPTIONS, "ssl_ca_certs") if secured else SENTINEL_OPTIONS)
+        )
+    shared = {**_options(), **timeouts, **secured}
+    options = {**shared, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
+    soon = dict.fromkeys(TIMEOUTS, _SENTINEL_TIMEOUT)
+    sentinel_options = {**shared, **soon, **timeouts, **sentinel_login}
+    sentinel: Any = Sentinels(hosts, sentinel_kwargs=sentinel_options, **options)
+    connection = WatchedTLS if secured else Watched
+    found: redis.Redis = sentinel.master_for(service, connection_class=connection)
+    return found
+
+
+def _seconds(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise Invalid("url", _bad_value(name)) from None
+
+
+def _cluster(url: str) -> RedisCluster:
+    plain = url.replace("+cluster", "", 1)
+    _one(plain)  # ahead of any I/O: what is wrong with the URL itself
+    try:
+        return RedisCluster.from_url(plain, **_options())
+    except FAILURES as error:  # a cluster is asked for its slots at once
+        raise ServerUnavailable(f"no answer from {without_password(url)}: {error}") from error
+
+
+def without_password(url: str) -> str:
+    scheme, _, rest = url.partition("?")[0].partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

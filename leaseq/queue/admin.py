@@ -1,0 +1,116 @@
+"""What a manager and the clear job do."""
+
+from __future__ import annotations
+
+from leaseq import validation
+from leaseq.engine import arguments, ids
+from leaseq.errors import Invalid, ItemNotFound
+from leaseq.models import Cleared, Item
+from leaseq.queue.inspection import Looking
+
+_MOVES = 40  # moves of one call to the server: about a millisecond of it
+_LOOK = 250  # dead items of one look
+
+
+class Managing(Looking):
+    def clear(self, limit: int = 1000) -> Cleared:
+        """Return items whose lease ran out, release what is due, and forget finished items that are older
+        than the policy's ``keep_finished_seconds``; ``more`` where the limit was reached."""
+        left = validation.integer(limit, "limit", 1, 1_000_000)
+        returned = released = died = forgotten = 0
+        more = True
+        while more and left > 0:
+            reply = self._moves.clear(min(left, _MOVES))
+            counts = [int(n) for n in reply.rest]
+            returned, released, died = returned + counts[0], released + counts[1], died + counts[2]
+            forgotten += counts[4]
+            left -= sum(counts[:3]) + counts[4]
+            more = bool(counts[3])
+        return Cleared(returned, released, died, more, forgotten)
+
+    def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
+        """Stop reserve. What is held may be finished."""
+        self._moves.pause(arguments.by(by), arguments.text(reason, "reason"))
+
+    def resume(self, *, by: str | None = None) -> None:
+        self._moves.resume(arguments.by(by))
+
+    def revive(self, id: str, *, by: str | None = None) -> Item:
+        """Bring a dead item back to inbound, its failures forgotten. A finished one raises Invalid; any
+        other is left as it is."""
+        reply = self._moves.revive(validation.item_id(id), arguments.by(by))
+        if reply.code == b"wrong-state":
+            raise Invalid("id", f"a dead item; {id!r} is {reply.rest[0][0].decode()}")
+        return self._item(reply, id)
+
+    def revive_all(
+        self, *, error: str | None = None, person: str | None = None, limit: int = 1000, by: str | None = None
+    ) -> int:
+        """Revive the dead items, the longest dead first, at most ``limit``; returns how many that were.
+
+        ``error``: only those whose last error contains this text. ``person``: only those that this person
+        had last. Fewer than ``limit`` means that none is left. What somebody else revives or removes
+        meanwhile is passed over.
+        """
+        most = validation.integer(limit, "limit", 1, 1_000_000)
+        wanted = None if error is None else validation.text(error, "error")
+        who = None if person is None else validation.person_name(person)
+        arguments.by(by)
+        revived: set[str] = set()  # with several answers, an item is in the list once for each
+        for item in self._walk("dead", _LOOK):
+            if item.id in revived or not _had_last(item, wanted, who):
+                continue
+            try:
+                self.revive(item.id, by=by)
+            except (ItemNotFound, Invalid):
+                continue
+            revived.add(item.id)
+            if len(revived) == most:
+                break
+        return len(revived)
+
+    def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
+        """Take a lease away from whoever holds the item, or from this person alone; it returns to inbound."""
+        whose = validation.person_name(person) if person is not None else ""
+        return self._item(self._moves.release(validation.item_id(id), arguments.by(by), whose), id)
+
+    def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
+        """Let only this person reserve an item, until they give it back. It goes ahead of what never left.
+
+        Raises Invalid where nothing of the item waits, or where they answered or hold it.
+        """
+        who = validation.person_name(person)
+        reply = self._moves.assign(validation.item_id(id), arguments.by(by), who)
+        if reply.code == b"wrong-state":
+            state = reply.rest[0][0].decode()
+            raise Invalid("id", f"an item that waits; {id!r} is {state}: release or revive it first")
+        if reply.code == b"answered":
+            raise Invalid("person", f"somebody who neither answered {id!r} nor holds it; {who!r} did or does")
+        self._rows(reply, "person")
+        return self._item(reply, id)
+
+    def remove(self, id: str, *, by: str | None = None) -> None:
+        """Forget an item whole, whatever its state."""
+        reply = self._moves.remove(validation.item_id(id), arguments.by(by))
+        if reply.code == b"no-item" and not reply.resent:
+            raise ItemNotFound(self.name, id)
+
+    def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
+        """Make a late answer (named by its token) the item's answer. Of several answers it takes the place of
+        one that nobody holds or gave; else one that the item had is a late one then."""
+        number = validation.integer(token, "token", 1, 2**53)
+        reply = self._moves.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
+        if reply.code == b"no-answer":
+            raise Invalid("token", f"the token of a late answer of {id!r}; there is none with {number}")
+        if reply.code == b"answered":
+            raise Invalid(
+                "token", "an answer of somebody who gave no other and does not hold the item; they did or do"
+            )
+        return self._item(reply, id)
+
+
+def _had_last(item: Item, error: str | None, person: str | None) -> bool:
+    """Whether an item's last error contains the one and its last grant was the other's."""
+    if error is not None and error not in (item.last_error or ""):
+        return False
+    return person is None or (item.history != () and item.history[-1].person == person)

@@ -1,0 +1,290 @@
+"""A person takes an item, and finishes it or gives it back."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Literal
+
+from leaseq import form, validation
+from leaseq.engine import arguments, codec
+from leaseq.engine.client import Reply
+from leaseq.engine.notifications import LookAgain, Waiter, wait_for
+from leaseq.errors import Invalid, LeaseLost, LeaseqError
+from leaseq.models import Failed, Finished, Held, Json, Lease, Nothing
+from leaseq.queue.base import Base
+
+_REASONS: dict[bytes, Literal["empty", "held", "not-eligible"]] = {
+    b"empty": "empty",
+    b"held": "held",
+    b"not-eligible": "not-eligible",
+}
+
+
+MAX_WAIT = 3_600  # seconds
+UNDO_SECONDS = 15
+"""How long a finish can be undone. Pages offer ten of them; the rest is for the way here."""
+
+
+class Working(Base):
+    def reserve(
+        self,
+        person: str,
+        *,
+        skills: Sequence[str] = (),
+        wait: float = 0,
+        stop: threading.Event | None = None,
+        request_id: str | None = None,
+    ) -> Lease | None:
+        """One item that nobody else has, or None where there is nothing now (``why_nothing`` says why).
+
+        ``wait``: up to so many seconds for there to be something, in line with all others who wait.
+        ``stop``, once set, ends that wait at once, as closing the client and an exception do: then the caller
+        has left the line, and holds nothing by this call. A person whose hands are full gets one back that
+        they hold. ``request_id`` names this call, so that sending it again gives the same lease.
+        """
+        who, can = validation.person_name(person), ",".join(validation.skills(skills))
+        request = arguments.request(request_id)
+        if stop is not None and not isinstance(stop, threading.Event):
+            raise Invalid("stop", "a threading.Event, or None")
+        if wait != 0:
+            return self._reserve_waiting(
+                who, request, can, validation.number(wait, "wait", 0, MAX_WAIT), stop
+            )
+        try:
+            found = self._reserve(who, request, can)
+        except LeaseqError:
+            raise
+        except BaseException:  # Ctrl-C
+            self._leave_line("", who, request, 0, broken_off=True)
+            raise
+        return found if isinstance(found, Lease) else None
+
+    def _reserve_waiting(
+        self, who: str, request: str, can: str, seconds: float, stop: threading.Event | None
+    ) -> Lease | None:
+        """However it ends: either the caller has the lease, or the queue has the item."""
+        listener, last_token = self._client.listener, 0
+        waiter: Waiter | None = None
+
+        def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
+            nonlocal last_token
+            found = self._reserve(who, request, can, name, woken)
+            if isinstance(found, LookAgain):
+                last_token = max(last_token, found.last_token)
+            return found
+
+        def leave_line(broken_off: bool) -> None:
+            name = waiter.name if waiter is not None else ""
+            self._leave_line(name, who, request, last_token, broken_off=broken_off)
+
+        if listener.has_ended(stop):
+            return None
+        try:
+            found: Lease | LookAgain | None = attempt()
+            if not isinstance(found, Lease):
+                waiter = listener.join(self._keys.wake, stop)
+                found = wait_for(listener, waiter, seconds, attempt)
+            if found is None or listener.has_ended(stop):
+                leave_line(broken_off=False)
+                return None
+            return found
+        except BaseException as error:
+            leave_line(broken_off=not isinstance(error, LeaseqError))
+            raise
+        finally:
+            if waiter is not None:
+                listener.leave(waiter)
+            if listener.closed:
+                self._client.drop_idle_links()  # the one by which the line was left
+
+    def _leave_line(self, waiter: str, who: str, request: str, last_token: int, *, broken_off: bool) -> None:
+        """Out of the line, with what came meanwhile given back. A call that was ``broken_off`` may still lie
+        unread at the server: by the time that it has answered one more, it has read that one, too."""
+        with suppress(LeaseqError):
+            for _ in range(2 if broken_off else 1):
+                self._moves.leave_line(waiter, who, request, last_token)
+
+    def _reserve(
+        self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+    ) -> Lease | LookAgain:
+        reply = self._moves.reserve(who, request, can, waiter, woken)
+        while reply.code == b"more":
+            reply = self._moves.reserve(who, request, can, waiter, woken)
+        if reply.code == b"leased":
+            return codec.lease(self.name, reply.rest)
+        again, last_token = reply.rest or (b"", 0)  # there is no queue
+        return LookAgain(int(again or MAX_WAIT * 1_000_000) / 1e6, int(last_token))
+
+    def renew(
+        self,
+        lease: Lease | None = None,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+        request_id: str | None = None,
+    ) -> Lease:
+        """Keep an item for another full lease from now; never shortens one.
+
+        Also takes an item back whose lease ran out, while nobody else was granted it. Raises LeaseLost,
+        or Invalid where the policy allows no more renewals or the person's hands are full.
+        """
+        held = arguments.claim(self.name, lease, id, token, person)
+        reply = self._moves.renew(held, arguments.request(request_id))
+        if reply.code == b"used-up":
+            raise Invalid("renewals", f"at most {reply.rest[0]} renewals of one lease")
+        if reply.code == b"full":
+            raise Invalid("holds", f"at most {reply.rest[0]} leases at once; finish or give one back first")
+        self._check(reply, held)
+        return codec.lease(self.name, reply.rest)
+
+    def save_draft(
+        self,
+        lease: Lease | None = None,
+        draft: Json = ...,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+    ) -> None:
+        """Keep what the person has so far. They get it back with the item; a finish removes it."""
+        held = arguments.claim(self.name, lease, id, token, person)
+        self._check(self._moves.save_draft(held, validation.dump_json(draft, "draft")), held)
+
+    def finish(
+        self,
+        lease: Lease | None = None,
+        result: Json = ...,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+    ) -> Finished:
+        """Hand in the answer; with ``then_reserve`` get the next item in the same round trip.
+
+        Raises Invalid (field ``result``, with ``errors``) where it doesn't fit the queue's form: the
+        lease stays. Raises LeaseLost where somebody else was granted the item, or it is finished or
+        removed; an answer that was refused is kept as a late answer then (``answer_kept``).
+        """
+        held = arguments.claim(self.name, lease, id, token, person)
+        text = validation.dump_json(result, "result")
+        can = validation.skills(skills)
+        request = arguments.request(request_id) if then_reserve else None
+        reply = self._send_finish(held, result, text, request, ",".join(can))
+        if reply.code != b"finished":
+            self._check(reply, held)
+        late, replayed, lasted, ended, *then_given = reply.rest
+        following = then_given[0] if then_given else None
+        then: Lease | None = None
+        if following and following[0] == b"leased":
+            then = codec.lease(self.name, following[1:])
+        elif following and following[0] == b"more":
+            then = self.reserve(held[2], skills=can, request_id=request)
+        at = codec.when(ended)
+        return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6, at)
+
+    def _send_finish(self, held: Held, result: Json, text: str, request: str | None, can: str) -> Reply:
+        """Check the result against the form as last read; the server says where that is another one now.
+
+        A result that doesn't fit is sent as well: it may be one that was taken before the form changed,
+        or belong to a lease that is lost, and then it is kept. Nothing else takes it under this name.
+        """
+        while True:
+            version, wanted = self._form
+            misfit: Invalid | None = None
+            if wanted is not None:
+                try:
+                    form.check_result(wanted, result)
+                except Invalid as error:
+                    version, misfit = "misfit", error
+            reply = self._moves.finish(held, text, version, request, can)
+            if reply.code != b"form":
+                return reply
+            _ = self.policy  # read the form anew
+            if misfit is not None and self._form[1] == wanted:
+                raise misfit
+
+    def undo_finish(
+        self,
+        lease: Lease | None = None,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+        request_id: str | None = None,
+    ) -> Lease:
+        """Take a finish back, at most UNDO_SECONDS after it: the person who finished the item holds it
+        again, under a new token, with their answer as its draft.
+
+        They get it even where their hands are full. Raises Invalid (field ``undo``) where it is too late,
+        and LeaseLost where this lease was not finished or a manager adopted its answer.
+        """
+        held = arguments.claim(self.name, lease, id, token, person)
+        request = arguments.request(request_id)
+        reply = self._moves.undo_finish(held, request, UNDO_SECONDS * 1_000_000)
+        if reply.code == b"too-late":
+            raise Invalid("undo", f"within {UNDO_SECONDS} seconds of the finish; this one stands")
+        if reply.code == b"adopted":
+            item = codec.item(held[0], reply.rest[0])
+            adopted = f"a manager adopted the answer of this lease of item {item.id!r}"
+            raise LeaseLost(f"{adopted}: only a manager can change it", item=item)
+        self._check(reply, held)
+        return codec.lease(self.name, reply.rest)
+
+    def abandon(
+        self,
+        lease: Lease | None = None,
+        reason: str | None = None,
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+        again: bool = True,
+    ) -> None:
+        """Give an item back. It goes ahead of the items that never left.
+
+        ``again`` True: others go first; this person sees it again only when nothing else waits for them.
+        False: never this person again.
+        """
+        held = arguments.claim(self.name, lease, id, token, person)
+        if not isinstance(again, bool):
+            raise Invalid("again", "true or false")
+        self._check(self._moves.abandon(held, arguments.text(reason, "reason"), again), held)
+
+    def fail(
+        self,
+        lease: Lease | None = None,
+        error: str = "",
+        *,
+        id: str | None = None,
+        token: int | None = None,
+        person: str | None = None,
+    ) -> Failed:
+        """Say that an item can't be done. It is tried again after a back-off, or is dead when its
+        attempts are used up (``retry_at`` is None then)."""
+        held = arguments.claim(self.name, lease, id, token, person)
+        reply = self._moves.fail(held, arguments.text(error, "error"))
+        self._check(reply, held)
+        return Failed(held[0], codec.when(reply.rest[0]) if reply.code == b"retry" else None)
+
+    def mine(self, person: str) -> list[Lease]:
+        """The leases that a person holds, the oldest first."""
+        reply = self._moves.mine(validation.person_name(person))
+        return [codec.lease(self.name, found) for found in reply.rest]
+
+    def why_nothing(self, person: str, skills: Sequence[str] = ()) -> Nothing:
+        """Why a reserve would get nothing now: empty, held by others, not eligible, or paused."""
+        reply = self._moves.why_nothing(validation.person_name(person), ",".join(validation.skills(skills)))
+        if reply.code == b"paused":
+            return Nothing("paused", detail=json.loads(reply.rest[0]))
+        if reply.code == b"something":
+            return Nothing(None)
+        free_at = codec.when(reply.rest[0]) if reply.rest[0] else None
+        obstacles = codec.obstacles(reply.rest[1:]) if reply.code == b"not-eligible" else None
+        return Nothing(_REASONS[reply.code], free_at, obstacles=obstacles)

@@ -1,0 +1,245 @@
+"""What is there, and what happened. Nothing here changes anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from itertools import chain
+from typing import get_args
+
+from leaseq import validation
+from leaseq.engine import arguments, codec
+from leaseq.errors import Invalid
+from leaseq.models import STATES, Answer, Event, Filter, Item, Listed, Page, State, Stats, Told
+from leaseq.queue.base import Base
+
+COUNTERS = (
+    "enqueued",
+    "reserved",
+    "finished",
+    "late",
+    "abandoned",
+    "expired",
+    "failed",
+    "died",
+    "revived",
+    "released",
+    "assigned",
+    "deduped",
+    "undone",
+    "forgotten",
+)
+EVERYTHING = Filter()
+MOST_LOOKS = 1_000_000
+_PAGE = 50  # items of one call to the server: about a millisecond of it
+_LOOK = 250  # entries that one call looks at for those that a filter names: the same
+_AT_ONCE = 5  # journal entries among which one of a known time is
+_WALK = 5_000  # entries between two looks at what was found
+_ENTRIES = 1_000  # journal entries of one call
+_ENTRIES_BACK = 200  # backwards: an import has hundreds of moves in an entry, and few of them may be wanted
+
+
+class Looking(Base):
+    def get(self, id: str) -> Item:
+        """All that is known of an item. Raises ItemNotFound."""
+        return self._item(self._moves.get(validation.item_id(id)), id)
+
+    def items(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> list[Item]:
+        """Items in one state: inbound in the order in which they are handed out, the others by time."""
+        return list(self.page(state, limit=limit, after=after).items)
+
+    def by_due(self, *, limit: int = 100, after: str | Item | None = None) -> Page:
+        """Items with a due date that are neither finished nor dead, what is due first first."""
+        return self._page("due", limit, after)
+
+    def page(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> Page:
+        """Like ``items``, with the cursor that leads on. ``after`` takes that, or an Item of the page."""
+        if state not in STATES:
+            raise Invalid("state", "one of " + ", ".join(STATES))
+        return self._page(state, limit, after)
+
+    def find(
+        self,
+        state: Listed,
+        where: Filter = EVERYTHING,
+        *,
+        limit: int = 100,
+        after: str | Item | None = None,
+        look: int = 10_000,
+        backwards: bool = False,
+    ) -> Page:
+        """The items of a list that a filter names: at most ``limit``, among the next ``look`` entries of it.
+        ``backwards`` begins at the list's end. Where the page's ``after`` is not None there is more to
+        look at, though the page may be empty."""
+        if state not in get_args(Listed):
+            raise Invalid("state", "one of " + ", ".join(get_args(Listed)))
+        return self._page(
+            state, limit, after, where, validation.integer(look, "look", 1, MOST_LOOKS), backwards
+        )
+
+    def _page(
+        self,
+        state: Listed,
+        limit: int,
+        after: str | Item | None,
+        where: Filter = EVERYTHING,
+        look: int = MOST_LOOKS,
+        backwards: bool = False,
+    ) -> Page:
+        most = validation.integer(limit, "limit", 1, 1_000)
+        wanted = arguments.wanted(where, backwards)
+        cursor = after.cursor if isinstance(after, Item) else after
+        found: list[Item] = []
+        looked = 0
+        while True:
+            place = arguments.cursor(cursor, state)
+            asked = min(most - len(found), _PAGE)
+            reply = self._moves.items(state, asked, min(look - looked, _LOOK), place, wanted)
+            count, row_and_shelf, score, last, *entries = reply.rest
+            batch = [codec.item(item_id.decode(), known) for item_id, _, known in entries]
+            found += map(codec.in_list_by_due, batch) if state == "due" else batch
+            looked += int(count)
+            cursor = codec.cursor(row_and_shelf, score, last)
+            if cursor is None or len(found) == most or looked >= look:
+                return Page(tuple(found), cursor, looked)
+
+    def answers(
+        self,
+        *,
+        with_late: bool = False,
+        person: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        late: bool | None = None,
+        chunk: int = 500,
+    ) -> Iterator[Answer]:
+        """Every answer in the order of finishing, in constant memory; ``with_late`` adds the late answers
+        of items in any state.
+
+        ``person``, ``since`` and ``until`` (given from the one on and before the other) and ``late`` (True:
+        only those that came late; False: only those in time) leave out the rest.
+        """
+        where = Filter(person=person, did="finished" if person else None, since=since, until=until)
+        arguments.wanted(where, backwards=False)  # refused now, and not when the first answer is asked for
+        counting = replace(where, until=None)  # an adopted answer was given before its item was finished
+        walk = (
+            (self._walk(state, chunk) for state in STATES)
+            if with_late
+            else (self._walk("finished", chunk, counting),)
+        )
+        return (
+            answer
+            for item in chain.from_iterable(walk)
+            for answer in (*item.answers, *(item.late_answers if with_late else ()))
+            if late in (None, answer.late) and _given(answer, person, since, until)
+        )
+
+    def late_items(self, since: datetime | None = None) -> Iterator[Item]:
+        """Each item that has late answers, in any state and in no order; ``since``: one of them came then or
+        later."""
+        least = arguments.bound(since, "since")
+        return self._late_items(least)
+
+    def _late_items(self, least: str) -> Iterator[Item]:
+        step, seen = "0", set[str]()  # a step may give again what one before it gave
+        while True:
+            following, *found = self._moves.late_items(step, least).rest
+            for name, known in found:
+                id = name.decode()
+                if id not in seen:
+                    seen.add(id)
+                    yield codec.item(id, known)
+            step = following.decode()
+            if step == "0":
+                return
+
+    def _walk(self, state: State, chunk: int, where: Filter = EVERYTHING) -> Iterator[Item]:
+        after = None
+        while True:
+            page = self._page(state, chunk, after, where, _WALK)
+            yield from page.items
+            after = page.after
+            if after is None:
+                return
+            del page  # one at a time in memory
+
+    def stats(self) -> Stats:
+        """Counts of the five states, the age of the oldest in inbound, and what happened so far."""
+        counts = self._moves.stats(COUNTERS).rest
+        inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
+        return Stats(
+            inbound,
+            reserved,
+            scheduled,
+            finished,
+            dead,
+            oldest_inbound_seconds=None if counts[5] is None else int(counts[5]) / 1e6,
+            paused=None if counts[6] is None else json.loads(counts[6]) or "",
+            overdue=int(counts[7]),
+            waiting=int(counts[8]),
+            counters={name: int(n) for name, n in zip(COUNTERS, counts[9:], strict=True)},
+        )
+
+    def journal(self, after: str | None = None, limit: int = 100) -> list[Event]:
+        """What happened, the oldest first; ``after`` is the cursor of the last event seen."""
+        most = validation.integer(limit, "limit", 1, 10_000)
+        asked = min(most + 1, _ENTRIES)
+        found: list[Event] = []
+        while True:
+            entry, seen = arguments.journal_cursor(found[-1].cursor if found else after)
+            entries = self._moves.journal(entry, asked).rest
+            for name, fields in entries:
+                moves = codec.events(name, fields)
+                found += moves[seen:] if moves[0].cursor.rpartition(".")[0] == entry else moves
+            if len(found) >= most or len(entries) < asked:
+                return found[:most]
+
+    def latest_events(self, limit: int = 100, before: str | None = None) -> list[Event]:
+        """What happened last, the latest first; ``before`` is the cursor of the last event seen."""
+        most = validation.integer(limit, "limit", 1, 10_000)
+        asked = min(most + 1, _ENTRIES_BACK)
+        found: list[Event] = []
+        while True:
+            entry, left = arguments.journal_cursor_back(found[-1].cursor if found else before)
+            entries = self._moves.journal(entry, asked, "back").rest
+            for name, fields in entries:
+                moves = codec.events(name, fields)
+                found += reversed(moves[:left] if moves[0].cursor.rpartition(".")[0] == entry else moves)
+                if len(found) >= most:
+                    return found[:most]
+            if len(entries) < asked:
+                return found
+
+    def told(self, id: str, *, look: int = 10_000) -> Told:
+        """What the journal tells of an item since it entered, among the ``look`` entries from then on; and
+        who took leases of it away, however much later."""
+        item = self.get(id)
+        left = validation.integer(look, "look", 1, MOST_LOOKS)
+        start, found = str(codec.microseconds(item.enqueued_at)), list[Event]()
+        while start and left > 0:
+            looked, start, events = self._told(item.id, start, min(left, _ENTRIES_BACK))
+            found += events
+            left -= looked
+        known = {event.token for event in found if event.what == "released"}
+        for grant in item.history if start else ():
+            if grant.how == "released" and grant.ended_at and grant.token not in known:
+                events = self._told(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE)[2]
+                found += [one for one in events if one.what == "released" and one.token == grant.token]
+        return Told(tuple(found), whole=not start)
+
+    def _told(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
+        """How many entries were looked at, with which to go on, and what they tell of the item."""
+        looked, following, *entries = self._moves.story(start, look, id).rest
+        moves = [move for entry in entries for move in codec.events(*entry)]
+        return int(looked), following.decode(), [move for move in moves if move.id == id]
+
+
+def _given(answer: Answer, person: str | None, since: datetime | None, until: datetime | None) -> bool:
+    """Whether it is this person's, and of this stretch of time."""
+    return (
+        (person is None or answer.person == person)
+        and (since is None or answer.finished_at >= since)
+        and (until is None or answer.finished_at < until)
+    )

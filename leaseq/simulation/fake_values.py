@@ -1,0 +1,154 @@
+"""A made-up value that a JSON Schema could take: what the simulation's people answer.
+
+It follows what forms are made of: types, choices, bounds, lengths, formats and local references. A schema
+may ask for more (a pattern, a condition); the caller checks the value and says so where it doesn't fit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+from leaseq.models import Json
+
+WORDS = (
+    "the",
+    "parcel",
+    "came",
+    "late",
+    "but",
+    "all",
+    "of",
+    "it",
+    "was",
+    "there",
+    "and",
+    "in",
+    "good",
+    "order",
+)
+DEEPEST = 8  # of references that lead back to themselves
+
+_FORMATS: dict[str, Callable[[Random], str]] = {
+    "date": lambda rng: f"2026-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}",
+    "time": lambda rng: f"{rng.randint(0, 23):02}:{rng.randint(0, 59):02}:00Z",
+    "date-time": lambda rng: f"2026-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T10:00:00Z",
+    "email": lambda rng: f"person{rng.randint(1, 99)}@example.org",
+    "uri": lambda rng: f"https://example.org/{rng.randint(1, 9_999)}",
+    "uuid": lambda rng: f"{rng.getrandbits(32):08x}-0000-4000-8000-{rng.getrandbits(48):012x}",
+}
+
+
+def value_for(schema: Json, rng: Random) -> Json:
+    """A value for ``schema``; ``schema`` is also what its local references point into."""
+    return _Maker(schema, rng).make(schema, 0)
+
+
+class _Maker:
+    def __init__(self, root: Json, rng: Random) -> None:
+        self._root = root
+        self._rng = rng
+
+    def make(self, schema: Json, depth: int) -> Json:
+        if not isinstance(schema, dict):
+            return self._text({})
+        schema = self._whole(schema, depth)
+        if "const" in schema:
+            return schema["const"]
+        if schema.get("enum"):
+            return self._rng.choice(schema["enum"])
+        kind = schema.get("type", "object" if "properties" in schema else "string")
+        if isinstance(kind, list):
+            kind = self._rng.choice(kind)
+        return self._of_type(kind, schema, depth)
+
+    def _of_type(self, kind: str, schema: Mapping[str, Any], depth: int) -> Json:
+        match kind:
+            case "object":
+                return self._object(schema, depth)
+            case "array":
+                return self._array(schema, depth)
+            case "boolean":
+                return self._rng.random() < 0.5
+            case "integer" | "number":
+                return self._number(kind, schema)
+            case "null":
+                return None
+            case _:
+                return self._text(schema)
+
+    def _whole(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        """``schema`` with its reference followed, a branch of its choices taken and its parts merged."""
+        merged = dict(schema)
+        if depth > DEEPEST:
+            return merged
+        parts = [self._at(merged.pop("$ref"))] if "$ref" in merged else []
+        parts += merged.pop("allOf", [])
+        parts += [self._rng.choice(merged.pop(name)) for name in ("anyOf", "oneOf") if merged.get(name)]
+        for part in parts:
+            if isinstance(part, dict):
+                merged = _merge(merged, self._whole(part, depth + 1))
+        return merged
+
+    def _at(self, reference: str) -> Json:
+        found = self._root
+        for step in reference.removeprefix("#").strip("/").split("/"):
+            if not isinstance(found, dict):
+                return {}
+            found = found.get(step.replace("~1", "/").replace("~0", "~"), {}) if step else found
+        return found
+
+    def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Json]:
+        needed = set(schema.get("required", ()))
+        named = schema.get("properties", {})
+        # What may be left out is left out now and then, as people do, and always past the depth.
+        wanted = [name for name in named if name in needed or (depth < DEEPEST and self._rng.random() < 0.8)]
+        made = {name: self.make(named[name], depth + 1) for name in wanted}
+        return made | {name: self._text({}) for name in needed - set(named)}
+
+    def _array(self, schema: Mapping[str, Any], depth: int) -> list[Json]:
+        least = schema.get("minItems", 0)
+        most = schema.get("maxItems", max(least, 3))
+        made: list[Json] = []
+        for _ in range(20 * self._rng.randint(least, most)):
+            one = self.make(schema.get("items", {}), depth + 1)
+            if not (schema.get("uniqueItems") and one in made):
+                made.append(one)
+            if (len(made) >= least and self._rng.random() < 0.5) or len(made) >= most:
+                break
+        return made
+
+    def _number(self, kind: str, schema: Mapping[str, Any]) -> float:
+        step = schema.get("multipleOf", 1 if kind == "integer" else 0.5)
+        low = schema.get("minimum", schema.get("exclusiveMinimum", min(0, schema.get("maximum", 0))))
+        high = schema.get("maximum", schema.get("exclusiveMaximum", max(low + 10 * step, 10)))
+        first, last = math.ceil(low / step), math.floor(high / step)
+        first += first * step == schema.get("exclusiveMinimum")
+        last -= last * step == schema.get("exclusiveMaximum")
+        if first > last:  # no multiple fits; a number between does where no multiple is asked for
+            return float(low + (high - low) / 2)
+        value: float = self._rng.randint(first, last) * step
+        return int(value) if kind == "integer" else round(value, 9)  # 3 * 0.1 is not 0.3
+
+    def _text(self, schema: Mapping[str, Any]) -> str:
+        least, most = schema.get("minLength", 0), schema.get("maxLength")
+        by_format = _FORMATS.get(schema.get("format", ""))
+        if by_format:
+            return by_format(self._rng)
+        words = self._rng.choices(WORDS, k=self._rng.randint(2, 9))
+        made = " ".join(words)
+        while len(made) < least:
+            made += " " + self._rng.choice(WORDS)
+        return made if most is None else made[:most]
+
+
+def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    merged = {**other, **one}
+    for name in ("properties", "$defs"):
+        if name in one and name in other:
+            merged[name] = {**other[name], **one[name]}
+    if "required" in one and "required" in other:
+        merged["required"] = [*one["required"], *other["required"]]
+    return merged

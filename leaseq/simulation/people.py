@@ -1,0 +1,221 @@
+"""People who aren't there: they think, finish, give back, fail and walk away, so that one can watch.
+
+    plan = simulate.Plan(people=8, think=0.5, walk_away_rate=0.1, seconds=60, seed=1)
+    outcome = simulate.run(queue, plan)
+
+Each person is a thread. Who walks away keeps the item until its lease runs out; somebody new takes the seat.
+So it is when a person has had, or doesn't want, all that is left.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from leaseq import validation
+from leaseq.errors import Invalid, LeaseLost, LeaseqError
+from leaseq.form import check_result
+from leaseq.models import Json
+from leaseq.simulation.fake_values import value_for
+
+if TYPE_CHECKING:
+    from leaseq.models import Lease
+    from leaseq.queue import Queue
+
+TICK = 0.2  # seconds between two looks at the queue while it runs
+PATIENCE = 0.5  # the longest wait of a person for whom there is nothing now
+NEWCOMER = "sim-newcomer"  # never works, and so may have what anybody may
+LATER = 0.5  # of what is given back: the part that may come again to who gave it back; the rest never
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Who works and how. What is left of the three rates is finished."""
+
+    people: int = 8
+    think: float = 2.0  # seconds over an item, on average
+    abandon_rate: float = 0.05
+    fail_rate: float = 0.03
+    walk_away_rate: float = 0.02
+    seconds: float | None = None  # stop after that long; None: when nothing is left to do
+    seed: int | None = None  # the same choices again; which person gets which item is still a race
+
+    def __post_init__(self) -> None:
+        validation.integer(self.people, "people", 1, 1_000)
+        validation.number(self.think, "think", 0, 86_400)
+        for name in ("abandon_rate", "fail_rate", "walk_away_rate"):
+            validation.number(getattr(self, name), name, 0, 1)
+        if self.abandon_rate + self.fail_rate + self.walk_away_rate > 1:
+            raise Invalid("rates", "abandon, fail and walk-away rate together at most 1")
+        if self.seconds is not None:
+            validation.number(self.seconds, "seconds", 0, 604_800)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the people did so far."""
+
+    seconds: float
+    reserved: int = 0
+    finished: int = 0
+    late: int = 0  # of the finished: after the lease ran out
+    abandoned: int = 0
+    failed: int = 0
+    walked_away: int = 0
+    lost: int = 0  # came too late: somebody else had the item
+    left: int = 0  # items inbound, reserved and scheduled when last looked at
+
+
+def run(
+    queue: Queue,
+    plan: Plan,
+    *,
+    stop: threading.Event | None = None,
+    on_tick: Callable[[Outcome], None] | None = None,
+) -> Outcome:
+    """Let the plan's people work until nothing is left, the time is up or ``stop`` is set.
+
+    Raises Invalid where the queue's form asks for what can't be made up, and the first error of a person.
+    """
+    return _Office(queue, plan, stop or threading.Event()).run(on_tick)
+
+
+class _Office:
+    """The people at work, and what they have done together."""
+
+    def __init__(self, queue: Queue, plan: Plan, stop: threading.Event) -> None:
+        self._queue = queue
+        self._plan = plan
+        self._stop = stop
+        self._ask = _asked(queue)
+        self._done: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._error: LeaseqError | None = None
+        self._left = 0
+        self._began = time.monotonic()
+
+    def run(self, on_tick: Callable[[Outcome], None] | None) -> Outcome:
+        seats = [threading.Thread(target=self._sit, args=(seat,)) for seat in range(1, self._plan.people + 1)]
+        for thread in seats:
+            thread.start()
+        try:
+            while not self._stop.is_set():
+                self._look()
+                if on_tick:
+                    on_tick(self.outcome())
+                self._stop.wait(TICK)
+        finally:
+            self._stop.set()
+            for thread in seats:
+                thread.join()
+        if self._error:
+            raise self._error
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        with self._lock:
+            return Outcome(round(time.monotonic() - self._began, 3), left=self._left, **self._done)
+
+    def _look(self) -> None:
+        """Count what is left, and see whether it is time to go home."""
+        stats = self._queue.stats()
+        self._left = stats.inbound + stats.reserved + stats.scheduled
+        limit = self._plan.seconds
+        if self._left == 0 or (limit is not None and time.monotonic() - self._began >= limit):
+            self._stop.set()
+
+    def _sit(self, seat: int) -> None:
+        rng = Random(None if self._plan.seed is None else f"{self._plan.seed}/{seat}")  # noqa: S311
+        try:
+            for turn in itertools.count(1):
+                name = f"sim-{seat}" if turn == 1 else f"sim-{seat}.{turn}"
+                if not self._work_until_gone(name, rng):
+                    return
+        except LeaseqError as error:
+            with self._lock:
+                self._error = self._error or error
+            self._stop.set()
+
+    def _work_until_gone(self, person: str, rng: Random) -> bool:
+        """One person's day. True: they walked away or can have no more, and somebody new is needed."""
+        while not self._stop.is_set():
+            lease = self._queue.reserve(person)
+            if lease is None:
+                if self._only_somebody_new(person):
+                    return True
+                self._stop.wait(rng.uniform(0.1, 1) * PATIENCE)
+                continue
+            self._count("reserved")
+            try:
+                if self._treat(lease, rng):
+                    return True
+            except LeaseLost:
+                self._count("lost")
+        return False
+
+    def _only_somebody_new(self, person: str) -> bool:
+        """Whether this person had or passed over all that waits, and somebody new could have some of it."""
+        if self._queue.why_nothing(person).reason != "not-eligible":
+            return False
+        return self._queue.why_nothing(NEWCOMER).reason is None
+
+    def _treat(self, lease: Lease, rng: Random) -> bool:
+        """Think about an item and do something with it. True: they walked away from it."""
+        # The time people take over a task: never nothing, most of it near the mean, a long tail.
+        if self._stop.wait(rng.gammavariate(4, self._plan.think / 4) if self._plan.think else 0):
+            self._queue.abandon(lease, reason="the simulation ended")
+            self._count("abandoned")
+            return False
+        choice = rng.random()
+        plan = self._plan
+        if choice < plan.walk_away_rate:
+            self._count("walked_away")
+            return True
+        choice -= plan.walk_away_rate
+        if choice < plan.abandon_rate:
+            again = rng.random() < LATER
+            self._queue.abandon(lease, reason=f"simulated: {'later' if again else 'not for me'}", again=again)
+            self._count("abandoned")
+        elif choice - plan.abandon_rate < plan.fail_rate:
+            self._queue.fail(lease, "simulated: this one is broken")
+            self._count("failed")
+        else:
+            finished = self._queue.finish(lease, self._answer(rng))
+            self._count("finished")
+            if finished.late:
+                self._count("late")
+        return False
+
+    def _answer(self, rng: Random) -> Json:
+        return (
+            {"answer": value_for({"type": "string"}, rng)} if self._ask is None else value_for(self._ask, rng)
+        )
+
+    def _count(self, what: str) -> None:
+        with self._lock:
+            self._done[what] += 1
+
+
+def _asked(queue: Queue) -> Json:
+    """The schema that the queue's form asks by, or None; Invalid where no answer can be made up for it."""
+    form = queue.policy.form
+    if not form or not form.get("ask"):
+        return None
+    rng = Random(0)  # noqa: S311
+    for _ in range(20):
+        try:
+            check_result(form, value_for(form["ask"], rng))
+        except Invalid as error:
+            raise Invalid(
+                "form",
+                "types, choices, bounds, lengths and formats",
+                f"no answer can be made up for this queue's form ({error}): the simulation follows types, "
+                "choices, bounds, lengths and formats, but no patterns or conditions",
+            ) from error
+    return form["ask"]

@@ -1,0 +1,263 @@
+"""What may enter: names, ids, numbers and JSON, checked before anything changes.
+
+JSON is taken as RFC 8259 means it (I-JSON, RFC 7493, for numbers and keys): Python's own decoder also
+takes NaN, Infinity, integers of any length and repeated keys, which no other program would read back
+the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from json.encoder import JSONEncoder
+from typing import Any, NoReturn
+
+from leaseq import names
+from leaseq.errors import Invalid, TooLarge
+from leaseq.models import Json
+
+MAX_JSON_BYTES = 262_144
+MAX_JSON_DEPTH = 64
+MAX_ID = 200
+MAX_PERSON = 64
+MAX_SKILLS = 16
+MAX_TEXT = 2_000
+MAX_INTEGER_DIGITS = 308  # a double holds any of so many; Python itself refuses past 4,300
+MAX_PRIORITY = 1_000_000
+_INTEGERS = f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"
+
+_QUEUE = re.compile(r"[a-z0-9._-]{1,64}\Z")
+_SKILL = re.compile(r"[a-z0-9._-]{1,64}\Z")
+_LEVELS = (dict, list, tuple)
+_TEXT = {str}
+_SHORT = 2 * MAX_JSON_DEPTH  # what has no more characters is no deeper, and holds no number that is too long
+_DIGIT = re.compile(r"[0-9]")
+_Encode = Callable[[Json, bool], Iterable[str]]
+
+
+def _encoder() -> _Encode:
+    """JSONEncoder builds its C encoder anew for each value, which takes three times as long as to use it."""
+    plain = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    make = getattr(json.encoder, "c_make_encoder", None)  # CPython has it
+    if make is None:
+        return plain.iterencode
+    encode: _Encode = make(
+        None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, False
+    )
+    return encode
+
+
+_encode = _encoder()
+
+
+def queue_name(name: object) -> str:
+    if not isinstance(name, str) or not _QUEUE.match(name):
+        raise Invalid("queue", "1 to 64 characters of a-z 0-9 . _ -")
+    return name
+
+
+def item_id(value: object, field: str = "id") -> str:
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
+        raise Invalid(field, f"1 to {MAX_ID} printable characters")
+    if is_dots(value):
+        raise Invalid(field, "another id than '.' and '..', which no URL can name")
+    return _unicode(value, field)
+
+
+def is_dots(value: str) -> bool:
+    """True for what HTTP clients take out of a path, percent-encoded or not."""
+    return value in (".", "..")
+
+
+def person_name(value: object, field: str = "person") -> str:
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_PERSON or not value.isprintable():
+        raise Invalid(field, f"1 to {MAX_PERSON} printable characters")
+    _visible(value, field)
+    return _unicode(value, field)
+
+
+def label(value: object, field: str, longest: int) -> str:
+    """A name that people read, such as a queue's title, in the spelling in which it is kept."""
+    found = text(value, field, longest)
+    _visible(found, field)
+    return names.normal(found)
+
+
+def text(value: object, field: str, longest: int = MAX_TEXT) -> str:
+    """Free text from a person: a reason, an error."""
+    if not isinstance(value, str) or len(value) > longest:
+        raise Invalid(field, f"text of at most {longest:,} characters")
+    return _unicode(value, field)
+
+
+def integer(value: object, field: str, least: int, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise Invalid(field, f"a whole number from {least:,} to {most:,}")
+    return value
+
+
+def whole(value: object) -> object:
+    """JSON knows one kind of number, and 5.0 is 5 there: the int where it is one, else the value itself."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def number(value: object, field: str, least: float, most: float) -> float:
+    if (
+        not isinstance(value, int | float)
+        or isinstance(value, bool)
+        or not least <= value <= most  # NaN is not either
+    ):
+        raise Invalid(field, f"a number from {least:,} to {most:,}")
+    return value
+
+
+def skills(value: object, field: str = "skills") -> tuple[str, ...]:
+    """A set of skills: sorted, each once."""
+    if value == ():
+        return ()
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise Invalid(field, "a list of skills")
+    given = list(value)
+    found = sorted(set(given)) if all(isinstance(s, str) for s in given) else given
+    if len(found) > MAX_SKILLS or not all(isinstance(s, str) and _SKILL.match(s) for s in found):
+        raise Invalid(field, f"at most {MAX_SKILLS} skills, each 1 to 64 characters of a-z 0-9 . _ -")
+    return tuple(found)
+
+
+def dump_json(value: Json, field: str) -> str:
+    """``value`` as compact JSON text, or Invalid. The limit counts the UTF-8 bytes."""
+    try:
+        text = "".join(_encode(value, False))
+        if len(text) > _SHORT or not text.isascii():
+            _check_long(text, value, field)
+    except RecursionError:
+        raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
+    except UnicodeEncodeError:
+        raise Invalid(field, "text without lone surrogates") from None
+    except (TypeError, ValueError) as error:
+        missing = value is ...
+        limit = "a JSON value (none was given)" if missing else f"JSON values only ({error})"
+        raise Invalid(field, limit) from None
+    # Most often one object, whose keys are all text.
+    if isinstance(value, _LEVELS) and (text.find("{", 1) > 0 or set(map(type, value)) != _TEXT):
+        _check_keys(_levels(value), field)
+    return text
+
+
+def _check_long(text: str, value: Json, field: str) -> None:
+    size = len(text.encode())
+    if size > MAX_JSON_BYTES:
+        raise TooLarge(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
+    if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # else it can't be deeper
+        check_depth(value, field)
+    if len(text) > MAX_INTEGER_DIGITS:
+        _check_integers(text, value, field)
+
+
+def load_json(raw: bytes | str, field: str = "body") -> Json:
+    """Parse JSON that came from outside, refusing what two programs would read differently."""
+    try:
+        text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
+    except UnicodeDecodeError as error:
+        raise Invalid(field, f"UTF-8 text (byte {error.start} is not)") from None
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_int, object_pairs_hook=_pairs)
+    except _Refused as refused:
+        raise Invalid(field, refused.limit) from None
+    except RecursionError:
+        raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
+    except ValueError as error:
+        raise Invalid(field, f"well-formed JSON ({error})") from None
+    check_depth(value, field)
+    return value
+
+
+def check_depth(value: Json, field: str) -> None:
+    """Refuse JSON nested deeper than MAX_JSON_DEPTH, and numbers that no double holds, without recursion."""
+    level: list[Any] = [value]
+    for _ in range(MAX_JSON_DEPTH + 1):
+        below: list[Any] = []
+        for node in level:
+            if isinstance(node, dict):
+                below += node.values()
+            elif isinstance(node, list | tuple):
+                below += node
+            elif isinstance(node, float) and not math.isfinite(node):
+                raise Invalid(field, "numbers that a double can hold")
+        if not below:
+            return
+        level = below
+    raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep")
+
+
+def _check_keys(levels: Sequence[Any], field: str) -> None:
+    """Refuse keys that are not text, which the encoder turns into text, so that two could be the same."""
+    for level in levels:
+        if isinstance(level, dict):
+            for key in level:
+                if not isinstance(key, str):
+                    raise Invalid(field, f"objects whose keys are text ({key!r:.50} is none)")
+
+
+def _check_integers(text: str, value: Json, field: str) -> None:
+    """Refuse what ``load_json`` would. A number that is too long fills a block of half as many digits."""
+    half = MAX_INTEGER_DIGITS // 2
+    begins = (found.start() * half for found in _DIGIT.finditer(text[::half]))
+    if not any(text[begin : begin + half].isdigit() for begin in begins):
+        return
+    values = (node for level in _levels([value]) for node in _below(level))
+    if any(isinstance(node, int) and abs(node) >= 10**MAX_INTEGER_DIGITS for node in values):
+        raise Invalid(field, _INTEGERS)
+
+
+def _levels(value: Json) -> list[Any]:
+    """Every object and array in a value, itself the first."""
+    found = [value] if isinstance(value, _LEVELS) else []
+    for node in found:
+        found += [below for below in _below(node) if isinstance(below, _LEVELS)]
+    return found
+
+
+def _below(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node
+
+
+class _Refused(ValueError):
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _Refused(f"JSON numbers ({name} is none)")
+
+
+def _int(digits: str) -> int:
+    if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:
+        raise _Refused(_INTEGERS)
+    return int(digits)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise _Refused(f"each key once in an object ({twice!r} is there twice)")
+    return found
+
+
+def _visible(value: str, field: str) -> None:
+    hidden = None if value.isascii() and value.isprintable() else names.find_invisible(value)
+    if hidden is not None:
+        raise Invalid(field, f"characters that can be seen ({hidden} can't)")
+
+
+def _unicode(value: str, field: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid(field, "text without lone surrogates") from None
+    return value

@@ -1,0 +1,105 @@
+"""Keeps leases alive in the background while programs work on them."""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import random
+import threading
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+
+from leaseq.errors import LeaseqError, ServerRefused, ServerUnavailable
+from leaseq.models import Lease
+from leaseq.queue import Queue
+
+_log = logging.getLogger("leaseq.worker")
+_PART = 1 / 3  # of what is left of a lease, until it is renewed: two renewals may go wrong
+_JITTER = (0.8, 1.0)  # of that, at random: what was taken together is not renewed together
+_LONGEST_RETRY = 5.0  # seconds, where the server is away
+_SHORTEST = 0.01  # seconds; what ran out already is tried at once, but not in a tight loop
+
+_Key = tuple[str, int]
+
+
+@dataclass(slots=True)
+class _Kept:
+    queue: Queue
+    lease: Lease
+    since: float  # by this machine's monotonic clock, when the server's said `lease.reserved_at`
+
+    def left(self) -> float:
+        """Seconds until the lease runs out, by the server's clock as it went on since the grant."""
+        now = self.lease.reserved_at + timedelta(seconds=time.monotonic() - self.since)
+        return (self.lease.expires_at - now).total_seconds()
+
+
+class Renewer:
+    """One thread that renews every lease added, until it is dropped, lost, or may not be renewed again."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._kept: dict[_Key, _Kept] = {}
+        self._due: list[tuple[float, _Key]] = []  # a heap; what is no longer kept is passed over
+        self._ended = False
+        self._thread = threading.Thread(target=self._live, name="leaseq-renewing", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def end(self) -> None:
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+        self._thread.join()
+
+    def add(self, queue: Queue, lease: Lease) -> None:
+        """To be called as soon as the lease is there."""
+        self._plan(_Kept(queue, lease, time.monotonic()), lease.lease_seconds * _PART, new=True)
+
+    def drop(self, lease: Lease) -> None:
+        with self._changed:
+            self._kept.pop((lease.queue, lease.token), None)
+
+    def _plan(self, kept: _Kept, seconds: float, *, new: bool = False) -> None:
+        """Renew after that long; nothing where it was dropped while it was being renewed."""
+        key = (kept.lease.queue, kept.lease.token)
+        at = time.monotonic() + max(_SHORTEST, seconds * random.uniform(*_JITTER))  # noqa: S311
+        with self._changed:
+            if new or key in self._kept:
+                self._kept[key] = kept
+                heapq.heappush(self._due, (at, key))
+                self._changed.notify()
+
+    def _live(self) -> None:
+        while (kept := self._next()) is not None:
+            self._renew(kept)
+
+    def _next(self) -> _Kept | None:
+        """Wait for the next lease that is due; None when it is over."""
+        with self._changed:
+            while not self._ended:
+                wait = self._due[0][0] - time.monotonic() if self._due else None
+                if wait is None or wait > 0:
+                    self._changed.wait(wait)
+                    continue
+                kept = self._kept.get(heapq.heappop(self._due)[1])
+                if kept is not None:
+                    return kept
+        return None
+
+    def _renew(self, kept: _Kept) -> None:
+        lease = kept.lease
+        try:
+            renewed = kept.queue.renew(lease)
+        except (ServerUnavailable, ServerRefused):
+            self._plan(kept, min(_LONGEST_RETRY, lease.lease_seconds / 10))
+        except LeaseqError as error:  # lost, removed, or renewed as often as the policy allows
+            with self._changed:
+                known = self._kept.pop((lease.queue, lease.token), None)
+            if known:
+                _log.info("%s: %s is not renewed any more: %s", lease.queue, lease.id, error)
+        else:
+            kept.lease = renewed
+            self._plan(kept, kept.left() * _PART)

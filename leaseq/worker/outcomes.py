@@ -1,0 +1,107 @@
+"""How a lease in work ends: with its result, with a failure, or given back; and the count of each."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from dataclasses import dataclass
+
+from leaseq import validation
+from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, ServerRefused, ServerUnavailable
+from leaseq.models import Json, Lease
+from leaseq.queue import Queue
+from leaseq.worker.retry import Link
+
+_log = logging.getLogger("leaseq.worker")
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What a worker did so far."""
+
+    finished: int = 0
+    failed: int = 0
+    lost: int = 0  # results that came too late, or for an item that was removed
+    given_back: int = 0
+
+
+class Endings:
+    """Tells the server what became of each lease. Once ``over`` is set, nothing is sent again."""
+
+    def __init__(self, link: Link, over: threading.Event) -> None:
+        self._link = link
+        self._over = over
+        self._lock = threading.Lock()
+        self._done: Counter[str] = Counter()
+
+    @property
+    def worked(self) -> Worked:
+        with self._lock:
+            return Worked(**self._done)
+
+    def finish(self, queue: Queue, lease: Lease, result: Json) -> None:
+        """Hand in the result; one that does not fit the queue's form fails the item."""
+        try:
+            try:
+                done = self._link.patiently(lambda: queue.finish(lease, result), self._over)
+            except Invalid as misfit:
+                _log.warning("%s: %s failed: %s", queue.name, lease.id, told(misfit))
+                self._fail(queue, lease, told(misfit))
+                return
+            self._count("finished")
+            if done.late:
+                _log.info("%s: %s was finished after its lease ran out", queue.name, lease.id)
+        except LeaseqError as error:
+            self._lost(queue, lease, error)
+
+    def fail(self, queue: Queue, lease: Lease, raised: BaseException) -> None:
+        """Fail the item with what its function raised."""
+        _log.warning("%s: %s failed", queue.name, lease.id, exc_info=raised)
+        try:
+            self._fail(queue, lease, told(raised))
+        except LeaseqError as error:
+            self._lost(queue, lease, error)
+
+    def give_back(self, queue: Queue, lease: Lease) -> None:
+        try:
+            queue.abandon(lease, "the worker stopped")
+        except LeaseqError as error:
+            _log.warning(
+                "%s: %s could not be given back, its lease runs out: %s", queue.name, lease.id, error
+            )
+        else:
+            self._count("given_back")
+            _log.info("%s: %s given back", queue.name, lease.id)
+
+    def _fail(self, queue: Queue, lease: Lease, text: str) -> None:
+        failed = self._link.patiently(lambda: queue.fail(lease, text), self._over)
+        self._count("failed")
+        if failed.retry_at is None:
+            _log.warning("%s: %s is dead", queue.name, lease.id)
+
+    def _lost(self, queue: Queue, lease: Lease, error: LeaseqError) -> None:
+        if isinstance(error, (LeaseLost, ItemNotFound)):
+            _log.warning("%s: %s: %s", queue.name, lease.id, error)
+        elif isinstance(error, (ServerUnavailable, ServerRefused)):
+            _log.error("%s: %s: the result was not taken; the item returns: %s", queue.name, lease.id, error)
+        else:
+            raise error
+        self._count("lost")
+
+    def _count(self, what: str) -> None:
+        with self._lock:
+            self._done[what] += 1
+
+
+def told(error: BaseException) -> str:
+    """What a person reads of an error: its type and message, and no traceback, which may hold secrets."""
+    if isinstance(error, Invalid) and error.errors:
+        text = "; ".join(f"{path}: {message}" for path, message in error.errors.items())
+        text = f"the result does not fit the queue's form: {text}"
+    else:
+        try:
+            text = f"{type(error).__name__}: {error}"
+        except Exception:  # noqa: BLE001 - an error of theirs whose own text can't be made
+            text = type(error).__name__
+    return text.encode(errors="replace").decode()[: validation.MAX_TEXT]

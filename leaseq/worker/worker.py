@@ -1,0 +1,276 @@
+"""The worker: its threads, and how it stops."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Literal
+
+from leaseq import validation
+from leaseq.engine.client import Client, checked
+from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
+from leaseq.models import Json, Lease
+from leaseq.queue import Queue
+from leaseq.worker.heartbeat import Renewer
+from leaseq.worker.outcomes import Endings, Worked
+from leaseq.worker.retry import Link
+from leaseq.worker.source import Handler, Source
+
+_WAIT = 2.0  # seconds in a queue's line, shared out where there are several
+_LOOK = 1.0  # seconds at most between two looks at what the thread of run() is told
+_MAX_CONCURRENCY = 256
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """One lease in work. ``stage`` changes under the worker's lock."""
+
+    queue: Queue
+    lease: Lease
+    thread: threading.Thread
+    stage: Literal["working", "sending", "given back"] = "working"
+
+
+class Worker:
+    """Takes items of one or more queues and hands each lease to the queue's function, in threads.
+
+    What the function returns is the result; what it raises fails the item with that text. Leases are
+    renewed meanwhile. The function doesn't finish or give back the lease itself.
+
+    ``concurrency`` items at most are in work at once, over all queues, in turn. A program is one person,
+    so that it answers no item twice: of each queue it works on as many at once as the policy's ``holds``
+    allows. What its person holds when it starts, after a crash for instance, is worked first, but not
+    renewed: an item that kills its worker runs out, and dies like any other. So each worker process needs
+    a ``person`` of its own.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        handlers: Mapping[str, Handler],
+        *,
+        person: str,
+        concurrency: int = 1,
+        skills: Sequence[str] = (),
+        grace: float = 30,
+    ) -> None:
+        self._client = checked(client)
+        self._concurrency = validation.integer(concurrency, "concurrency", 1, _MAX_CONCURRENCY)
+        self._person = validation.person_name(person)
+        self._skills = validation.skills(skills)
+        self._grace = validation.number(grace, "grace", 0, 86_400)
+        self._sources = [
+            Source(Queue(client, name), handle, self._person, self._concurrency)
+            for name, handle in _checked(handlers).items()
+        ]
+        self._lock = threading.Lock()
+        self._jobs: set[_Job] = set()
+        self._renewer = Renewer()
+        self._link = Link()
+        self._stop = threading.Event()  # takes no more
+        self._over = threading.Event()  # what is not sent by now is not sent again
+        self._endings = Endings(self._link, self._over)
+        # What the thread of run() is told. A signal may come while that thread is in any call of its own,
+        # and this queue's put is one that may.
+        self._told: SimpleQueue[Literal["stop", "signal", "ended"]] = SimpleQueue()
+        self._broken: BaseException | None = None
+        self._ran = False
+
+    @property
+    def worked(self) -> Worked:
+        return self._endings.worked
+
+    def stop(self) -> None:
+        """Take no more, finish what is in work, and give back what isn't done within ``grace`` seconds.
+
+        Any thread may call it; it doesn't wait.
+        """
+        self._stop.set()
+        self._told.put("stop")
+
+    def run(self) -> None:
+        """Work until ``stop()``, SIGTERM or Ctrl-C (these two in the main thread), or until the client is
+        closed; a second signal gives back at once what is in work. A worker runs once.
+
+        A function that goes on past that can't be ended: its thread ends with the program, its result is
+        dropped.
+        """
+        if self._ran:
+            raise RuntimeError("a worker runs once, and this one did: make another one")
+        self._ran = True
+        slots = [
+            threading.Thread(
+                target=self._slot, args=(number,), name=f"leaseq-worker-{number + 1}", daemon=True
+            )
+            for number in range(self._concurrency)
+        ]
+        with self._signals():
+            self._renewer.start()
+            for slot in slots:
+                slot.start()
+            signals = int(self._heard() == "signal")
+            self._stop.set()
+            self._wait_for(slots, signals)
+            self._give_back()
+            stuck = {job.thread for job in self._in_work() if job.stage == "given back"}
+            for slot in slots:
+                if slot not in stuck:
+                    slot.join()
+            self._renewer.end()
+        if self._broken is not None:
+            raise self._broken
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        numbers = (signal.SIGTERM, signal.SIGINT)
+        before = {number: signal.signal(number, lambda *_: self._told.put("signal")) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _wait_for(self, slots: Sequence[threading.Thread], signals: int) -> None:
+        """Until all have ended, the grace time is over, or a second signal came."""
+        until = time.monotonic() + self._grace
+        while any(slot.is_alive() for slot in slots) and signals < 2:
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            signals += self._heard(min(left, _LOOK)) == "signal"
+
+    def _heard(self, seconds: float | None = None) -> str | None:
+        """What this thread is told next, within that time. It looks up once in a while: the system may give a
+        second signal to another thread, and then this one hears of it only when it comes back by itself."""
+        while True:
+            try:
+                return self._told.get(timeout=_LOOK if seconds is None else seconds)
+            except Empty:
+                if seconds is not None:
+                    return None
+
+    def _in_work(self) -> list[_Job]:
+        with self._lock:
+            return list(self._jobs)
+
+    def _give_back(self) -> None:
+        self._over.set()
+        for job in self._in_work():
+            with self._lock:
+                if job.stage != "working":
+                    continue
+                job.stage = "given back"
+            self._return(job.queue, job.lease)
+
+    def _return(self, queue: Queue, lease: Lease) -> None:
+        self._renewer.drop(lease)
+        self._endings.give_back(queue, lease)
+
+    def _slot(self, number: int) -> None:
+        """One thread's work: an item after the other."""
+        at = number % len(self._sources)
+        order = self._sources[at:] + self._sources[:at]
+        try:
+            while not self._stop.is_set() and not self._client.listener.closed:
+                taken = self._take(order)
+                if taken is not None:
+                    source, lease = taken
+                    order.remove(source)  # the others have their turn first
+                    order.append(source)
+                    self._work(source, lease)
+        except BaseException as error:  # noqa: BLE001 - told to who called run(), which ends the others
+            self._broken = error
+        finally:
+            self._told.put("ended")
+
+    def _take(self, order: Sequence[Source]) -> tuple[Source, Lease] | None:
+        """A lease that is new to this worker, from the first queue that has one; else wait in each line in
+        turn. It waits in a line only while it has nothing to do."""
+        waits = [0.0, _WAIT / len(order)] if len(order) > 1 else [_WAIT]
+        waited = False
+        for wait in waits:
+            for source in order:
+                if self._stop.is_set():
+                    return None
+                lease, asked = self._ask(source, wait)
+                if lease is not None:
+                    return source, lease
+                waited = waited or (asked and wait > 0)
+        if not waited:  # nothing here is for this thread now
+            self._stop.wait(random.uniform(0.1, 0.5))  # noqa: S311 - not all at once
+        return None
+
+    def _ask(self, source: Source, wait: float) -> tuple[Lease | None, bool]:
+        """A lease to work on, and whether it was asked for to no avail."""
+        lease: Lease | None = None
+        inside = new = False
+        try:
+            inside = self._link.patiently(source.enter, self._stop)
+            if inside:
+                reserve = partial(source.reserve, self._skills, wait, self._stop)
+                lease, new = self._link.patiently(reserve, self._stop)
+        except (ServerUnavailable, ServerRefused):
+            pass  # the log has it
+        finally:
+            if inside and not new:
+                source.leave()
+        if lease is None or not new:
+            return None, inside and lease is None
+        if self._stop.is_set():
+            self._return(source.queue, lease)
+            source.leave(lease)
+            return None, True
+        return lease, True
+
+    def _work(self, source: Source, lease: Lease) -> None:
+        job = _Job(source.queue, lease, threading.current_thread())
+        with self._lock:
+            too_late = self._over.is_set()  # else whoever gives back sees this job
+            if not too_late:
+                self._jobs.add(job)
+        if too_late:
+            self._return(source.queue, lease)
+            source.leave(lease)
+            return
+        if not source.was_left(lease):
+            self._renewer.add(source.queue, lease)
+        result: Json = None
+        raised: BaseException | None = None
+        try:
+            result = source.handle(lease)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, the item failed by it
+            raised = error
+        self._renewer.drop(lease)
+        with self._lock:
+            given_back = job.stage == "given back"
+            if not given_back:
+                job.stage = "sending"
+        if not given_back:
+            if raised is not None:
+                self._endings.fail(source.queue, lease, raised)
+            else:
+                self._endings.finish(source.queue, lease, result)
+        source.leave(lease)
+        with self._lock:
+            self._jobs.discard(job)
+
+
+def _checked(handlers: object) -> Mapping[str, Handler]:
+    if not isinstance(handlers, Mapping) or not handlers:
+        raise Invalid("handlers", "a mapping from the name of a queue to the function that does its items")
+    for name, handle in handlers.items():
+        if not callable(handle) or inspect.iscoroutinefunction(handle):
+            limit = f"functions that take a lease, none of them async; what is there for {name!r} is not one"
+            raise Invalid("handlers", limit)
+    return handlers

@@ -1,0 +1,175 @@
+"""``Idempotency-Key``: a POST that is sent again with the same key acts once, and is answered the same.
+
+The engine's own request id is made from the key as well. So where a process dies after it acted and before
+its answer is kept, the second request finds what the first one did.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from flask import Response, current_app, g, request
+from flask.blueprints import Blueprint
+
+from leaseq import Invalid
+from webapp.context import person, state
+from webapp.security.audit_log import noted_before
+from webapp.serving.json_request import strict_request
+from webapp.serving.problem import Problem
+from webapp.store.idempotency import Kept, Running
+
+HEADER = "Idempotency-Key"
+AGAIN = "Idempotency-Replayed"
+MAX_KEY = 200
+NDJSON = "application/x-ndjson"
+
+_HEADERS = ("Content-Type", "Location", "Retry-After", "X-Leaseq-Reason")
+_CHUNK = 65_536
+
+
+def idempotency_key() -> str | None:
+    """The request's key, or None where it has none."""
+    key = request.headers.get(HEADER)
+    if key is None:
+        return None
+    if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
+        raise Invalid(HEADER, f"1 to {MAX_KEY} printable characters")
+    return key
+
+
+def request_id() -> str | None:
+    """The key as the library takes a request id: of a bounded length, this person's own, for this call."""
+    key = idempotency_key()
+    return _hashed(person().name, request.path, key) if key is not None else None
+
+
+def derived_id(queue: str, key: str, number: int) -> str:
+    """The id of the request's n-th new item: the same when the request comes again."""
+    return f"{_hashed(person().name, queue, key)}-{number}"
+
+
+def key_reused() -> Problem:
+    return Problem(
+        422,
+        "key-reused",
+        f"{HEADER}: this key was used for another body. Send that body again, or take a new key",
+        field=HEADER,
+        limit="another key for each body",
+    )
+
+
+def _hashed(*parts: str) -> str:
+    text = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).hexdigest()[:32]
+
+
+class _Hashing(io.RawIOBase):
+    """A body that is hashed while it is read."""
+
+    def __init__(self, body: BinaryIO, into: Any) -> None:
+        self._body, self._into = body, into
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._body.read(len(buffer))
+        buffer[: len(piece)] = piece
+        self._into.update(piece)
+        return len(piece)
+
+
+@dataclass(slots=True)
+class _Keyed:
+    """The present request, which has a key."""
+
+    person: str
+    scope: str
+    hash: Any = field(default_factory=hashlib.sha256)
+
+
+def init_keys(bp: Blueprint) -> None:
+    bp.before_request(_look_back)
+    bp.after_request(_remember)
+    bp.teardown_request(_end)
+
+
+def byte_lines() -> BinaryIO:
+    """The body as a stream whose lines can be read fast."""
+    if "keyed" not in g:
+        return strict_request().byte_lines()
+    return io.BufferedReader(_Hashing(request.stream, g.keyed.hash), _CHUNK)  # type: ignore[arg-type]
+
+
+def _look_back() -> Response | None:
+    """Answer at once what was answered before; else the request goes on, as the only one with its key."""
+    key = idempotency_key() if request.method == "POST" else None
+    if key is None:
+        return None
+    keyed = _Keyed(person().name, _hashed(request.path, key))
+    keyed.hash.update(f"{request.mimetype}\0".encode())
+    if not _streams():
+        request.max_content_length = state().settings.max_body_bytes
+        keyed.hash.update(request.get_data())
+    known = "" if _streams() else keyed.hash.hexdigest()
+    before = state().sent.begin(keyed.person, keyed.scope, known)
+    if before is None:
+        g.keyed = keyed
+        return None
+    if isinstance(before, Kept) and _streams():
+        _drain(keyed.hash)
+    if before.hash and before.hash != keyed.hash.hexdigest():
+        raise key_reused()
+    if isinstance(before, Running):
+        busy = Problem(409, "in-progress", f"{HEADER}: the first request with this key is not answered yet")
+        busy.headers["Retry-After"] = "1"
+        raise busy
+    return _the_same(before)
+
+
+def _streams() -> bool:
+    view = current_app.view_functions[request.endpoint or ""]
+    return request.mimetype == NDJSON and getattr(view, "takes_any_size", False)
+
+
+def _drain(into: Any) -> None:
+    while piece := request.stream.read(_CHUNK):
+        into.update(piece)
+
+
+def _the_same(kept: Kept) -> Response:
+    if kept.body is None:
+        raise Problem(
+            409,
+            "answer-not-kept",
+            f"{HEADER}: this was done, with status {kept.status}. Its answer was too long to be kept: "
+            "look at what is there now",
+        )
+    noted_before()
+    response = Response(kept.body, kept.status)
+    response.headers.pop("Content-Type", None)
+    response.headers.update(kept.headers)
+    response.headers[AGAIN] = "true"
+    return response
+
+
+def _remember(response: Response) -> Response:
+    keyed = g.get("keyed")
+    if keyed is None:
+        return response
+    if response.status_code >= 300:  # what is refused changed nothing
+        state().sent.drop(keyed.person, keyed.scope)
+        return response
+    headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
+    answer = Kept(keyed.hash.hexdigest(), response.status_code, headers, response.get_data())
+    state().sent.keep(keyed.person, keyed.scope, answer)
+    return response
+
+
+def _end(_error: BaseException | None) -> None:
+    keyed = g.pop("keyed", None)
+    if keyed is not None:
+        state().sent.end(keyed.person, keyed.scope)

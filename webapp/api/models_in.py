@@ -1,0 +1,194 @@
+"""The shapes that REST takes: the docs are made from these models, and requests checked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from typing_extensions import TypeAliasType
+
+from leaseq import validation
+from webapp.api.pagination import AFTER, LIMIT, Query, no_defaults
+from webapp.serving.long_poll import LONGEST
+from webapp.store import accounts
+
+State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
+Role = TypeAliasType("Role", accounts.Role)  # a schema of its own in the description
+MAX_DELAY = 315_360_000  # ten years, in seconds
+MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exactly
+
+# What the library checks, for the description only: its own words are better than the models'.
+SKILL = {"type": "string", "pattern": "^[a-z0-9._-]{1,64}$"}
+SKILLS: dict[str, Any] = {"items": SKILL, "maxItems": validation.MAX_SKILLS}
+PRIORITY: dict[str, Any] = {"minimum": 0, "maximum": validation.MAX_PRIORITY}
+BANDS: dict[str, Any] = {"items": {"type": "integer", **PRIORITY}, "minItems": 2, "maxItems": 2}
+TEXT: dict[str, Any] = {"maxLength": validation.MAX_TEXT}
+PRINTABLE = "^[^\\u0000-\\u001f\\u007f-\\u00a0]+$"  # and of what lies above what Unicode calls so
+ID: dict[str, Any] = {"minLength": 1, "maxLength": validation.MAX_ID}
+PERSON: dict[str, Any] = {"minLength": 1, "maxLength": validation.MAX_PERSON, "pattern": PRINTABLE}
+_SHELF = "[^/:]*:(high|normal|low)(:[0-9]{1,3})?(:returned)?"
+PLACE: dict[str, Any] = {"pattern": f"^({_SHELF})?/[0-9]{{1,17}}/[0-9]{{1,3}}/.{{1,200}}$"}
+DUE_PLACE: dict[str, Any] = {"pattern": "^/[0-9]{1,17}/[0-9]{1,3}/.{1,200}$"}
+EVENT: dict[str, Any] = {"pattern": r"^[0-9]{1,16}\.[0-9]{1,9}$"}
+DAY = "^(19[7-9][0-9]|[2-8][0-9]{3})-"  # what the library takes of all the days that a format has
+MOMENT: dict[str, Any] = {
+    "anyOf": [{"type": "string", "pattern": DAY, "format": one} for one in ("date", "date-time")]
+}
+
+
+def within(least: float, most: float) -> dict[str, Any]:
+    return {"minimum": least, "maximum": most}
+
+
+def optional(description: str, **schema: Any) -> Any:
+    """A field that may be left out, and then changes nothing. Its value is None then, in Python alone."""
+    return Field(None, description=description, json_schema_extra=schema)
+
+
+Whole = Annotated[int, BeforeValidator(validation.whole)]
+
+
+class Body(BaseModel):
+    """A request's body: exact types, and no field that isn't known."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)
+
+
+class QueuePath(BaseModel):
+    q: str = Field(description="The queue's name", json_schema_extra={"pattern": "^[a-z0-9._-]{1,64}$"})
+
+
+class ItemPath(QueuePath):
+    id: str = Field(
+        description="The item's id: printable, not . or ..",
+        json_schema_extra={"minLength": 1, "maxLength": 200, "pattern": PRINTABLE},
+    )
+
+
+class PersonPath(BaseModel):
+    name: str = Field(
+        description="The person's name: printable, not . or ..",
+        json_schema_extra={"minLength": 1, "maxLength": 64, "pattern": PRINTABLE},
+    )
+
+
+class EmptyRequest(Body):
+    """No fields: {} or no body at all."""
+
+
+class NewItem(Body):
+    """What enters a queue."""
+
+    payload: Any = Field(description="Any JSON, at most 262,144 bytes")
+    id: str = optional(
+        "Printable, not . or ..; made when absent; sent again it adds nothing", **ID, pattern=PRINTABLE
+    )
+    priority: Whole = optional("The smaller, the sooner; 100 where it is left out", **PRIORITY)
+    delay: float = optional("Seconds before it may be reserved", **within(0, MAX_DELAY))
+    requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
+    due: str = optional("From 1970 to 9000", format="date-time", pattern=DAY)
+    max_attempts: Whole = optional(
+        "Expiries and fails until it is dead, where it is not the policy's number", **within(1, 1_000)
+    )
+
+
+class ReserveRequest(Body):
+    wait: float = Field(
+        0,
+        description="Seconds to wait for an item where there is none now; 0 where it is left out",
+        json_schema_extra=within(0, LONGEST),
+    )
+
+
+class TokenRequest(Body):
+    token: Whole = Field(ge=1, le=MAX_TOKEN, description="The lease's token")
+
+
+class FinishRequest(TokenRequest):
+    result: Any = Field(description="The answer: it must fit the queue's form")
+    then_reserve: bool = Field(False, description="true: also reserve the next item")
+
+
+class AbandonRequest(TokenRequest):
+    reason: str | None = Field(None, description="Why, for the manager", json_schema_extra=TEXT)
+    again: bool = Field(
+        True,
+        description="true, also where it is left out: later, when nothing else waits for me; "
+        "false: never to me again",
+    )
+
+
+class FailRequest(TokenRequest):
+    error: str = Field(description="What is wrong with the item", json_schema_extra=TEXT)
+
+
+class DraftRequest(TokenRequest):
+    draft: Any = Field(description="What there is so far, in any shape")
+
+
+class ReviveRequest(Body):
+    """Which of the dead: all of them where nothing is named."""
+
+    error: str | None = Field(
+        None, description="Those whose last error contains this", json_schema_extra=TEXT
+    )
+    person: str | None = Field(None, description="Those that this person had last", json_schema_extra=PERSON)
+
+
+class AssignRequest(Body):
+    person: str = Field(
+        description="Who alone may reserve it: the name of an account", json_schema_extra=PERSON
+    )
+
+
+class PauseRequest(Body):
+    reason: str | None = Field(None, description="Shown to people who find nothing", json_schema_extra=TEXT)
+
+
+class PersonChanges(Body):
+    role: Role | None = Field(None, description="What they may do")
+    skills: list[str] | None = Field(None, description="What they can do", json_schema_extra=SKILLS)
+    disabled: bool | None = Field(None, description="Whether they are shut out")
+
+
+class ItemsQuery(Query):
+    state: State = Field(description="Which of the five states")
+    after: str | None = Field(None, description=AFTER, json_schema_extra=PLACE)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+
+
+class DueQuery(Query):
+    after: str | None = Field(None, description=AFTER, json_schema_extra=DUE_PLACE)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+
+
+class JournalQuery(Query):
+    after: str | None = Field(None, description="The cursor of the last event seen", json_schema_extra=EVENT)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+
+
+class EventsQuery(Query):
+    after: str | None = Field(
+        None, description="As the header `Last-Event-ID`, which counts first", json_schema_extra=EVENT
+    )
+
+
+_MOMENT = ": a day of UTC (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
+
+
+class AnswersQuery(Query):
+    format: Literal["jsonl", "json", "csv", "tsv"] = Field(
+        "jsonl", description="How to write them; jsonl where it is left out"
+    )
+    since: str | None = Field(
+        None, alias="from", description="Finished from this on" + _MOMENT, json_schema_extra=MOMENT
+    )
+    until: str | None = Field(
+        None,
+        alias="to",
+        description="Finished before this; a day counts whole" + _MOMENT,
+        json_schema_extra=MOMENT,
+    )
+    person: str | None = Field(None, description="One person's only", json_schema_extra=PERSON)
+    late: bool | None = Field(None, description="true: only those that came late; false: only those in time")
+    with_late: bool = Field(False, description="true: add the answers that were refused and kept")

@@ -1,0 +1,202 @@
+"""The shapes that REST gives: the docs are made from these models."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from webapp.api.models_in import Role, State
+from webapp.api.policy import Form, Policy
+
+Time = Annotated[
+    str,
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T10:05:00.123Z"]}),
+]
+
+
+class Problem(BaseModel):
+    """Any error (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    code: str = Field(description="Stable: decide by it")
+    detail: str = Field(description="For a person to read")
+
+
+class Lease(BaseModel):
+    queue: str
+    id: str
+    token: int
+    payload: Any
+    attempt: int = Field(description="Number of this grant among the item's grants, from 1")
+    reserved_at: Time
+    expires_at: Time
+    lease_seconds: float
+    draft: Any
+    person: str
+
+
+class LeaseList(BaseModel):
+    leases: list[Lease]
+    after: str | None
+
+
+class Finished(BaseModel):
+    id: str
+    late: bool = Field(description="The lease had run out, and nobody else had been granted the item")
+    replayed: bool = Field(description="This finish was counted before: a retry")
+    next: Lease | None
+
+
+class Enqueued(BaseModel):
+    model_config = ConfigDict(extra="forbid")  # so that it is not taken for EnqueuedMany
+
+    id: str
+    added: bool = Field(description="false: the item was there, and nothing changed")
+
+
+class EnqueuedMany(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    added: int
+    duplicates: int = Field(description="Items that were there")
+
+
+class Abandoned(BaseModel):
+    id: str
+
+
+class Failed(BaseModel):
+    id: str
+    retry_at: Time | None = Field(description="null: the attempts are used up, the item is dead")
+
+
+class Answer(BaseModel):
+    id: str
+    payload: Any
+    result: Any
+    person: str
+    token: int
+    attempt: int
+    finished_at: Time
+    late: bool
+
+
+class Grant(BaseModel):
+    token: int
+    person: str
+    attempt: int
+    reserved_at: Time
+    how: Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone"]
+    ended_at: Time | None
+    expires_at: Time | None
+    renewals: int
+    reason: str | None
+
+
+class Item(BaseModel):
+    id: str
+    state: State
+    payload: Any
+    priority: int
+    requires: list[str]
+    assignment: int = Field(description="In a list: which of the item's answers this is about, from 1")
+    assigned_to: list[str] = Field(description="Who alone may reserve it now")
+    due: Time | None
+    attempts: int = Field(description="Grants so far")
+    failures: int = Field(description="Expiries and fails so far")
+    last_error: str | None = Field(description="What was said of it when it failed last")
+    enqueued_at: Time
+    leases: list[Grant]
+    answers: list[Answer]
+    late_answers: list[Answer]
+    history: list[Grant]
+
+
+class ItemList(BaseModel):
+    items: list[Item]
+    after: str | None
+
+
+class Stats(BaseModel):
+    inbound: int
+    reserved: int
+    scheduled: int
+    finished: int
+    dead: int
+    oldest_inbound_seconds: float | None
+    overdue: int = Field(description="Neither finished nor dead, and past their due date")
+    waiting: int = Field(description="How many wait for an item")
+    paused: str | None = Field(description="The reason, '' where none was given; null: not paused")
+    counters: dict[str, int]
+
+
+class Counts(BaseModel):
+    inbound: int
+    reserved: int
+    scheduled: int
+    finished: int
+    dead: int
+
+
+class Queue(BaseModel):
+    name: str
+    title: str
+    paused: str | None
+    policy: Policy
+    form: Form | None
+    counts: Counts
+
+
+class QueueList(BaseModel):
+    queues: list[Queue]
+    after: str | None
+
+
+class Cleared(BaseModel):
+    returned: int
+    released: int
+    died: int
+    forgotten: int
+    more: bool
+
+
+class Revived(BaseModel):
+    revived: int
+    more: bool = Field(description="The limit of one call was reached: send it again")
+
+
+class Paused(BaseModel):
+    paused: str | None
+
+
+class Event(BaseModel):
+    cursor: str
+    at: Time
+    what: str
+    id: str | None
+    person: str | None
+    token: int | None
+    detail: str | None
+
+
+class EventList(BaseModel):
+    events: list[Event]
+    after: str | None
+
+
+class Person(BaseModel):
+    name: str
+    role: Role
+    skills: list[str]
+    disabled: bool
+    created_at: Time
+
+
+class PersonList(BaseModel):
+    people: list[Person]
+    after: str | None

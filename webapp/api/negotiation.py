@@ -1,0 +1,95 @@
+"""What HTTP asks of every call: text in UTF-8, which methods a path has, and what the caller takes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from flask import Flask, Response, current_app, request
+from flask_openapi.blueprint import APIBlueprint
+from werkzeug.exceptions import HTTPException, NotAcceptable
+from werkzeug.routing import Rule
+
+from leaseq import Invalid
+from webapp.security.authorization import in_api
+from webapp.serving.problem import Problem
+
+_PATHS = "leaseq-api-paths"
+PLAIN = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def init_manners(app: Flask, bp: APIBlueprint) -> None:
+    """To be called ahead of the gate: which methods a path has is no secret, and a preflight has no token."""
+    app.extensions[_PATHS] = bp.paths
+    app.before_request(_refuse_other_encodings)
+    app.before_request(_answer_options)
+    app.after_request(_say_what_is_there)
+
+
+def template(rule: Rule) -> str:
+    """A rule's path as the description has it."""
+    return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
+
+
+def _methods() -> set[str]:
+    """The methods of this path, by its closest rule: an item's id may hold slashes, and fits most."""
+    try:
+        rule, _ = _adapter().match(method="OPTIONS", return_rule=True)
+    except HTTPException:
+        return set()
+    described = current_app.extensions[_PATHS].get(template(rule))
+    if described is None:
+        return set(PLAIN)
+    found = {name.upper() for name in ("get", "put", "post", "delete") if getattr(described, name)}
+    return found | ({"HEAD", "OPTIONS"} if "GET" in found else {"OPTIONS"})
+
+
+def _adapter() -> Any:
+    return current_app.create_url_adapter(request)
+
+
+def _refuse_other_encodings() -> None:
+    """Werkzeug decodes what is not UTF-8 to other characters: an item or a person of another name."""
+    for field, raw in (
+        ("path", request.environ["PATH_INFO"].encode("latin-1")),
+        ("query", unquote_to_bytes(request.query_string)),
+    ):
+        try:
+            raw.decode()
+        except UnicodeDecodeError:
+            limit = "text in UTF-8, percent-encoded"
+            raise Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit) from None
+
+
+def _answer_options() -> Response | None:
+    if request.method != "OPTIONS" or not in_api() or request.routing_exception is not None:
+        return None
+    return Response(status=204, headers={"Allow": ", ".join(sorted(_methods()))})
+
+
+def _say_what_is_there(response: Response) -> Response:
+    if response.status_code == 405 and in_api():
+        response.headers["Allow"] = ", ".join(sorted(_methods()))
+    return response
+
+
+def refuse_repeated_parameters() -> None:
+    """Two programs would read two values of one name differently: as the first, or as the last."""
+    for name, values in request.args.lists():
+        if len(values) > 1:
+            raise Invalid(name, f"one value; the query has {len(values)}")
+
+
+def refuse_other_kinds() -> None:
+    """406 where the caller takes nothing of what this call gives, before it does anything."""
+    if not request.accept_mimetypes or request.url_rule is None:
+        return
+    described = current_app.extensions[_PATHS].get(template(request.url_rule))
+    operation = getattr(described, "get" if request.method == "HEAD" else request.method.lower(), None)
+    if operation is None:
+        return
+    done = [answer for status, answer in operation.responses.items() if status < "300"]
+    given = [kind for answer in done for kind in answer.content or ()]
+    if given and not any(request.accept_mimetypes[kind] for kind in given):
+        raise NotAcceptable(f"this gives {' or '.join(given)}; the Accept header takes none of it")

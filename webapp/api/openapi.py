@@ -1,0 +1,115 @@
+"""What the description leaves out when it is made from the models alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from flask import Flask
+from flask_openapi.blueprint import APIBlueprint
+from flask_openapi.models.example import Example
+from flask_openapi.models.header import Header
+from flask_openapi.models.media_type import MediaType
+from flask_openapi.models.operation import Operation
+from flask_openapi.models.parameter import Parameter
+from flask_openapi.models.path_item import PathItem
+from flask_openapi.models.request_body import RequestBody
+from flask_openapi.models.response import Response
+from flask_openapi.models.schema import Schema
+
+from webapp.api import examples, headers
+from webapp.api.models_in import NewItem
+from webapp.api.models_out import Enqueued, EnqueuedMany
+from webapp.api.negotiation import template
+from webapp.security.authorization import need_of
+from webapp.serving.json_request import JSON
+
+PROBLEM = "application/problem+json"
+OF_CHANGES = ("409", "413", "415", "422")
+"""What only a call that changes something answers."""
+
+
+def complete(bp: APIBlueprint) -> None:
+    for model in (NewItem, Enqueued, EnqueuedMany):  # of a call that reads its body by itself
+        bp.components_schemas[model.__name__] = Schema(**model.model_json_schema())
+    for path, method, operation in _operations(bp.paths):
+        if operation.description:
+            operation.description = operation.description.replace("<br/>", "\n")  # it is Markdown
+        call = f"{method.upper()} {path.removeprefix(str(bp.url_prefix))}"
+        answers = operation.responses or {}
+        _show_headers(call, method, operation, answers)
+        if method == "get":
+            operation.responses = answers = {
+                status: one for status, one in answers.items() if status not in OF_CHANGES
+            }
+        if isinstance(operation.requestBody, RequestBody):
+            if method in ("put", "post"):
+                operation.requestBody.required = _asks_for_something(bp, operation.requestBody)
+            _show_requests(call, operation.requestBody)
+        _show_paths(operation)
+        _show_answers(call, answers)
+
+
+def say_roles(app: Flask, bp: APIBlueprint) -> None:
+    """Each way to say who calls, with the role that the call takes."""
+    for rule in app.url_map.iter_rules():
+        described = bp.paths.get(template(rule))
+        for _, method, operation in _operations({rule.rule: described} if described else {}):
+            if method.upper() in (rule.methods or ()):
+                role = need_of(app, rule.endpoint)
+                operation.security = [{way: [str(role)]} for named in bp.abp_security or () for way in named]
+
+
+def _operations(paths: dict[str, PathItem]) -> Iterator[tuple[str, str, Operation]]:
+    for path, item in paths.items():
+        for method in ("get", "put", "post", "delete"):
+            operation = getattr(item, method)
+            if operation is not None:
+                yield path, method, operation
+
+
+def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
+    """False where every field may be left out: then so may the body."""
+    for kind in body.content.values():
+        ref = getattr(kind.media_type_schema, "ref", None)
+        if ref is not None and not bp.components_schemas[ref.rpartition("/")[2]].required:
+            return False
+    return True
+
+
+def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
+    read = {**headers.OF_CALLS.get(call, {}), **(headers.OF_POST if method == "post" else {})}
+    found = [Parameter.model_validate({"name": name, "in": "header", **one}) for name, one in read.items()]
+    operation.parameters = [*(operation.parameters or ()), *found]
+    sent = {**headers.OF_ANSWERS.get(call, {}), **(headers.REPLAYED if method == "post" else {})}
+    for status, answer in answers.items():
+        if status < "300" and sent:
+            more = {name: Header.model_validate(one) for name, one in sent.items()}
+            answer.headers = {**(answer.headers or {}), **more}
+
+
+def _show_requests(call: str, body: RequestBody) -> None:
+    _show(body.content[JSON], examples.REQUESTS[call])
+
+
+def _show_paths(operation: Operation) -> None:
+    for one in operation.parameters or ():
+        if one.name in examples.PATHS and one.required:
+            one.example = examples.PATHS[one.name]
+
+
+def _show_answers(call: str, answers: dict[str, Response]) -> None:
+    for status, answer in answers.items():
+        for kind, media in (answer.content or {}).items():
+            if kind == PROBLEM:
+                media.examples = {
+                    code: Example.model_validate(one) for code, one in examples.problems(status).items()
+                }
+            elif call in examples.STREAMS:
+                _show(media, {"answer": examples.STREAMS[call][kind]})
+            else:
+                _show(media, {"answer": examples.ANSWERS[call]})
+
+
+def _show(media: MediaType, values: dict[str, Any]) -> None:
+    media.examples = {name: Example(value=value) for name, value in values.items()}

@@ -1,0 +1,25 @@
+"""A person chooses the language of the pages; this browser keeps the choice."""
+
+from __future__ import annotations
+
+from flask import Blueprint, redirect, request
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid
+from webapp.auth import own_path
+from webapp.context import state
+from webapp.i18n import COOKIE, LANGUAGES
+
+bp = Blueprint("language", __name__)
+_YEAR_SECONDS = 365 * 86_400
+
+
+@bp.post("/language")
+def choose() -> Response:
+    chosen = request.form.get("language", "")
+    if chosen not in LANGUAGES:
+        raise Invalid("language", f"one of {', '.join(LANGUAGES)}")
+    response = redirect(own_path(request.form.get("next")), 303)
+    secure = state().settings.secure_cookies
+    response.set_cookie(COOKIE, chosen, max_age=_YEAR_SECONDS, secure=secure, httponly=True, samesite="Lax")
+    return response

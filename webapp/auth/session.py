@@ -1,0 +1,218 @@
+"""What every way in has in common: a new session, limited tries, and where one goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import flask_login
+from flask import Blueprint, flash, redirect, request, session, url_for
+from flask_babel import gettext as _
+from flask_babel import ngettext
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid
+from webapp.auth.news import lines
+from webapp.context import accounts, person
+from webapp.rendering.filters import span
+from webapp.security.authorization import Visitor
+from webapp.serving.numbers import whole
+from webapp.serving.problem import Problem
+from webapp.store.accounts import Person
+from webapp.store.accounts.attempts import Refused, of_password
+
+bp = Blueprint("auth", __name__)
+
+HALF_WAY_SECONDS = 600
+_HALF_WAY = "half-way"
+PROVED_SECONDS = 600
+_PROVED_AT = "proved-at"
+TOKEN_DAYS: Sequence[int] = (30, 90, 365)
+"""What the form for a token offers, besides never; the second is chosen already."""
+
+
+def own_path(target: str | None) -> str:
+    """``target`` where it is a path of this app, else home: nobody is sent elsewhere by a link to us."""
+    # Two slashes begin a host. A browser takes a backslash for a slash, and leaves out tabs and line ends.
+    own = target and target.startswith("/") and not target.startswith("//")
+    if target and own and "\\" not in target and target.isprintable():
+        return target
+    return url_for("work.home")
+
+
+def start_session(who: Person, proved_at: float | None = None) -> None:
+    """A new session, whatever the browser had before: what was known of the old one opens nothing."""
+    end_session()
+    session.permanent = True
+    session[_PROVED_AT] = time.time() if proved_at is None else proved_at
+    flask_login.login_user(Visitor(who, accounts().sessions.start(who)))
+
+
+def sign_in(who: Person, how: str, proved_at: float | None = None) -> None:
+    """After the last step: a new session, and the person is told what happened since their last one."""
+    start_session(who, proved_at)
+    for line in lines(accounts().sign_ins.done(who.name, how, address())):
+        flash(line)
+
+
+def is_proved() -> bool:
+    """Whether the person of this session showed who they are a moment ago, by whatever they sign in with."""
+    return time.time() - float(session.get(_PROVED_AT, 0)) < PROVED_SECONDS
+
+
+def address() -> str:
+    return request.remote_addr or ""
+
+
+def end_session() -> None:
+    """End the session on the server too, so that a copy of its cookie is worth nothing."""
+    known = session.get("_user_id")
+    if isinstance(known, str):
+        accounts().sessions.end(known)
+    flask_login.logout_user()
+    session.clear()
+
+
+Step = Literal["password", "code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How somebody signs in, and where it leads."""
+
+    how: str  # for the log
+    next: str
+    subject: str = ""  # who they are at the identity provider, where the account is to be tied to it
+    proved_at: float | None = None  # when they showed who they are; None: just now
+
+
+@dataclass(frozen=True, slots=True)
+class HalfWay:
+    """A sign-in that waits for its next step."""
+
+    name: str
+    version: int  # of the person's sessions, when it began
+    step: Step  # what is asked for next
+    way: Way
+    at: float
+
+
+def wait_for(step: Step, who: Person, way: Way) -> Response:
+    """Keep what was shown so far, and ask for the next step."""
+    end_session()
+    session[_HALF_WAY] = asdict(HalfWay(who.name, who.version, step, way, time.time()))
+    return redirect(url_for("auth.tie" if step == "password" else "auth.code"), 303)
+
+
+def half_way(step: Step) -> tuple[Way, Person] | None:
+    """The sign-in of this browser that waits for the step, and its person, as long as it may go on."""
+    kept = session.get(_HALF_WAY)
+    if not isinstance(kept, dict):  # nothing waits, or it began before an upgrade
+        return None
+    found = HalfWay(**{**kept, "way": Way(**kept["way"])})
+    who = accounts().find(found.name)
+    late = time.time() - found.at >= HALF_WAY_SECONDS
+    if late or found.step != step or who is None or who.disabled or who.version != found.version:
+        return None
+    return found.way, who
+
+
+def go_on(who: Person, way: Way) -> Response:
+    """After the first step: ask for the code where there is a second one, else sign in."""
+    if accounts().factors.find(who.name) is not None:
+        return wait_for("code", who, way)
+    return let_in(who, way)
+
+
+def let_in(who: Person, way: Way) -> Response:
+    """After the last step."""
+    sign_in(who, way.how, way.proved_at)
+    if way.subject:  # last, so that the person is told of it the next time they sign in
+        accounts().tie(who.name, way.subject)
+    return redirect(own_path(way.next), 303)
+
+
+def by_password(name: str, how: str = "password") -> Person | None:
+    """The person, where the form has their password. Each wrong one counts, by the account's own spelling of
+    the name."""
+    known = accounts().find(name)
+    counters = of_password(known.name if known else name, address())
+    refused = accounts().attempts.begin(counters)
+    if refused is not None:
+        raise _too_many(refused, name, how, _("Too many sign-ins failed. Wait a few minutes and try again."))
+    who = accounts().verify(name, request.form.get("password", ""))
+    if who is None:
+        accounts().sign_ins.failed(name, how, address())
+        return None
+    accounts().attempts.forgive(counters)
+    return who
+
+
+def begin_code(name: str) -> None:
+    """Count a try of a code, or refuse it where too many in a row were wrong."""
+    refused = accounts().attempts.begin_code(name, address())
+    if refused is not None:
+        text = _("Too many codes were wrong. Try again in %(wait)s.", wait=span(refused.seconds))
+        raise _too_many(refused, name, "code", text)
+
+
+def _too_many(refused: Refused, name: str, how: str, text: str) -> Problem:
+    if refused.is_first:
+        accounts().sign_ins.limited(name, how, address())
+    problem = Problem(429, "too-many-requests", text)
+    problem.headers["Retry-After"] = str(refused.seconds)
+    return problem
+
+
+def check_present_password() -> None:
+    """Before a change that would lock the person out: whoever sits at their desk does not know it."""
+    if by_password(person().name, "present password") is None:
+        raise Invalid("password", "your present one", _("That is not your present password."))
+
+
+def check_presence() -> None:
+    """Before something that lasts longer than the session: it is the person, and not who sits at their desk.
+    Who has no password has to have signed in a moment ago."""
+    if person().has_password:
+        check_present_password()
+    elif not is_proved():
+        raise Invalid("sign-in", "one of the last ten minutes", _("Sign in again first."))
+
+
+def revoke_tokens_if_asked(name: str, *, by: str) -> None:
+    """The box beside a new password, or beside signing out everywhere."""
+    if request.form.get("revoke_tokens"):
+        count = accounts().revoke_tokens(name, by=by)
+        flash(ngettext("%(num)s API token is revoked.", "%(num)s API tokens are revoked.", count))
+
+
+def token_count(name: str) -> int:
+    """How many API tokens of a person work."""
+    now = datetime.now(UTC)
+    return sum(not token.is_over(now) for token in accounts().tokens(name))
+
+
+def new_password() -> str:
+    """The password of a form that asks for it twice."""
+    password = request.form.get("new_password", "")
+    if password != request.form.get("again", ""):
+        raise Invalid("password", "the same twice", _("The two passwords differ. Type the same twice."))
+    return password
+
+
+def token_fields() -> dict[str, Any]:
+    """What the form for a token says, as ``Accounts.create_token`` takes it."""
+    sent = request.form
+    days = sent.get("days", str(TOKEN_DAYS[1]))
+    count = whole(days)
+    if days != "never" and count is None:
+        raise Invalid("days", "a number of days, or never")
+    return {
+        "name": sent.get("token_name", ""),
+        "scope": sent.get("scope") or None,
+        "queue": sent.get("queue") or None,
+        "days": count,
+    }

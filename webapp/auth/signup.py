@@ -1,0 +1,69 @@
+"""The first admin, invitations, and links to set a password."""
+
+from __future__ import annotations
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid
+from webapp.auth.session import bp, new_password, revoke_tokens_if_asked, sign_in, start_session, token_count
+from webapp.context import accounts
+from webapp.store.accounts import Invitation
+
+
+@bp.route("/setup", methods=["GET", "POST"])
+def setup() -> str | Response | tuple[str, int]:
+    """The first start: choose the admin's name and password."""
+    token = request.values.get("token", "")
+    if not accounts().setup_is_open(token):
+        return render_template("auth/link_used.html", setup=True), 403
+    if request.method == "GET":
+        return render_template("auth/setup.html", token=token, name="", error=None)
+    name = request.form.get("name", "").strip()
+    try:
+        who = accounts().set_up(token, name, new_password())
+    except Invalid as refused:
+        error = str(refused)
+        return render_template("auth/setup.html", token=token, name=name, error=error), 400
+    start_session(who)
+    flash(_("You are the admin now. Make a queue to begin with."))
+    return redirect(url_for("manage.overview"), 303)
+
+
+@bp.route("/welcome", methods=["GET", "POST"])
+def welcome() -> str | Response | tuple[str, int]:
+    """A person joins by an invitation, or sets a password by a link that an admin gave them."""
+    token = request.values.get("token", "")
+    invitation = accounts().invitation(token)
+    if invitation is not None:
+        return _join(token, invitation)
+    name = accounts().link_is_for(token)
+    if name is None:
+        return render_template("auth/link_used.html", setup=False), 403
+    fields = {"token": token, "name": name, "tokens": token_count(name)}
+    if request.method == "GET":
+        return render_template("auth/welcome.html", **fields, error=None)
+    try:
+        who = accounts().use_link(token, new_password())
+    except Invalid as refused:
+        return render_template("auth/welcome.html", **fields, error=str(refused)), 400
+    # A link takes the place of the password, not of the code.
+    lets_in = not (who.disabled or accounts().factors.find(who.name) is not None)
+    if lets_in:
+        sign_in(who, "password link")
+    revoke_tokens_if_asked(who.name, by=who.name)
+    return redirect(url_for("work.home" if lets_in else "auth.login"), 303)
+
+
+def _join(token: str, invitation: Invitation) -> str | Response | tuple[str, int]:
+    fields = {"token": token, "invitation": invitation}
+    if request.method == "GET":
+        return render_template("auth/join.html", **fields, name=invitation.name or "", error=None)
+    name = request.form.get("name", "").strip()
+    try:
+        who = accounts().accept(token, name, new_password())
+    except Invalid as refused:
+        return render_template("auth/join.html", **fields, name=name, error=str(refused)), 400
+    start_session(who)
+    return redirect(url_for("work.home"), 303)

@@ -1,0 +1,73 @@
+"""What a request needs of the app: the server, the accounts, the person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from flask import current_app, g
+
+import leaseq
+from webapp.realtime import Live
+from webapp.serving.http_metrics import Traffic
+from webapp.serving.long_poll import Waits
+from webapp.settings import Settings
+from webapp.store.accounts import Accounts, Person
+from webapp.store.activity import Days
+from webapp.store.idempotency import Sent
+
+EXTENSION = "leaseq"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    settings: Settings
+    client: leaseq.Client
+    accounts: Accounts
+    waits: Waits
+    live: Live
+    days: Days
+    traffic: Traffic
+    sent: Sent
+
+
+def state() -> State:
+    return cast("State", current_app.extensions[EXTENSION])
+
+
+def accounts() -> Accounts:
+    return state().accounts
+
+
+def person() -> Person:
+    """Who is signed in, or whose token this is. The gate let nobody else pass."""
+    return cast("Person", g.person)
+
+
+class QueueOfRequest(leaseq.Queue):
+    """A queue as one request sees it: its policy is read once, however often the request asks."""
+
+    _read: leaseq.Policy | None = None
+
+    @property
+    def policy(self) -> leaseq.Policy:
+        if self._read is None:
+            self._read = super().policy
+        return self._read
+
+    def find_policy(self) -> leaseq.Policy | None:
+        self._read = super().find_policy()
+        return self._read
+
+    def configure(self, **changes: Any) -> leaseq.Policy:
+        self._read = None
+        self._read = super().configure(**changes)
+        return self._read
+
+
+def queue(name: str) -> leaseq.Queue:
+    """The queue of this name, or QueueNotFound: over HTTP only PUT and the page for it make one."""
+    found = QueueOfRequest(state().client, name)
+    if found.find_policy() is None:
+        raise leaseq.QueueNotFound(name)
+    return found

@@ -1,0 +1,220 @@
+"""What is wrong with a form's JSON, and on which line: for the person who types it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema_rs
+from flask_babel import gettext as _
+
+from leaseq import Invalid, Json, validation
+from leaseq.form import KINDS, check_form
+from webapp.forms.fields import fields_of
+from webapp.forms.shortcuts import same
+
+PARTS = ("show", "ask", "keys")
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    line: int  # from 1; 0 where it is about the whole
+    text: str
+    wrong: bool = True  # else it may be meant
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A form as it was typed: its value, where nothing is wrong with it, and what there is to say."""
+
+    form: Json
+    findings: tuple[Finding, ...]
+
+    @property
+    def good(self) -> bool:
+        return not any(one.wrong for one in self.findings)
+
+
+def check_text(text: str) -> Checked:
+    """Look at the text of a form."""
+    if not text.strip():
+        return Checked(None, ())
+    try:
+        form = validation.load_json(text, "form")
+    except Invalid as refused:
+        return Checked(None, (_unreadable(text, refused),))
+    found = list(_of_form(form, text))
+    if not any(one.wrong for one in found):
+        try:
+            check_form(form)
+        except Invalid as refused:
+            found.append(Finding(0, refused.limit))
+    if not any(one.wrong for one in found):
+        found += _doubtful(form, text)
+    return Checked(form, tuple(found))
+
+
+def _unreadable(text: str, refused: Invalid) -> Finding:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return Finding(_line(text, _blamed(text, error.pos)), _hint(text, error))
+    except (RecursionError, ValueError):
+        pass
+    return Finding(0, refused.limit)
+
+
+def _blamed(text: str, at: int) -> int:
+    """Where a person would look: a comma that is one too many or is missing belongs to the line before."""
+    before = text[:at].rstrip()
+    return len(before) - 1 if before and text[at : at + 1] in ("", "}", "]", '"', "{", "[") else at
+
+
+def _hint(text: str, error: json.JSONDecodeError) -> str:
+    at, before = text[error.pos : error.pos + 1], text[: error.pos].rstrip()
+    if before.endswith(",") and (at in ("}", "]") or "trailing comma" in error.msg):
+        return str(_("There is a comma before the closing bracket. Take it away."))
+    if not at:
+        return str(_("It ends too early: a bracket or a quote is not closed."))
+    if at in ("'", "‘", "’", "“", "”"):
+        return str(_('Text stands in straight double quotes, like "this".'))
+    if "delimiter" in error.msg and at in ('"', "{", "["):
+        return str(_("A comma or a colon is missing before this."))
+    if error.msg.startswith("Extra data"):
+        return str(_("There is more after the end of the form."))
+    if "Invalid control character" in error.msg:
+        return str(_("A text ends with the line, without its closing quote."))
+    return str(
+        _(
+            "This is not JSON: %(why)s at %(what)s.",
+            why=error.msg,
+            what=repr(text[error.pos : error.pos + 12]),
+        )
+    )
+
+
+def _of_form(form: Json, text: str) -> Iterator[Finding]:
+    if not isinstance(form, dict):
+        yield Finding(1, str(_('A form is an object: {"show": [...], "ask": {...}, "keys": {...}}.')))
+        return
+    for name in form:
+        if name not in PARTS:
+            yield Finding(place(text, [name]), _unknown(name, PARTS))
+    show = form.get("show", [])
+    for number, entry in enumerate(show if isinstance(show, list) else ()):
+        for said in _of_entry(entry):
+            yield Finding(place(text, ["show", number]), said)
+    for key in form.get("keys", {}) if isinstance(form.get("keys"), dict) else ():
+        if len(key) != 1:
+            yield Finding(
+                place(text, ["keys", key]), str(_("%(key)s is no key: one character.", key=repr(key)))
+            )
+    if isinstance(form.get("ask"), dict):
+        yield from _of_schema(form["ask"], text)
+
+
+def _of_entry(entry: Json) -> Iterator[str]:
+    if isinstance(entry, str):
+        return
+    if not isinstance(entry, dict) or not isinstance(entry.get("field"), str):
+        yield str(_('Each of show is a field\'s name, or an object with "field" and "kind".'))
+        return
+    kind = entry.get("kind", "text")
+    if kind not in KINDS:
+        yield _unknown(str(kind), KINDS)
+    for word in set(entry) - {"field", "kind", "label", "beside"}:
+        yield _unknown(word, ("field", "kind", "label", "beside"))
+
+
+def _of_schema(ask: dict[str, Any], text: str) -> Iterator[Finding]:
+    if ask.get("type") != "object":
+        line = place(text, ["ask", "type"] if "type" in ask else ["ask"])
+        yield Finding(line, str(_('What is asked is of "type": "object"; its properties are the fields.')))
+    try:
+        jsonschema_rs.meta.validate(ask)
+    except jsonschema_rs.ValidationError as error:
+        path = list(error.instance_path)
+        if path and path[-1] == "type":
+            said = _unknown(
+                str(_at(ask, path)), ("string", "number", "integer", "boolean", "array", "object")
+            )
+        else:
+            said = error.message.partition("\n")[0]
+        yield Finding(place(text, ["ask", *path]), said)
+    except (jsonschema_rs.ReferencingError, ValueError) as error:
+        yield Finding(place(text, ["ask"]), str(error).partition("\n")[0])
+
+
+def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
+    """What is no error, and is hardly meant."""
+    ask = form.get("ask", {})
+    properties = ask.get("properties", {})
+    for number, name in enumerate(ask.get("required", ())):
+        if name not in properties:
+            said = _(
+                "Nobody can answer %(name)s: it is required, but no property is named so.", name=repr(name)
+            )
+            yield Finding(place(text, ["ask", "required", number]), str(said), wrong=False)
+    values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
+    for key, bound in form.get("keys", {}).items():
+        wanted = list(bound.items()) if isinstance(bound, dict) else [(None, bound)]
+        if not any(
+            same(value, found) and name in (None, field) for name, value in wanted for field, found in values
+        ):
+            said = _("The key %(key)s picks nothing: no choice has this value.", key=key)
+            yield Finding(place(text, ["keys", key]), str(said), wrong=False)
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), 1, 0.6)
+    if near:
+        return str(
+            _("There is no %(name)s here. Did you mean %(near)s?", name=repr(name), near=repr(near[0]))
+        )
+    return str(_("There is no %(name)s here: one of %(known)s.", name=repr(name), known=", ".join(known)))
+
+
+def _at(value: Any, path: Iterable[Any]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def place(text: str, path: Iterable[str | int]) -> int:
+    """The line on which the value at a path begins in a text that is JSON; as near as it is there."""
+    at = _skip(text, 0)
+    for step in path:
+        found = next((start for name, start in _members(text, at) if name == step), None)
+        if found is None:
+            break
+        at = found
+    return _line(text, at)
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str | int, int]]:
+    """Name or number, and where its value begins, of each member of the object or array at a place."""
+    decode = json.JSONDecoder().raw_decode
+    opening, at, number = text[at], _skip(text, at + 1), 0
+    while opening in "{[" and text[at] not in "}]":
+        name: str | int = number
+        if opening == "{":
+            name, at = decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)  # past the colon
+        yield name, at
+        at = _skip(text, decode(text, at)[1])
+        at = _skip(text, at + 1) if text[at] == "," else at
+        number += 1
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1

@@ -1,0 +1,203 @@
+"""What a person typed, as a result; and a result or a draft, as what stands in the fields."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from flask_babel import gettext as _
+from werkzeug.datastructures import MultiDict
+
+from leaseq import Invalid, Json, validation
+from webapp.forms.fields import EMPTY, Field
+from webapp.forms.limits import problem
+
+Typed: TypeAlias = Mapping[str, list[str]]
+"""The texts that stand in each field: one, none, or those that are ticked."""
+
+_CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT)?\d\d:\d\d(:\d\d(\.\d+)?)?")
+"""A time as a browser's own widget gives it: without an offset, and often without seconds."""
+
+
+def typed_in(fields: Iterable[Field], sent: MultiDict[str, str]) -> dict[str, list[str]]:
+    """What a page sent for each field, with line ends as everywhere else."""
+    return {
+        field.name: [text.replace("\r\n", "\n") for text in sent.getlist(field.input_name)]
+        for field in fields
+    }
+
+
+def typed_of(fields: Iterable[Field], draft: Json) -> dict[str, list[str]]:
+    """What stands in the fields at first: the draft, or the defaults where there is none."""
+    return {
+        field.name: _texts(field, _at(draft, field) if isinstance(draft, dict) else field.default)
+        for field in fields
+    }
+
+
+def _at(draft: dict[str, Any], field: Field) -> Json:
+    """What a draft has of a field: by its whole name, as the page saves it, or inside of objects."""
+    if field.name in draft:
+        return draft[field.name]
+    found: Any = draft
+    for name in field.path:
+        if not isinstance(found, dict) or name not in found:
+            return EMPTY
+        found = found[name]
+    return found
+
+
+def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
+    """What was typed, to keep: in the shape of a result, with texts that are no value yet as they are."""
+    draft: dict[str, Json] = {}
+    for field in fields:
+        try:
+            found = _value(field, typed[field.name])
+        except Invalid:
+            found = typed[field.name][0]
+        if found is not EMPTY:
+            _put(draft, field.path, found)
+    return draft
+
+
+def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json], dict[str, str]]:
+    """The result, and what is wrong at which field. A field left empty is left out; so is an object that need
+    not be there and in which every field is empty."""
+    asked = tuple(fields)
+    values: dict[str, Json] = {}
+    errors: dict[str, str] = {}
+    for field in asked:
+        try:
+            values[field.name] = _value(field, typed[field.name])
+        except Invalid as refused:
+            errors[field.name] = refused.limit
+    there = _objects(asked, {name for name, value in values.items() if value is not EMPTY} | set(errors))
+    result: dict[str, Json] = {}
+    for path in sorted(there, key=len):
+        if path:
+            _put(result, path, {})
+    for field in asked:
+        value = values.get(field.name, EMPTY)
+        if value is EMPTY and field.required and field.path[:-1] in there and field.name not in errors:
+            value = [] if field.kind == "choices" else None if field.nullable else EMPTY
+            if value is EMPTY:
+                errors[field.name] = str(_("Please answer this."))
+        if value is EMPTY:
+            continue
+        wrong = problem(field.limits, value)
+        if wrong:
+            errors[field.name] = wrong
+        else:
+            _put(result, field.path, value)
+    return result, errors
+
+
+def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, str]:
+    """Errors at the field that they are in: of ``tags.0``, for instance, that is ``tags``."""
+    names = {field.name for field in fields}
+    found: dict[str, str] = {}
+    for path, text in errors.items():
+        steps = path.split(".")
+        known = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
+        found.setdefault(next((name for name in known if name in names), path), text)
+    return found
+
+
+def _objects(fields: Iterable[Field], filled: set[str]) -> set[tuple[str, ...]]:
+    """The objects that the result has: those with something in them, and those that must be there."""
+    there: set[tuple[str, ...]] = {()}
+    for field in fields:
+        if field.name in filled:
+            there |= {field.path[:depth] for depth in range(len(field.path))}
+        for group in field.groups:
+            if group.required and group.path[:-1] in there:
+                there.add(group.path)
+    return there
+
+
+def _put(into: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
+    place: Any = into
+    for name in path[:-1]:
+        place = place.setdefault(name, {})
+    place[path[-1]] = value
+
+
+def _value(field: Field, texts: list[str]) -> Json:
+    """The value in a field, or EMPTY."""
+    if field.kind == "choices":
+        return [choice.value for choice in field.choices if choice.text in texts] or EMPTY
+    text = texts[0] if texts else ""
+    if field.kind == "choice":
+        return _chosen(field, text)
+    if not text.strip():
+        return EMPTY
+    if field.kind == "lines":
+        return [_line(field, line) for line in text.split("\n") if line.strip()]
+    if field.kind in ("number", "integer"):
+        return _number(field.name, text.strip(), field.kind)
+    if field.kind == "json":
+        return validation.load_json(text, field.name)
+    return _with_offset(field, text)
+
+
+def _chosen(field: Field, text: str) -> Json:
+    wanted = text.strip().casefold()
+    for choice in field.choices:
+        if choice.text == text or (field.looked_up and choice.text.casefold() == wanted):
+            return choice.value
+    if wanted:
+        raise Invalid(field.name, str(_("Choose one of these.")))
+    return EMPTY
+
+
+def _line(field: Field, line: str) -> Json:
+    return line if field.item == "string" else _number(field.name, line.strip(), field.item)
+
+
+def _number(name: str, text: str, kind: str) -> int | float:
+    whole = kind == "integer"
+    wanted = str(_("A whole number, such as 42.") if whole else _("A number, such as 3.5."))
+    try:
+        found = validation.load_json(text, name)
+    except Invalid:
+        raise Invalid(name, wanted) from None
+    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+        raise Invalid(name, wanted)
+    if whole and found != int(found):
+        raise Invalid(name, wanted)
+    return int(found) if whole else found
+
+
+def _with_offset(field: Field, text: str) -> str:
+    """A time as the schema's format wants it, with an offset. The page asks for it in UTC."""
+    if field.input_type not in ("time", "datetime-local") or not _CLOCK.fullmatch(text.strip()):
+        return text
+    clock = text.strip()
+    return clock + ("Z" if clock.count(":") == 2 else ":00Z")
+
+
+def _texts(field: Field, value: Json) -> list[str]:
+    """A value as it stands in the field; a draft may hold texts that are none of its values."""
+    if value is EMPTY or (value is None and field.kind != "choice"):
+        return []
+    if field.kind in ("choice", "choices"):
+        wanted = value if field.kind == "choices" and isinstance(value, list) else [value]
+        return [text for one in wanted for text in _text_of(field, one)]
+    if field.kind == "lines" and isinstance(value, list):
+        return ["\n".join(map(str, value))]
+    if field.input_type in ("time", "datetime-local") and isinstance(value, str):
+        return [value.removesuffix("Z").removesuffix("+00:00")]
+    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+
+
+def _text_of(field: Field, value: Json) -> list[str]:
+    """The text of the choice that has this value, else of the one that has this text; of one that is typed,
+    also what is none of them yet."""
+    for choice in field.choices:
+        if type(choice.value) is type(value) and choice.value == value:
+            return [choice.text]
+    found = [choice.text for choice in field.choices if choice.text == value]
+    return found or ([value] if field.looked_up and isinstance(value, str) else [])

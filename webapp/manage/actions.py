@@ -1,0 +1,144 @@
+"""What a manager does with items, one or many: each move in words, made, and written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from flask_babel import gettext as _
+from flask_babel import ngettext
+
+import leaseq
+from leaseq import Invalid, ItemNotFound, Listed
+from webapp.context import person
+from webapp.security.audit_log import note
+
+Move: TypeAlias = Literal["release", "assign", "revive", "remove"]
+MOVES: tuple[Move, ...] = get_args(Move)
+
+_ON: dict[Listed, tuple[Move, ...]] = {
+    "inbound": ("assign", "remove"),
+    "reserved": ("release", "remove"),
+    "scheduled": ("assign", "remove"),
+    "finished": ("remove",),
+    "dead": ("revive", "remove"),
+    "due": ("release", "assign", "remove"),
+}
+_LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An item that a move left as it is, and why."""
+
+    id: str
+    why: str
+
+
+def moves_on(state: Listed) -> tuple[Move, ...]:
+    """The moves that mean something for the items of a list."""
+    return _ON[state]
+
+
+def checked_move(text: str | None) -> Move:
+    if text not in MOVES:
+        raise Invalid("move", "one of " + ", ".join(MOVES))
+    return text
+
+
+def name_of(move: Move) -> str:
+    words: dict[Move, str] = {
+        "release": _("Release"),
+        "assign": _("Assign"),
+        "revive": _("Revive"),
+        "remove": _("Remove"),
+    }
+    return words[move]
+
+
+def meaning_of(move: Move) -> str:
+    """What it does, for who is about to do it."""
+    words: dict[Move, str] = {
+        "release": _(
+            "Whoever holds them loses them, and they wait for somebody else. What is typed is kept: who "
+            "finishes all the same, after somebody else got the item, gives a late answer."
+        ),
+        "assign": _("Only this person gets them, ahead of the rest, until they give them back."),
+        "revive": _(
+            "They wait again with all their attempts. Whom they were not for may get them again. It can't be "
+            "taken back."
+        ),
+        "remove": _(
+            "They leave the queue for good, with their answers and their story. It can't be taken back."
+        ),
+    }
+    return words[move]
+
+
+def done_of(move: Move, count: int) -> str:
+    """What was done, with how many."""
+    words: dict[Move, str] = {
+        "release": ngettext("%(num)s is released and waits.", "%(num)s are released and wait.", count),
+        "assign": ngettext("%(num)s is assigned.", "%(num)s are assigned.", count),
+        "revive": ngettext("%(num)s waits again.", "%(num)s wait again.", count),
+        "remove": ngettext("%(num)s is removed.", "%(num)s are removed.", count),
+    }
+    return words[move]
+
+
+def make(found: leaseq.Queue, move: Move, id: str, whom: str) -> Refused | None:
+    """Make one move; Refused where it changed nothing."""
+    by = person().name
+    try:
+        if move == "remove":
+            found.remove(id, by=by)
+            return None
+        before = found.get(id)
+        if move == "release":
+            after = found.release(id, by=by)
+        elif move == "revive":
+            after = found.revive(id, by=by)
+        else:
+            after = found.assign(id, whom, by=by)
+    except ItemNotFound:
+        return Refused(id, _("it is not there any more"))
+    except Invalid as refused:
+        return Refused(id, str(refused))
+    return Refused(id, _unchanged(move, after)) if before == after else None
+
+
+def make_all(
+    found: leaseq.Queue, move: Move, ids: Iterable[str], whom: str
+) -> tuple[list[str], list[Refused]]:
+    """Make a move with each; who was moved, and who was not and why."""
+    done: list[str] = []
+    refused: list[Refused] = []
+    for id in dict.fromkeys(ids):
+        wrong = make(found, move, id, whom)
+        if wrong:
+            refused.append(wrong)
+        else:
+            done.append(id)
+    return done, refused
+
+
+def write_down(found: leaseq.Queue, move: Move, detail: str) -> None:
+    """Into the managers' log; the queue's journal has each item by itself."""
+    note(f"item.{_LOGGED[move]}", found.name, detail)
+
+
+def ids_in_words(ids: Sequence[str]) -> str:
+    """A few of them, and how many more."""
+    shown = ", ".join(ids[:10])
+    return shown if len(ids) <= 10 else f"{shown} + {len(ids) - 10}"
+
+
+def _unchanged(move: Move, item: leaseq.Item) -> str:
+    words: dict[Move, str] = {
+        "release": _("nobody holds it"),
+        "revive": _("it is not dead: it is %(state)s", state=item.state),
+        "assign": _("it is theirs already"),
+        "remove": _("it is not there any more"),
+    }
+    return words[move]

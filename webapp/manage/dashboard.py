@@ -1,0 +1,107 @@
+"""The manager's two pages that show what goes on: all queues, and one; and the same as figures, streamed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Response, jsonify, render_template, request
+
+import leaseq
+from leaseq.transfer import rfc3339
+from webapp.context import queue, state
+from webapp.manage import bp
+from webapp.realtime import Live
+from webapp.realtime.event_stream import streamed
+from webapp.realtime.poller import Channel, Vouch, Watcher, message
+from webapp.realtime.sse_hub import Stream
+from webapp.rendering.filters import span
+from webapp.security.authorization import needs, request_check
+
+READING = 0.5  # seconds that one look at all queues may take to read their moves back
+
+
+class Onlooker(Watcher):
+    """Who looks at a queue's page."""
+
+    shown: Any = None
+
+
+class Figures(Channel):
+    """The page's figures, whenever they have changed."""
+
+    def serve(self, watchers: Sequence[Onlooker]) -> None:
+        figures = self.live.pictures.of(self.queue).seen()
+        behind = [one for one in watchers if one.shown is not figures]
+        data = message("figures", _timed(figures)) if behind else b""
+        for one in behind:
+            one.shown = figures
+            self.live.hub.send(one.stream, data)
+
+
+@bp.get("/manage")
+@needs("manager")
+def overview() -> str | Response:
+    """As a page, or as JSON for who asks for that."""
+    if request.accept_mimetypes.best == "application/json":
+        return jsonify(_timed({"queues": _lines(_all_queues())}))
+    return overview_page()
+
+
+def overview_page(error: str | None = None) -> str:
+    """All queues, each on a line; and what was wrong with the one that was to be made."""
+    queues = _all_queues()
+    titles = {one.name: one.policy.title or one.name for one in queues}
+    return render_template(
+        "manage/overview.html", lines=_lines(queues), titles=titles, ago=_ago, error=error, sent=request.form
+    )
+
+
+@bp.get("/manage/<q>")
+@needs("manager")
+def one_queue(q: str) -> str:
+    found = queue(q)
+    figures = state().live.pictures.of(found).seen()
+    return render_template(
+        "manage/queue.html", queue=found, policy=found.policy, figures=figures, ago=_ago, left=_left
+    )
+
+
+@bp.get("/manage/<q>/live")
+@needs("manager")
+def live(q: str) -> Response:
+    """What a queue's page shows: as an event stream for who asks for one, else as JSON."""
+    found = queue(q)
+    if "text/event-stream" not in request.headers.get("Accept", ""):
+        return jsonify(_timed(state().live.pictures.of(found).seen()))
+
+    def begin(live: Live, stream: Stream, vouch: Vouch) -> None:
+        live.feed.watch(Figures(found, live), Onlooker(stream, vouch))
+
+    return streamed(state().live, request_check(), begin)
+
+
+def _all_queues() -> list[leaseq.Queue]:
+    client = state().client
+    return [leaseq.Queue(client, name) for name in sorted(leaseq.queues(client))]
+
+
+def _lines(queues: list[leaseq.Queue]) -> dict[str, dict[str, Any]]:
+    """By name. What was not read back in time has no sparkline yet; the next look goes on from there."""
+    pictures, until = state().live.pictures, time.monotonic() + READING
+    return {one.name: pictures.of(one).brief(read=time.monotonic() < until) for one in queues}
+
+
+def _timed(figures: dict[str, Any]) -> dict[str, Any]:
+    """With the time here, by which a browser corrects its own."""
+    return {"now": rfc3339(datetime.now(UTC)), **figures}
+
+
+def _ago(at: str | None) -> str:
+    return span((datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()) if at else "–"
+
+
+def _left(until: str | None) -> str:
+    return span((datetime.fromisoformat(until) - datetime.now(UTC)).total_seconds()) if until else "–"

@@ -1,0 +1,211 @@
+"""What became of each import, kept in the server for a week: a page that is loaded again can tell."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+from leaseq import Client
+from leaseq.transfer import BadRow, ImportResult, TableSummary
+from webapp.manage.import_mapping import Plan
+from webapp.manage.remarks import bad_row_message
+
+_BASE = "leaseq:{@imports}:"  # no queue can have this name: it has an '@'
+DAYS = 7
+LATEST = 10  # of each queue
+BAD_ROWS = 10_000  # kept to download
+BAD_BYTES = 4_000_000
+SILENT = 60  # seconds after which one that told nothing has ended
+_CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    id: str
+    queue: str
+    by: str
+    plan: Plan
+    state: str  # planned, running, done, stopped
+    began: datetime
+    heard: datetime
+    result: ImportResult
+    why: str = ""
+    summary: TableSummary | None = None  # how quotes and lines were read; None: it is not over, or of JSON
+
+    @property
+    def over(self) -> bool:
+        return self.state in ("done", "stopped") or self.silent
+
+    @property
+    def silent(self) -> bool:
+        """Its process ended without a word."""
+        return self.state == "running" and (datetime.now(UTC) - self.heard).total_seconds() > SILENT
+
+
+class Runs:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+
+    def plan(self, queue: str, by: str, plan: Plan) -> str:
+        """Keep a plan; the id of its run."""
+        id = secrets.token_urlsafe(12)
+        now = datetime.now(UTC).isoformat()
+        record = {
+            "queue": queue,
+            "by": by,
+            "plan": json.dumps(plan.to_keep()),
+            "state": "planned",
+            "began": now,
+            "heard": now,
+        }
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.hset(_run(id), mapping=record)
+            pipe.expire(_run(id), DAYS * 86_400)
+            pipe.lpush(_latest(queue), id)
+            pipe.ltrim(_latest(queue), 0, LATEST - 1)
+            pipe.expire(_latest(queue), DAYS * 86_400)
+            pipe.execute()
+        return id
+
+    def find(self, queue: str, id: str) -> Run | None:
+        with self._client.translating():
+            found = self._redis.hgetall(_run(id))
+        record = {name.decode(): value.decode() for name, value in found.items()}
+        return _of(id, record) if record.get("queue") == queue else None
+
+    def latest(self, queue: str) -> list[Run]:
+        with self._client.translating():
+            ids = [id.decode() for id in self._redis.lrange(_latest(queue), 0, -1)]
+        runs = (self.find(queue, id) for id in ids)
+        return [run for run in runs if run is not None and run.state != "planned"]
+
+    def begin(self, id: str) -> bool:
+        """Let it run; False where it ran already: a file is taken in once for each plan."""
+        with self._client.translating():
+            first = self._redis.hsetnx(_run(id), "running", "1")
+        if first:
+            self.tell(id, state="running")
+        return bool(first)
+
+    def tell(self, id: str, **fields: Any) -> None:
+        """Note what is true now."""
+        with self._client.translating():
+            self._redis.hset(_run(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
+
+    def end(self, id: str, state: str, summary: TableSummary | None, **fields: str) -> None:
+        """Note how it ended and how its quotes and lines were read."""
+        self.tell(id, state=state, summary=json.dumps(summary and asdict(summary)), **fields)
+
+    def progress(self, id: str, result: ImportResult) -> None:
+        self.tell(id, added=result.added, duplicates=result.duplicates, rejected=result.rejected)
+
+    def keep_bad(self, id: str, rows: list[BadRow]) -> None:
+        values = [
+            json.dumps({"line": row.line, "reason": bad_row_message(row), "row": row.value}) for row in rows
+        ]
+        with self._client.translating():
+            self._redis.rpush(_bad(id), *values)
+            self._redis.expire(_bad(id), DAYS * 86_400)
+
+    def bad(self, id: str, limit: int = BAD_ROWS) -> Iterator[dict[str, Any]]:
+        """The rejected rows that are kept: line, reason, row."""
+        for start in range(0, limit, _CHUNK):
+            with self._client.translating():
+                found = self._redis.lrange(_bad(id), start, min(start + _CHUNK, limit) - 1)
+            yield from map(json.loads, found)
+            if len(found) < _CHUNK:
+                return
+
+
+class HeartbeatStream:
+    """The file of a run; while it is read, the run counts as alive, however long its next row takes."""
+
+    def __init__(self, stream: BinaryIO, runs: Runs, id: str) -> None:
+        self._stream = stream
+        self._runs = runs
+        self._id = id
+        self._told = datetime.now(UTC)
+
+    def read(self, size: int = -1, /) -> bytes:
+        self._tell()
+        return self._stream.read(size)
+
+    def readline(self, limit: int = -1, /) -> bytes:
+        self._tell()
+        return self._stream.readline(limit)
+
+    def _tell(self) -> None:
+        now = datetime.now(UTC)
+        if (now - self._told).total_seconds() > SILENT / 4:
+            self._told = now
+            self._runs.tell(self._id)
+
+
+class BadRows:
+    """Gathers the rejected rows of a run, up to what is kept."""
+
+    def __init__(self, runs: Runs, id: str) -> None:
+        self._runs = runs
+        self._id = id
+        self._rows: list[BadRow] = []
+        self._count = 0
+        self._bytes = 0
+
+    def note(self, row: BadRow) -> None:
+        size = len(str(row.value))
+        if self._count >= BAD_ROWS or self._bytes + size > BAD_BYTES:
+            return
+        self._count += 1
+        self._bytes += size
+        self._rows.append(row)
+        if len(self._rows) >= _CHUNK:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._rows:
+            self._runs.keep_bad(self._id, self._rows)
+            self._rows = []
+
+
+def _of(id: str, record: dict[str, str]) -> Run:
+    counts = (int(record.get(name, 0)) for name in ("added", "duplicates", "rejected"))
+    return Run(
+        id,
+        record["queue"],
+        record["by"],
+        Plan.kept(json.loads(record["plan"])),
+        record["state"],
+        datetime.fromisoformat(record["began"]),
+        datetime.fromisoformat(record["heard"]),
+        ImportResult(*counts),
+        record.get("why", ""),
+        _summary(json.loads(record.get("summary", "null"))),
+    )
+
+
+def _summary(kept: dict[str, Any] | None) -> TableSummary | None:
+    if kept is None:
+        return None
+    first = kept.pop("joined_first")
+    return TableSummary(**kept, joined_first=tuple(first) if first else None)
+
+
+def _run(id: str) -> str:
+    """Hash: what is known of it."""
+    return f"{_BASE}run:{id}"
+
+
+def _bad(id: str) -> str:
+    """List: its rejected rows, as JSON."""
+    return f"{_BASE}bad:{id}"
+
+
+def _latest(queue: str) -> str:
+    """List: the ids of a queue's latest."""
+    return f"{_BASE}latest:{queue}"

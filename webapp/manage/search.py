@@ -1,0 +1,150 @@
+"""What a manager looks for among a queue's items, as it stands in an address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+from flask_babel import gettext as _
+
+import leaseq
+from leaseq import Filter, Invalid, Listed, transfer
+from webapp.serving.numbers import whole
+
+LISTS: tuple[Listed, ...] = get_args(Listed)
+LATEST_FIRST = ("finished", "dead")
+"""The lists that begin with the newest, where nobody asks for the oldest."""
+
+FIELDS = ("begins", "person", "did", "text", "skill", "back", "from", "to", "overdue", "order")
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A list, what is looked for in it, and from which end."""
+
+    state: Listed
+    typed: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as it was typed; nothing empty
+    where: Filter = field(default_factory=Filter)
+
+    @property
+    def latest_first(self) -> bool:
+        return self.typed.get("order", "newest" if self.state in LATEST_FIRST else "oldest") == "newest"
+
+    @property
+    def filters(self) -> bool:
+        return any(name != "order" for name in self.typed)
+
+    def args(self) -> dict[str, Any]:
+        """The same as an address's query."""
+        return {"state": self.state, **self.typed}
+
+    def up_to(self, time: datetime) -> Search:
+        """The same, without what came into the list at this time or later."""
+        until = min(self.where.until, time) if self.where.until else time
+        return replace(self, where=replace(self.where, until=until))
+
+    def page(
+        self,
+        queue: leaseq.Queue,
+        *,
+        limit: int,
+        look: int,
+        after: str | None = None,
+        turned: bool = False,
+    ) -> leaseq.Page:
+        """``turned``: in the other direction."""
+        backwards = self.latest_first != turned
+        return queue.find(self.state, self.where, limit=limit, after=after, look=look, backwards=backwards)
+
+
+def search_of(sent: Mapping[str, Any]) -> Search:
+    """What an address or a form asks for; Invalid with the field's name."""
+    state = sent.get("state") or "inbound"
+    if state not in LISTS:
+        raise Invalid("state", "one of " + ", ".join(LISTS))
+    typed = {name: str(sent.get(name) or "").strip() for name in FIELDS}
+    if typed["order"] not in ("", "newest", "oldest"):
+        raise Invalid("order", "newest or oldest")
+    now = datetime.now(UTC)
+    until = _time(typed["to"], "to", last=True)
+    if typed["overdue"]:
+        until = min(until, now) if until else now
+    where = Filter(
+        id=typed["begins"],
+        person=typed["person"] or None,
+        did=typed["did"] or None,  # type: ignore[arg-type]  # the library looks at it
+        text=typed["text"] or None,
+        skill=typed["skill"] or None,
+        given_back_by=_count(typed["back"], "back") if typed["back"] else None,
+        since=_time(typed["from"], "from"),
+        until=until,
+    )
+    return Search(state, {name: text for name, text in typed.items() if text}, where)
+
+
+def _time(text: str, field: str, *, last: bool = False) -> datetime | None:
+    return transfer.time_of(text, field, last=last) if text else None
+
+
+def _count(text: str, field: str) -> int:
+    count = whole(text)
+    if count is None or not 1 <= count <= 1_000:
+        raise Invalid(field, "a whole number from 1 to 1,000")
+    return count
+
+
+def list_names() -> dict[str, str]:
+    return {
+        "inbound": _("Waiting"),
+        "reserved": _("In work"),
+        "scheduled": _("Later"),
+        "finished": _("Done"),
+        "dead": _("Dead"),
+        "due": _("By due date"),
+    }
+
+
+def since_names() -> dict[str, str]:
+    """What the time of a line in each list is."""
+    return {
+        "inbound": _("Waits since"),
+        "reserved": _("Runs out"),
+        "scheduled": _("Comes at"),
+        "finished": _("Finished"),
+        "dead": _("Died"),
+        "due": _("Due"),
+    }
+
+
+def did_names() -> dict[str, str]:
+    """What a search asks of a person's lease."""
+    return {
+        "held": _("holds it"),
+        "finished": _("finished it"),
+        "abandoned": _("gave it back"),
+        "failed": _("said that it is broken"),
+        "expired": _("let it run out"),
+        "released": _("had it taken away"),
+        "undone": _("took their finish back"),
+        "assigned": _("is to get it"),
+    }
+
+
+def said_of(search: Search) -> str:
+    """The search in words, for a question and for the managers' log."""
+    typed = search.typed
+    names = {
+        "begins": _("id begins with %(text)s", text=typed.get("begins")),
+        "person": typed.get("person"),
+        "did": did_names().get(typed.get("did", ""), ""),
+        "text": _("said “%(text)s”", text=typed.get("text")),
+        "skill": _("needs %(text)s", text=typed.get("skill")),
+        "back": _("given back by %(text)s people or more", text=typed.get("back")),
+        "from": _("from %(text)s", text=typed.get("from")),
+        "to": _("to %(text)s", text=typed.get("to")),
+        "overdue": _("overdue"),
+    }
+    said = [str(words) for name, words in names.items() if name in typed]
+    return ", ".join([list_names()[search.state], *said])

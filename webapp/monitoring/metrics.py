@@ -1,0 +1,67 @@
+"""``/metrics`` for Prometheus: the queues as they stand at the scrape, and the requests so far."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterator
+from typing import cast
+
+from flask import Blueprint, Response
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
+import leaseq
+from leaseq import STATES
+from webapp.context import state
+from webapp.security.authorization import bearer_token, needs
+
+bp = Blueprint("metrics", __name__)
+
+
+class Queues:
+    """The queues, looked at when somebody asks."""
+
+    def __init__(self, client: leaseq.Client) -> None:
+        self._client = client
+
+    def collect(self) -> Iterator[Metric]:
+        items = GaugeMetricFamily("leaseq_items", "Items, by state.", labels=["queue", "state"])
+        overdue = _gauge("leaseq_overdue_items", "Items past their due date, neither finished nor dead.")
+        waiting = _gauge("leaseq_waiting_calls", "Calls that wait for an item.")
+        oldest = _gauge("leaseq_oldest_inbound_seconds", "How long the oldest item waits; 0 where none does.")
+        paused = _gauge("leaseq_paused", "1 while the queue is paused.")
+        moves = CounterMetricFamily("leaseq_moves", "What happened to items.", labels=["queue", "move"])
+        for name in leaseq.queues(self._client):
+            stats = leaseq.Queue(self._client, name).stats()
+            for one in STATES:
+                items.add_metric([name, one], getattr(stats, one))
+            overdue.add_metric([name], stats.overdue)
+            waiting.add_metric([name], stats.waiting)
+            oldest.add_metric([name], stats.oldest_inbound_seconds or 0)
+            paused.add_metric([name], stats.paused is not None)
+            for move, count in stats.counters.items():
+                moves.add_metric([name, move], count)
+        yield from (items, overdue, waiting, oldest, paused, moves)
+
+
+def _gauge(name: str, what: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, what, labels=["queue"])
+
+
+def scraper() -> bool:
+    """Whether this is Prometheus, by the token that it was given."""
+    token = state().settings.metrics_token
+    if token is None:
+        return False
+    return hmac.compare_digest(token.get_secret_value().encode(), (bearer_token() or "").encode())
+
+
+@bp.get("/metrics")
+@needs("manager", unless=scraper)
+def metrics() -> Response:
+    """All figures, in Prometheus' text format."""
+    queues = CollectorRegistry()
+    queues.register(cast("CollectorRegistry", Queues(state().client)))
+    text = generate_latest(queues) + generate_latest(state().traffic.everywhere())
+    return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -1,0 +1,195 @@
+"""One person: what they may do, hold and did; how they sign in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from flask_babel import ngettext
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid
+from webapp.auth.account import token_choices
+from webapp.auth.session import check_presence, revoke_tokens_if_asked, token_fields
+from webapp.context import accounts, person, state
+from webapp.people import bp
+from webapp.security.authorization import needs
+from webapp.store.accounts import ROLES
+from webapp.store.accounts.people import NoSuchPerson
+from webapp.store.activity import DayFigures
+
+DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What they did, the oldest day first; and in each queue."""
+
+    days: list[tuple[date, DayFigures]]
+    queues: list[tuple[str, DayFigures]]
+
+    @classmethod
+    def of(cls, found: Mapping[date, Mapping[str, DayFigures]]) -> Figures:
+        queues: dict[str, DayFigures] = {}
+        for by_queue in found.values():
+            for queue, figures in by_queue.items():
+                queues[queue] = queues.get(queue, DayFigures()) + figures
+        days = [(day, sum(by_queue.values(), DayFigures())) for day, by_queue in found.items()]
+        return cls(sorted(days), sorted(queues.items()))
+
+    @property
+    def all(self) -> DayFigures:
+        return sum((figures for _, figures in self.days), DayFigures())
+
+    @property
+    def most(self) -> int:
+        """The most finished on a day: as high as the chart is."""
+        return max(1, *(figures.finished for _, figures in self.days))
+
+
+@bp.get("/people/<name:name>")
+@needs("admin")
+def one(name: str) -> str:
+    return person_page(name)
+
+
+def person_page(
+    name: str, *, link: str | None = None, token: str | None = None, error: str | None = None
+) -> str:
+    known = accounts().get(name)
+    name = known.name
+    return render_template(
+        "people/one.html",
+        known=known,
+        held=accounts().held_by(name),
+        figures=Figures.of(state().days.of_person(name, DAYS)),
+        factor=accounts().factors.find(name),
+        tied=accounts().is_tied(name),
+        signed_in_at=accounts().signed_in().get(name),
+        roles=ROLES,
+        link=url_for("auth.welcome", token=link, _external=True) if link else None,
+        error=error,
+        **token_choices(known, token),
+    )
+
+
+def _back(name: str) -> Response:
+    return redirect(url_for("people.one", name=name), 303)
+
+
+@bp.post("/people/<name:name>/change")
+@needs("admin")
+def change(name: str) -> Response | tuple[str, int]:
+    try:
+        accounts().change(
+            name,
+            by=person().name,
+            role=request.form.get("role") or None,
+            skills=request.form.get("skills", "").split(),
+        )
+    except NoSuchPerson:
+        raise
+    except Invalid as refused:
+        return person_page(name, error=str(refused)), 400
+    flash(_("Saved."))
+    return _back(name)
+
+
+@bp.post("/people/<name:name>/disable")
+@needs("admin")
+def disable(name: str) -> Response | tuple[str, int]:
+    held = len(accounts().held_by(name))
+    try:
+        accounts().change(name, by=person().name, disabled=True)
+    except NoSuchPerson:
+        raise
+    except Invalid as refused:
+        return person_page(name, error=str(refused)), 400
+    flash(_("%(name)s can't sign in any more.", name=name))
+    if held:
+        flash(
+            ngettext(
+                "The %(num)s item that they held waits for others.",
+                "The %(num)s items that they held wait for others.",
+                held,
+            )
+        )
+    return _back(name)
+
+
+@bp.post("/people/<name:name>/enable")
+@needs("admin")
+def enable(name: str) -> Response:
+    accounts().change(name, by=person().name, disabled=False)
+    flash(_("%(name)s can sign in again.", name=name))
+    return _back(name)
+
+
+@bp.post("/people/<name:name>/link")
+@needs("admin")
+def link(name: str) -> str:
+    """A one-time link by which the person chooses a new password."""
+    return person_page(name, link=accounts().password_link(name, by=person().name))
+
+
+@bp.post("/people/<name:name>/sign-out")
+@needs("admin")
+def sign_out(name: str) -> Response:
+    accounts().end_sessions(name, by=person().name)
+    revoke_tokens_if_asked(name, by=person().name)
+    flash(_("%(name)s is signed out everywhere.", name=name))
+    return _back(name)
+
+
+@bp.post("/people/<name:name>/factor")
+@needs("admin")
+def reset_factor(name: str) -> Response:
+    """Their device is lost: they sign in by the password alone until they turn it on again."""
+    if accounts().turn_off_factor(name, by=person().name):
+        accounts().end_sessions(name, by=person().name)
+        flash(_("%(name)s signs in by the password alone now, and is signed out everywhere.", name=name))
+    return _back(name)
+
+
+@bp.post("/people/<name:name>/tie")
+@needs("admin")
+def allow_tie(name: str) -> Response:
+    """Their password is lost, or there is none: the provider's word is enough, once."""
+    accounts().allow_tie(name, by=person().name)
+    flash(
+        _("%(name)s can sign in by the identity provider, within three days for the first time.", name=name)
+    )
+    return _back(name)
+
+
+@bp.post("/people/<name:name>/untie")
+@needs("admin")
+def untie(name: str) -> Response:
+    accounts().untie(name, by=person().name)
+    flash(_("%(name)s is not tied to the identity provider any more.", name=name))
+    return _back(name)
+
+
+@bp.post("/people/<name:name>/tokens")
+@needs("admin")
+def create_token(name: str) -> str | tuple[str, int]:
+    """A token for a program that has an account of its own."""
+    try:
+        check_presence()
+        token = accounts().create_token(name, by=person().name, **token_fields())
+    except NoSuchPerson:
+        raise
+    except Invalid as refused:
+        return person_page(name, error=str(refused)), 400
+    return person_page(name, token=token)
+
+
+@bp.post("/people/<name:name>/tokens/<id>/revoke")
+@needs("admin")
+def revoke_token(name: str, id: str) -> Response:
+    accounts().revoke_token(id, by=person().name, person=name)
+    flash(_("The token does not work any more."))
+    return _back(name)

@@ -1,0 +1,22 @@
+"""What goes on in the queues, told to those who watch (docs/decisions/0007-events.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from webapp.realtime.poller import Feed
+from webapp.realtime.snapshot import Pictures
+from webapp.realtime.sse_hub import Hub
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    hub: Hub
+    feed: Feed
+    pictures: Pictures
+
+    @classmethod
+    def with_places(cls, places: int) -> Live:
+        """For at most so many who watch at once."""
+        hub = Hub(places)
+        return cls(hub, Feed(hub), Pictures())

@@ -1,0 +1,44 @@
+"""A request to watch, answered: the head by gunicorn as any other, the rest by the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from flask import Response, request
+
+from webapp.realtime import Live, socket_handover
+from webapp.realtime.poller import RETRY_MS, Vouch
+from webapp.realtime.sse_hub import Stream
+from webapp.serving.problem import Problem
+
+RETRY_SECONDS = 10
+
+
+def streamed(live: Live, vouch: Vouch, begin: Callable[[Live, Stream, Vouch], None]) -> Response:
+    """A stream that ``begin`` hands to the feed while ``vouch`` holds; 503 where there is no place."""
+    environ = request.environ
+    if not socket_handover.can_take(environ) or not live.hub.take_place():
+        raise busy()
+    place = [live.hub]  # ours until the stream has it
+
+    def give_back() -> None:
+        if place:
+            place.pop().give_back_place()
+
+    def body() -> Iterator[bytes]:
+        yield b"retry: %d\n\n" % RETRY_MS  # the head goes ahead of it
+        sock = socket_handover.take(environ)
+        stream = place.pop().add(sock, chunked=socket_handover.is_chunked(environ))
+        begin(live, stream, vouch)
+
+    response = Response(body(), mimetype="text/event-stream")
+    response.headers["X-Accel-Buffering"] = "no"  # nginx would keep it back
+    response.call_on_close(give_back)
+    return response
+
+
+def busy() -> Problem:
+    detail = "as many as this web process takes are watching: ask for the figures themselves now and then"
+    problem = Problem(503, "busy", detail)
+    problem.headers["Retry-After"] = str(RETRY_SECONDS)
+    return problem

@@ -1,0 +1,123 @@
+"""One thread a process that looks once a second at the queues that are watched; the hub tells of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import leaseq
+from webapp.realtime.sse_hub import Hub, Stream
+
+if TYPE_CHECKING:
+    from webapp.realtime import Live
+
+log = logging.getLogger(__name__)
+
+EVERY = 1.0  # seconds
+ASK_AGAIN = 20.0  # seconds until it is asked again whether a client may watch
+RETRY_MS = 3_000  # what a browser waits before it connects again
+
+Vouch = Callable[[], bool]
+"""Whether the client may still watch; asked again and again, outside its request."""
+
+
+def message(event: str, data: Any, id: str | None = None) -> bytes:
+    """As the HTML standard frames an event. JSON has no line ends of its own."""
+    named = f"id: {id}\n" if id else ""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"{named}event: {event}\ndata: {text}\n\n".encode()
+
+
+class Watcher:
+    """Somebody who watches one queue."""
+
+    def __init__(self, stream: Stream, vouch: Vouch) -> None:
+        self.stream = stream
+        self.vouch = vouch
+        self.asked = time.monotonic()
+
+
+class Channel(ABC):
+    """What all who watch a queue in one way are told. Only the feed's thread calls it."""
+
+    def __init__(self, queue: leaseq.Queue, live: Live) -> None:
+        self.queue = queue
+        self.live = live
+
+    @abstractmethod
+    def serve(self, watchers: Sequence[Any]) -> None:
+        """Look, and tell each watcher what is new to them."""
+
+
+class Feed:
+    """Who watches what. It looks only while somebody watches."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._lock = threading.Lock()
+        self._watched: dict[tuple[type[Channel], str], tuple[Channel, list[Watcher]]] = {}
+        self._anybody = threading.Event()
+        self._started = False
+
+    def watch(self, channel: Channel, watcher: Watcher) -> None:
+        """``channel`` counts where nobody watches such a one yet; else they share what is there."""
+        with self._lock:
+            key = (type(channel), channel.queue.name)
+            self._watched.setdefault(key, (channel, []))[1].append(watcher)
+            self._anybody.set()
+            if not self._started:
+                self._started = True
+                threading.Thread(target=self._live, name="leaseq-live-feed", daemon=True).start()
+
+    def _live(self) -> None:
+        while True:
+            self._anybody.wait()
+            began = time.monotonic()
+            self.look()
+            time.sleep(max(EVERY - (time.monotonic() - began), 0.05))
+
+    def look(self) -> None:
+        for channel, watchers in self._present().values():
+            try:
+                self.look_at(channel, watchers)
+            except leaseq.LeaseqError as error:  # the server is away: their streams stay, silent
+                log.debug("nothing new of %s: %s", channel.queue.name, error)
+            except Exception:  # one queue's fault is not the others'
+                log.exception("what is new of %s can't be told", channel.queue.name)
+
+    def look_at(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
+        for watcher in watchers:
+            self._ask(watcher)
+        channel.serve(watchers)
+
+    def _present(self) -> Mapping[Any, tuple[Channel, list[Watcher]]]:
+        """Those whose stream is open; the others are forgotten."""
+        with self._lock:
+            for key, (channel, watchers) in list(self._watched.items()):
+                present = [one for one in watchers if one.stream.open]
+                if present:
+                    self._watched[key] = (channel, present)
+                else:
+                    del self._watched[key]
+            if not self._watched:
+                self._anybody.clear()
+            return dict(self._watched)
+
+    def _ask(self, watcher: Watcher) -> None:
+        now = time.monotonic()
+        if now - watcher.asked < ASK_AGAIN:
+            return
+        try:
+            may = watcher.vouch()
+        except leaseq.LeaseqError:
+            return  # the hub ends it, where nobody can be asked for a minute
+        if may:
+            watcher.asked = now
+            self._hub.vouch(watcher.stream)
+        else:
+            self._hub.end(watcher.stream)

@@ -1,0 +1,1 @@
+"""How payloads, answers and times are shown."""

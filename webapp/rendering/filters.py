@@ -1,0 +1,148 @@
+"""What templates show values by: filters and tests for text, links, durations and times."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import nh3
+from flask import Flask
+from flask_babel import format_datetime, format_decimal, gettext
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from leaseq import Item, Json
+from leaseq.transfer import rfc3339
+from webapp.context import state
+from webapp.forms import laid_out
+from webapp.forms.limits import told
+from webapp.origins import origin_of
+from webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
+
+_markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+MAX_MARKDOWN = 65_536  # bytes of UTF-8: the time that Markdown takes may grow with their square
+_TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would tell its host who reads, and when
+
+
+def markdown(text: object) -> Markup:
+    """Markdown as harmless HTML: no script, no picture, no HTML of its own, and no more than a page shows."""
+    whole = str(text).encode("utf-8", "replace")
+    shown = rendered(whole[:MAX_MARKDOWN].decode("utf-8", "ignore"))
+    if len(whole) <= MAX_MARKDOWN:
+        return shown
+    size = format_decimal(MAX_MARKDOWN)
+    told = gettext("The rest is left out: a page shows at most %(size)s bytes of a text.", size=size)
+    return shown + Markup("<p><strong>{}</strong></p>").format(told)
+
+
+@lru_cache(maxsize=64)
+def rendered(text: str) -> Markup:
+    """Kept, since 64 kB can take seconds: 64 of the longest take about 20 MB."""
+    return Markup(nh3.clean(_markdown.render(text), tags=_TAGS))  # noqa: S704  # nh3 made it harmless
+
+
+def web_link(value: object) -> str | None:
+    """The value where it is an http or https address, which is safe to link to."""
+    if not isinstance(value, str):
+        return None
+    try:
+        parts = urlsplit(value.strip())
+    except ValueError:
+        return None
+    return value.strip() if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def media_link(value: object) -> str | None:
+    """The address where it is of an origin that pages may load pictures and sound from."""
+    link = web_link(value)
+    if link is None:
+        return None
+    return link if origin_of(link) in state().settings.media_origins else None
+
+
+_INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*")
+
+
+def picture_link(value: object) -> str | None:
+    """Like ``media_link``; a small picture may also stand in the payload itself."""
+    if isinstance(value, str) and _INLINE_PICTURE.fullmatch(value):
+        return value
+    return media_link(value)
+
+
+def is_rows(value: Json) -> bool:
+    """Whether it is a list of objects, which reads well as rows and columns."""
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def columns_of(rows: list[dict[str, Json]]) -> list[str]:
+    """The names that the rows have, each once, in the order met."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def pretty(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def is_plain(value: Json) -> bool:
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def plain(value: Json) -> str:
+    """A value that is no list or object, as a person reads it."""
+    return (
+        {None: "–", True: "yes", False: "no"}[value]
+        if value is None or value is True or value is False
+        else str(value)
+    )
+
+
+def span(seconds: float | None) -> str:
+    """A duration in the two units that matter: ``4 min 12 s``, ``2 d 3 h``."""
+    if seconds is None:
+        return "–"
+    left = max(int(seconds), 0)
+    parts: list[tuple[int, str]] = []
+    units = gettext("d"), gettext("h"), gettext("min"), gettext("s")
+    for size, unit in zip((86_400, 3_600, 60, 1), units, strict=True):
+        count, left = divmod(left, size)
+        if count or parts or size == 1:
+            parts.append((count, unit))
+    shown = [part for part in parts[:2] if part[0] or len(parts) == 1]
+    return " ".join(f"{format_decimal(count)} {unit}" for count, unit in shown)
+
+
+def time_left(until: datetime) -> float:
+    return max((until - datetime.now(UTC)).total_seconds(), 0)
+
+
+def clock(time: datetime) -> str:
+    """A time as it stands in the page until the browser tells it in the reader's own zone."""
+    return f"{format_datetime(time.astimezone(UTC), rebase=False)} UTC"
+
+
+def overdue(item: Item) -> bool:
+    """Whether its due date is past and it is still not done."""
+    return item.due is not None and item.state not in ("finished", "dead") and item.due < datetime.now(UTC)
+
+
+def init_show(app: Flask) -> None:
+    filters: Iterable[Any] = (
+        markdown, web_link, media_link, picture_link, is_rows, columns_of, laid_out, pretty,
+        is_plain, plain, span, time_left, clock, rfc3339,
+    )  # fmt: skip
+    for one in filters:
+        app.jinja_env.filters[one.__name__] = one
+    app.jinja_env.filters["told_limits"] = told
+    app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
+    app.jinja_env.tests["is_plain_value"] = is_plain
+    app.jinja_env.tests["overdue"] = overdue
+    app.jinja_env.filters["capital"] = lambda text: text[:1].upper() + text[1:]
+    app.jinja_env.filters["number"] = format_decimal  # 1,204 or 1.204, by the language
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True

@@ -1,0 +1,46 @@
+"""How a payload is shown: by the form's ``show``, else as a neat table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from leaseq import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of what a person sees of an item."""
+
+    kind: str  # text, markdown, image, audio, video, link, table, json
+    label: str
+    value: Json
+    beside: bool = False  # beside the one before it, where there is room
+
+
+def parts_of(form: Json, payload: Json) -> list[Part]:
+    """The pieces in the order of the form's ``show``; fields that the payload hasn't are left out."""
+    shown = form.get("show") if isinstance(form, dict) else None
+    if not shown:
+        return [Part("table", "", payload)]
+    parts: list[Part] = []
+    for entry in shown:
+        asked = {"field": entry} if isinstance(entry, str) else entry
+        field = str(asked.get("field", ""))
+        found, value = _at(payload, field)
+        if found:
+            label = str(asked.get("label") or asked.get("title") or "")
+            beside = asked.get("beside") is True and bool(parts)
+            parts.append(Part(str(asked.get("kind", "text")), label, value, beside))
+    return parts or [Part("table", "", payload)]
+
+
+def _at(payload: Json, field: str) -> tuple[bool, Json]:
+    """The payload's field, by its name or by a path of names with dots between."""
+    if isinstance(payload, dict) and field in payload:
+        return True, payload[field]
+    value = payload
+    for name in field.split("."):
+        if not isinstance(value, dict) or name not in value:
+            return False, None
+        value = value[name]
+    return True, value

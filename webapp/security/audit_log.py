@@ -1,0 +1,147 @@
+"""What managers do to queues and items goes into the log, whichever page or call they do it by.
+
+A view that has more to say says it by ``note``; for all others one line is written from the route, the
+form and the policy before and after, so that a new route is in the log without anybody thinking of it.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import fields
+from typing import Any
+
+from flask import Flask, Response, current_app, g, request
+from flask_babel import gettext as _
+from werkzeug.exceptions import HTTPException
+
+import leaseq
+from leaseq import LeaseqError, Policy
+from webapp.context import accounts, state
+from webapp.security.authorization import need_of
+from webapp.serving.json_request import JSON
+
+SILENT = frozenset(
+    {
+        "api.enqueue",
+        "manage.ask_late",
+        "manage.ask_many",
+        "manage.do_many",
+        "manage.look_at_file",
+        "manage.plan_import",
+        "manage.preview_settings",
+        "manage.start_settings",
+    }
+)
+"""What puts items in by REST is told by the queue's journal, item by item; what changes nothing is not told;
+what goes on for many requests tells when it begins and ends."""
+
+ACTS = {
+    "create": "made",
+    "save_settings": "set",
+    "put_queue": "set",
+    "pause": "paused",
+    "resume": "resumed",
+    "clear": "cleared",
+    "import_file": "imported",
+    "take_in": "imported",
+    "revive": "revived",
+    "revive_all": "revived",
+    "release": "released",
+    "assign": "assigned",
+    "remove": "removed",
+    "adopt": "adopted",
+}
+_TOLD = ("reason", "person", "error", "state", "token")
+_LONG = 60
+log = logging.getLogger(__name__)
+
+
+def note(what: str, about: str, detail: str = "") -> None:
+    """Write that the person of this request did ``what``, a ``kind.act``, to a person, a queue or an item."""
+    g.act_noted = True
+    accounts().log.write(g.person.name, what, about, detail)
+
+
+def noted_before() -> None:
+    """This request is one that came again: what it asked for was done, and told, the first time."""
+    g.act_noted = True
+
+
+def init_acts(app: Flask) -> None:
+    app.before_request(_before)
+    app.after_request(_after)
+
+
+def _before() -> None:
+    if not _is_act():
+        return
+    queue = (request.view_args or {}).get("q")
+    g.policy_before = _policy(queue) if queue and not _is_about_item() else None
+
+
+def _after(response: Response) -> Response:
+    if response.status_code < 400 and _is_act() and not g.get("act_noted"):
+        names = request.view_args or {}
+        act = (request.endpoint or "").partition(".")[2]
+        kind = "item" if _is_about_item() else "queue"
+        about = (
+            f"{names['q']} / {names['id']}" if kind == "item" else names.get("q") or _sent().get("name", "")
+        )
+        try:
+            note(f"{kind}.{ACTS.get(act, act)}", str(about), _detail())
+        except LeaseqError:  # the act is done, and who did it is told so
+            log.warning("the log misses %s of %s", act, g.person.name, exc_info=True)
+    return response
+
+
+def _is_about_item() -> bool:
+    return request.url_rule is not None and "/items/<" in request.url_rule.rule
+
+
+def _is_act() -> bool:
+    """A manager's request to change something. What admins do to people, the accounts write themselves."""
+    if g.get("person") is None or request.endpoint is None or request.endpoint in SILENT:
+        return False
+    changes = request.method not in ("GET", "HEAD", "OPTIONS")
+    return changes and need_of(current_app, request.endpoint) == "manager"
+
+
+def _detail() -> str:
+    sent = _sent()
+    parts = [f"{name}: {sent[name]}" for name in _TOLD if sent.get(name)]
+    chosen = request.form.getlist("id")
+    if chosen:
+        parts.append(_("%(n)s chosen", n=len(chosen)))
+    return ", ".join(_changes() + parts)
+
+
+def _sent() -> dict[str, Any]:
+    """The fields of the form, or of the JSON."""
+    try:
+        return dict(request.get_json() if request.mimetype == JSON else request.form)
+    except (LeaseqError, HTTPException):
+        return {}  # a file, or what else was streamed
+
+
+def _changes() -> list[str]:
+    before = g.get("policy_before")
+    after = _policy((request.view_args or {}).get("q")) if before else None
+    if before is None or after is None:
+        return []
+    return [
+        f"{field.name}: {_short(getattr(before, field.name))} → {_short(getattr(after, field.name))}"
+        for field in fields(Policy)
+        if getattr(before, field.name) != getattr(after, field.name)
+    ]
+
+
+def _policy(queue: str | None) -> Policy | None:
+    try:
+        return leaseq.Queue(state().client, queue).policy if queue else None
+    except LeaseqError:
+        return None  # no name of a queue, or the server is away: the view says so
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"

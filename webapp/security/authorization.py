@@ -1,0 +1,211 @@
+"""Who may call what: one look at every request, before anything else of it is read.
+
+A route says by ``needs`` which role it takes. A route that says nothing is closed to everybody, so that
+forgetting fails closed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
+
+import flask_login
+from flask import Flask, Response, current_app, g, redirect, request, session, url_for
+from flask_wtf.csrf import CSRFProtect
+from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
+from werkzeug.wrappers import Response as BaseResponse
+
+from leaseq import LeaseqError
+from webapp.context import accounts
+from webapp.security.token_scopes import refusal
+from webapp.store.accounts import ApiToken, Person, Role, at_least
+from webapp.store.accounts.sessions import SEEN_SECONDS
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+ANYONE: Literal["anyone"] = "anyone"
+Need: TypeAlias = Role | Literal["anyone"]
+
+OPEN_TO_ANYONE = frozenset(
+    {
+        "static",
+        "auth.login",
+        "auth.code",
+        "auth.provider",
+        "auth.provider_back",
+        "auth.tie",
+        "auth.setup",
+        "auth.welcome",
+        "language.choose",
+        "health.healthz",
+        "health.readyz",
+        "docs.openapi",
+        "docs.page",
+    }
+)
+"""The only endpoints that take a request without knowing whose it is."""
+
+_SENT_AT = "sent_at"
+_View = TypeVar("_View", bound=Callable[..., Any])
+csrf = CSRFProtect()
+
+
+def needs(role: Role, *, unless: Callable[[], bool] | None = None) -> Callable[[_View], _View]:
+    """Say which role a route takes, at least. ``unless`` lets in who is no person, such as a scraper."""
+
+    def mark(view: _View) -> _View:
+        view.needs = role  # type: ignore[attr-defined]
+        view.lets_in = unless  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def takes_any_size(view: _View) -> _View:
+    """Say that a route streams its body, which may then be of any size."""
+    view.takes_any_size = True  # type: ignore[attr-defined]
+    return view
+
+
+def need_of(app: Flask, endpoint: str) -> Need | None:
+    """What the endpoint takes; None where it declares nothing, and so takes nobody."""
+    if endpoint in OPEN_TO_ANYONE:
+        return ANYONE
+    found: Role | None = getattr(app.view_functions[endpoint], "needs", None)
+    return found
+
+
+class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
+    """A person as flask-login wants one. The cookie names their session, which the server can end."""
+
+    def __init__(self, person: Person, session: str) -> None:
+        self.person = person
+        self.session = session
+
+    def get_id(self) -> str:
+        return self.session
+
+
+def visitor_of(session: str) -> Visitor | None:
+    person = accounts().sessions.person(session)
+    return Visitor(person, session) if person is not None else None
+
+
+def init_gate(app: Flask) -> None:
+    manager = flask_login.LoginManager()
+    manager.session_protection = None  # it only marks a session as not fresh, which nothing here asks for
+    manager.init_app(app, add_context_processor=False)
+    manager.user_loader(visitor_of)
+    app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # the gate asks for it, after it knows who calls
+    app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
+    csrf.init_app(app)
+    app.before_request(_guard)
+    app.context_processor(lambda: {"person": _whose_page(), "at_least": at_least})
+
+
+def _whose_page() -> Person | None:
+    """Who is signed in, for the top of the page; also where the guard does not ask: there is no such page, or
+    anyone may read it."""
+    if "person" not in g and request.endpoint in (None, "docs.page"):
+        with suppress(LeaseqError):
+            _identify()
+    return cast("Person | None", g.get("person"))
+
+
+def _guard() -> BaseResponse | None:
+    if request.endpoint is None:
+        return None  # no such path or method: Flask says so
+    need = need_of(current_app, request.endpoint)
+    if need is None:
+        raise Forbidden("this route declares no role")
+    if need != ANYONE:
+        lets_in = getattr(current_app.view_functions[request.endpoint], "lets_in", None)
+        if lets_in is not None and lets_in():
+            return None
+        token = _identify()
+        if g.person is None:
+            return _ask_to_sign_in()
+        if not at_least(g.person.role, need):
+            raise Forbidden(f"this takes the role {need}; yours is {g.person.role}")
+        if isinstance(token, ApiToken):
+            _stay_within(token, need)
+        if getattr(current_app.view_functions[request.endpoint], "takes_any_size", False):
+            request.max_content_length = sys.maxsize
+        if token is not None:
+            return None
+    csrf.protect()
+    return None
+
+
+def request_check() -> Callable[[], bool]:
+    """Says, each time it is called, whether the gate would still let the present request in."""
+    app = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001  # as its docs say
+    environ = request.environ
+    return lambda: still_lets(app, environ)
+
+
+def still_lets(app: Flask, environ: WSGIEnvironment) -> bool:
+    """Whether the gate would let a request in that it let in before: for answers that go on for long."""
+    with app.request_context(environ):
+        try:
+            return _guard() is None
+        except HTTPException:
+            return False
+
+
+def _stay_within(token: ApiToken, need: Role) -> None:
+    why = refusal(token, need, request.method, (request.view_args or {}).get("q"))
+    if why is not None:
+        raise Forbidden(why)
+
+
+def _identify() -> ApiToken | Literal["unknown"] | None:
+    """Find out who calls: by a bearer token under /api, else by the session. Gives the token, if any."""
+    g.person = None
+    if not in_api() or "Authorization" not in request.headers:
+        visitor = flask_login.current_user
+        if visitor.is_authenticated:
+            g.person = visitor.person
+            _go_on()
+        return None
+    token = bearer_token()
+    caller = accounts().caller(token) if token is not None else None
+    if caller is None:
+        return "unknown"
+    g.person = caller.person
+    return caller.token
+
+
+def _go_on() -> None:
+    """A cookie lives for some days from when it was last sent. It is sent again once an hour, and not with
+    each answer: signing it costs as much as a whole move."""
+    now = int(time.time())
+    if now - session.get(_SENT_AT, 0) >= SEEN_SECONDS:
+        session[_SENT_AT] = now
+
+
+def bearer_token() -> str | None:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _ask_to_sign_in() -> Response:
+    if in_api():
+        raise Unauthorized("send a token by `Authorization: Bearer ...`, or sign in")
+    here = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()
+    return redirect(url_for("auth.login", next=here), 303)  # type: ignore[return-value]
+
+
+def _page_of_post() -> str:
+    """Where somebody goes on whose session ended while a form was open."""
+    queue = (request.view_args or {}).get("q")
+    return url_for("work.page", q=queue) if queue and request.blueprint == "work" else url_for("work.home")
+
+
+def in_api() -> bool:
+    """Whether this path is for programs: they send tokens, and get problems as JSON."""
+    return request.path.startswith("/api/") or request.path == "/metrics"

@@ -1,0 +1,21 @@
+"""What an API token opens: at most what its person may do, and of that what its scope and its queue allow."""
+
+from __future__ import annotations
+
+from webapp.store.accounts import REACH, ApiToken, Role, at_least
+
+_SAFE = ("GET", "HEAD")
+
+
+def refusal(token: ApiToken, need: Role, method: str, queue: str | None) -> str | None:
+    """Why this token does not open a call that takes the role ``need``; None where it does.
+
+    ``queue`` is the one in the call's path. A token for one queue opens no call that names none.
+    """
+    if token.scope == "read" and method not in _SAFE:
+        return "this token may only read: make one with another scope"
+    if not at_least(REACH[token.scope], need):
+        return f"this takes a token of a wider scope; the scope of this one is {token.scope}"
+    if token.queue not in (None, queue):
+        return f"this token is for the queue {token.queue!r} only"
+    return None

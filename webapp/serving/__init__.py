@@ -1,0 +1,1 @@
+"""Between gunicorn and the views: configuration, logs, metrics, proxies, limits."""

@@ -1,0 +1,93 @@
+"""What stays of a request when it is over: its id, its line in the access log, its part in the metrics."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask, Response, g, request
+from werkzeug.wsgi import ClosingIterator
+
+from webapp.serving.http_metrics import Traffic
+from webapp.serving.logging import ACCESS, REQUEST_ID
+from webapp.serving.proxy import came_by_proxy
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+HEADER = "X-Request-Id"
+NO_ROUTE = "none"  # whatever paths strangers try are one route in the figures
+_PERSON, _ROUTE = "leaseq.person", "leaseq.route"
+_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+log = logging.getLogger(ACCESS)
+
+
+def request_id(environ: WSGIEnvironment) -> str:
+    """The one that our own proxy gave it, else one of ours: nobody else chooses what stands in our log."""
+    given = environ.get("HTTP_X_REQUEST_ID", "")
+    if came_by_proxy(environ) and _ID.fullmatch(given):
+        return str(given)
+    return secrets.token_hex(8)
+
+
+class Observed:
+    """The app, with each request looked at from outside: how long until its last byte, whatever it did."""
+
+    def __init__(self, app: WSGIApplication, traffic: Traffic) -> None:
+        self._app = app
+        self._traffic = traffic
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        began = time.perf_counter()
+        id = environ[REQUEST_ID] = request_id(environ)
+        statuses: list[str] = []
+
+        def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[..., Any]:
+            statuses.append(status)
+            return start_response(status, [*headers, (HEADER, id)], exc_info)
+
+        def done() -> None:
+            self._note(environ, int(statuses[-1][:3]) if statuses else 500, time.perf_counter() - began)
+
+        return ClosingIterator(self._app(environ, start), done)
+
+    def _note(self, environ: WSGIEnvironment, status: int, seconds: float) -> None:
+        route, method = environ.get(_ROUTE, NO_ROUTE), environ["REQUEST_METHOD"]
+        self._traffic.count(route, method, status, seconds)
+        if log.isEnabledFor(logging.INFO):
+            # Without the query: links that set a password carry their secret there.
+            path = environ.get("PATH_INFO", "").encode("latin-1", "replace").decode("utf-8", "replace")
+            said = {
+                "method": method,
+                "path": path,
+                "route": route,
+                "status": status,
+                "ms": round(seconds * 1000, 1),
+                "person": environ.get(_PERSON),
+                "address": environ.get("REMOTE_ADDR"),
+                "request_id": environ[REQUEST_ID],
+            }
+            log.info("answered", extra={"said": said})
+
+
+def as_route(environ: WSGIEnvironment, route: str) -> None:
+    """Count a request as one of this route, where the app is not asked."""
+    environ[_ROUTE] = route
+
+
+def _tell(response: Response) -> Response:
+    """What only the app knows: which route it was, and whose request."""
+    person = g.get("person")
+    request.environ[_ROUTE] = request.url_rule.rule if request.url_rule else NO_ROUTE
+    request.environ[_PERSON] = person.name if person else None
+    return response
+
+
+def init_observing(app: Flask, traffic: Traffic) -> None:
+    app.after_request(_tell)
+    app.wsgi_app = Observed(app.wsgi_app, traffic)  # type: ignore[method-assign]

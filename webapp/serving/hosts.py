@@ -1,0 +1,38 @@
+"""The host that a request names, where a setting says which may be named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from flask import Flask, request
+
+from webapp.serving.problem import Problem
+
+PROBES = frozenset({"health.healthz", "health.readyz"})
+"""Asked by what runs the app, which knows it by an address of its own."""
+
+_PORT = re.compile(r":[0-9]*\Z")
+
+
+def init_hosts(app: Flask, allowed: Sequence[str]) -> None:
+    """Refuse what names another host than these; ``.example.org`` is that one and all below it.
+
+    Flask's TRUSTED_HOSTS refuses capital letters, IPv6 addresses and probes, and leaves no way to show a
+    page.
+    """
+    names = tuple(name.lower() for name in allowed)
+
+    def check() -> None:
+        host = _PORT.sub("", request.host).lower()
+        if request.endpoint not in PROBES and not any(_matches(host, name) for name in names):
+            limit = "a host that LEASEQ_ALLOWED_HOSTS names"
+            detail = f"this place has another name: {limit} is answered"
+            raise Problem(400, "invalid", detail, field="Host", limit=limit)
+
+    if names:
+        app.before_request(check)
+
+
+def _matches(host: str, name: str) -> bool:
+    return host in (name, name.removeprefix(".")) or (name.startswith(".") and host.endswith(name))

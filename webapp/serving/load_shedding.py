@@ -1,0 +1,62 @@
+"""More requests than can be served: those that waited too long are turned away, and nothing of them is done.
+
+So the others are answered as fast as ever. Whoever is turned away is told when to send it again.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from flask import Flask, Response
+
+from webapp.serving.access_log import as_route
+from webapp.serving.http_metrics import Traffic
+from webapp.serving.queue_time import WAITED, Patience
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+AGAIN = (2, 6)  # seconds: not all come back at once
+ROUTE = "shed"
+ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})  # whoever looks after the place has to see
+PARTS = "/static/"  # of pages that were served
+
+
+class Shedding:
+    """The app, behind a door that closes while there are too many."""
+
+    def __init__(
+        self,
+        app: Flask,
+        inner: WSGIApplication,
+        seconds: float,
+        traffic: Traffic,
+        answer: Callable[[int], Response],
+    ) -> None:
+        self._app, self._inner, self._answer = app, inner, answer
+        self._patience = Patience(seconds)
+        self._traffic = traffic
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        waited = WAITED.get()
+        self._traffic.waited(waited)
+        is_over = self._patience.is_over(waited, time.monotonic())
+        path = environ.get("PATH_INFO", "")
+        if not is_over or path in ALWAYS or path.startswith(PARTS):
+            return self._inner(environ, start_response)
+        self._traffic.shed()
+        as_route(environ, ROUTE)
+        with self._app.request_context(environ):
+            response = self._answer(random.randint(*AGAIN))  # noqa: S311 - nothing secret
+        return response(environ, start_response)
+
+
+def init_shedding(app: Flask, seconds: float, traffic: Traffic, answer: Callable[[int], Response]) -> None:
+    """Shed what waited longer than ``seconds`` for a thread of gunicorn's; 0: nothing.
+
+    ``answer`` makes the answer to a request that is shed, and may be sent again in so many seconds.
+    """
+    app.wsgi_app = Shedding(app, app.wsgi_app, seconds, traffic, answer)  # type: ignore[method-assign]

@@ -1,0 +1,110 @@
+"""Log lines: one a record, as text or as JSON, with nothing in them that could pass for another line.
+
+What comes from outside (paths, names, messages of errors) is escaped here, in the one place where lines are
+made, so that nobody else has to think of it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from flask import has_request_context, request
+from gunicorn.glogging import Logger
+
+Kind = Literal["text", "json"]
+
+VARIABLE = "LEASEQ_LOG"
+ACCESS = "leaseq.access"
+REQUEST_ID = "leaseq.request_id"
+"""Where a request's id stands in its WSGI environment."""
+
+
+def escaped(text: str) -> str:
+    """The text in one line of printable characters: line ends, escape sequences and the like as ``\\n``."""
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape", "surrogatepass").decode() for one in text
+    )
+
+
+def _time(record: logging.LogRecord) -> str:
+    at = datetime.fromtimestamp(record.created, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _request_id(record: logging.LogRecord) -> str | None:
+    """Of the request that the line is about, or during which it was written."""
+    said: dict[str, Any] = getattr(record, "said", {})
+    found = said.get("request_id") or (request.environ.get(REQUEST_ID) if has_request_context() else None)
+    return str(found) if found else None
+
+
+class AsText(logging.Formatter):
+    """For a person: time, level, who says it, what; then ``name=value``. Lines of a traceback have a bar."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said: dict[str, Any] = {**getattr(record, "said", {}), "request_id": _request_id(record)}
+        words = [_time(record), record.levelname.lower(), f"{record.name}:", escaped(record.getMessage())]
+        words += [f"{name}={_shown(value)}" for name, value in said.items() if value is not None]
+        lines = [" ".join(words)]
+        if record.exc_info:
+            lines += [f"  | {escaped(line)}" for line in self.formatException(record.exc_info).split("\n")]
+        return "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    return json.dumps(escaped(value), ensure_ascii=False) if isinstance(value, str) else str(value)
+
+
+class AsJson(logging.Formatter):
+    """For a program: one object a line, in ASCII."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "said", {}),
+            "request_id": _request_id(record),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps({name: value for name, value in line.items() if value is not None})
+
+
+FORMATTERS: dict[str, type[logging.Formatter]] = {"text": AsText, "json": AsJson}
+
+
+def log_to_stderr(kind: str, level: int) -> None:
+    """Send all that is logged in this process to standard error; a kind that there isn't is text."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(FORMATTERS.get(kind, AsText)())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    logging.captureWarnings(True)
+
+
+class ServerLogger(Logger):  # type: ignore[misc]  # gunicorn carries no types
+    """gunicorn's own messages among ours, in the same form. The app writes the access log: it knows who."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        self.error_log.handlers.clear()
+        self.error_log.propagate = True
+        log_to_stderr(os.environ.get(VARIABLE, "text"), self.loglevel)
+
+    def exception(self, msg: object, *args: Any, **kwargs: Any) -> None:
+        """A client that was too slow (webapp/serving/gunicorn_conf.py) is no failure of ours, and gets no
+        traceback."""
+        if isinstance(sys.exc_info()[1], TimeoutError):
+            self.debug("closed the connection of a client that was too slow")
+        else:
+            super().exception(msg, *args, **kwargs)

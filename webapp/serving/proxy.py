@@ -1,0 +1,99 @@
+"""Whose word counts for where a request came from: our own proxies' X-Forwarded-*, nobody else's."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import TYPE_CHECKING
+
+from flask import Response, request
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from leaseq import Client, LeaseqError
+from leaseq.doctor import note_undeclared_proxy
+from webapp.serving.hosts import PROBES
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+Network = IPv4Network | IPv6Network
+
+_CAME_BY_PROXY = "leaseq.by_proxy"
+
+
+def came_by_proxy(environ: WSGIEnvironment) -> bool:
+    return bool(environ.get(_CAME_BY_PROXY))
+
+
+_FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded")
+_NOTED_EVERY = 3_600  # seconds; `leaseq doctor` forgets after two hours
+
+log = logging.getLogger(__name__)
+
+
+class Undeclared:
+    """Notes for `leaseq doctor` that requests come by a proxy which the settings do not declare.
+
+    Anybody may send such a header; what comes from an address of the own network hardly does so by itself.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._noted_at: float | None = None
+
+    def after(self, response: Response) -> Response:
+        if came_by_proxy(request.environ) or request.endpoint in PROBES:
+            return response
+        header = next((name for name in _FORWARDED if name in request.headers), None)
+        if header is not None and _is_near(request.remote_addr):
+            self._note(request.remote_addr or "a unix socket", header)
+        return response
+
+    def _note(self, address: str, header: str) -> None:
+        now = time.monotonic()
+        if self._noted_at is not None and now - self._noted_at < _NOTED_EVERY:
+            return
+        self._noted_at = now
+        log.warning(
+            "requests come by a proxy at %s that is not declared (it sends %s): all people have its address "
+            "here. Set LEASEQ_TRUSTED_PROXIES and LEASEQ_PROXY_ADDRESSES",
+            address,
+            header,
+        )
+        try:
+            note_undeclared_proxy(self._client, address, header)
+        except LeaseqError:
+            self._noted_at = None  # the next request tries again
+
+
+def _is_near(address: str | None) -> bool:
+    """Whether it is of this machine or a private network, where proxies are. A unix socket has none."""
+    try:
+        return ip_address(address or "127.0.0.1").is_private
+    except ValueError:
+        return False
+
+
+class Proxies:
+    """Lets ``hops`` proxies that connect from ``networks`` say who asks. The headers of others do nothing."""
+
+    def __init__(self, app: WSGIApplication, hops: int, networks: Sequence[Network]) -> None:
+        self._app = app
+        self._networks = networks if hops else ()
+        self._fixed = ProxyFix(app, x_for=hops, x_proto=hops, x_host=hops)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if not self._ours(environ.get("REMOTE_ADDR", "")):
+            return self._app(environ, start_response)
+        environ[_CAME_BY_PROXY] = True
+        return self._fixed(environ, start_response)
+
+    def _ours(self, address: str) -> bool:
+        """A unix socket has no address: whoever reaches it is on this machine."""
+        try:
+            found = ip_address(address or "127.0.0.1")
+        except ValueError:
+            return False
+        return any(found in network for network in self._networks)

@@ -1,0 +1,41 @@
+"""People, their roles and skills, password and token hashes, and the managers' log.
+
+They live in the same server as the queues, under keys of their own. This is the only package of the web
+app that spells keys.
+"""
+
+from webapp.store.accounts.accounts import Accounts, Caller
+from webapp.store.accounts.log import LogEntry, LogPage
+from webapp.store.accounts.model import (
+    REACH,
+    ROLES,
+    SCOPES,
+    WHOLE,
+    ApiToken,
+    Invitation,
+    Person,
+    Role,
+    Scope,
+    at_least,
+)
+from webapp.store.accounts.passwords import MAX_PASSWORD, MIN_PASSWORD, Passwords
+
+__all__ = [
+    "MAX_PASSWORD",
+    "MIN_PASSWORD",
+    "REACH",
+    "ROLES",
+    "SCOPES",
+    "WHOLE",
+    "Accounts",
+    "ApiToken",
+    "Caller",
+    "Invitation",
+    "LogEntry",
+    "LogPage",
+    "Passwords",
+    "Person",
+    "Role",
+    "Scope",
+    "at_least",
+]

@@ -1,0 +1,205 @@
+"""What the pages, REST and the command line do with people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from leaseq import Invalid, Lease, validation
+from webapp.store.accounts import keys
+from webapp.store.accounts.leases import held_by, held_counts, take_back
+from webapp.store.accounts.model import WHOLE, ApiToken, Person, checked_days, checked_role, checked_scope
+from webapp.store.accounts.provider import ProviderSignIn
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A program that sent a token: for whom it acts, and within what."""
+
+    person: Person
+    token: ApiToken
+
+
+class Accounts(ProviderSignIn):
+    """People and what they may do. ``by`` is who makes a change; it goes into the managers' log."""
+
+    # People
+
+    def find(self, name: str) -> Person | None:
+        record = self._people.find(name)
+        return record.person() if record else None
+
+    def get(self, name: str) -> Person:
+        """The person of this name, or NoSuchPerson."""
+        return self._people.get(name).person()
+
+    def people(self) -> list[Person]:
+        """Everybody, by name."""
+        return [record.person() for record in self._people.all()]
+
+    def who_works(self, name: str) -> str:
+        """The name again, where somebody has it who may sign in: only they can be given an item."""
+        found = self.find(name)
+        if found is None or found.disabled:
+            why = "is disabled" if found else "has no account"
+            raise Invalid("person", "somebody with an account that is not disabled", f"{name!r} {why}")
+        return found.name
+
+    def add(
+        self,
+        name: str,
+        *,
+        by: str,
+        role: str = "worker",
+        skills: Iterable[str] = (),
+        password: str | None = None,
+    ) -> Person:
+        """A new person. Without a password they can't sign in until one is set, by a link for instance."""
+        record = self._new(name, role, skills, password)
+        self._people.add(record)
+        self.log.write(by, "person.added", record.name, record.role)
+        return record.person()
+
+    def change(
+        self,
+        name: str,
+        *,
+        by: str,
+        role: str | None = None,
+        skills: Iterable[str] | None = None,
+        disabled: bool | None = None,
+    ) -> Person:
+        """Change what is given. Who is disabled is signed out everywhere, their tokens stop working, and what
+        they hold waits for others at once."""
+        changes: dict[str, Any] = {}
+        if role is not None:
+            changes["role"] = checked_role(role)
+        if skills is not None:
+            changes["skills"] = validation.skills(skills)
+        if disabled is not None:
+            changes["disabled"] = disabled
+        before = self._people.get(name)
+        name = before.name
+        person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
+        said = [
+            f"{field}: {_shown(getattr(before, field))} → {_shown(value)}"
+            for field, value in changes.items()
+            if field != "disabled" and getattr(before, field) != value
+        ]
+        if said:
+            self.log.write(by, "person.changed", name, ", ".join(said))
+        if disabled is not None and disabled != before.disabled:
+            self.log.write(by, "person.disabled" if disabled else "person.enabled", name)
+        if disabled:
+            take_back(self._client, name, by=by)
+        return person
+
+    def held_by(self, name: str) -> list[Lease]:
+        """What a person holds in all queues."""
+        return held_by(self._client, name)
+
+    def held_counts(self, names: Sequence[str]) -> Counter[str]:
+        """How many leases each of these people holds."""
+        return held_counts(self._client, names)
+
+    def signed_in(self) -> dict[str, datetime]:
+        """When each person last signed in."""
+        with self._client.translating():
+            found = self._redis.hgetall(keys.SIGNED_IN)
+        return {name.decode(): datetime.fromtimestamp(int(at), UTC) for name, at in found.items()}
+
+    # Signing in
+
+    def verify(self, name: str, password: str) -> Person | None:
+        """The person, where the password is theirs and they may sign in. It takes as long where not."""
+        record = self._people.find(name)
+        if not self._passwords.matches(password, record.password if record else None):
+            return None
+        if record is None or record.password is None or record.disabled:
+            return None
+        renewed = self._passwords.renewed(password, record.password)
+        if renewed is not None:
+            self._people.rehash(record.name, record.password, renewed)
+        return record.person()
+
+    def set_password(self, name: str, password: str, *, by: str) -> Person:
+        """A new password. It ends every session of the person."""
+        name = self._people.get(name).name
+        hashed = self._passwords.hash(password, name)
+        record = self._people.change(name, end_sessions=True, password=hashed)
+        self._tell(name, "sign-in.password-set", by=by)
+        return record.person()
+
+    def end_sessions(self, name: str, *, by: str) -> Person:
+        """Sign a person out everywhere."""
+        name = self._people.get(name).name
+        person = self._people.change(name, end_sessions=True).person()
+        self.log.write(by, "sign-in.sessions-ended", name)
+        return person
+
+    def turn_on_factor(self, name: str, code: str) -> tuple[Person, list[str]]:
+        """Ask this person for codes from now on. It ends their sessions; gives their recovery codes."""
+        codes = self.factors.confirm(name, code)
+        person = self._people.change(name, end_sessions=True).person()
+        self._tell(name, "sign-in.factor-on", by=name)
+        return person, codes
+
+    def turn_off_factor(self, name: str, *, by: str) -> bool:
+        """Ask for no codes any more: their own wish, or an admin's when the device is lost."""
+        had = self.factors.remove(name)
+        if had:
+            self._tell(name, "sign-in.factor-off", by=by)
+        return had
+
+    # API tokens
+
+    def create_token(
+        self,
+        person: str,
+        name: str,
+        *,
+        by: str,
+        scope: str | None = None,
+        queue: str | None = None,
+        days: int | None = None,
+    ) -> str:
+        """A token that acts as the person, in the clear: nobody can read it again. Without a scope it may do
+        all that their role may, without days it works until it is revoked. None for who is disabled."""
+        found = self._people.get(person)
+        if found.disabled:
+            why = f"{person!r} is disabled, and their token would not work: enable them on the page People"
+            raise Invalid("person", "somebody with an account that is not disabled", why)
+        wanted = checked_scope(scope or WHOLE[found.role], found.role)
+        only = validation.queue_name(queue) if queue else None
+        token = self._tokens.create(found.name, name, wanted, only, checked_days(days))
+        said = ", ".join(filter(None, (name.strip(), wanted, only)))
+        self._tell(found.name, "token.made", by=by, detail=said)
+        return token
+
+    def caller(self, token: str) -> Caller | None:
+        """Who calls by this token, while it works."""
+        found = self._tokens.use(token)
+        record = self._people.find(found.person) if found is not None else None
+        return Caller(record.person(), found) if found and record and not record.disabled else None
+
+    def tokens(self, person: str | None = None) -> list[ApiToken]:
+        return self._tokens.of(person)
+
+    def revoke_token(self, id: str, *, by: str, person: str | None = None) -> ApiToken:
+        token = self._tokens.revoke(id, person)
+        self.log.write(by, "token.revoked", token.person, token.name)
+        return token
+
+    def revoke_tokens(self, person: str, *, by: str) -> int:
+        """End all tokens of a person at once. How many worked until then."""
+        count = self._tokens.revoke_all(person)
+        if count:
+            self.log.write(by, "token.all-revoked", person, str(count))
+        return count
+
+
+def _shown(value: object) -> str:
+    return " ".join(value) or "–" if isinstance(value, tuple) else str(value)

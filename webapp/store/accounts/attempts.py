@@ -1,0 +1,132 @@
+"""Failed sign-ins, counted in the server so that all web processes count together.
+
+Only failures count: a whole office behind one address may sign in at nine. A name is counted together
+with the address that tries it, so that a stranger can't lock out somebody who is elsewhere.
+
+Wrong codes of the second factor slow the next ones down: by name and address, and later by name alone,
+wherever they come from, since who tries codes has the password already.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
+
+from leaseq import Client
+from webapp.store.accounts import keys
+from webapp.store.accounts.secret import digest
+
+WINDOW_SECONDS = 300
+PER_NAME = 10
+PER_ADDRESS = 60
+CODES_HERE = 5
+"""So many wrong codes of a person from one address in a row cost no time."""
+CODES_ANYWHERE = 20
+"""And so many from all addresses together."""
+FIRST_WAIT_SECONDS = 10
+LONGEST_WAIT_SECONDS = 900
+_SLOW_SECONDS = 86_400
+Counter = tuple[str, int]
+"""What is counted, and up to how many within the window."""
+
+
+def of_password(name: str, address: str) -> list[Counter]:
+    place = _place(address)
+    return [(digest(f"name {place} {name}"), PER_NAME), (digest(f"address {place}"), PER_ADDRESS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Too many tries: how long to wait, and whether this is the first that is told so."""
+
+    seconds: int
+    is_first: bool
+
+
+def _place(address: str) -> str:
+    """Whoever has one IPv6 address has all of its network of 64 bits, and could take another for each try."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return str(ip_network((found, 64), strict=False)) if isinstance(found, IPv6Address) else address
+
+
+def _slowed(name: str, address: str) -> list[Counter]:
+    here, anywhere = digest(f"code {_place(address)} {name}"), digest(f"code {name}")
+    return [(here, CODES_HERE), (anywhere, CODES_ANYWHERE)]
+
+
+def _wait_after(count: int, free: int) -> int:
+    """Seconds from the try of this number, in a row of wrong ones, to the next."""
+    if count < free:
+        return 0
+    doubled = min(count - free, LONGEST_WAIT_SECONDS.bit_length())
+    return min(FIRST_WAIT_SECONDS << doubled, LONGEST_WAIT_SECONDS)
+
+
+class Attempts:
+    """A try counts before it is made and is taken off when it was right, so that many at once are no more
+    than the limit either. Passwords are counted in fixed windows: a counter goes with its window."""
+
+    def __init__(self, client: Client, clock: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._clock = clock
+
+    def begin(self, counters: list[Counter]) -> Refused | None:
+        """Count a try of a password, or refuse it."""
+        counts = self._add(counters, 1)
+        over = [counter for counter, count in zip(counters, counts, strict=True) if count > counter[1]]
+        if not over:
+            return None
+        self._add(counters, -1)
+        with self._client.translating():
+            waits = [int(self._redis.ttl(keys.failures(name))) for name, _ in over]
+        return self._refused(max(1, *waits), over)
+
+    def forgive(self, counters: list[Counter]) -> None:
+        """Take a try off again: it was right."""
+        self._add(counters, -1)
+
+    def begin_code(self, name: str, address: str) -> Refused | None:
+        """Count a try of a code, which sets when the next may be made, or refuse it."""
+        counters, now = _slowed(name, address), self._clock()
+
+        def count(pipe: Any) -> float:
+            kept = [(pipe.get(keys.slowed(of)) or b"0 0").split() for of, _ in counters]
+            wait = max(float(until) for _, until in kept) - now
+            pipe.multi()
+            if wait <= 0:
+                for (of, free), (before, _) in zip(counters, kept, strict=True):
+                    tries = int(before) + 1
+                    until = now + _wait_after(tries, free)
+                    pipe.set(keys.slowed(of), f"{tries} {until}", ex=_SLOW_SECONDS)
+            return wait
+
+        watched = [keys.slowed(of) for of, _ in counters]
+        with self._client.translating():
+            wait: float = self._redis.transaction(count, *watched, value_from_callable=True)
+        return self._refused(math.ceil(wait), counters[:1]) if wait > 0 else None
+
+    def forgive_code(self, name: str, address: str) -> None:
+        """The code was right: the next wrong one is the first again."""
+        with self._client.translating():
+            self._redis.delete(*(keys.slowed(of) for of, _ in _slowed(name, address)))
+
+    def _refused(self, seconds: int, over: list[Counter]) -> Refused:
+        with self._client.translating():
+            is_first = self._redis.set(keys.refused(over[0][0]), 1, ex=WINDOW_SECONDS, nx=True)
+        return Refused(seconds, bool(is_first))
+
+    def _add(self, counters: list[Counter], amount: int) -> list[int]:
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            for name, _ in counters:
+                pipe.set(keys.failures(name), 0, ex=WINDOW_SECONDS, nx=True)
+                pipe.incr(keys.failures(name), amount)
+            return [int(count) for count in pipe.execute()[1::2]]

@@ -1,0 +1,53 @@
+"""What every room of the accounts builds on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaseq import Client
+from webapp.store.accounts import keys
+from webapp.store.accounts.attempts import Attempts
+from webapp.store.accounts.factors import Factors
+from webapp.store.accounts.invitations import Invitations
+from webapp.store.accounts.links import Links
+from webapp.store.accounts.log import Log
+from webapp.store.accounts.passwords import Passwords
+from webapp.store.accounts.people import People
+from webapp.store.accounts.sessions import SESSION_SECONDS, Sessions
+from webapp.store.accounts.sign_ins import SignIns
+from webapp.store.accounts.tokens import Tokens
+
+PROBE_SECONDS = 60
+
+
+class Base:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        passwords: Passwords | None = None,
+        session_seconds: int = SESSION_SECONDS,
+    ) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._people = People(client)
+        self._tokens = Tokens(client)
+        self._passwords = passwords or Passwords()
+        self._invitations = Invitations(client)
+        self._links = Links(client)
+        self.attempts = Attempts(client)
+        self.factors = Factors(client)
+        self.log = Log(client)
+        self.sign_ins = SignIns(client, self._people, self.log)
+        self.sessions = Sessions(client, session_seconds)
+
+    def check_writes(self) -> None:
+        """Return where the server takes a write; else raise ServerUnavailable or ServerRefused. One that is
+        full, read-only or without its replicas still answers what only reads."""
+        with self._client.translating():
+            self._redis.set(keys.PROBE, 1, ex=PROBE_SECONDS)
+
+    def _tell(self, name: str, what: str, *, by: str, detail: str = "") -> None:
+        """Write a change of how somebody signs in into the log, and tell them at their next sign-in."""
+        self.log.write(by, what, name, detail)
+        self.sign_ins.tell(name, what, by=by, detail=detail)

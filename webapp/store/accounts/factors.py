@@ -1,0 +1,140 @@
+"""The second factor: a code of six digits that a person's device shows, new every half minute (RFC 6238)."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pyotp
+
+from leaseq import Client, Invalid
+from webapp.store.accounts import keys
+from webapp.store.accounts.secret import digest
+
+ISSUER = "leaseq"
+RECOVERY_CODES = 10
+OFFER_SECONDS = 900
+_STEP = 30
+_DRIFT = 1  # a code is good for half a minute before and after its own: devices' clocks differ
+_USED_SECONDS = 300
+_RECOVERY_BYTES = 15  # 120 random bits: nobody guesses one from its hash, however fast they try
+_GROUP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """That somebody has one. The secret stays here."""
+
+    since: datetime
+    recovery_codes: int  # those that are left
+
+
+class Factors:
+    def __init__(self, client: Client, clock: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._clock = clock
+
+    def find(self, name: str) -> Factor | None:
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=False)
+            pipe.hget(keys.FACTORS, name)
+            pipe.hlen(keys.recovery(name))
+            raw, left = pipe.execute()
+        return Factor(datetime.fromtimestamp(json.loads(raw)["since"], UTC), left) if raw else None
+
+    def who(self) -> set[str]:
+        """The names of those who have one."""
+        with self._client.translating():
+            return {name.decode() for name in self._redis.hkeys(keys.FACTORS)}
+
+    def offer(self, name: str) -> str:
+        """A secret for the person's device, for 15 minutes. It counts once they confirm it by a code."""
+        key = keys.factor_offered(name)
+        with self._client.translating():
+            self._redis.set(key, pyotp.random_base32(), ex=OFFER_SECONDS, nx=True)
+            return str(self._redis.get(key).decode())
+
+    def offered(self, name: str) -> str | None:
+        with self._client.translating():
+            found = self._redis.get(keys.factor_offered(name))
+        return found.decode() if found else None
+
+    def confirm(self, name: str, code: str) -> list[str]:
+        """Turn it on by a code of the offered secret. Gives the recovery codes, in the clear this once."""
+        secret = self.offered(name)
+        if secret is None:
+            raise Invalid("code", "a code within 15 minutes", "That took more than 15 minutes: begin again.")
+        if not self._is_code(name, secret, code):
+            raise Invalid("code", "the six digits that your device shows now", _WRONG)
+        codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
+        record = json.dumps({"secret": secret, "since": self._clock()})
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.hset(keys.FACTORS, name, record)
+            pipe.delete(keys.factor_offered(name), keys.recovery(name))
+            pipe.hset(keys.recovery(name), mapping=dict.fromkeys(map(_hashed, codes), 1))
+            pipe.execute()
+        return codes
+
+    def accepts(self, name: str, code: str) -> bool:
+        """Whether it is a code of the person's device, or a recovery code; each counts once."""
+        with self._client.translating():
+            raw = self._redis.hget(keys.FACTORS, name)
+        if raw is None:
+            return False
+        if self._is_code(name, json.loads(raw)["secret"], code):
+            return True
+        with self._client.translating():
+            return bool(self._redis.hdel(keys.recovery(name), _hashed(code)))
+
+    def remove(self, name: str) -> bool:
+        """False where they had none."""
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.hdel(keys.FACTORS, name)
+            pipe.delete(keys.factor_offered(name), keys.recovery(name))
+            return bool(pipe.execute()[0])
+
+    def _is_code(self, name: str, secret: str, code: str) -> bool:
+        """A code that was seen on its way can't be used again: the first use takes it."""
+        step = _step_of(secret, code, self._steps())
+        if step is None:
+            return False
+        with self._client.translating():
+            return bool(self._redis.set(keys.code_used(name, step), 1, ex=_USED_SECONDS, nx=True))
+
+    def _steps(self) -> range:
+        now = int(self._clock()) // _STEP
+        return range(now - _DRIFT, now + _DRIFT + 1)
+
+
+_WRONG = "That is not the code of now. Wait for the next one, and see that your device's clock is right."
+
+
+def provisioning_uri(name: str, secret: str) -> str:
+    """What the QR code holds."""
+    return pyotp.TOTP(secret).provisioning_uri(name=name, issuer_name=ISSUER)
+
+
+def _step_of(secret: str, code: str, steps: Iterable[int]) -> int | None:
+    given = "".join(code.split()).encode("utf-8", "replace")
+    totp = pyotp.TOTP(secret)
+    matching = [step for step in steps if hmac.compare_digest(totp.generate_otp(step).encode(), given)]
+    return matching[0] if matching else None
+
+
+def _recovery_code() -> str:
+    plain = base64.b32encode(secrets.token_bytes(_RECOVERY_BYTES)).decode().lower()
+    return "-".join(plain[at : at + _GROUP] for at in range(0, len(plain), _GROUP))
+
+
+def _hashed(code: str) -> str:
+    return digest("".join(one for one in code.lower() if one.isalnum()))

@@ -1,0 +1,95 @@
+"""Every key of the accounts, all in one slot of a cluster. No queue can have this name: it has an '@'."""
+
+from __future__ import annotations
+
+SCHEMA = 1  # in each person's record: no request is let in without one, so all else here is covered by it
+
+_BASE = "leaseq:{@accounts}:"
+
+PEOPLE = _BASE + "people"  # hash: name -> record (JSON)
+TOKENS = _BASE + "tokens"  # hash: SHA-256 of a token -> record (JSON)
+TOKENS_USED = _BASE + "tokens-used"  # hash: SHA-256 of a token -> when it was last used, in seconds
+SETUP = _BASE + "setup"  # string: SHA-256 of the set-up token, gone after a day
+LOG = _BASE + "log"  # stream: who changed what
+SIGN_INS = (
+    _BASE + "sign-ins"
+)  # stream: sign-ins that were done, failed or refused; not in LOG, which they would flood
+FAILED = _BASE + "failed"  # hash: name -> how many sign-ins failed since they last signed in
+SIGNED_IN = _BASE + "signed-in"  # hash: name -> when they last signed in, in seconds
+FACTORS = _BASE + "factors"  # hash: name -> the second factor (JSON)
+INVITATIONS = _BASE + "invitations"  # hash: SHA-256 of its token -> an open invitation (JSON)
+PROBE = _BASE + "probe"  # string: written to see whether the server takes writes, gone after a minute
+SUBJECTS = _BASE + "subjects"  # hash: name -> SHA-256 of who they are at the identity provider
+
+
+def link(digest: str) -> str:
+    """String: who may set a password by this link (JSON), gone after three days."""
+    return f"{_BASE}link:{digest}"
+
+
+def tie_allowed(name: str) -> str:
+    """String: by whom the account may be tied to an identity provider without its password (JSON), gone
+    after three days."""
+    return f"{_BASE}tie-allowed:{name}"
+
+
+def invitation(digest: str) -> str:
+    """String: there while this invitation may be used."""
+    return f"{_BASE}invitation:{digest}"
+
+
+def session(digest: str) -> str:
+    """String: "seconds name", when it was last seen and whose it is; gone when it ends or is left alone."""
+    return f"{_BASE}session:{digest}"
+
+
+def factor_offered(name: str) -> str:
+    """String: the secret of a second factor that the person did not confirm yet, gone after 15 minutes."""
+    return f"{_BASE}factor-offered:{name}"
+
+
+def recovery(name: str) -> str:
+    """Hash: the SHA-256 of each recovery code that was not used -> 1."""
+    return f"{_BASE}recovery:{name}"
+
+
+def code_used(name: str, step: int) -> str:
+    """String: there where the person used the code of this half minute."""
+    return f"{_BASE}code-used:{step}:{name}"
+
+
+def news(name: str) -> str:
+    """List: what the person is told at their next sign-in (JSON), the latest first, ten at most."""
+    return f"{_BASE}news:{name}"
+
+
+def slowed(of: str) -> str:
+    """String: "count until", how many codes were wrong in a row and when the next may be tried; gone a day
+    after the last."""
+    return f"{_BASE}slowed:{of}"
+
+
+def refused(of: str) -> str:
+    """String: there while the log has said that this counter is over its limit."""
+    return f"{_BASE}refused:{of}"
+
+
+def failures(of: str) -> str:
+    """String: how many sign-ins failed, gone with its window."""
+    return f"{_BASE}failures:{of}"
+
+
+def day_of(date: str, person: str) -> str:
+    """Hash: "queue counter" -> how many, or milliseconds; gone after 400 days (webapp/store/activity.py)."""
+    return f"{_BASE}day:{date}:{person}"
+
+
+def who_worked(date: str) -> str:
+    """Set: the people who have a hash for this day."""
+    return f"{_BASE}worked:{date}"
+
+
+def recent(person: str) -> str:
+    """Sorted set: "how queue token id" of what they let go, by when; gone within two days of the
+    last."""
+    return f"{_BASE}recent:{person}"

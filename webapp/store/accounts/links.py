@@ -1,0 +1,49 @@
+"""One-time links by which a person chooses a password: shown once, kept as a hash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from leaseq import Client
+from webapp.store.accounts import keys
+from webapp.store.accounts.people import Record, may_let_in
+from webapp.store.accounts.secret import digest, new_secret
+
+LINK_SECONDS = 3 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """For whom it was made, at which version of theirs, and by whom."""
+
+    name: str
+    version: int
+    by: str
+
+    def opens(self, people: Mapping[str, Record]) -> bool:
+        """Not once the person has another password, was signed out everywhere or disabled, nor when who made
+        it lost the right to."""
+        found = people.get(self.name)
+        return found is not None and found.version == self.version and may_let_in(self.by, people)
+
+
+class Links:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+
+    def make(self, link: Link) -> str:
+        """The link's token, in the clear this once."""
+        token = new_secret()
+        with self._client.translating():
+            self._redis.set(keys.link(digest(token)), json.dumps(asdict(link)), ex=LINK_SECONDS)
+        return token
+
+    def find(self, token: str) -> Link | None:
+        """What was made under this token, until it is spent or too old."""
+        with self._client.translating():
+            found = self._redis.get(keys.link(digest(token)))
+        return Link(**json.loads(found)) if found else None

@@ -1,0 +1,109 @@
+"""The managers' log: who changed what about whom, and who signed in or failed to.
+
+Sign-ins have a stream of their own: strangers write there too, and can't push out what managers did.
+
+``what`` is a code, ``kind.act``: the page has words for it, and filters by its kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from leaseq import Client, Invalid
+from webapp.store.accounts import keys
+
+LOG_LENGTH = 50_000
+MAX_DETAIL = 500
+_MARK = "s"  # at the end of the cursor of a sign-in
+_LOOK = 500  # entries of one call to the server
+_SIGN_INS = frozenset({"sign-in.done", "sign-in.failed", "sign-in.limited"})
+_LOOKS = 10  # calls of one page, whatever the filter leaves out
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    cursor: str
+    at: datetime
+    by: str
+    what: str
+    about: str
+    detail: str
+
+    @property
+    def kind(self) -> str:
+        return self.what.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    entries: tuple[LogEntry, ...]
+    after: str | None  # where the next page begins; None: there is no more
+
+
+class Log:
+    """Takes entries and gives them back, the latest first."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def write(self, by: str, what: str, about: str, detail: str = "") -> None:
+        cut = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
+        entry: dict[Any, Any] = {"by": by, "what": what, "about": about, "detail": cut}
+        with self._client.translating():
+            stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG
+            self._client.redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
+
+    def latest(self, limit: int = 50) -> tuple[LogEntry, ...]:
+        return self.page(limit=limit).entries
+
+    def page(
+        self, *, after: str | None = None, limit: int = 50, person: str | None = None, kind: str | None = None
+    ) -> LogPage:
+        """Entries by or about a person, or of a kind. One page looks through a bounded number of entries, so
+        that it may be short, or empty, with more behind it."""
+        found: list[LogEntry] = []
+        cursor = _checked(after)
+        for _ in range(_LOOKS):
+            batch = self._before(cursor)
+            for entry in batch:
+                if kind in (None, entry.kind) and person in (None, entry.by, entry.about):
+                    if len(found) == limit:
+                        return LogPage(tuple(found), found[-1].cursor)
+                    found.append(entry)
+            if len(batch) < _LOOK:
+                return LogPage(tuple(found), None)
+            cursor = batch[-1].cursor
+        return LogPage(tuple(found), cursor)
+
+    def _before(self, cursor: str | None) -> list[LogEntry]:
+        """The latest entries of both streams before the cursor. Of equal ids the sign-in comes first."""
+        id, mark = (cursor.removesuffix(_MARK), cursor.endswith(_MARK)) if cursor else ("", False)
+        older = f"({id}" if id else "+"
+        with self._client.translating():
+            pipe: Any = self._client.redis.pipeline(transaction=False)
+            pipe.xrevrange(keys.LOG, max=id if mark else older, count=_LOOK)
+            pipe.xrevrange(keys.SIGN_INS, max=older, count=_LOOK)
+            acts, sign_ins = pipe.execute()
+        found = [_entry(name.decode(), fields) for name, fields in acts]
+        found += [_entry(name.decode() + _MARK, fields) for name, fields in sign_ins]
+        return sorted(found, key=_place_of, reverse=True)[:_LOOK]
+
+
+def _checked(after: str | None) -> str | None:
+    parts = (after or "0-0").removesuffix(_MARK).split("-")
+    if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts):
+        raise Invalid("after", "the cursor that a page of the log gave")
+    return after
+
+
+def _place_of(entry: LogEntry) -> tuple[int, int, bool]:
+    time, _, number = entry.cursor.removesuffix(_MARK).partition("-")
+    return int(time), int(number), entry.cursor.endswith(_MARK)
+
+
+def _entry(cursor: str, fields: dict[bytes, bytes]) -> LogEntry:
+    at = datetime.fromtimestamp(int(cursor.partition("-")[0]) / 1_000, UTC)
+    text = {name.decode(): value.decode() for name, value in fields.items()}
+    return LogEntry(cursor, at, text["by"], text["what"], text["about"], text["detail"])

@@ -1,0 +1,114 @@
+"""What accounts take and give: frozen, typed, free of I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias, get_args
+
+from leaseq import Invalid, validation
+from leaseq.names import normal
+
+Role: TypeAlias = Literal["worker", "manager", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
+"""In order: each may do all that those before it may."""
+
+Scope: TypeAlias = Literal["read", "work", "manage", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+"""What a token is for, within what its person may do: look, work, manage queues too, or all of it."""
+
+REACH: dict[Scope, Role] = {"read": "admin", "work": "worker", "manage": "manager", "admin": "admin"}
+"""The highest role whose calls a scope opens. ``read`` opens those only that change nothing."""
+
+WHOLE: dict[Role, Scope] = {"worker": "work", "manager": "manage", "admin": "admin"}
+"""The scope that holds all that a role may do."""
+
+MAX_TOKEN_NAME = 100
+MAX_TOKEN_DAYS = 3_650
+MAX_TOKENS = 50
+"""So many that work may one person have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who can sign in, or for whom a program acts."""
+
+    name: str
+    role: Role
+    skills: tuple[str, ...]
+    disabled: bool
+    version: int  # of their sessions: raising it ends them all
+    has_password: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A token's record. The token itself is shown once and kept nowhere; its hash is the key."""
+
+    id: str  # the first characters of the hash: enough to name it, useless to act with
+    name: str
+    person: str
+    scope: Scope
+    queue: str | None  # the only one that it opens; None: all
+    created_at: datetime
+    expires_at: datetime | None  # None: it works until it is revoked
+    used_at: datetime | None  # to the minute
+
+    def is_over(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """Somebody may join by a link that was shown once."""
+
+    id: str  # the first characters of the link's hash
+    name: str | None  # the one they will have; None: they choose it
+    role: Role
+    skills: tuple[str, ...]
+    by: str
+    created_at: datetime
+    expires_at: datetime
+
+
+def at_least(have: Role, need: Role) -> bool:
+    return ROLES.index(have) >= ROLES.index(need)
+
+
+def checked_name(value: object) -> str:
+    """A new person's name in the spelling in which it is kept: the library's rule, and no white space at the
+    ends. It may be another text than was given."""
+    name = validation.person_name(normal(value) if isinstance(value, str) else value, "name")
+    if name != name.strip():
+        raise Invalid("name", "no space at its beginning or end")
+    if validation.is_dots(name):
+        raise Invalid("name", "another name than '.' and '..', which no URL can name")
+    return name
+
+
+def checked_role(value: object) -> Role:
+    for role in ROLES:
+        if value == role:
+            return role
+    raise Invalid("role", "one of " + ", ".join(ROLES))
+
+
+def checked_scope(value: object, role: Role) -> Scope:
+    """A scope that a person of this role may give to a token."""
+    for scope in SCOPES:
+        if value == scope:
+            if scope != "read" and not at_least(role, REACH[scope]):
+                raise Invalid("scope", f"at most {WHOLE[role]}: a token can't do more than a {role} may")
+            return scope
+    raise Invalid("scope", "one of " + ", ".join(SCOPES))
+
+
+def checked_days(value: object) -> int | None:
+    return None if value is None else validation.integer(value, "expires", 1, MAX_TOKEN_DAYS)
+
+
+def checked_token_name(value: object) -> str:
+    if not isinstance(value, str) or not 1 <= len(value.strip()) <= MAX_TOKEN_NAME or not value.isprintable():
+        raise Invalid("token_name", f"1 to {MAX_TOKEN_NAME} printable characters")
+    return value.strip()

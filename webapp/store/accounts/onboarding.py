@@ -1,0 +1,186 @@
+"""How somebody gets in: the first admin, an invitation, a link to set a password."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from leaseq import Invalid, validation
+from webapp.store.accounts import keys
+from webapp.store.accounts.base import Base
+from webapp.store.accounts.invitations import DAYS
+from webapp.store.accounts.links import Link
+from webapp.store.accounts.model import Invitation, Person, checked_name, checked_role
+from webapp.store.accounts.people import Record, has_admin, may_let_in, refuse_same_look, refuse_taken
+from webapp.store.accounts.secret import digest, new_secret
+
+SETUP_SECONDS = 86_400
+_INVITATION = "an invitation that was not used yet"
+_LINK = "a link that was not used yet"
+
+
+class Joining(Base):
+    # The first admin
+
+    def setup_token(self) -> str | None:
+        """A one-time token to choose the first admin's name and password; None where there is an admin.
+
+        It is good for a day. A new one replaces the one before.
+        """
+        if has_admin(self._people.all()):
+            return None
+        token = new_secret()
+        with self._client.translating():
+            self._redis.set(keys.SETUP, digest(token), ex=SETUP_SECONDS)
+        return token
+
+    def setup_is_open(self, token: str) -> bool:
+        with self._client.translating():
+            kept = self._redis.get(keys.SETUP)
+        if kept is None or not hmac.compare_digest(kept, digest(token).encode()):
+            return False
+        if has_admin(self._people.all()):  # made on the command line meanwhile
+            with self._client.translating():
+                self._redis.delete(keys.SETUP)
+            return False
+        return True
+
+    def set_up(self, token: str, name: str, password: str) -> Person:
+        """Make the first admin by the one-time token, which is spent by it."""
+        admin = self._new(name, "admin", (), password)
+
+        def check(kept: bytes | None) -> None:
+            if kept is None or not hmac.compare_digest(kept, digest(token).encode()):
+                raise _spent("the link that `leaseq up` printed last")
+
+        def first(people: dict[str, Record]) -> Record:
+            if has_admin(list(people.values())):
+                raise Invalid("token", "a place without an admin", "there is an admin already: sign in")
+            refuse_same_look(admin.name, people)
+            return admin
+
+        record = self._people.write(first, spend=keys.SETUP, check=check)
+        self.log.write(record.name, "person.set-up", record.name)
+        return record.person()
+
+    # Invitations
+
+    def invite(
+        self,
+        *,
+        by: str,
+        role: str = "worker",
+        skills: Iterable[str] = (),
+        name: str | None = None,
+        days: int = DAYS,
+    ) -> str:
+        """A one-time token by which somebody joins. Without a name they choose their own."""
+        checked = checked_name(name) if name else None
+        if checked is not None:
+            self._refuse_known(checked)
+        token = self._invitations.make(checked, checked_role(role), validation.skills(skills), days, by)
+        self.log.write(by, "invitation.made", checked or "", f"{role}, {days} d")
+        return token
+
+    def _refuse_known(self, name: str) -> None:
+        """Refuse a name that somebody has or is invited by, and one that looks like it."""
+        refuse_taken(name, self._people.by_name())
+        invited = [one.name for one in self.invitations() if one.name is not None]
+        if name in invited:
+            raise Invalid(
+                "name",
+                "a name that nobody is invited by",
+                f"{name!r} is invited already: take that invitation back first",
+            )
+        refuse_same_look(name, invited)
+
+    def invitation(self, token: str) -> Invitation | None:
+        """What this token opens, while it does."""
+        found = self._invitations.find(token)
+        return found if found and may_let_in(found.by, self._people.by_name()) else None
+
+    def invitations(self) -> list[Invitation]:
+        """Those that may be used, the latest first."""
+        people = self._people.by_name()
+        return [one for one in self._invitations.open() if may_let_in(one.by, people)]
+
+    def revoke_invitation(self, id: str, *, by: str) -> Invitation:
+        revoked = self._invitations.revoke(id)
+        self.log.write(by, "invitation.revoked", revoked.name or "", revoked.id)
+        return revoked
+
+    def accept(self, token: str, name: str, password: str) -> Person:
+        """Join by an invitation, which is spent by it. ``name`` counts where it leaves that open."""
+        found = self._invitations.find(token)
+        if found is None:
+            raise _spent(_INVITATION)
+        record = self._new(found.name or name, found.role, found.skills, password)
+
+        def newcomer(people: dict[str, Record]) -> Record:
+            if not may_let_in(found.by, people):
+                raise _spent(_INVITATION)
+            refuse_taken(record.name, people)
+            return record
+
+        hashed = digest(token)
+        self._people.write(
+            newcomer,
+            spend=keys.invitation(hashed),
+            check=_still_there(_INVITATION),
+            forget=(keys.INVITATIONS, hashed),
+        )
+        self.log.write(record.name, "invitation.used", record.name, f"{found.role}, invited by {found.by}")
+        return record.person()
+
+    # Links to set a password
+
+    def password_link(self, name: str, *, by: str) -> str:
+        """A one-time token by which the person may choose a password, good for three days."""
+        record = self._people.get(name)
+        token = self._links.make(Link(record.name, record.version, by))
+        self.log.write(by, "sign-in.link-made", record.name)
+        return token
+
+    def link_is_for(self, token: str) -> str | None:
+        """Whose password this token may set, while it may."""
+        found = self._links.find(token)
+        return found.name if found and found.opens(self._people.by_name()) else None
+
+    def use_link(self, token: str, password: str) -> Person:
+        """Set a password by a one-time token, which is spent by it. It ends every session of the person."""
+        link = self._links.find(token)
+        if link is None:
+            raise _spent(_LINK)
+        hashed = self._passwords.hash(password, link.name)
+
+        def with_password(people: dict[str, Record]) -> Record:
+            if not link.opens(people):
+                raise _spent(_LINK)
+            return replace(people[link.name], password=hashed, version=link.version + 1)
+
+        record = self._people.write(with_password, spend=keys.link(digest(token)), check=_still_there(_LINK))
+        self._tell(link.name, "sign-in.link-used", by=link.name)
+        return record.person()
+
+    def _new(self, name: str, role: str, skills: Iterable[str], password: str | None) -> Record:
+        return Record(
+            name=checked_name(name),
+            role=checked_role(role),
+            created=time.time(),
+            skills=validation.skills(skills),
+            password=self._passwords.hash(password, name) if password is not None else None,
+        )
+
+
+def _spent(wanted: str) -> Invalid:
+    return Invalid("token", wanted, "this link was used or is too old")
+
+
+def _still_there(wanted: str) -> Callable[[bytes | None], None]:
+    def check(kept: bytes | None) -> None:
+        if kept is None:
+            raise _spent(wanted)
+
+    return check

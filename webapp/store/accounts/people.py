@@ -1,0 +1,197 @@
+"""The table of people: one record each, changed only in a transaction that saw its latest."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from leaseq import Client, Invalid, ServerRefused
+from leaseq.names import same_look
+from webapp.store.accounts import keys
+from webapp.store.accounts.model import Person, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A person as the server keeps them."""
+
+    name: str
+    role: Role
+    created: float
+    skills: tuple[str, ...] = ()
+    disabled: bool = False
+    password: str | None = None  # its hash
+    version: int = 1
+
+    def person(self) -> Person:
+        return Person(
+            name=self.name,
+            role=self.role,
+            skills=self.skills,
+            disabled=self.disabled,
+            version=self.version,
+            has_password=self.password is not None,
+            created_at=datetime.fromtimestamp(self.created, UTC),
+        )
+
+    def dumped(self) -> str:
+        kept = {"schema": keys.SCHEMA, **asdict(self)}
+        return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def loaded(cls, raw: bytes) -> Record:
+        found: dict[str, Any] = json.loads(raw)
+        schema = found.pop("schema", 1)
+        if schema > keys.SCHEMA:
+            raise ServerRefused(
+                f"the accounts have schema {schema}, which this version of leaseq does not know: "
+                "use a newer one"
+            )
+        return cls(**{**found, "skills": tuple(found["skills"])})
+
+
+class NoSuchPerson(Invalid):
+    """There is nobody of this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("name", "a person who has an account", f"there is nobody named {name!r}")
+
+
+def refuse_taken(name: str, taken: Collection[str]) -> None:
+    """Raise Invalid where somebody has the name, or one that people would take for it."""
+    if name in taken:
+        raise Invalid("name", "a name that nobody has yet", f"there is a person named {name!r} already")
+    refuse_same_look(name, taken)
+
+
+def refuse_same_look(name: str, taken: Iterable[str]) -> None:
+    other = same_look(name, taken)
+    if other is not None:
+        raise Invalid(
+            "name",
+            "a name that nobody takes for another",
+            f"{name!r} looks like {other!r}, which is taken: choose one that differs in more than case",
+        )
+
+
+def _spellings(name: str) -> Iterable[str]:
+    if name.isascii():
+        return (name,)
+    return dict.fromkeys((name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))))
+
+
+class People:
+    """Reads and writes records."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+
+    def find(self, name: str) -> Record | None:
+        """The person of this name, however it was typed or is kept: é is one character or two."""
+        for spelled in _spellings(name):
+            with self._client.translating():
+                raw = self._redis.hget(keys.PEOPLE, spelled)
+            if raw:
+                return Record.loaded(raw)
+        return None
+
+    def get(self, name: str) -> Record:
+        record = self.find(name)
+        if record is None:
+            raise NoSuchPerson(name)
+        return record
+
+    def all(self) -> list[Record]:
+        with self._client.translating():
+            found = self._redis.hvals(keys.PEOPLE)
+        return sorted(map(Record.loaded, found), key=lambda record: record.name.casefold())
+
+    def by_name(self) -> dict[str, Record]:
+        return {record.name: record for record in self.all()}
+
+    def add(self, record: Record) -> None:
+        """A new record, or Invalid where somebody has the name already, or one that looks like it."""
+
+        def new(people: dict[str, Record]) -> Record:
+            refuse_taken(record.name, people)
+            return record
+
+        self.write(new)
+
+    def change(self, name: str, *, end_sessions: bool = False, **changes: Any) -> Record:
+        """Some fields anew. Refused where it would leave nobody who can administer."""
+
+        def changed(people: dict[str, Record]) -> Record:
+            if name not in people:
+                raise NoSuchPerson(name)
+            after = replace(people[name], version=people[name].version + end_sessions, **changes)
+            if _administers(people[name]) and not any(map(_administers, (people | {name: after}).values())):
+                raise Invalid(
+                    "disabled" if after.disabled else "role",
+                    "at least one admin who can sign in",
+                    f"{name!r} is the only admin who can sign in: make somebody else admin first",
+                )
+            return after
+
+        return self.write(changed)
+
+    def rehash(self, name: str, known: str, renewed: str) -> None:
+        """Keep the same password at another cost, unless there is a new one meanwhile."""
+
+        def rehashed(people: dict[str, Record]) -> Record:
+            now = people[name]
+            return replace(now, password=renewed) if now.password == known else now
+
+        self.write(rehashed)
+
+    def write(
+        self,
+        make: Callable[[dict[str, Record]], Record],
+        *,
+        spend: str | None = None,
+        check: Callable[[bytes | None], None] | None = None,
+        forget: tuple[str, str] | None = None,
+    ) -> Record:
+        """Store what ``make`` makes of all people, in one transaction.
+
+        ``spend`` names a one-time key that goes in the same transaction, after ``check`` saw its value, and
+        ``forget`` a hash and the field of it that goes with that.
+        """
+
+        def transaction(pipe: Any) -> Record:
+            if spend is not None and check is not None:
+                check(pipe.get(spend))
+            found = map(Record.loaded, pipe.hvals(keys.PEOPLE))
+            record = make({one.name: one for one in found})
+            pipe.multi()
+            pipe.hset(keys.PEOPLE, record.name, record.dumped())
+            if spend is not None:
+                pipe.delete(spend)
+            if forget is not None:
+                pipe.hdel(*forget)
+            return record
+
+        watched = [keys.PEOPLE] if spend is None else [keys.PEOPLE, spend]
+        with self._client.translating():
+            written: Record = self._redis.transaction(transaction, *watched, value_from_callable=True)
+        return written
+
+
+def _administers(record: Record) -> bool:
+    return record.role == "admin" and not record.disabled and record.password is not None
+
+
+def may_let_in(by: str, people: Mapping[str, Record]) -> bool:
+    """Whether the links of ``by`` still let somebody in: not those of an admin who was disabled or is none
+    any more. Who has no account made them on the command line."""
+    maker = people.get(by)
+    return maker is None or (maker.role == "admin" and not maker.disabled)
+
+
+def has_admin(records: list[Record]) -> bool:
+    return any(map(_administers, records))

@@ -1,0 +1,130 @@
+"""Sign-in by an identity provider: which account is whose.
+
+The provider names a person by a claim, which may change or go to somebody else one day, and by a subject,
+which stays. An account is tied to one subject; from then on the subject alone decides.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from leaseq import Invalid, validation
+from webapp.store.accounts import keys
+from webapp.store.accounts.links import LINK_SECONDS, Link
+from webapp.store.accounts.model import Person
+from webapp.store.accounts.onboarding import Joining
+from webapp.store.accounts.people import Record
+from webapp.store.accounts.secret import digest
+
+
+class NotTied(Invalid):
+    """The provider's person has the name of an account that only its owner or an admin may tie to them."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        super().__init__(
+            "name",
+            "an account that is tied to the identity provider",
+            f"There is an account {person.name!r} here, which the identity provider alone does not open. "
+            "Ask an admin to let it.",
+        )
+
+
+class ProviderSignIn(Joining):
+    def by_provider(self, name: str, subject: str, *, create: bool) -> Person:
+        """The person who signed in at the provider. ``subject`` is who they are there, ``name`` what they are
+        called. NotTied where the account of this name has to be tied to them first."""
+        hashed = digest(subject)
+        mine = self._tied_to(hashed)
+        record = self._people.find(mine or validation.text(name, "name"))
+        if record is None and create:
+            record = self._new(name, "worker", (), None)
+            self._people.add(record)
+            self.log.write(record.name, "person.added", record.name, "worker, by the identity provider")
+        if record is None:
+            raise Invalid(
+                "name",
+                "somebody with an account",
+                f"The identity provider says that you are {name!r}, and nobody of that name has an account "
+                "here. Ask an admin to invite you.",
+            )
+        if record.disabled:
+            raise Invalid("name", "somebody who may sign in", "Your account is disabled. Ask an admin.")
+        if mine is None:
+            self._tie_at_once(record, hashed)
+        return record.person()
+
+    def _tie_at_once(self, record: Record, hashed: str) -> None:
+        if self.is_tied(record.name):
+            raise _somebody_elses(record.name)
+        if self._has_something_to_lose(record) and not self._spend_allowed(record.name):
+            raise NotTied(record.person())
+        self._tie(record.name, hashed)
+
+    def _has_something_to_lose(self, record: Record) -> bool:
+        """Whether a name at the provider is too little to be given this account. An account without a
+        password, for a program for instance, may have tokens, which its owner sees and revokes."""
+        now = datetime.now(UTC)
+        return (
+            record.password is not None
+            or record.role != "worker"
+            or self.factors.find(record.name) is not None
+            or any(not token.is_over(now) for token in self._tokens.of(record.name))
+        )
+
+    def tie(self, name: str, subject: str) -> None:
+        """Tie the account to who this is at the provider: its owner has shown its password and code."""
+        self._tie(name, digest(subject))
+
+    def _tie(self, name: str, hashed: str) -> None:
+        with self._client.translating():
+            self._redis.hsetnx(keys.SUBJECTS, name, hashed)
+            known = self._redis.hget(keys.SUBJECTS, name).decode()
+        if not hmac.compare_digest(known, hashed):
+            raise _somebody_elses(name)
+        self._tell(name, "sign-in.provider-tied", by=name)
+
+    def _tied_to(self, hashed: str) -> str | None:
+        """The name of the account that is tied to a subject."""
+        with self._client.translating():
+            known = self._redis.hgetall(keys.SUBJECTS)
+        return next((name.decode() for name, kept in known.items() if kept.decode() == hashed), None)
+
+    def is_tied(self, name: str) -> bool:
+        """Whether the account is tied to somebody at the provider."""
+        with self._client.translating():
+            return bool(self._redis.hexists(keys.SUBJECTS, name))
+
+    def untie(self, name: str, *, by: str) -> None:
+        """The account is nobody's at the provider any more, until it is tied again."""
+        with self._client.translating():
+            self._redis.hdel(keys.SUBJECTS, name)
+        self.log.write(by, "sign-in.provider-untied", name)
+
+    def allow_tie(self, name: str, *, by: str) -> None:
+        """Tie the account, without its password, to the first person of this name whom the provider signs in
+        within three days."""
+        record = self._people.get(name)
+        kept = json.dumps(asdict(Link(name, record.version, by)))
+        with self._client.translating():
+            self._redis.set(keys.tie_allowed(name), kept, ex=LINK_SECONDS)
+        self.log.write(by, "sign-in.provider-allowed", name)
+
+    def _spend_allowed(self, name: str) -> bool:
+        """Use up what an admin allowed, if they did and still may. Of two at once one finds it."""
+        with self._client.translating():
+            kept = self._redis.get(keys.tie_allowed(name))
+            if kept is None or not self._redis.delete(keys.tie_allowed(name)):
+                return False
+        return Link(**json.loads(kept)).opens(self._people.by_name())
+
+
+def _somebody_elses(name: str) -> Invalid:
+    return Invalid(
+        "subject",
+        "who signed in by this name before",
+        f"The name {name!r} belonged to somebody else at the identity provider. Ask an admin.",
+    )

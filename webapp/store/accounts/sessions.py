@@ -1,0 +1,78 @@
+"""Sessions: a cookie names one, and it works while the server knows it. So signing out ends it, copied
+cookies included, and raising a person's version ends all of theirs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from leaseq import Client
+from webapp.store.accounts import keys
+from webapp.store.accounts.model import Person
+from webapp.store.accounts.people import Record
+from webapp.store.accounts.secret import digest, new_secret
+
+SESSION_SECONDS = 14 * 86_400
+SEEN_SECONDS = 3_600  # a session that is in use is noted once an hour
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What the cookie says: whose it claims to be, of which version, and the secret that proves it."""
+
+    secret: str
+    version: str
+    name: str
+
+    @classmethod
+    def read(cls, cookie: str) -> _Named | None:
+        parts = cookie.split(":", 2)
+        return cls(*parts) if len(parts) == 3 else None
+
+
+class Sessions:
+    """``seconds`` is how long one lives without a visit."""
+
+    def __init__(self, client: Client, seconds: int = SESSION_SECONDS) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._seconds = seconds
+
+    def start(self, person: Person) -> str:
+        """A new session: what the cookie is to hold."""
+        secret, now = new_secret(), int(time.time())
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=False)
+            pipe.set(keys.session(digest(secret)), f"{now} {person.name}", ex=self._seconds)
+            pipe.hset(keys.SIGNED_IN, person.name, now)
+            pipe.execute()
+        return f"{secret}:{person.version}:{person.name}"
+
+    def person(self, cookie: str) -> Person | None:
+        """Whose session it is, while it is one, in one round trip."""
+        named = _Named.read(cookie)
+        if named is None:
+            return None
+        key = keys.session(digest(named.secret))
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=False)
+            pipe.hget(keys.PEOPLE, named.name)
+            pipe.get(key)
+            raw, kept = pipe.execute()
+            seen, _, whose = (kept or b"").decode().partition(" ")
+            if raw is None or whose != named.name:
+                return None
+            person = Record.loaded(raw).person()
+            if person.disabled or str(person.version) != named.version:
+                return None
+            now = int(time.time())
+            if now - int(seen) >= SEEN_SECONDS:
+                self._redis.set(key, f"{now} {whose}", ex=self._seconds, xx=True)
+        return person
+
+    def end(self, cookie: str) -> None:
+        named = _Named.read(cookie)
+        if named is not None:
+            with self._client.translating():
+                self._redis.delete(keys.session(digest(named.secret)))

@@ -1,0 +1,90 @@
+"""Sign-ins: the log of those that were done, failed or refused, and what a person is told at their next."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from leaseq import Client
+from webapp.store.accounts import keys
+from webapp.store.accounts.log import Log
+from webapp.store.accounts.people import People
+
+MAX_NEWS = 10
+_SHOWN = 2  # characters of a name that nobody has: it may be a password in the wrong box
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something of a person's account that changed since they last signed in."""
+
+    at: datetime
+    what: str  # the log's code
+    by: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What happened to a person's account since they last signed in."""
+
+    failed: int  # sign-ins under their name that failed
+    changes: tuple[Change, ...]  # the oldest first
+
+
+class SignIns:
+    """``how`` is by what somebody signs in: a password, a code, the identity provider."""
+
+    def __init__(self, client: Client, people: People, log: Log) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._people = people
+        self._log = log
+
+    def done(self, name: str, how: str, address: str) -> News:
+        """Write it down. Gives the person's news, which they are told once."""
+        self._log.write(name, "sign-in.done", name, f"{how}, {address}")
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.hget(keys.FAILED, name)
+            pipe.hdel(keys.FAILED, name)
+            pipe.lrange(keys.news(name), 0, MAX_NEWS - 1)
+            pipe.delete(keys.news(name))
+            failed, _, kept, _ = pipe.execute()
+        return News(int(failed or 0), tuple(_change(json.loads(one)) for one in reversed(kept)))
+
+    def failed(self, name: str, how: str, address: str) -> None:
+        """A wrong password or code, or a refusal by the identity provider."""
+        known = self._people.find(name)
+        self._log.write("", "sign-in.failed", known.name if known else _shortened(name), f"{how}, {address}")
+        if known:
+            with self._client.translating():
+                self._redis.hincrby(keys.FAILED, known.name, 1)
+
+    def limited(self, name: str, how: str, address: str) -> None:
+        """A try that was refused because too many failed before it."""
+        known = self._people.find(name)
+        self._log.write("", "sign-in.limited", known.name if known else _shortened(name), f"{how}, {address}")
+
+    def tell(self, name: str, what: str, *, by: str, detail: str = "") -> None:
+        """Keep a change of the account for the person's next sign-in. The latest ten are kept."""
+        change = json.dumps([time.time(), what, by, detail], ensure_ascii=False)
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.lpush(keys.news(name), change)
+            pipe.ltrim(keys.news(name), 0, MAX_NEWS - 1)
+            pipe.execute()
+
+
+def _change(kept: list[Any]) -> Change:
+    at, what, by, detail = kept
+    return Change(datetime.fromtimestamp(at, UTC), what, by, detail)
+
+
+def _shortened(name: str) -> str:
+    """The beginning of a name that nobody has, so that no password that was typed as a name is kept."""
+    shown = "".join(one if one.isprintable() else "?" for one in name[:_SHOWN])
+    return f"{shown}… (no account)"

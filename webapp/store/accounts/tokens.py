@@ -1,0 +1,133 @@
+"""API tokens: a program shows one and acts as its person, within the token's scope."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from leaseq import Client, Invalid
+from webapp.store.accounts import keys
+from webapp.store.accounts.model import MAX_TOKENS, ApiToken, Scope, checked_token_name
+from webapp.store.accounts.secret import ID_LENGTH, digest, new_secret
+
+PREFIX = "leaseq_"  # lets a scanner of leaked secrets know one
+_MINUTE = 60
+_DAY = 86_400
+
+
+class Tokens:
+    """Makes, finds, lists and revokes them."""
+
+    def __init__(self, client: Client, clock: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._clock = clock
+
+    def create(self, person: str, name: str, scope: Scope, queue: str | None, days: int | None) -> str:
+        """A new token, in the clear: nobody can read it again."""
+        token = new_secret(PREFIX)
+        now = self._clock()
+        record = {
+            "name": checked_token_name(name),
+            "person": person,
+            "scope": scope,
+            "queue": queue,
+            "created": now,
+            "expires": None if days is None else now + days * _DAY,
+        }
+        kept = json.dumps(record, ensure_ascii=False)
+
+        def add(pipe: Any) -> None:
+            over = self._over(pipe.hgetall(keys.TOKENS), person, now)
+            pipe.multi()
+            if over:
+                pipe.hdel(keys.TOKENS, *over)
+                pipe.hdel(keys.TOKENS_USED, *over)
+            pipe.hset(keys.TOKENS, digest(token), kept)
+
+        with self._client.translating():
+            self._redis.transaction(add, keys.TOKENS)
+        return token
+
+    def _over(self, found: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
+        """The person's tokens to forget before they get another: those that are over, once they have many.
+        Refused where so many work."""
+        mine = {
+            hashed: record for hashed, raw in found.items() if (record := json.loads(raw))["person"] == person
+        }
+        if len(mine) < MAX_TOKENS:
+            return []
+        over = [
+            hashed for hashed, one in mine.items() if one["expires"] is not None and one["expires"] <= now
+        ]
+        if len(mine) - len(over) >= MAX_TOKENS:
+            raise Invalid(
+                "tokens",
+                f"at most {MAX_TOKENS} of one person",
+                f"{person!r} has {MAX_TOKENS} API tokens: revoke those that are not used any more",
+            )
+        return over
+
+    def use(self, token: str) -> ApiToken | None:
+        """The token's record while it works; notes that it was used."""
+        hashed = digest(token)
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=False)
+            pipe.hget(keys.TOKENS, hashed)
+            pipe.hget(keys.TOKENS_USED, hashed)
+            raw, used = pipe.execute()
+            if not raw:
+                return None
+            now = self._clock()
+            found = _token(hashed, json.loads(raw), used)
+            if found.is_over(datetime.fromtimestamp(now, UTC)):
+                return None
+            if now - int(used or 0) >= _MINUTE:
+                self._redis.hset(keys.TOKENS_USED, hashed, int(now))
+        return found
+
+    def of(self, person: str | None = None) -> list[ApiToken]:
+        """A person's tokens, or everybody's, the oldest first; those whose time is over included."""
+        with self._client.translating():
+            found = self._redis.hgetall(keys.TOKENS)
+            used = self._redis.hgetall(keys.TOKENS_USED)
+        tokens = [_token(hashed.decode(), json.loads(raw), used.get(hashed)) for hashed, raw in found.items()]
+        mine = [token for token in tokens if person in (None, token.person)]
+        return sorted(mine, key=lambda token: token.created_at)
+
+    def revoke(self, id: str, person: str | None = None) -> ApiToken:
+        """End a token at once. With ``person`` only one of theirs."""
+        found = next((token for token in self.of(person) if token.id == id), None)
+        if found is None:
+            raise Invalid("id", "the id of a token that is in use", f"there is no token {id!r}")
+        with self._client.translating():
+            for hashed in self._redis.hkeys(keys.TOKENS):
+                if hashed.decode().startswith(id):
+                    self._redis.hdel(keys.TOKENS, hashed)
+                    self._redis.hdel(keys.TOKENS_USED, hashed)
+        return found
+
+    def revoke_all(self, person: str) -> int:
+        """End all tokens of a person at once. How many worked until then."""
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        tokens = self.of(person)
+        for token in tokens:
+            self.revoke(token.id, person)
+        return sum(not token.is_over(now) for token in tokens)
+
+
+def _token(hashed: str, record: dict[str, Any], used: bytes | None) -> ApiToken:
+    expires = record["expires"]
+    return ApiToken(
+        id=hashed[:ID_LENGTH],
+        name=record["name"],
+        person=record["person"],
+        scope=record["scope"],
+        queue=record["queue"],
+        created_at=datetime.fromtimestamp(record["created"], UTC),
+        expires_at=datetime.fromtimestamp(expires, UTC) if expires is not None else None,
+        used_at=datetime.fromtimestamp(int(used), UTC) if used else None,
+    )

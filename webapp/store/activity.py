@@ -1,0 +1,236 @@
+"""What each person did on each day, per queue: how many, how long. Days are those of UTC.
+
+Kept beside the accounts, in a hash for each person and day, so that a day costs what was done on it and goes
+when it is old. A call is one round trip, whatever the number of people and days.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Literal, cast
+
+from leaseq import Client, LeaseqError
+from webapp.store.accounts import keys
+
+log = logging.getLogger(__name__)
+
+How = Literal["finished", "gave_back", "broken"]
+"""How a person let an item go."""
+
+KEPT_DAYS = 400
+RECENT = 200
+"""So many items of a person are known by name, for a day: what may be undone, and what is a retry."""
+_DAY_SECONDS = 86_400
+_KEPT_SECONDS = KEPT_DAYS * _DAY_SECONDS
+_LONGEST_MS = 7 * _DAY_SECONDS * 1_000  # the longest lease
+
+
+@dataclass(frozen=True, slots=True)
+class DayFigures:
+    """What somebody did on a day, or on several: they add up."""
+
+    finished: int = 0
+    gave_back: int = 0
+    broken: int = 0
+    active_ms: int = 0  # at work, as their page measured it
+    held_ms: int = 0  # from being given an item to letting it go
+    finishing_ms: int = 0  # of the active time, that on items which they finished
+    untimed: int = 0  # of the finished, those that no page measured: what was done by REST
+
+    @property
+    def active_seconds(self) -> float:
+        return self.active_ms / 1_000
+
+    @property
+    def held_seconds(self) -> float:
+        return self.held_ms / 1_000
+
+    @property
+    def seconds_each(self) -> float | None:
+        """The active time that a finished item took, where a page measured it; None where none did."""
+        timed = self.finished - self.untimed
+        return self.finishing_ms / 1_000 / timed if timed >= 1 and self.finishing_ms else None
+
+    def __add__(self, other: DayFigures) -> DayFigures:
+        return DayFigures(*(getattr(self, name) + getattr(other, name) for name in _COUNTERS))
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) for name in _COUNTERS)
+
+
+_COUNTERS = tuple(field.name for field in fields(DayFigures))
+
+ByQueue = Mapping[str, DayFigures]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One item that somebody let go."""
+
+    how: How
+    queue: str
+    id: str
+    token: int
+    at: datetime
+
+
+class Days:
+    """Counts what people do, and tells it."""
+
+    def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._clock = clock
+
+    def today(self, person: str, queue: str) -> DayFigures:
+        with self._client.translating():
+            return _figures(self._redis.hmget(keys.day_of(self._today().isoformat(), person), _fields(queue)))
+
+    def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
+        """The last days, today first, those without work included: what they did, by queue."""
+        dates = [self._today() - timedelta(days=back) for back in range(days)]
+        found = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
+        return dict(zip(dates, map(_by_queue, found), strict=True))
+
+    def of_everybody(self) -> dict[str, ByQueue]:
+        """What each person did today, by name and queue."""
+        text = self._today().isoformat()
+        with self._client.translating():
+            names = sorted(name.decode() for name in self._redis.smembers(keys.who_worked(text)))
+        found = self._hashes([keys.day_of(text, name) for name in names])
+        return dict(zip(names, map(_by_queue, found), strict=True))
+
+    def recent(self, person: str, limit: int = 10) -> list[Done]:
+        """What they let go within a day, the latest first."""
+        since = self._clock() - _DAY_SECONDS
+        with self._client.translating():
+            found = self._redis.zrevrangebyscore(
+                keys.recent(person), "+inf", since, start=0, num=limit, withscores=True
+            )
+        return [_done(member.decode(), score) for member, score in found]
+
+    def record(
+        self, person: str, queue: str, how: How, *, id: str, token: int, active_ms: int = 0, held_ms: int = 0
+    ) -> DayFigures | None:
+        """Count what they did just now with one item; the same lease counts once, however often it is told.
+        Gives their figures of today in this queue.
+
+        Never raises because of the server, and gives None then: what is counted is done already, and the
+        person is told so.
+        """
+        counts = {how: 1, **_times(how, active_ms, held_ms)}
+        today: DayFigures | None = None
+        with self._at_best():
+            today = self._count(person, queue, _member(how, queue, token, id), counts)
+        return today
+
+    def take_off(self, person: str, queue: str, *, id: str, token: int) -> None:
+        """The finish of this lease was undone. The time stays: it was spent."""
+        recent, member = keys.recent(person), _member("finished", queue, token, id)
+        with self._at_best():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.zscore(recent, member)
+            pipe.zrem(recent, member)
+            at, removed = pipe.execute()
+            if removed:
+                self._add(keys.day_of(_date(at).isoformat(), person), queue, {"finished": -1})
+
+    def _count(self, person: str, queue: str, member: str, counts: Mapping[str, int]) -> DayFigures:
+        today, recent = self._today().isoformat(), keys.recent(person)
+        key, who = keys.day_of(today, person), keys.who_worked(today)
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.zadd(recent, {member: self._clock()}, nx=True)
+        pipe.zremrangebyrank(recent, 0, -RECENT - 1)
+        for name, count in counts.items():
+            pipe.hincrby(key, _field(queue, name), count)
+        pipe.sadd(who, person)
+        pipe.hmget(key, _fields(queue))
+        is_new, *_, is_first, found = pipe.execute()
+        if is_first:
+            self._let_go({recent: 2 * _DAY_SECONDS, key: _KEPT_SECONDS, who: _KEPT_SECONDS})
+        if not is_new:  # a retry: known only now, to save everybody else a round trip
+            self._add(key, queue, {name: -count for name, count in counts.items()})
+            return self.today(person, queue)
+        return _figures(found)
+
+    def _let_go(self, after: Mapping[str, int]) -> None:
+        """Have keys go after so many seconds. Said once a day, by what is done first on it."""
+        pipe = self._redis.pipeline(transaction=False)
+        for key, seconds in after.items():
+            pipe.expire(key, seconds)
+        pipe.execute()
+
+    def _add(self, key: str, queue: str, counts: Mapping[str, int]) -> None:
+        pipe = self._redis.pipeline(transaction=True)
+        for name, count in counts.items():
+            pipe.hincrby(key, _field(queue, name), count)
+        pipe.execute()
+
+    def _hashes(self, wanted: list[str]) -> list[dict[bytes, bytes]]:
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=False)
+            for key in wanted:
+                pipe.hgetall(key)
+            found: list[dict[bytes, bytes]] = pipe.execute() if wanted else []
+        return found
+
+    @contextmanager
+    def _at_best(self) -> Iterator[None]:
+        try:
+            with self._client.translating():
+                yield
+        except LeaseqError:
+            log.warning("the figures of the day miss something", exc_info=True)
+
+    def _today(self) -> date:
+        return _date(self._clock())
+
+
+def _date(at: float) -> date:
+    return datetime.fromtimestamp(at, UTC).date()
+
+
+def _times(how: How, active_ms: int, held_ms: int) -> dict[str, int]:
+    """What goes into the sums: a page says how long it was worked on, and a page can be wrong."""
+    held = min(max(held_ms, 0), _LONGEST_MS)
+    active = min(max(active_ms, 0), held or _LONGEST_MS)
+    finished = how == "finished"
+    times = {"active_ms": active, "held_ms": held, "finishing_ms": active * finished}
+    times["untimed"] = int(finished and not active)
+    return {name: value for name, value in times.items() if value}
+
+
+def _field(queue: str, counter: str) -> str:
+    return f"{queue} {counter}"
+
+
+def _fields(queue: str) -> list[str]:
+    return [_field(queue, name) for name in _COUNTERS]
+
+
+def _figures(found: Iterable[bytes | None]) -> DayFigures:
+    """From the values of ``_fields``."""
+    return DayFigures(*(int(value or 0) for value in found))
+
+
+def _by_queue(found: Mapping[bytes, bytes]) -> ByQueue:
+    counts: dict[str, dict[str, int]] = {}
+    for field, value in found.items():
+        queue, _, counter = field.decode().partition(" ")
+        counts.setdefault(queue, {})[counter] = int(value)
+    by_queue = {queue: DayFigures(**counters) for queue, counters in sorted(counts.items())}
+    return {queue: figures for queue, figures in by_queue.items() if figures}
+
+
+def _member(how: How, queue: str, token: int, id: str) -> str:
+    return f"{how} {queue} {token} {id}"
+
+
+def _done(member: str, at: float) -> Done:
+    how, queue, token, id = member.split(" ", 3)
+    return Done(cast("How", how), queue, id, int(token), datetime.fromtimestamp(at, UTC))

@@ -1,0 +1,152 @@
+"""What requests with an ``Idempotency-Key`` were answered, so that one that comes again gets the same answer.
+
+Kept in the server beside the accounts: a restart forgets nothing, and every web process knows it. Each person
+has their own, for a day, and within a bound: then their oldest go first.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leaseq import Client, LeaseqError
+from webapp.store.accounts.secret import digest
+from webapp.store.locks import MARKED_SECONDS
+from webapp.store.locks import Running as Marks
+
+log = logging.getLogger(__name__)
+
+KEPT_SECONDS = 86_400
+MOST = 10_000  # answers of one person
+MOST_BYTES = 8_388_608  # of one person's answers, compressed
+LONGEST = 1_048_576  # of one answer, compressed
+_BATCH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An answer that was given. ``body`` is None where it was too long to be kept."""
+
+    hash: str  # of the request's body
+    status: int
+    headers: Mapping[str, str]
+    body: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The first request is not answered yet. ``hash`` is '' where its body is still being read."""
+
+    hash: str
+
+
+class Sent:
+    """Remembers, by person and scope: a digest of what was called, and by which key."""
+
+    def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._clock = clock
+        self._marks = Marks(client)
+
+    def begin(self, person: str, scope: str, hash: str) -> Kept | Running | None:
+        """None: go ahead, and nobody else does so before `keep`, `drop` or `end`, or this process's death.
+        Else what is known of the first."""
+        base = _base(person)
+        mark = f"{base}running:{scope}"
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.get(f"{base}answer:{scope}")
+            pipe.set(mark, hash, ex=MARKED_SECONDS, nx=True, get=True)
+            kept, running = pipe.execute()
+        if kept is not None:
+            return _read(kept)
+        if running is not None:
+            return Running(running.decode())
+        self._marks.add(mark)
+        return None
+
+    def end(self, person: str, scope: str) -> None:
+        """Its request is over, whatever came of it."""
+        self._marks.end(f"{_base(person)}running:{scope}")
+
+    def drop(self, person: str, scope: str) -> None:
+        """It was refused, and changed nothing: the key may be used again."""
+        self._quietly(lambda: self._redis.delete(f"{_base(person)}running:{scope}"))
+
+    def keep(self, person: str, scope: str, answer: Kept) -> None:
+        """Remember the answer. Never raises because of the server: what was asked for is done."""
+        self._quietly(lambda: self._keep(_base(person), scope, _write(answer)))
+
+    def _keep(self, base: str, scope: str, record: bytes) -> None:
+        kept, total, size = f"{base}kept", f"{base}bytes", len(record)
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.zadd(kept, {f"{scope} {size}": self._clock()})
+        pipe.incrby(total, size)
+        pipe.set(f"{base}answer:{scope}", record, ex=KEPT_SECONDS, get=True)
+        pipe.delete(f"{base}running:{scope}")
+        pipe.expire(kept, KEPT_SECONDS)
+        pipe.expire(total, KEPT_SECONDS)
+        pipe.zcard(kept)
+        pipe.zrange(kept, 0, 0, withscores=True)
+        new, bytes_kept, replaced, *_, count, oldest = pipe.execute()
+        # Two may run beside each other where the first of them took too long: the later answer counts.
+        if not new:  # the other is as long
+            bytes_kept = self._redis.decrby(total, size)
+        elif replaced is not None and self._redis.zrem(kept, f"{scope} {len(replaced)}"):
+            bytes_kept, count = self._redis.decrby(total, len(replaced)), count - 1
+        if count > MOST or bytes_kept > MOST_BYTES or oldest[0][1] < self._clock() - KEPT_SECONDS:
+            self._trim(base, count, bytes_kept)
+
+    def _trim(self, base: str, count: int, bytes_kept: int) -> None:
+        """Forget the oldest until what is left is within the bounds, and those of more than a day."""
+        old = self._clock() - KEPT_SECONDS
+        for member, at in self._redis.zrange(f"{base}kept", 0, _BATCH - 1, withscores=True):
+            if at >= old and count <= MOST and bytes_kept <= MOST_BYTES:
+                return
+            scope, size = member.decode().split(" ")
+            if self._redis.zrem(f"{base}kept", member):
+                # It may have gone by itself after its day, and a newer one be there by now.
+                if len(self._redis.get(f"{base}answer:{scope}") or b"") == int(size):
+                    self._redis.delete(f"{base}answer:{scope}")
+                self._redis.decrby(f"{base}bytes", size)
+            count, bytes_kept = count - 1, bytes_kept - int(size)
+
+    def _quietly(self, act: Callable[[], Any]) -> None:
+        try:
+            with self._client.translating():
+                act()
+        except LeaseqError:
+            log.warning("what a request with an idempotency key was answered is not kept", exc_info=True)
+
+
+def _base(person: str) -> str:
+    """All of a person's keys are in one slot of a cluster, and no queue can have this name: it has an '@'.
+
+    kept     sorted set: "scope size" of each answer, by when it was given
+    bytes    string: the sum of these sizes
+    answer:  string: the answer (below)
+    running: string: the hash of a request that is being answered
+    """
+    return "leaseq:{@sent:" + digest(person)[:32] + "}:"
+
+
+def _write(answer: Kept) -> bytes:
+    def packed(body: bytes | None) -> bytes:
+        text = None if body is None else base64.b85encode(zlib.compress(body)).decode()
+        return json.dumps([answer.hash, answer.status, dict(answer.headers), text]).encode()
+
+    record = packed(answer.body)
+    return record if len(record) <= LONGEST else packed(None)
+
+
+def _read(record: bytes) -> Kept:
+    hash, status, headers, text = json.loads(record)
+    body = None if text is None else zlib.decompress(base64.b85decode(text))
+    return Kept(hash, status, headers, body)

@@ -1,0 +1,90 @@
+"""An item with its form, as the work page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from flask import render_template, request, url_for
+
+import leaseq
+from leaseq import Json
+from webapp.context import person, state
+from webapp.forms import Typed, errors_at
+from webapp.rendering.payload import parts_of
+from webapp.store.activity import DayFigures
+from webapp.work.form_view import asked_by
+from webapp.work.lease_outcome import Receipt
+
+VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt")
+
+PIECE = "X-Leaseq-Piece"
+"""The page's script asks by this header for the sheet alone."""
+
+
+def wants_piece() -> bool:
+    return PIECE in request.headers
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    queue: leaseq.Queue
+    policy: leaseq.Policy
+    id: str
+    token: int
+    typed: Typed
+    lease: leaseq.Lease | None = None  # None: it is over, and `receipt` says how
+    leases: Sequence[leaseq.Lease] = ()  # all that the person holds here
+    item: leaseq.Item | None = None  # where there is no lease to show it from
+    receipt: Receipt | None = None
+    errors: Mapping[str, str] = field(default_factory=dict)
+    today: DayFigures | None = None  # of the person in this queue, where they are known already
+
+    @property
+    def payload(self) -> Json:
+        return self.lease.payload if self.lease else self.item.payload if self.item else None
+
+    @property
+    def url(self) -> str:
+        """Where it is found again: by its id only where they hold several."""
+        several = self.lease is not None and len(self.leases) > 1
+        return url_for("work.page", q=self.queue.name, item=self.id if several else None)
+
+
+def shown(sheet: Sheet) -> str:
+    asked = asked_by(sheet.policy.form)
+    errors = errors_at(asked.fields, sheet.errors)
+    return render_template(
+        "work/sheet.html" if wants_piece() else "work/page.html",
+        piece=wants_piece(),
+        sheet=sheet,
+        today=sheet.today or state().days.today(person().name, sheet.queue.name),
+        queue=sheet.queue,
+        id=sheet.id,
+        to=urls_of(sheet.queue.name, sheet.id),
+        policy=sheet.policy,
+        lease=sheet.lease,
+        receipt=sheet.receipt,
+        renewals=_renewals_left(sheet),
+        parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
+        inputs=asked.inputs(sheet.typed, errors),
+        errors=errors,
+        by_name=asked.by_name,
+        keys=asked.keys,
+        one_key=asked.one_key,
+    )
+
+
+def urls_of(queue: str, id: str) -> dict[str, str]:
+    """Where the page sends what is done with an item. A URL takes Flask as long as all of these."""
+    base = url_for("work.finish", q=queue, id=id).removesuffix("finish")
+    return {verb: base + verb for verb in VERBS}
+
+
+def _renewals_left(sheet: Sheet) -> int | None:
+    """How often the lease may still be renewed; None: no limit."""
+    most = sheet.policy.renewals
+    if most is None or sheet.lease is None:
+        return None
+    held = (one for one in sheet.queue.get(sheet.id).leases if one.token == sheet.token)
+    return max(most - next((one.renewals for one in held), 0), 0)

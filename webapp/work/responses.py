@@ -1,0 +1,92 @@
+"""How the work page answers: with a sheet, in a page of its own or as the piece that its script swaps in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flask import Response as FlaskResponse
+from flask import redirect, request, url_for
+from werkzeug.wrappers import Response
+
+import leaseq
+from leaseq import Invalid, ItemNotFound, LeaseLost
+from webapp.context import person
+from webapp.forms import draft_of, fields_of, typed_in, typed_of
+from webapp.serving.numbers import whole
+from webapp.store.activity import DayFigures
+from webapp.work.item_view import Sheet, shown, wants_piece
+from webapp.work.lease_outcome import GONE, receipt_of
+
+Page = Response | str | tuple[str, int]
+
+GO = "X-Leaseq-Go"
+"""The header that tells the page's script where to go on: fetch follows a redirect without telling."""
+
+
+def go(url: str) -> Response:
+    return FlaskResponse(status=204, headers={GO: url}) if wants_piece() else redirect(url, 303)
+
+
+def back(q: str) -> Response:
+    return go(url_for("work.page", q=q))
+
+
+def token_sent() -> int:
+    token = whole(request.values.get("token"))
+    if token is None:
+        raise Invalid("token", "the token of a lease")
+    return token
+
+
+def keep(found: leaseq.Queue, id: str, token: int) -> None:
+    """Save what was typed before the item goes."""
+    fields = fields_of(found.policy.form)
+    draft = draft_of(fields, typed_in(fields, request.form))
+    if draft:
+        found.save_draft(id=id, token=token, person=person().name, draft=draft)
+
+
+def held(
+    found: leaseq.Queue, lease: leaseq.Lease, today: DayFigures | None = None, *, alone: bool = False
+) -> Page:
+    """A lease that the person was just given; ``alone``: they are known to hold no other."""
+    if not wants_piece():
+        return redirect(url_for("work.page", q=found.name, item=lease.id), 303)
+    policy = found.policy
+    typed = typed_of(fields_of(policy.form), lease.draft)
+    leases = [lease] if alone else found.mine(person().name)
+    return shown(Sheet(found, policy, lease.id, lease.token, typed, lease=lease, leases=leases, today=today))
+
+
+def refused(found: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
+    """The sheet again, with all that was typed and what is wrong at its field."""
+    me, policy = person().name, found.policy
+    typed = typed_in(fields_of(policy.form), request.form)
+    leases = found.mine(me)
+    lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
+    sheet = Sheet(found, policy, id, token, typed, lease=lease, leases=leases, errors=errors)
+    if lease is None:
+        item = found.get(id)
+        known = receipt_of(item, token, me, leases)
+        if known is None:
+            raise ItemNotFound(found.name, id)
+        told = {} if "error" in errors else errors  # there is no field for it now
+        sheet = replace(sheet, item=item, receipt=known, errors=told)
+    return shown(sheet), 422
+
+
+def over(
+    found: leaseq.Queue, id: str, token: int, lost: LeaseLost | ItemNotFound, *, refused: bool = False
+) -> tuple[str, int]:
+    """What is true now, with all that was typed still in the form."""
+    me, policy = person().name, found.policy
+    typed = typed_in(fields_of(policy.form), request.form)
+    leases = found.mine(me)
+    sheet = Sheet(found, policy, id, token, typed, leases=leases, receipt=GONE)
+    if isinstance(lost, ItemNotFound):
+        return shown(sheet), 404
+    known = receipt_of(lost.item, token, me, leases, refused=refused)
+    if known is None:
+        return shown(sheet), 404
+    known = replace(known, kept=lost.answer_kept)
+    return shown(replace(sheet, item=lost.item, receipt=known)), 409

@@ -1,0 +1,63 @@
+"""What somebody just finished: for a few seconds the pages offer to undo it.
+
+It is kept in a cookie of its own. In the session's it would be signed at each finish, which costs more than
+the finish itself; and nothing has to be signed here, since the server knows who may undo what.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from flask import Response, after_this_request, current_app, g, request
+
+from webapp.context import person, state
+from webapp.work import bp
+
+SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    queue: str
+    id: str
+    token: int
+    late: bool
+    seconds: float  # for how long it may still be undone
+
+
+def remember(queue: str, id: str, token: int, late: bool) -> None:
+    parts = (person().name, queue, id, str(token), "late" if late else "", str(time.time()))
+    g.saved = "/".join(quote(part, safe="") for part in parts)
+    after_this_request(_send)
+
+
+def forget() -> None:
+    """What the person did since is not what an undo would take back."""
+    if _name() in request.cookies:
+        g.saved = ""
+        after_this_request(_send)
+
+
+@bp.app_template_global()
+def last_saved() -> Saved | None:
+    """The last finish, while it may be undone."""
+    kept = g.get("saved", request.cookies.get(_name(), ""))
+    try:
+        whose, queue, id, token, late, at = map(unquote, kept.split("/"))
+        saved = Saved(queue, id, int(token), bool(late), float(at) + SECONDS - time.time())
+    except ValueError:
+        return None  # there is none, or somebody made it up
+    mine = g.get("person") is not None and person().name == whose
+    return saved if mine and 0 < saved.seconds <= SECONDS else None
+
+
+def _send(response: Response) -> Response:
+    secure, seconds = state().settings.secure_cookies, SECONDS if g.saved else 0
+    response.set_cookie(_name(), g.saved, max_age=seconds, secure=secure, httponly=True, samesite="Lax")
+    return response
+
+
+def _name() -> str:
+    return f"{current_app.config['SESSION_COOKIE_NAME']}-saved"
