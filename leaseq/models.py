@@ -22,10 +22,10 @@ STATES: tuple[State, ...] = ("inbound", "reserved", "scheduled", "finished", "de
 Ending = Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone"]
 """How a grant ended; ``held`` while it hasn't."""
 
-Listed = Literal["inbound", "reserved", "scheduled", "finished", "dead", "due"]
+ListName = Literal["inbound", "reserved", "scheduled", "finished", "dead", "due"]
 """A list of items: those in one state, or those with a due date that are neither finished nor dead."""
 
-Did = Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone", "assigned"]
+LeaseOutcome = Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone", "assigned"]
 """What a search asks of a person: how a lease of theirs ended, or that the item is theirs alone."""
 
 
@@ -49,7 +49,7 @@ class Enqueued:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class EnqueuedMany:
     added: int
     duplicates: int
 
@@ -146,7 +146,7 @@ class Item:
     failures: int  # expiries and fails so far
     max_attempts: int
     enqueued_at: datetime
-    since: datetime  # inbound, finished, dead: since when; reserved: runs out; scheduled: due
+    state_since: datetime  # inbound, finished, dead: since when; reserved: runs out; scheduled: due
     leases: tuple[Grant, ...]  # those held now
     answers: tuple[Answer, ...]
     late_answers: tuple[Answer, ...]
@@ -159,18 +159,18 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which items a search means: those for which all that is given holds. ``person``, ``did`` and ``text``
-    are about one and the same lease of the item."""
+    """Which items a search means: those for which all that is given holds. ``person``, ``outcome`` and
+    ``text`` are about one and the same lease of the item."""
 
     id: str = ""  # the id begins with this
     person: str | None = None  # who had a lease of it
-    did: Did | None = None  # how that lease ended; assigned: the person alone may reserve it now
+    outcome: LeaseOutcome | None = None  # how that lease ended; assigned: the person alone may reserve it now
     text: str | None = (
         None  # in what they said when they gave it back or failed it, whatever the case of a to z
     )
     skill: str | None = None  # that it needs
     given_back_by: int | None = None  # so many people gave it back, or more
-    since: datetime | None = None  # on Item.since (in the list by due date, on the date): from this time on
+    since: datetime | None = None  # on state_since (in the list by due date, on the date): from then on
     until: datetime | None = None  # and before this one
 
 
@@ -180,7 +180,7 @@ class Page:
 
     items: tuple[Item, ...]
     after: str | None
-    looked: int = field(default=0, compare=False)  # how many entries of the list were looked at for them
+    scanned: int = field(default=0, compare=False)  # entries of the list that were looked at for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacles:
+class Ineligibility:
     """Why what waits is not for a person."""
 
     lacking: tuple[tuple[str, ...], ...]  # of each set of skills that waits, those missing; fewest first
@@ -207,17 +207,17 @@ class Obstacles:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class WhyNothing:
     """Why a reserve would get nothing; ``reason`` is None where it would get something."""
 
     reason: Literal["empty", "held", "not-eligible", "paused"] | None
     free_at: datetime | None = None  # when the first held or scheduled item may come free
     detail: str | None = None  # the reason given for a pause
-    obstacles: Obstacles | None = field(default=None, compare=False)  # with not-eligible; explains the reason
+    ineligibility: Ineligibility | None = field(default=None, compare=False)  # with not-eligible: why
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class History:
     """What the journal tells of one item, the oldest first."""
 
     events: tuple[Event, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from leaseq.cli.group import Commands
+from leaseq.cli.group import CommandGroup
 
 EXAMPLE = "Example: leaseq queue create reviews && leaseq import reviews reviews.csv"
 
@@ -30,7 +30,7 @@ PLUGGED = {
 
 
 @click.group(
-    cls=Commands,
+    cls=CommandGroup,
     own=COMMANDS,
     plugged="leaseq.commands",
     plugged_help=PLUGGED,

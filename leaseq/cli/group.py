@@ -17,7 +17,7 @@ from leaseq.cli.common import Failed, Misused
 from leaseq.errors import Invalid, LeaseqError
 
 
-class Commands(click.Group):
+class CommandGroup(click.Group):
     """Commands of its own (name: where it is, one line of help), and those plugged in by entry points.
 
     Listing them imports none: the lines for the plugged ones stand here too, since the web app takes a

@@ -14,7 +14,7 @@ from leaseq.cli.common import Misused, connected, existing_queue
 from leaseq.cli.progress import working_line
 
 if TYPE_CHECKING:
-    from leaseq import Client, Worked
+    from leaseq import Client, WorkerStats
 
 
 @click.command(epilog="Example: leaseq work reviews prelabel:handle --person prelabel-bot --concurrency 4")
@@ -63,13 +63,13 @@ def work(
         client, {found.name: handle}, person=name, concurrency=concurrency, skills=skills, grace=grace
     )
     click.echo(f"{name} works on {found.name}. Ctrl-C stops it.", err=True)
-    with working_line(lambda: _ended(worker.worked)):
+    with working_line(lambda: _ended(worker.stats)):
         worker.run()
-    done = worker.worked
+    done = worker.stats
     click.echo(f"{done.finished} finished, {done.failed} failed, {done.given_back} given back", err=True)
 
 
-def _ended(done: Worked) -> tuple[int, int]:
+def _ended(done: WorkerStats) -> tuple[int, int]:
     return done.finished, done.failed
 
 

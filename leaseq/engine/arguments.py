@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from leaseq import validation
 from leaseq.engine import codec, digest, ids
 from leaseq.errors import Invalid
-from leaseq.models import Did, Filter, Held, Item, Lease, NewItem
+from leaseq.models import Filter, Held, Item, Lease, LeaseOutcome, NewItem
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
@@ -104,17 +104,17 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
 
 def wanted(where: Filter, backwards: bool) -> tuple[str, ...]:
     """A filter as the list's script takes it."""
-    if where.did not in (None, *get_args(Did)):
-        raise Invalid("did", "one of " + ", ".join(get_args(Did)))
-    if where.text and where.did not in (None, "abandoned", "failed"):
-        raise Invalid("text", "left out, or with did abandoned or failed: only then do people say why")
+    if where.outcome not in (None, *get_args(LeaseOutcome)):
+        raise Invalid("outcome", "one of " + ", ".join(get_args(LeaseOutcome)))
+    if where.text and where.outcome not in (None, "abandoned", "failed"):
+        raise Invalid("text", "left out, or with outcome abandoned or failed: only then do people say why")
     return (
         "back" if backwards else "",
         bound(where.since, "since"),
         bound(where.until, "until"),
         validation.text(where.id, "id", validation.MAX_ID),
         "" if where.person is None else validation.person_name(where.person),
-        where.did or "",
+        where.outcome or "",
         "" if where.text is None else validation.text(where.text, "text"),
         "" if where.skill is None else validation.skills([where.skill], "skill")[0],
         ""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import quote
 
-from leaseq.models import Answer, Ending, Event, Grant, Item, Json, Lease, Obstacles, State
+from leaseq.models import Answer, Ending, Event, Grant, Ineligibility, Item, Json, Lease, State
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _parse = cast("Any", json.JSONDecoder()).scan_once  # what raw_decode calls: text, where to begin
@@ -153,7 +153,7 @@ def item(name: str, known: Sequence[Any]) -> Item:
         failures=int(first.head.get("f", 0)),
         max_attempts=int(first.head.get("m") or first.max_attempts),
         enqueued_at=when(int(first.enqueued, 16) * 1000),
-        since=when(shown.score),
+        state_since=when(shown.score),
         leases=tuple(block.grant for block in blocks if block.grant.how == "held"),
         answers=tuple(_answer(id, first.payload, block) for block in finished),
         late_answers=tuple(_late(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),
@@ -195,11 +195,11 @@ def _late(id: str, payload: Json, text: str, blocks: Sequence[_Block]) -> Answer
     return Answer(id, payload, json.loads(result), person, int(token), attempt, when(at), late=True)
 
 
-def obstacles(found: Sequence[Any]) -> Obstacles:
+def ineligibility(found: Sequence[Any]) -> Ineligibility:
     """From 0 or 1 for assigned and for passed, then the skills that are lacking."""
     sets = {tuple(sorted(skills.decode().split(","))) for skills in found[2:]}
     lacking = tuple(sorted(sets, key=lambda one: (len(one), one)))
-    return Obstacles(lacking, assigned=bool(found[0]), passed=bool(found[1]))
+    return Ineligibility(lacking, assigned=bool(found[0]), passed=bool(found[1]))
 
 
 def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:

@@ -86,7 +86,7 @@ class _Bounds(dict[str, Bound]):
         return found
 
 
-class Moves:
+class Commands:
     """The scripts of one queue. Replies are as the scripts' headers say."""
 
     def __init__(self, client: Client, keys: Keys, clock: Clock | None) -> None:

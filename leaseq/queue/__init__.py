@@ -7,15 +7,15 @@ from contextlib import suppress
 from leaseq.engine.client import Client, checked
 from leaseq.engine.keys import QUEUES
 from leaseq.errors import LeaseqError
-from leaseq.queue.admin import Managing
-from leaseq.queue.consumer import Working
-from leaseq.queue.inspection import Looking
-from leaseq.queue.producer import Filling
+from leaseq.queue.admin import Admin
+from leaseq.queue.consumer import Consumer
+from leaseq.queue.inspection import Inspection
+from leaseq.queue.producer import Producer
 
 __all__ = ["Queue", "queues"]
 
 
-class Queue(Filling, Working, Managing, Looking):
+class Queue(Producer, Consumer, Admin, Inspection):
     """A queue of work items in a server. Making one does no I/O; threads may share it.
 
     ``clock`` (microseconds since the epoch) is for tests: without it the server's clock counts.

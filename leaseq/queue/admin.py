@@ -6,13 +6,13 @@ from leaseq import validation
 from leaseq.engine import arguments, ids
 from leaseq.errors import Invalid, ItemNotFound
 from leaseq.models import Cleared, Item
-from leaseq.queue.inspection import Looking
+from leaseq.queue.inspection import Inspection
 
 _MOVES = 40  # moves of one call to the server: about a millisecond of it
 _LOOK = 250  # dead items of one look
 
 
-class Managing(Looking):
+class Admin(Inspection):
     def clear(self, limit: int = 1000) -> Cleared:
         """Return items whose lease ran out, release what is due, and forget finished items that are older
         than the policy's ``keep_finished_seconds``; ``more`` where the limit was reached."""
@@ -20,7 +20,7 @@ class Managing(Looking):
         returned = released = died = forgotten = 0
         more = True
         while more and left > 0:
-            reply = self._moves.clear(min(left, _MOVES))
+            reply = self._commands.clear(min(left, _MOVES))
             counts = [int(n) for n in reply.rest]
             returned, released, died = returned + counts[0], released + counts[1], died + counts[2]
             forgotten += counts[4]
@@ -30,15 +30,15 @@ class Managing(Looking):
 
     def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
         """Stop reserve. What is held may be finished."""
-        self._moves.pause(arguments.by(by), arguments.text(reason, "reason"))
+        self._commands.pause(arguments.by(by), arguments.text(reason, "reason"))
 
     def resume(self, *, by: str | None = None) -> None:
-        self._moves.resume(arguments.by(by))
+        self._commands.resume(arguments.by(by))
 
     def revive(self, id: str, *, by: str | None = None) -> Item:
         """Bring a dead item back to inbound, its failures forgotten. A finished one raises Invalid; any
         other is left as it is."""
-        reply = self._moves.revive(validation.item_id(id), arguments.by(by))
+        reply = self._commands.revive(validation.item_id(id), arguments.by(by))
         if reply.code == b"wrong-state":
             raise Invalid("id", f"a dead item; {id!r} is {reply.rest[0][0].decode()}")
         return self._item(reply, id)
@@ -72,7 +72,7 @@ class Managing(Looking):
     def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
         """Take a lease away from whoever holds the item, or from this person alone; it returns to inbound."""
         whose = validation.person_name(person) if person is not None else ""
-        return self._item(self._moves.release(validation.item_id(id), arguments.by(by), whose), id)
+        return self._item(self._commands.release(validation.item_id(id), arguments.by(by), whose), id)
 
     def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
         """Let only this person reserve an item, until they give it back. It goes ahead of what never left.
@@ -80,7 +80,7 @@ class Managing(Looking):
         Raises Invalid where nothing of the item waits, or where they answered or hold it.
         """
         who = validation.person_name(person)
-        reply = self._moves.assign(validation.item_id(id), arguments.by(by), who)
+        reply = self._commands.assign(validation.item_id(id), arguments.by(by), who)
         if reply.code == b"wrong-state":
             state = reply.rest[0][0].decode()
             raise Invalid("id", f"an item that waits; {id!r} is {state}: release or revive it first")
@@ -91,7 +91,7 @@ class Managing(Looking):
 
     def remove(self, id: str, *, by: str | None = None) -> None:
         """Forget an item whole, whatever its state."""
-        reply = self._moves.remove(validation.item_id(id), arguments.by(by))
+        reply = self._commands.remove(validation.item_id(id), arguments.by(by))
         if reply.code == b"no-item" and not reply.resent:
             raise ItemNotFound(self.name, id)
 
@@ -99,7 +99,7 @@ class Managing(Looking):
         """Make a late answer (named by its token) the item's answer. Of several answers it takes the place of
         one that nobody holds or gave; else one that the item had is a late one then."""
         number = validation.integer(token, "token", 1, 2**53)
-        reply = self._moves.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
+        reply = self._commands.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
         if reply.code == b"no-answer":
             raise Invalid("token", f"the token of a late answer of {id!r}; there is none with {number}")
         if reply.code == b"answered":

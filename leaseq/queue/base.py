@@ -9,7 +9,7 @@ from typing import Any
 from leaseq import form, validation
 from leaseq.engine import arguments, codec
 from leaseq.engine.client import Client, Reply, checked
-from leaseq.engine.commands import Clock, Moves
+from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, SCHEMA, Keys
 from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, QueueExists
@@ -22,7 +22,7 @@ class Base:
         self.name = validation.queue_name(name)
         self._client = checked(client)
         self._keys = Keys(self.name)
-        self._moves = Moves(client, self._keys, clock)
+        self._commands = Commands(client, self._keys, clock)
         self._form: tuple[str, Json] = ("-", None)  # version and form, as last read
 
     def __repr__(self) -> str:
@@ -36,7 +36,7 @@ class Base:
     def schema(self) -> int | None:
         """Of which schema its keys are; None where there is no queue. Every other call refuses one that is
         newer than this version of leaseq knows, with ServerRefused and before anything changes."""
-        reply = self._moves.schema()
+        reply = self._commands.schema()
         return int(reply.rest[0]) if reply.code == b"schema" else None
 
     @property
@@ -46,12 +46,12 @@ class Base:
 
     def find_policy(self) -> Policy | None:
         """The policy in force, or None where the queue isn't there: `exists` and `policy` in one call."""
-        reply = self._moves.policy(TEXTS)
+        reply = self._commands.policy(TEXTS)
         if reply.code == b"no-queue":
             return None
         policy, version = from_server(reply.rest[0], reply.rest[1], reply.rest[2:])
         self._form = (version, policy.form)
-        self._moves.learn(policy.durable)
+        self._commands.learn(policy.durable)
         return policy
 
     def configure(
@@ -77,18 +77,18 @@ class Base:
         if policy.durable != before.durable:
             check(policy.durable, self._client, self._keys.ledger)
         who = arguments.by(by)
-        new = not only and self._moves.policy(()).code == b"no-queue"
-        self._moves.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
+        new = not only and self._commands.policy(()).code == b"no-queue"
+        self._commands.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
         try:
             made = new and self._make(policy, who)
             if create_only and not made:
                 raise QueueExists(self.name)
             if (changes or only) and not made:
                 self._enter()
-                reply = self._moves.configure(who, only, _stored(policy, sorted(changes)))
+                reply = self._commands.configure(who, only, _stored(policy, sorted(changes)))
                 self._changed(reply, policy)
         except LeaseqError:
-            self._moves.learn(None)
+            self._commands.learn(None)
             raise
         return policy
 
@@ -103,7 +103,7 @@ class Base:
         """Make the queue; False where somebody else was faster."""
         self._enter()
         fields = [*_stored(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
-        reply = self._moves.configure(by, "create", fields)
+        reply = self._commands.configure(by, "create", fields)
         return bool(reply.rest[0]) or (reply.resent and self.policy == policy)  # sent twice, it finds its own
 
     def _enter(self) -> None:

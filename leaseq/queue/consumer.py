@@ -13,7 +13,7 @@ from leaseq.engine import arguments, codec
 from leaseq.engine.client import Reply
 from leaseq.engine.notifications import LookAgain, Waiter, wait_for
 from leaseq.errors import Invalid, LeaseLost, LeaseqError
-from leaseq.models import Failed, Finished, Held, Json, Lease, Nothing
+from leaseq.models import Failed, Finished, Held, Json, Lease, WhyNothing
 from leaseq.queue.base import Base
 
 _REASONS: dict[bytes, Literal["empty", "held", "not-eligible"]] = {
@@ -28,7 +28,7 @@ UNDO_SECONDS = 15
 """How long a finish can be undone. Pages offer ten of them; the rest is for the way here."""
 
 
-class Working(Base):
+class Consumer(Base):
     def reserve(
         self,
         person: str,
@@ -105,14 +105,14 @@ class Working(Base):
         unread at the server: by the time that it has answered one more, it has read that one, too."""
         with suppress(LeaseqError):
             for _ in range(2 if broken_off else 1):
-                self._moves.leave_line(waiter, who, request, last_token)
+                self._commands.leave_line(waiter, who, request, last_token)
 
     def _reserve(
         self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
     ) -> Lease | LookAgain:
-        reply = self._moves.reserve(who, request, can, waiter, woken)
+        reply = self._commands.reserve(who, request, can, waiter, woken)
         while reply.code == b"more":
-            reply = self._moves.reserve(who, request, can, waiter, woken)
+            reply = self._commands.reserve(who, request, can, waiter, woken)
         if reply.code == b"leased":
             return codec.lease(self.name, reply.rest)
         again, last_token = reply.rest or (b"", 0)  # there is no queue
@@ -133,7 +133,7 @@ class Working(Base):
         or Invalid where the policy allows no more renewals or the person's hands are full.
         """
         held = arguments.claim(self.name, lease, id, token, person)
-        reply = self._moves.renew(held, arguments.request(request_id))
+        reply = self._commands.renew(held, arguments.request(request_id))
         if reply.code == b"used-up":
             raise Invalid("renewals", f"at most {reply.rest[0]} renewals of one lease")
         if reply.code == b"full":
@@ -152,7 +152,7 @@ class Working(Base):
     ) -> None:
         """Keep what the person has so far. They get it back with the item; a finish removes it."""
         held = arguments.claim(self.name, lease, id, token, person)
-        self._check(self._moves.save_draft(held, validation.dump_json(draft, "draft")), held)
+        self._check(self._commands.save_draft(held, validation.dump_json(draft, "draft")), held)
 
     def finish(
         self,
@@ -203,7 +203,7 @@ class Working(Base):
                     form.check_result(wanted, result)
                 except Invalid as error:
                     version, misfit = "misfit", error
-            reply = self._moves.finish(held, text, version, request, can)
+            reply = self._commands.finish(held, text, version, request, can)
             if reply.code != b"form":
                 return reply
             _ = self.policy  # read the form anew
@@ -227,7 +227,7 @@ class Working(Base):
         """
         held = arguments.claim(self.name, lease, id, token, person)
         request = arguments.request(request_id)
-        reply = self._moves.undo_finish(held, request, UNDO_SECONDS * 1_000_000)
+        reply = self._commands.undo_finish(held, request, UNDO_SECONDS * 1_000_000)
         if reply.code == b"too-late":
             raise Invalid("undo", f"within {UNDO_SECONDS} seconds of the finish; this one stands")
         if reply.code == b"adopted":
@@ -255,7 +255,7 @@ class Working(Base):
         held = arguments.claim(self.name, lease, id, token, person)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
-        self._check(self._moves.abandon(held, arguments.text(reason, "reason"), again), held)
+        self._check(self._commands.abandon(held, arguments.text(reason, "reason"), again), held)
 
     def fail(
         self,
@@ -269,22 +269,24 @@ class Working(Base):
         """Say that an item can't be done. It is tried again after a back-off, or is dead when its
         attempts are used up (``retry_at`` is None then)."""
         held = arguments.claim(self.name, lease, id, token, person)
-        reply = self._moves.fail(held, arguments.text(error, "error"))
+        reply = self._commands.fail(held, arguments.text(error, "error"))
         self._check(reply, held)
         return Failed(held[0], codec.when(reply.rest[0]) if reply.code == b"retry" else None)
 
     def mine(self, person: str) -> list[Lease]:
         """The leases that a person holds, the oldest first."""
-        reply = self._moves.mine(validation.person_name(person))
+        reply = self._commands.mine(validation.person_name(person))
         return [codec.lease(self.name, found) for found in reply.rest]
 
-    def why_nothing(self, person: str, skills: Sequence[str] = ()) -> Nothing:
+    def why_nothing(self, person: str, skills: Sequence[str] = ()) -> WhyNothing:
         """Why a reserve would get nothing now: empty, held by others, not eligible, or paused."""
-        reply = self._moves.why_nothing(validation.person_name(person), ",".join(validation.skills(skills)))
+        reply = self._commands.why_nothing(
+            validation.person_name(person), ",".join(validation.skills(skills))
+        )
         if reply.code == b"paused":
-            return Nothing("paused", detail=json.loads(reply.rest[0]))
+            return WhyNothing("paused", detail=json.loads(reply.rest[0]))
         if reply.code == b"something":
-            return Nothing(None)
+            return WhyNothing(None)
         free_at = codec.when(reply.rest[0]) if reply.rest[0] else None
-        obstacles = codec.obstacles(reply.rest[1:]) if reply.code == b"not-eligible" else None
-        return Nothing(_REASONS[reply.code], free_at, obstacles=obstacles)
+        lacking = codec.ineligibility(reply.rest[1:]) if reply.code == b"not-eligible" else None
+        return WhyNothing(_REASONS[reply.code], free_at, ineligibility=lacking)

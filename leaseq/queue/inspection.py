@@ -12,7 +12,7 @@ from typing import get_args
 from leaseq import validation
 from leaseq.engine import arguments, codec
 from leaseq.errors import Invalid
-from leaseq.models import STATES, Answer, Event, Filter, Item, Listed, Page, State, Stats, Told
+from leaseq.models import STATES, Answer, Event, Filter, History, Item, ListName, Page, State, Stats
 from leaseq.queue.base import Base
 
 COUNTERS = (
@@ -41,10 +41,10 @@ _ENTRIES = 1_000  # journal entries of one call
 _ENTRIES_BACK = 200  # backwards: an import has hundreds of moves in an entry, and few of them may be wanted
 
 
-class Looking(Base):
+class Inspection(Base):
     def get(self, id: str) -> Item:
         """All that is known of an item. Raises ItemNotFound."""
-        return self._item(self._moves.get(validation.item_id(id)), id)
+        return self._item(self._commands.get(validation.item_id(id)), id)
 
     def items(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> list[Item]:
         """Items in one state: inbound in the order in which they are handed out, the others by time."""
@@ -62,7 +62,7 @@ class Looking(Base):
 
     def find(
         self,
-        state: Listed,
+        state: ListName,
         where: Filter = EVERYTHING,
         *,
         limit: int = 100,
@@ -73,15 +73,15 @@ class Looking(Base):
         """The items of a list that a filter names: at most ``limit``, among the next ``look`` entries of it.
         ``backwards`` begins at the list's end. Where the page's ``after`` is not None there is more to
         look at, though the page may be empty."""
-        if state not in get_args(Listed):
-            raise Invalid("state", "one of " + ", ".join(get_args(Listed)))
+        if state not in get_args(ListName):
+            raise Invalid("state", "one of " + ", ".join(get_args(ListName)))
         return self._page(
             state, limit, after, where, validation.integer(look, "look", 1, MOST_LOOKS), backwards
         )
 
     def _page(
         self,
-        state: Listed,
+        state: ListName,
         limit: int,
         after: str | Item | None,
         where: Filter = EVERYTHING,
@@ -92,18 +92,18 @@ class Looking(Base):
         wanted = arguments.wanted(where, backwards)
         cursor = after.cursor if isinstance(after, Item) else after
         found: list[Item] = []
-        looked = 0
+        scanned = 0
         while True:
             place = arguments.cursor(cursor, state)
             asked = min(most - len(found), _PAGE)
-            reply = self._moves.items(state, asked, min(look - looked, _LOOK), place, wanted)
+            reply = self._commands.items(state, asked, min(look - scanned, _LOOK), place, wanted)
             count, row_and_shelf, score, last, *entries = reply.rest
             batch = [codec.item(item_id.decode(), known) for item_id, _, known in entries]
             found += map(codec.in_list_by_due, batch) if state == "due" else batch
-            looked += int(count)
+            scanned += int(count)
             cursor = codec.cursor(row_and_shelf, score, last)
-            if cursor is None or len(found) == most or looked >= look:
-                return Page(tuple(found), cursor, looked)
+            if cursor is None or len(found) == most or scanned >= look:
+                return Page(tuple(found), cursor, scanned)
 
     def answers(
         self,
@@ -121,7 +121,7 @@ class Looking(Base):
         ``person``, ``since`` and ``until`` (given from the one on and before the other) and ``late`` (True:
         only those that came late; False: only those in time) leave out the rest.
         """
-        where = Filter(person=person, did="finished" if person else None, since=since, until=until)
+        where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
         arguments.wanted(where, backwards=False)  # refused now, and not when the first answer is asked for
         counting = replace(where, until=None)  # an adopted answer was given before its item was finished
         walk = (
@@ -145,7 +145,7 @@ class Looking(Base):
     def _late_items(self, least: str) -> Iterator[Item]:
         step, seen = "0", set[str]()  # a step may give again what one before it gave
         while True:
-            following, *found = self._moves.late_items(step, least).rest
+            following, *found = self._commands.late_items(step, least).rest
             for name, known in found:
                 id = name.decode()
                 if id not in seen:
@@ -167,7 +167,7 @@ class Looking(Base):
 
     def stats(self) -> Stats:
         """Counts of the five states, the age of the oldest in inbound, and what happened so far."""
-        counts = self._moves.stats(COUNTERS).rest
+        counts = self._commands.stats(COUNTERS).rest
         inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
         return Stats(
             inbound,
@@ -189,7 +189,7 @@ class Looking(Base):
         found: list[Event] = []
         while True:
             entry, seen = arguments.journal_cursor(found[-1].cursor if found else after)
-            entries = self._moves.journal(entry, asked).rest
+            entries = self._commands.journal(entry, asked).rest
             for name, fields in entries:
                 moves = codec.events(name, fields)
                 found += moves[seen:] if moves[0].cursor.rpartition(".")[0] == entry else moves
@@ -203,7 +203,7 @@ class Looking(Base):
         found: list[Event] = []
         while True:
             entry, left = arguments.journal_cursor_back(found[-1].cursor if found else before)
-            entries = self._moves.journal(entry, asked, "back").rest
+            entries = self._commands.journal(entry, asked, "back").rest
             for name, fields in entries:
                 moves = codec.events(name, fields)
                 found += reversed(moves[:left] if moves[0].cursor.rpartition(".")[0] == entry else moves)
@@ -212,28 +212,28 @@ class Looking(Base):
             if len(entries) < asked:
                 return found
 
-    def told(self, id: str, *, look: int = 10_000) -> Told:
+    def history(self, id: str, *, look: int = 10_000) -> History:
         """What the journal tells of an item since it entered, among the ``look`` entries from then on; and
         who took leases of it away, however much later."""
         item = self.get(id)
         left = validation.integer(look, "look", 1, MOST_LOOKS)
         start, found = str(codec.microseconds(item.enqueued_at)), list[Event]()
         while start and left > 0:
-            looked, start, events = self._told(item.id, start, min(left, _ENTRIES_BACK))
+            scanned, start, events = self._of_item(item.id, start, min(left, _ENTRIES_BACK))
             found += events
-            left -= looked
+            left -= scanned
         known = {event.token for event in found if event.what == "released"}
         for grant in item.history if start else ():
             if grant.how == "released" and grant.ended_at and grant.token not in known:
-                events = self._told(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE)[2]
+                events = self._of_item(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE)[2]
                 found += [one for one in events if one.what == "released" and one.token == grant.token]
-        return Told(tuple(found), whole=not start)
+        return History(tuple(found), whole=not start)
 
-    def _told(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
-        """How many entries were looked at, with which to go on, and what they tell of the item."""
-        looked, following, *entries = self._moves.story(start, look, id).rest
+    def _of_item(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
+        """How many entries were scanned, with which to go on, and what they tell of the item."""
+        scanned, following, *entries = self._commands.story(start, look, id).rest
         moves = [move for entry in entries for move in codec.events(*entry)]
-        return int(looked), following.decode(), [move for move in moves if move.id == id]
+        return int(scanned), following.decode(), [move for move in moves if move.id == id]
 
 
 def _given(answer: Answer, person: str | None, since: datetime | None, until: datetime | None) -> bool:

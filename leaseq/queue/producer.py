@@ -9,7 +9,7 @@ from typing import NamedTuple
 from leaseq import validation
 from leaseq.engine import arguments, digest, ids
 from leaseq.errors import Invalid, ItemNotFound
-from leaseq.models import Conflict, Counts, Enqueued, Json, NewItem
+from leaseq.models import Conflict, Enqueued, EnqueuedMany, Json, NewItem
 from leaseq.policy import Policy
 from leaseq.queue.base import Base
 
@@ -30,7 +30,7 @@ class _Entered(NamedTuple):
     differing: Sequence[int]  # the places of items whose id is there, with another text as its payload
 
 
-class Filling(Base):
+class Producer(Base):
     _digests = False  # whether the policy wanted digests of the payloads when something last entered
 
     def enqueue(
@@ -75,7 +75,7 @@ class Filling(Base):
         *,
         request_id: str | None = None,
         on_conflict: OnConflict | None = None,
-    ) -> Counts:
+    ) -> EnqueuedMany:
         """Add any number of payloads or NewItems, in chunks that are each all in or not at all.
 
         An Invalid item raises with its place in ``field`` (``items[17].priority``); the chunks before
@@ -111,7 +111,7 @@ class Filling(Base):
                 send()
         if rows:
             send()
-        return Counts(added, total - added)
+        return EnqueuedMany(added, total - added)
 
     def _maker(self, chosen: str | None) -> Callable[[int], str]:
         """What gives the item at a place its id, where it has none: a new one, or one that follows from the
@@ -135,7 +135,7 @@ class Filling(Base):
         """
         request = ids.request_id() if chosen is None else arguments.chosen(chosen, chunk, rows)
         while True:
-            reply = self._moves.enqueue(request, digest.with_digests(rows) if self._digests else rows)
+            reply = self._commands.enqueue(request, digest.with_digests(rows) if self._digests else rows)
             if reply.code == b"no-queue":
                 self._make(Policy())
             elif reply.code == b"digests":
@@ -154,7 +154,7 @@ class Filling(Base):
         said that its text is another had one, as far as is known."""
         id, _, payload = row
         try:
-            there = self._item(self._moves.get(id), id)
+            there = self._item(self._commands.get(id), id)
         except ItemNotFound:
             return True
         return digest.digest(validation.dump_json(there.payload, "payload")) != digest.digest(payload)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from leaseq.models import Counts, NewItem
+from leaseq.models import EnqueuedMany, NewItem
 from leaseq.transfer.rows import BadRow
 
 BATCH = 1_000  # rows between two calls of progress
@@ -15,7 +15,7 @@ BATCH = 1_000  # rows between two calls of progress
 class Target(Protocol):
     """What is needed of a queue."""
 
-    def enqueue_many(self, items: Iterable[NewItem], /) -> Counts: ...
+    def enqueue_many(self, items: Iterable[NewItem], /) -> EnqueuedMany: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def import_items(
 
     def send() -> None:
         nonlocal total, rejected
-        counts = queue.enqueue_many(batch) if batch else Counts(0, 0)
+        counts = queue.enqueue_many(batch) if batch else EnqueuedMany(0, 0)
         total = ImportResult(
             total.added + counts.added, total.duplicates + counts.duplicates, total.rejected + rejected
         )

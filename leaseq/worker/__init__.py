@@ -9,8 +9,8 @@ worker.run()
 
 from __future__ import annotations
 
-from leaseq.worker.outcomes import Worked
+from leaseq.worker.outcomes import WorkerStats
 from leaseq.worker.source import Handler
 from leaseq.worker.worker import Worker
 
-__all__ = ["Handler", "Worked", "Worker"]
+__all__ = ["Handler", "Worker", "WorkerStats"]

@@ -17,7 +17,7 @@ _log = logging.getLogger("leaseq.worker")
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class WorkerStats:
     """What a worker did so far."""
 
     finished: int = 0
@@ -36,9 +36,9 @@ class Endings:
         self._done: Counter[str] = Counter()
 
     @property
-    def worked(self) -> Worked:
+    def stats(self) -> WorkerStats:
         with self._lock:
-            return Worked(**self._done)
+            return WorkerStats(**self._done)
 
     def finish(self, queue: Queue, lease: Lease, result: Json) -> None:
         """Hand in the result; one that does not fit the queue's form fails the item."""

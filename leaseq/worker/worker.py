@@ -20,7 +20,7 @@ from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.models import Json, Lease
 from leaseq.queue import Queue
 from leaseq.worker.heartbeat import Renewer
-from leaseq.worker.outcomes import Endings, Worked
+from leaseq.worker.outcomes import Endings, WorkerStats
 from leaseq.worker.retry import Link
 from leaseq.worker.source import Handler, Source
 
@@ -85,8 +85,8 @@ class Worker:
         self._ran = False
 
     @property
-    def worked(self) -> Worked:
-        return self._endings.worked
+    def stats(self) -> WorkerStats:
+        return self._endings.stats
 
     def stop(self) -> None:
         """Take no more, finish what is in work, and give back what isn't done within ``grace`` seconds.

@@ -75,7 +75,7 @@ def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Qu
     reason = tab.get_by_role("link", name="torn page")
     expect(reason).to_be_visible()
     expect(reason).to_have_attribute(
-        "href", f"/manage/{queue.name}/items?state=dead&did=failed&text=torn+page"
+        "href", f"/manage/{queue.name}/items?state=dead&outcome=failed&text=torn+page"
     )
     expect(tab.get_by_text("There is none.")).to_be_hidden()
 

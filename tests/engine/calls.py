@@ -32,7 +32,7 @@ def two(queue: leaseq.Queue) -> leaseq.Lease:
 
 
 def advance(queue: leaseq.Queue, seconds: float) -> None:
-    clock = queue._moves._clock
+    clock = queue._commands._clock
     assert isinstance(clock, Clock)
     clock.tick(seconds)
 
@@ -234,7 +234,7 @@ CALLS: list[tuple[str, Before, str, Call]] = [
         "leave the line",
         nothing,
         "leave_line",
-        lambda q, _: q._moves.leave_line("somebody", "ann", "r", 0).code,
+        lambda q, _: q._commands.leave_line("somebody", "ann", "r", 0).code,
     ),
     ("clear", three_ran_out, "clear", lambda q, _: q.clear().more),
     ("revive", dead, "revive", lambda q, _: q.revive("a").state),

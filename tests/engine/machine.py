@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 
 import leaseq
-from leaseq import NewItem, Nothing
+from leaseq import NewItem, WhyNothing
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
@@ -115,7 +115,7 @@ class Watched(RuleBasedStateMachine):
             items.append(Item(id, BAND[priority], attempts, requires, due))
         assert self.queue.enqueue_many(new).added == len(new)
         for one, item in zip(new, items, strict=True):
-            self.model.enqueue(item, self.queue.get(item.id).since if one.delay else None, self.now)
+            self.model.enqueue(item, self.queue.get(item.id).state_since if one.delay else None, self.now)
             self.ids.append(item.id)
 
     def come(self, person: str, twice: bool = False) -> None:
@@ -168,7 +168,7 @@ class Watched(RuleBasedStateMachine):
         if lease is None:
             assert not expected, f"{person} got nothing"
             reason, free_at = self.model.why_nothing(self.now)
-            assert self.queue.why_nothing(person, SKILLS[person]) == Nothing(reason, free_at)
+            assert self.queue.why_nothing(person, SKILLS[person]) == WhyNothing(reason, free_at)
             return
         found = [part for part in expected if part.item.id == lease.id]
         assert found, f"{person} got {lease.id}"

@@ -57,7 +57,9 @@ def test_an_adopted_answer_keeps_the_time_at_which_it_was_given(
     item = timed.adopt("one", stale.token, by="meg")
     assert item.answers[0].finished_at == kept.finished_at
     assert [grant.ended_at for grant in item.history if grant.token == stale.token] == [kept.finished_at]
-    assert item.since - kept.finished_at > timedelta(minutes=59), "the item is finished since it was adopted"
+    assert item.state_since - kept.finished_at > timedelta(minutes=59), (
+        "the item is finished since it was adopted"
+    )
     until = kept.finished_at + timedelta(minutes=1)
     assert [one.result for one in timed.answers(since=kept.finished_at, until=until)] == [{"by": "ann"}]
     assert list(timed.answers(since=until)) == []

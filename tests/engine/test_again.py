@@ -189,7 +189,7 @@ def test_a_look_goes_on_where_the_one_before_ended(timed: leaseq.Queue) -> None:
     timed.enqueue_many([{}] * 101)
     for lease in [take(timed, "ann") for _ in range(100)]:
         timed.abandon(lease, again=False)
-    assert [timed._moves.reserve("ann", "once", "").code for _ in range(2)] == [b"more", b"leased"]
+    assert [timed._commands.reserve("ann", "once", "").code for _ in range(2)] == [b"more", b"leased"]
 
 
 def test_more_than_one_call_may_look_at(timed: leaseq.Queue, clock: Clock) -> None:

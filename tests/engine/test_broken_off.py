@@ -15,7 +15,7 @@ from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Clock
 from tests.engine import looking
 
-Moves = Callable[[leaseq.Queue], object]
+Call = Callable[[leaseq.Queue], object]
 
 
 def held(queue: leaseq.Queue) -> leaseq.Lease:
@@ -58,13 +58,13 @@ def came_due(queue: leaseq.Queue) -> None:
 
 
 def clock(queue: leaseq.Queue) -> Clock:
-    found = queue._moves._clock
+    found = queue._commands._clock
     assert isinstance(found, Clock)
     return found
 
 
 LATE = {"id": "one", "token": 1, "person": "ann"}
-CALLS: dict[str, tuple[Moves, Moves]] = {
+CALLS: dict[str, tuple[Call, Call]] = {
     "reserve": (nothing, lambda queue: queue.reserve("ann")),
     "finish": (reserved, lambda queue: queue.finish(held(queue), {})),
     "finish and reserve": (reserved, lambda queue: queue.finish(held(queue), {}, then_reserve=True)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import leaseq
-from leaseq import Counts, Enqueued, NewItem
+from leaseq import Enqueued, EnqueuedMany, NewItem
 from leaseq.engine import codec
 from tests.conftest import Clock, Server
 from tests.engine import looking
@@ -41,7 +41,7 @@ def test_the_window_counts_from_the_first_one(hourly: leaseq.Queue, clock: Clock
 
 def test_the_window_is_over_at_its_very_end(hourly: leaseq.Queue, clock: Clock) -> None:
     hourly.enqueue({"n": 1}, id="one")
-    clock.now = codec.microseconds(hourly.get("one").since) + HOUR * 1_000_000 - 1
+    clock.now = codec.microseconds(hourly.get("one").state_since) + HOUR * 1_000_000 - 1
     assert not hourly.enqueue({"n": 1}).added
     clock.now += 1
     assert hourly.enqueue({"n": 1}).added
@@ -67,8 +67,10 @@ def test_what_was_removed_does_not_count(hourly: leaseq.Queue, clock: Clock) -> 
 
 def test_many_at_once(hourly: leaseq.Queue) -> None:
     hourly.enqueue({"n": 0}, id="before")
-    assert hourly.enqueue_many([{"n": 0}, {"n": 1}, {"n": 1}, NewItem({"n": 2}, id="before")]) == Counts(1, 3)
-    assert hourly.enqueue_many({"n": n % 400} for n in range(800)) == Counts(398, 402)
+    assert hourly.enqueue_many(
+        [{"n": 0}, {"n": 1}, {"n": 1}, NewItem({"n": 2}, id="before")]
+    ) == EnqueuedMany(1, 3)
+    assert hourly.enqueue_many({"n": n % 400} for n in range(800)) == EnqueuedMany(398, 402)
     assert hourly.stats().counters["deduped"] == 404  # one had an id that was there
     assert hourly.stats().inbound == 400
 
@@ -77,8 +79,8 @@ def test_a_chunk_that_takes_longer_than_a_millisecond_of_the_queue_s_time(
     hourly: leaseq.Queue, clock: Clock
 ) -> None:
     clock.now += 900  # items take a microsecond each: the chunk's last ones enter in the next millisecond
-    assert hourly.enqueue_many({"n": n} for n in range(250)) == Counts(250, 0)
-    assert hourly.enqueue_many({"n": n} for n in range(250)) == Counts(0, 250)
+    assert hourly.enqueue_many({"n": n} for n in range(250)) == EnqueuedMany(250, 0)
+    assert hourly.enqueue_many({"n": n} for n in range(250)) == EnqueuedMany(0, 250)
 
 
 @pytest.mark.parametrize(
@@ -112,11 +114,13 @@ def test_extras_are_kept_with_the_item_that_stays(hourly: leaseq.Queue) -> None:
 
 def test_a_program_that_runs_on_follows_the_policy(hourly: leaseq.Queue, same_queue: leaseq.Queue) -> None:
     hourly.configure(dedupe_seconds=0)
-    assert same_queue.enqueue_many([{"n": 1}] * 2) == Counts(2, 0)
+    assert same_queue.enqueue_many([{"n": 1}] * 2) == EnqueuedMany(2, 0)
     hourly.configure(dedupe_seconds=HOUR)
-    assert same_queue.enqueue_many([{"n": 1}] * 2) == Counts(1, 1)  # what entered without it is not known
+    assert same_queue.enqueue_many([{"n": 1}] * 2) == EnqueuedMany(
+        1, 1
+    )  # what entered without it is not known
     hourly.configure(dedupe_seconds=0)
-    assert same_queue.enqueue_many([{"n": 1}] * 2) == Counts(2, 0)
+    assert same_queue.enqueue_many([{"n": 1}] * 2) == EnqueuedMany(2, 0)
     assert same_queue.get(same_queue.enqueue({"n": 1}, id="plain").id).payload == {"n": 1}
 
 

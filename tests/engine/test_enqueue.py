@@ -25,7 +25,7 @@ def test_without_an_id_each_gets_one_of_its_own_that_sorts_by_time(timed: leaseq
 
 
 def test_equal_payloads_are_items_of_their_own(timed: leaseq.Queue) -> None:
-    assert timed.enqueue_many([{"same": 1}] * 3) == leaseq.Counts(added=3, duplicates=0)
+    assert timed.enqueue_many([{"same": 1}] * 3) == leaseq.EnqueuedMany(added=3, duplicates=0)
     assert timed.stats().inbound == 3
 
 
@@ -51,14 +51,14 @@ def test_an_id_is_known_in_every_state(timed: leaseq.Queue, sets: Sets, state: s
 def test_a_duplicate_inside_one_call_counts_and_the_first_wins(timed: leaseq.Queue) -> None:
     timed.enqueue({"n": 0}, id="old")
     batch = [NewItem({"n": n}, id=id) for n, id in enumerate(["a", "b", "a", "old"])]
-    assert timed.enqueue_many(batch) == leaseq.Counts(added=2, duplicates=2)
+    assert timed.enqueue_many(batch) == leaseq.EnqueuedMany(added=2, duplicates=2)
     assert timed.get("a").payload == {"n": 0}
-    assert timed.enqueue_many(batch) == leaseq.Counts(added=0, duplicates=4)
+    assert timed.enqueue_many(batch) == leaseq.EnqueuedMany(added=0, duplicates=4)
 
 
 def test_many_go_in_by_chunks_and_stay_in_order(timed: leaseq.Queue, sets: Sets) -> None:
     given = [NewItem({"n": n}, id=f"{n:04}") for n in range(777)]
-    assert timed.enqueue_many(iter(given)) == leaseq.Counts(777, 0)
+    assert timed.enqueue_many(iter(given)) == leaseq.EnqueuedMany(777, 0)
     assert sets()["inbound"] == [new.id for new in given]
 
 
@@ -77,7 +77,7 @@ def test_large_payloads_go_in_by_their_size(timed: leaseq.Queue) -> None:
 
 
 def test_no_items_is_fine(timed: leaseq.Queue) -> None:
-    assert timed.enqueue_many([]) == leaseq.Counts(0, 0)
+    assert timed.enqueue_many([]) == leaseq.EnqueuedMany(0, 0)
     assert not timed.exists()
 
 
@@ -131,7 +131,7 @@ def test_a_bad_item_is_named_by_its_place_and_its_chunk_stays_out(timed: leaseq.
 def test_a_lost_reply_is_answered_though_others_enqueued_meanwhile(timed: leaseq.Queue) -> None:
     row = ["one", "", "{}", "two", "", "{}"]
     timed.enqueue({})
-    assert timed._moves.enqueue("mine", row).rest == [2]
+    assert timed._commands.enqueue("mine", row).rest == [2]
     for _ in range(15):
         timed.enqueue({})
-    assert timed._moves.enqueue("mine", row).rest == [2]
+    assert timed._commands.enqueue("mine", row).rest == [2]

@@ -51,24 +51,24 @@ def lived(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     [
         ("inbound", {"person": "ann"}, ["ann-back"]),
         ("inbound", {"person": "an"}, []),
-        ("inbound", {"did": "abandoned"}, ["ann-back", "bob-back"]),
-        ("inbound", {"did": "abandoned", "person": "bob"}, ["bob-back"]),
-        ("inbound", {"did": "failed", "person": "bob"}, []),
+        ("inbound", {"outcome": "abandoned"}, ["ann-back", "bob-back"]),
+        ("inbound", {"outcome": "abandoned", "person": "bob"}, ["bob-back"]),
+        ("inbound", {"outcome": "failed", "person": "bob"}, []),
         ("inbound", {"text": 'my "language"\tAT'}, ["ann-back", "bob-back"]),
         ("inbound", {"text": "unreadable"}, []),
-        ("inbound", {"did": "assigned", "person": "carol of it"}, ["ann-back", "bob-back"]),
-        ("inbound", {"did": "assigned", "person": "carol"}, []),
-        ("inbound", {"did": "assigned"}, ["ann-back", "bob-back"]),
+        ("inbound", {"outcome": "assigned", "person": "carol of it"}, ["ann-back", "bob-back"]),
+        ("inbound", {"outcome": "assigned", "person": "carol"}, []),
+        ("inbound", {"outcome": "assigned"}, ["ann-back", "bob-back"]),
         ("inbound", {"skill": "fr"}, ["bob-back"]),
         ("inbound", {"skill": "f"}, []),
         ("inbound", {"id": "bob"}, ["bob-back"]),
         ("dead", {"text": "UNREADABLE"}, ["bob-failed", "ann-failed"]),
-        ("dead", {"text": "unreadable", "person": "ann", "did": "failed"}, ["ann-failed"]),
+        ("dead", {"text": "unreadable", "person": "ann", "outcome": "failed"}, ["ann-failed"]),
         ("dead", {"text": "."}, []),
-        ("reserved", {"did": "held", "person": "bob"}, ["bob-holds"]),
-        ("reserved", {"did": "finished", "person": "bob"}, []),
-        ("finished", {"did": "finished", "person": "ann"}, ["ann-done"]),
-        ("finished", {"did": "finished", "person": "bob"}, []),
+        ("reserved", {"outcome": "held", "person": "bob"}, ["bob-holds"]),
+        ("reserved", {"outcome": "finished", "person": "bob"}, []),
+        ("finished", {"outcome": "finished", "person": "ann"}, ["ann-done"]),
+        ("finished", {"outcome": "finished", "person": "bob"}, []),
         ("finished", {"text": "nobody"}, []),
         ("scheduled", {"person": "ann"}, []),
     ],
@@ -93,8 +93,8 @@ def test_found_by_how_many_people_gave_it_back(timed: leaseq.Queue) -> None:
     assert names(timed.find("inbound", both)) == ["a"]
     timed.assign("b", "dan")
     for where, expected in (
-        ({"did": "assigned", "given_back_by": 2}, ["b"]),
-        ({"did": "assigned", "given_back_by": 3}, []),
+        ({"outcome": "assigned", "given_back_by": 2}, ["b"]),
+        ({"outcome": "assigned", "given_back_by": 3}, []),
     ):
         assert names(timed.find("inbound", Filter(**where))) == expected  # type: ignore[arg-type]
     for wrong in (0, 1_001, "3"):
@@ -134,13 +134,13 @@ def test_a_page_says_how_far_it_looked_and_goes_on_there(timed: leaseq.Queue) ->
     timed.enqueue_many(NewItem({}, id=f"{'rare' if n == 950 else 'item'}-{n}") for n in range(1_000))
     where = Filter(id="rare")
     page = timed.find("inbound", where, look=400)
-    assert (names(page), page.looked, page.after is None) == ([], 400, False)
+    assert (names(page), page.scanned, page.after is None) == ([], 400, False)
     page = timed.find("inbound", where, look=400, after=page.after)
-    assert (names(page), page.looked, page.after is None) == ([], 400, False)
+    assert (names(page), page.scanned, page.after is None) == ([], 400, False)
     page = timed.find("inbound", where, look=400, after=page.after)
-    assert (names(page), page.looked, page.after) == (["rare-950"], 200, None)
+    assert (names(page), page.scanned, page.after) == (["rare-950"], 200, None)
     page = timed.find("inbound", where, limit=1)
-    assert (page.looked, page.after is None) == (951, False), "there is more to look at behind it"
+    assert (page.scanned, page.after is None) == (951, False), "there is more to look at behind it"
 
 
 def test_from_a_time_on_and_up_to_another(lived: leaseq.Queue, clock: Clock) -> None:
@@ -163,16 +163,16 @@ def test_an_item_due_is_found_by_any_of_its_assignments(timed: leaseq.Queue, tak
     timed.enqueue({}, id="one", due=datetime(2030, 1, 1, tzinfo=UTC))
     timed.enqueue({}, id="two", due=datetime(2031, 1, 1, tzinfo=UTC))
     assert [take(person).id for person in ("ann", "bob", "cyd")] == ["one", "two", "one"]
-    assert names(timed.find("due", Filter(person="bob", did="held"))) == ["two"]
-    assert names(timed.find("due", Filter(person="cyd", did="held"))) == ["one"], "its second assignment"
+    assert names(timed.find("due", Filter(person="bob", outcome="held"))) == ["two"]
+    assert names(timed.find("due", Filter(person="cyd", outcome="held"))) == ["one"], "its second assignment"
     assert names(timed.find("due", Filter(until=datetime(2031, 1, 1, tzinfo=UTC)))) == ["one"]
 
 
 @pytest.mark.parametrize(
     ("field", "where"),
     [
-        ("did", {"did": "eaten"}),
-        ("text", {"text": "x", "did": "held"}),
+        ("outcome", {"outcome": "eaten"}),
+        ("text", {"text": "x", "outcome": "held"}),
         ("text", {"text": "x" * 2_001}),
         ("person", {"person": ""}),
         ("skill", {"skill": "No Good"}),
@@ -228,7 +228,7 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Ta
     timed.assign("one", "bob", by="boss")
     timed.fail(take("bob"), "no")
     timed.revive("one", by="carl")
-    told = timed.told("one")
+    told = timed.history("one")
     assert [(event.what, event.person) for event in told.events] == [
         ("enqueued", None),
         ("reserved", "ann"),
@@ -240,19 +240,19 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Ta
         ("revived", "carl"),
     ]
     assert told.whole
-    part = timed.told("one", look=2)
+    part = timed.history("one", look=2)
     assert [event.what for event in part.events] == ["enqueued", "released"], "by whom is found by its time"
     assert not part.whole
-    assert [event.what for event in timed.told("boss").events] == ["enqueued"]
+    assert [event.what for event in timed.history("boss").events] == ["enqueued"]
 
 
 def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:
     queue.enqueue_many(NewItem({}, id=f"ticket-{n:020}") for n in range(20_000))
     queue.finish(queue.reserve("ann"), {})
-    looked, following, events = queue._told(f"ticket-{1:020}", "-", 1_000)
-    assert looked < 80
+    scanned, following, events = queue._of_item(f"ticket-{1:020}", "-", 1_000)
+    assert scanned < 80
     assert following
     assert [event.what for event in events] == ["enqueued"]
-    told = queue.told(f"ticket-{0:020}")
+    told = queue.history(f"ticket-{0:020}")
     assert [event.what for event in told.events] == ["enqueued", "reserved", "finished"]
     assert told.whole

@@ -117,7 +117,7 @@ def test_a_failed_item_waits_and_comes_back_ahead(
     assert timed.mine("ann") == []
     assert 1.5 <= seconds_until(clock, failed.retry_at) <= 2
     item = timed.get("one")
-    assert (item.failures, item.last_error, item.since) == (1, "unreadable scan", failed.retry_at)
+    assert (item.failures, item.last_error, item.state_since) == (1, "unreadable scan", failed.retry_at)
     clock.tick(2)
     assert take("ann").id == "one"
 

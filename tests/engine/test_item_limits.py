@@ -52,7 +52,7 @@ def test_a_page_of_large_items_is_whole_though_no_call_is_long(
     while state == "finished" and (lease := queue.reserve("ann")):
         queue.finish(lease, {})
     largest = 0
-    ask = queue._moves.items
+    ask = queue._commands.items
 
     def spy(*args: object) -> object:
         nonlocal largest
@@ -60,7 +60,7 @@ def test_a_page_of_large_items_is_whole_though_no_call_is_long(
         largest = max(largest, len(reply.rest) - 4)
         return reply
 
-    queue._moves.items = spy  # type: ignore[method-assign, assignment]
+    queue._commands.items = spy  # type: ignore[method-assign, assignment]
     page = queue.page(state, limit=50)
     assert sorted(item.id for item in page.items) == sorted(f"{n}" for n in range(18))
     assert page.after is None

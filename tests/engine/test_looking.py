@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
-from leaseq import NewItem, Nothing
+from leaseq import NewItem, WhyNothing
 from tests.conftest import Clock
 
 Take = Callable[[str], leaseq.Lease]
@@ -43,17 +43,17 @@ def test_an_item_tells_its_whole_story(timed: leaseq.Queue, take: Take, clock: C
     assert close(item.enqueued_at, at(clock))
     assert close(item.history[1].ended_at, at(clock, 311))
     assert close(item.leases[0].expires_at, at(clock, 321 + 300))
-    assert close(item.since, at(clock, 321 + 300))
+    assert close(item.state_since, at(clock, 321 + 300))
 
 
 def test_since_is_when_it_entered_its_state(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed.enqueue({}, id="one")
     clock.tick(50)
     timed.abandon(take("ann"))
-    assert close(timed.get("one").since, at(clock, 50))
+    assert close(timed.get("one").state_since, at(clock, 50))
     clock.tick(50)
     timed.finish(take("ann"), {})
-    assert close(timed.get("one").since, at(clock, 100))
+    assert close(timed.get("one").state_since, at(clock, 100))
 
 
 def test_mine_shows_what_is_held_alive_and_only_mine(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -71,18 +71,18 @@ def test_mine_shows_what_is_held_alive_and_only_mine(timed: leaseq.Queue, take: 
 
 def test_why_there_is_nothing(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed.configure()
-    assert timed.why_nothing("ann") == Nothing("empty")
+    assert timed.why_nothing("ann") == WhyNothing("empty")
     timed.enqueue({}, id="one")
-    assert timed.why_nothing("ann") == Nothing(None)
+    assert timed.why_nothing("ann") == WhyNothing(None)
     lease = take("bob")
-    assert timed.why_nothing("ann") == Nothing("held", lease.expires_at)
-    assert timed.why_nothing("bob") == Nothing(None), "bob would get his own"
+    assert timed.why_nothing("ann") == WhyNothing("held", lease.expires_at)
+    assert timed.why_nothing("bob") == WhyNothing(None), "bob would get his own"
     timed.enqueue({}, id="soon", delay=100)
     why = timed.why_nothing("ann")
     assert why.reason == "held"
     assert close(why.free_at, at(clock, 100))
     clock.tick(101)
-    assert timed.why_nothing("ann") == Nothing(None), "one is due, though nothing swept yet"
+    assert timed.why_nothing("ann") == WhyNothing(None), "one is due, though nothing swept yet"
     take("ann")
     timed.finish(lease, {})
     assert timed.why_nothing("bob").reason == "held"
@@ -101,9 +101,9 @@ def test_a_pause_is_the_reason_even_with_dead_leases_in_hand(
     timed.enqueue({})
     take("ann")
     timed.pause("lunch")
-    assert timed.why_nothing("ann") == Nothing(None)
+    assert timed.why_nothing("ann") == WhyNothing(None)
     clock.tick(301)
-    assert timed.why_nothing("ann") == Nothing("paused", detail="lunch")
+    assert timed.why_nothing("ann") == WhyNothing("paused", detail="lunch")
     assert timed.reserve("ann") is None
 
 

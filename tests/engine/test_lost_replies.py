@@ -56,7 +56,7 @@ def test_a_call_whose_reply_is_lost_succeeds_and_acts_once(
             proxy.cuts = 0
             proxy.cut(script)
             result = call(
-                leaseq.Queue(leaseq.connect(proxy.url), queue.name, clock=queue._moves._clock), given
+                leaseq.Queue(leaseq.connect(proxy.url), queue.name, clock=queue._commands._clock), given
             )
             assert proxy.cuts == 1
         lived.append((result, known(server, queue.name)))

@@ -133,7 +133,7 @@ def test_a_pause_stops_reserve_and_nothing_else(timed: leaseq.Queue, take: Take)
     assert last_event(timed) == ("paused", None, "meg")
     assert timed.reserve("bob") is None
     assert timed.stats().paused == "lunch"
-    assert timed.why_nothing("bob") == leaseq.Nothing("paused", detail="lunch")
+    assert timed.why_nothing("bob") == leaseq.WhyNothing("paused", detail="lunch")
     assert take("ann") == lease, "what is held stays in hand"
     timed.enqueue({}, id="three")
     timed.renew(lease)

@@ -121,7 +121,7 @@ def test_who_looks_sees_it_though_the_clock_stepped_back(
 def test_clear_releases_what_is_due(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue({}, id="later", delay=10)
     timed.clear()
-    clock.now = codec.microseconds(timed.get("later").since) - 1
+    clock.now = codec.microseconds(timed.get("later").state_since) - 1
     assert timed.clear().released == 0
     clock.now += 1
     assert timed.why_nothing("bob").reason is None
@@ -130,13 +130,13 @@ def test_clear_releases_what_is_due(timed: leaseq.Queue, clock: Clock) -> None:
 
 def test_reserve_releases_what_is_due(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
     timed.enqueue({}, id="later", delay=10)
-    clock.now = codec.microseconds(timed.get("later").since)
+    clock.now = codec.microseconds(timed.get("later").state_since)
     assert take("bob").id == "later"
 
 
 def test_more_is_said_where_something_ran_out_in_that_moment(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue_many(NewItem({}, delay=10) for _ in range(3))
-    moments = [codec.microseconds(item.since) for item in timed.items("scheduled")]
+    moments = [codec.microseconds(item.state_since) for item in timed.items("scheduled")]
     clock.now = moments[-1]
     assert timed.clear(limit=2).more
     assert not timed.clear(limit=1).more
@@ -177,4 +177,4 @@ def test_a_server_tells_its_microseconds_without_zeros_before_them(
 ) -> None:
     rewrite(queue, "enqueue", "call('TIME')", f"{{ '1900000000', '{microseconds}' }}")
     queue.enqueue({}, id="one")
-    assert queue.get("one").since == codec.when(1_900_000_000_000_000 + microseconds)
+    assert queue.get("one").state_since == codec.when(1_900_000_000_000_000 + microseconds)

@@ -45,7 +45,7 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "journal": leaseq.Queue.journal,
         "journal after": lambda q: q.journal(after="1.0"),
         "latest_events": leaseq.Queue.latest_events,
-        "told": lambda q: q.told("one"),
+        "history": lambda q: q.history("one"),
     }
 
 

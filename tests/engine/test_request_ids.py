@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq import Conflict, Counts, Enqueued, NewItem
+from leaseq import Conflict, Enqueued, EnqueuedMany, NewItem
 from tests.conftest import Server
 
 OTHERS = 15  # calls that may come between the two
@@ -125,7 +125,7 @@ def test_with_dedupe_a_request_sent_again_says_the_same(timed: leaseq.Queue) -> 
 def test_many_sent_again_enter_once_and_are_counted_the_same(timed: leaseq.Queue) -> None:
     items = [{"n": 0}, NewItem({"n": 1}), NewItem({"n": 2}, id="mine")]
     for _ in range(2):
-        assert timed.enqueue_many(iter(items), request_id="r") == Counts(added=3, duplicates=0)
+        assert timed.enqueue_many(iter(items), request_id="r") == EnqueuedMany(added=3, duplicates=0)
     assert [item.payload for item in timed.items("inbound")] == [{"n": n} for n in range(3)]
     with pytest.raises(leaseq.Invalid) as refused:
         timed.enqueue_many([{"n": 0}, {"n": 7}, {"n": 2}], request_id="r")
@@ -144,7 +144,7 @@ def test_each_chunk_of_many_is_a_call_and_the_rest_goes_in(timed: leaseq.Queue) 
     with pytest.raises(OSError, match="went away"):
         timed.enqueue_many(broken(), request_id="r")
     assert timed.stats().inbound == 500
-    assert timed.enqueue_many(items, request_id="r") == Counts(added=600, duplicates=0)
+    assert timed.enqueue_many(items, request_id="r") == EnqueuedMany(added=600, duplicates=0)
     assert timed.stats().inbound == 600
 
 
@@ -153,7 +153,7 @@ def test_many_whose_request_is_forgotten_still_enter_once(timed: leaseq.Queue) -
     timed.enqueue_many(items, request_id="r")
     for _ in range(OTHERS + 1):
         timed.enqueue({})
-    assert timed.enqueue_many(items, request_id="r") == Counts(added=0, duplicates=3)
+    assert timed.enqueue_many(items, request_id="r") == EnqueuedMany(added=0, duplicates=3)
 
 
 @pytest.mark.parametrize("bad", ["", "a b", "x" * 129, "é", "a\x07b", 7])
@@ -183,12 +183,12 @@ def test_of_many_each_conflict_is_told_with_its_place(timed: leaseq.Queue) -> No
     timed.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(300))
     changed = [NewItem({"n": n if n % 140 else -n - 1}, id=f"{n}") for n in range(301)]
     again = timed.enqueue_many(changed, on_conflict=told.append)
-    assert again == Counts(added=1, duplicates=300)
+    assert again == EnqueuedMany(added=1, duplicates=300)
     assert told == [Conflict(0, "0"), Conflict(140, "140"), Conflict(280, "280")]
 
 
 def test_two_payloads_for_one_id_in_one_call_conflict(timed: leaseq.Queue) -> None:
     told: list[Conflict] = []
     batch = [NewItem({"n": 1}, id="a"), NewItem({"n": 1}, id="a"), NewItem({"n": 2}, id="a")]
-    assert timed.enqueue_many(batch, on_conflict=told.append) == Counts(added=1, duplicates=2)
+    assert timed.enqueue_many(batch, on_conflict=told.append) == EnqueuedMany(added=1, duplicates=2)
     assert told == [Conflict(2, "a")]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.engine.commands import SCRIPTS, Moves
+from leaseq.engine.commands import SCRIPTS, Commands
 from leaseq.engine.keys import Keys
 from tests.conftest import Server
 
@@ -41,7 +41,7 @@ def keys(name: str) -> tuple[str, ...]:
 def test_each_file_is_a_move_and_each_move_a_file() -> None:
     assert set(FILES) == set(SCRIPTS)
     for name in SCRIPTS:
-        assert callable(getattr(Moves, name))
+        assert callable(getattr(Commands, name))
 
 
 @pytest.mark.parametrize("name", sorted(FILES))

@@ -243,7 +243,7 @@ class Machine(Managed):
             person = self.waiting.pop(waiter)
             if end == "leave":
                 woken = self.model.line.is_woken(waiter)
-                self.queue._moves.leave_line(waiter, person, f"wait of {waiter}", 0)
+                self.queue._commands.leave_line(waiter, person, f"wait of {waiter}", 0)
                 self.model.line.leave(waiter)
                 if woken:
                     self.passed_on()

@@ -120,7 +120,7 @@ def test_the_line_by_the_tests_clock(timed: leaseq.Queue, clock: Clock, server: 
     """Who has said nothing for five seconds is not woken any more."""
     timed.configure()
     for name in ("first", "second"):
-        timed._moves.reserve(name, "r", "", f"w-{name}")
+        timed._commands.reserve(name, "r", "", f"w-{name}")
         clock.tick(1)
     clock.tick(3.5)  # five and a half after the first, four and a half after the second
     pubsub = server.redis.pubsub()
@@ -281,7 +281,7 @@ def test_who_was_woken_and_leaves_makes_room_for_the_next(
     stand("ann", "bob")
     timed.enqueue({})
     assert timed.stats().waiting == 1
-    timed._moves.leave_line("ann", "ann", "r-ann", 0)
+    timed._commands.leave_line("ann", "ann", "r-ann", 0)
     assert timed.stats().waiting == 0
 
 

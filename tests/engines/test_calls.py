@@ -27,7 +27,7 @@ def enqueue(at: Scene) -> None:
 
 
 def enqueue_many(at: Scene) -> None:
-    assert at.other.enqueue_many([NewItem({}, "3"), {}, {}]) == leaseq.Counts(2, 1)
+    assert at.other.enqueue_many([NewItem({}, "3"), {}, {}]) == leaseq.EnqueuedMany(2, 1)
     assert at.queue.stats().inbound == 6
 
 
@@ -175,7 +175,7 @@ def by_due(at: Scene) -> None:
 
 def find(at: Scene) -> None:
     at.queue.abandon(at.take(), "Too Hard")
-    where = leaseq.Filter(person="ann", did="abandoned", text="too hard")
+    where = leaseq.Filter(person="ann", outcome="abandoned", text="too hard")
     assert [item.id for item in at.other.find("inbound", where).items] == ["0"]
 
 
@@ -211,7 +211,7 @@ def latest_events(at: Scene) -> None:
 
 def told(at: Scene) -> None:
     at.queue.abandon(at.take())
-    told = at.other.told("0")
+    told = at.other.history("0")
     assert [event.what for event in told.events] == ["enqueued", "reserved", "abandoned"]
     assert told.whole
 

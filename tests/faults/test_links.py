@@ -106,7 +106,7 @@ def looks(queue: leaseq.Queue) -> list[Callable[[], object]]:
         lambda: queue.mine("person 1"),
         lambda: queue.why_nothing("person 1"),
         lambda: queue.get("item-000000"),
-        lambda: queue.told("item-000000"),
+        lambda: queue.history("item-000000"),
         lambda: queue.page("inbound", limit=2),
         lambda: list(queue.late_items()),
         queue.clear,

@@ -93,8 +93,8 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         (
             "duplicates are counted as added",
-            "return Counts(added, total - added)",
-            "return Counts(total, total - added)",
+            "return EnqueuedMany(added, total - added)",
+            "return EnqueuedMany(total, total - added)",
         ),
     ),
     *mutants(
@@ -170,7 +170,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "undo_finish waiting ended_waits",
         (
             "who stops waiting stays in line",
-            "                self._moves.leave_line(waiter, who, request, last_token)\n",
+            "                self._commands.leave_line(waiter, who, request, last_token)\n",
             "                pass\n",
         ),
         (
@@ -213,7 +213,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         (
             "a page looks further than it was told",
-            "cursor is None or len(found) == most or looked >= look",
+            "cursor is None or len(found) == most or scanned >= look",
             "cursor is None or len(found) == most",
         ),
         (

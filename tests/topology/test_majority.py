@@ -93,7 +93,7 @@ def test_without_sentinels_the_connected_ones_count(
 
 
 def _last_wait(client: leaseq.Client, queue: leaseq.Queue) -> str:
-    wait = queue._moves.confirm()
+    wait = queue._commands.confirm()
     assert wait is not None
     return wait.packed()[1].decode()
 

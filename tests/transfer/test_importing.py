@@ -12,7 +12,7 @@ import pytest
 
 from leaseq import transfer
 from leaseq.errors import ServerUnavailable
-from leaseq.models import Answer, Counts
+from leaseq.models import Answer, EnqueuedMany
 from leaseq.transfer import BadRow, ImportResult, NewItem
 from tests.transfer.test_writing import answer
 
@@ -26,14 +26,14 @@ class Collecting:
         self._keep = keep
         self._breaks_after = breaks_after
 
-    def enqueue_many(self, items: Iterable[NewItem]) -> Counts:
+    def enqueue_many(self, items: Iterable[NewItem]) -> EnqueuedMany:
         batch = list(items)
         if self._breaks_after is not None and self.count + len(batch) > self._breaks_after:
             raise ServerUnavailable("the server went away")
         self.count += len(batch)
         if self._keep:
             self.items += batch
-        return Counts(len(batch), 0)
+        return EnqueuedMany(len(batch), 0)
 
 
 def rows(count: int, *, bad_every: int = 0) -> Iterator[NewItem | BadRow]:

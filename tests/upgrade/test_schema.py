@@ -45,8 +45,8 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "mine": lambda queue: queue.mine("ann"),
     "why_nothing": lambda queue: queue.why_nothing("bob"),
     "stats": lambda queue: queue.stats(),
-    "told": lambda queue: queue.told("one"),
-    "leave_line": lambda queue: queue._moves.leave_line("waiter", "ann", "r", 0),
+    "told": lambda queue: queue.history("one"),
+    "leave_line": lambda queue: queue._commands.leave_line("waiter", "ann", "r", 0),
 }
 # What is no call of a queue's own, or answers for any schema.
 OTHERS = {"confirm", "journal", "schema", "story"}

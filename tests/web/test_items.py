@@ -22,9 +22,9 @@ from .item_lists import listed, text_of
         ("state=dead&text=TEXT", ["dead-1"]),
         ("state=dead&person=bob", ["dead-2"]),
         ("state=dead&person=bob&text=text", []),
-        ("state=dead&person=&text=&did=", ["dead-2", "dead-1"]),
-        ("state=reserved&person=ann&did=held", ["held-1"]),
-        ("state=finished&person=ann&did=finished", ["done-1"]),
+        ("state=dead&person=&text=&outcome=", ["dead-2", "dead-1"]),
+        ("state=reserved&person=ann&outcome=held", ["held-1"]),
+        ("state=finished&person=ann&outcome=finished", ["done-1"]),
         ("state=inbound", ["wait-2", "wait-1"]),
         ("state=inbound&skill=fr", ["wait-1"]),
         ("state=inbound&begins=wait-2", ["wait-2"]),
@@ -55,8 +55,8 @@ def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queu
         ("state=dead&from=yesterday", "a day such as 2026-11-21"),
         ("state=dead&from=2026-11-21T10:00:00", "a time with its zone"),
         ("state=dead&skill=No+Good", "a-z"),
-        ("state=dead&did=eaten", "did: one of"),
-        ("state=dead&text=x&did=held", "only then do people say why"),
+        ("state=dead&outcome=eaten", "outcome: one of"),
+        ("state=dead&text=x&outcome=held", "only then do people say why"),
         ("state=dead&order=up", "newest or oldest"),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
     assert answer.status_code == 400
     assert said in html.unescape(answer.text)
     for name, text in parse_qsl(asked):
-        assert name in ("state", "did", "order") or f'value="{text}"' in answer.text
+        assert name in ("state", "outcome", "order") or f'value="{text}"' in answer.text
 
 
 def test_it_says_how_far_it_looked_and_looks_further(

@@ -28,17 +28,17 @@ class Running:
         except Exception as error:  # noqa: BLE001 - the test raises it
             self.raised = error
 
-    def stop(self) -> leaseq.Worked:
+    def stop(self) -> leaseq.WorkerStats:
         self.worker.stop()
         return self.ended()
 
-    def ended(self) -> leaseq.Worked:
+    def ended(self) -> leaseq.WorkerStats:
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive(), "the worker did not end"
         raised, self.raised = self.raised, None
         if raised is not None:
             raise raised
-        return self.worker.worked
+        return self.worker.stats
 
 
 Start = Callable[..., Running]

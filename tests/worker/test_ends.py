@@ -31,7 +31,7 @@ def handle(lease):
 
 worker = leaseq.Worker(leaseq.connect(sys.argv[1]), {sys.argv[2]: handle}, person="bot", grace=600)
 worker.run()
-print(worker.worked, flush=True)
+print(worker.stats, flush=True)
 """
 
 
@@ -60,7 +60,7 @@ def test_a_signal_lets_it_finish_what_it_holds(
     assert line(program) == "one"
     program.send_signal(number)
     queue.enqueue(0, id="two")
-    assert line(program) == str(leaseq.Worked(finished=1))
+    assert line(program) == str(leaseq.WorkerStats(finished=1))
     assert program.wait(PATIENCE) == 0
     assert queue.get("two").attempts == 0
 
@@ -70,7 +70,7 @@ def test_a_second_signal_gives_back_at_once(queue: leaseq.Queue, program: subpro
     assert line(program) == "one"
     program.send_signal(signal.SIGTERM)
     program.send_signal(signal.SIGINT)  # another one, since the same twice may become one
-    assert line(program) == str(leaseq.Worked(given_back=1))
+    assert line(program) == str(leaseq.WorkerStats(given_back=1))
     assert program.wait(PATIENCE) == 0
     item = queue.get("one")
     assert (item.state, item.failures) == ("inbound", 0)
@@ -101,7 +101,7 @@ def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queu
     wait_for(begun)
     running.worker.stop()
     go_on.set()
-    assert running.ended() == leaseq.Worked(finished=1)
+    assert running.ended() == leaseq.WorkerStats(finished=1)
     assert (queue.stats().inbound, queue.stats().reserved) == (1, 0)
 
 
@@ -112,7 +112,7 @@ def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
     queue.configure()
     running = start(lambda _: None, grace=10 * PATIENCE)
     eventually(lambda: in_line(server, queue) == 1, "it waits")
-    assert running.stop() == leaseq.Worked()
+    assert running.stop() == leaseq.WorkerStats()
     assert in_line(server, queue) == 0
     queue.enqueue({}, id="one")
     assert queue.get("one").attempts == 0
@@ -134,7 +134,7 @@ def test_what_comes_when_it_is_to_stop_is_given_back(
     queue.enqueue({})
     running = start(lambda _: None, grace=PATIENCE)
     workers.put(running.worker)
-    assert running.ended() == leaseq.Worked(given_back=1)
+    assert running.ended() == leaseq.WorkerStats(given_back=1)
     assert queue.stats().inbound == 1
 
 
@@ -146,7 +146,7 @@ def test_it_ends_with_its_client(queue: leaseq.Queue, server: Server, start: Sta
     queue.enqueue({})
     wait_for(begun)
     client.close()
-    assert running.ended() == leaseq.Worked(finished=1)
+    assert running.ended() == leaseq.WorkerStats(finished=1)
 
 
 def test_a_worker_that_ran_says_so(queue: leaseq.Queue, server: Server) -> None:
@@ -169,7 +169,7 @@ def test_the_result_of_what_was_given_back_is_dropped(queue: leaseq.Queue, start
 
     running = start(handle)
     wait_for(begun)
-    assert running.stop() == leaseq.Worked(given_back=1)
+    assert running.stop() == leaseq.WorkerStats(given_back=1)
     go_on.set()
     wait_for(over)
     for thread in threading.enumerate():
@@ -184,7 +184,7 @@ def test_a_worker_that_was_stopped_before_it_ran_takes_nothing(queue: leaseq.Que
     worker = leaseq.Worker(server.client, {queue.name: lambda _: {}}, person="bot")
     worker.stop()
     worker.run()
-    assert worker.worked == leaseq.Worked()
+    assert worker.stats == leaseq.WorkerStats()
     assert queue.stats().inbound == 1
 
 
@@ -226,9 +226,9 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
         go_on.set()
         eventually(lambda: "trying again" in caplog.text, "the log says that it is away")
         server.start()
-        eventually(lambda: running.worker.worked.finished == 2, "both finished")
+        eventually(lambda: running.worker.stats.finished == 2, "both finished")
         assert "the server is back" in caplog.text
-        assert running.stop() == leaseq.Worked(finished=2)
+        assert running.stop() == leaseq.WorkerStats(finished=2)
         assert [answer.result for answer in queue.answers()] == [1, 1]
         client.close()
 
@@ -250,4 +250,4 @@ def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
         server.stop()
         go_on.set()
         eventually(lambda: "trying again" in caplog.text, "it tries to send the result")
-        assert running.stop() == leaseq.Worked(lost=1)
+        assert running.stop() == leaseq.WorkerStats(lost=1)

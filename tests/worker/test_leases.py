@@ -76,7 +76,7 @@ def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_cou
     assert count(queue, "renewed") == 1
     handle.go_on.set()
     eventually(lambda: queue.stats().finished == 1, "finished")
-    assert running.stop() == leaseq.Worked(finished=1)
+    assert running.stop() == leaseq.WorkerStats(finished=1)
     assert next(queue.answers()).late
 
 
@@ -120,7 +120,7 @@ def test_a_lost_lease_keeps_the_answer_and_the_worker_goes_on(
     queue.enqueue({}, id="two")
     handle.go_on.set()
     eventually(lambda: queue.stats().finished == 1, "the next one finished")
-    assert running.stop() == leaseq.Worked(finished=1, lost=1)
+    assert running.stop() == leaseq.WorkerStats(finished=1, lost=1)
     assert [answer.person for answer in queue.get("one").late_answers] == ["bot"]
     assert queue.mine("ann") == [other]
 
@@ -131,7 +131,7 @@ def test_an_item_that_was_removed_is_lost(queue: leaseq.Queue, start: Start, han
     wait_for(handle.begun)
     queue.remove("one")
     handle.go_on.set()
-    eventually(lambda: running.worker.worked.lost == 1, "lost")
+    eventually(lambda: running.worker.stats.lost == 1, "lost")
 
 
 def test_what_its_person_held_before_is_worked_first(
@@ -227,6 +227,6 @@ def test_many_short_items_are_each_done_once(queue: leaseq.Queue, start: Start) 
 
     running = start(handle, concurrency=5)
     eventually(lambda: queue.stats().finished == 300, "all finished")
-    assert running.stop() == leaseq.Worked(finished=300)
+    assert running.stop() == leaseq.WorkerStats(finished=300)
     assert len(tokens) == len(set(tokens)) == 300
     assert all(answer.result == answer.payload["n"] for answer in queue.answers())

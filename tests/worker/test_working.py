@@ -65,7 +65,7 @@ def test_what_it_raises_fails_the_item_without_its_traceback(queue: leaseq.Queue
 
     running = start(handle)
     eventually(lambda: queue.stats().dead == 1, "dead")
-    assert running.stop() == leaseq.Worked(failed=2)
+    assert running.stop() == leaseq.WorkerStats(failed=2)
     item = queue.get("one")
     assert (item.failures, item.last_error) == (2, "ValueError: no 1 in 7")
 

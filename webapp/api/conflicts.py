@@ -33,7 +33,7 @@ class Conflicts:
         if len(self._listed) < MOST_LISTED:
             self._listed.append({"number": conflict.place + 1, "id": conflict.id})
 
-    def members(self, counts: leaseq.Counts) -> dict[str, Any]:
+    def members(self, counts: leaseq.EnqueuedMany) -> dict[str, Any]:
         """What an error says of the items that were taken, and of those that were not."""
         return {
             "added": counts.added,
@@ -42,7 +42,7 @@ class Conflicts:
             "items": self._listed,
         }
 
-    def answer(self, counts: leaseq.Counts) -> dict[str, int]:
+    def answer(self, counts: leaseq.EnqueuedMany) -> dict[str, int]:
         """What the caller is told where every item could be read."""
         if self._count == 0:
             return {"added": counts.added, "duplicates": counts.duplicates}

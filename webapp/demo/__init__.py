@@ -57,7 +57,7 @@ When two things are in one message, choose what the customer needs first, and na
 """
 
 
-def add_demo(client: leaseq.Client) -> leaseq.Counts:
+def add_demo(client: leaseq.Client) -> leaseq.EnqueuedMany:
     """Make the queue unless it is there, and add each message that was never added."""
     queue = leaseq.Queue(client, QUEUE)
     if not queue.exists():

@@ -10,14 +10,14 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 
 import leaseq
-from leaseq import Invalid, ItemNotFound, Listed
+from leaseq import Invalid, ItemNotFound, ListName
 from webapp.context import person
 from webapp.security.audit_log import note
 
 Move: TypeAlias = Literal["release", "assign", "revive", "remove"]
 MOVES: tuple[Move, ...] = get_args(Move)
 
-_ON: dict[Listed, tuple[Move, ...]] = {
+_ON: dict[ListName, tuple[Move, ...]] = {
     "inbound": ("assign", "remove"),
     "reserved": ("release", "remove"),
     "scheduled": ("assign", "remove"),
@@ -36,7 +36,7 @@ class Refused:
     why: str
 
 
-def moves_on(state: Listed) -> tuple[Move, ...]:
+def moves_on(state: ListName) -> tuple[Move, ...]:
     """The moves that mean something for the items of a list."""
     return _ON[state]
 

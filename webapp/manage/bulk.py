@@ -177,7 +177,7 @@ def _step(found: leaseq.Queue, asked: Asked, whom: str) -> Outcome:
         done=_number("done") + len(done),
         refused=tuple(refused),
         not_done=_number("not_done") + len(refused),
-        looked=_number("looked") + page.looked,
+        looked=_number("looked") + page.scanned,
         total=_number("total") or None,
         after=page.after,
     )

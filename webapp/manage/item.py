@@ -33,7 +33,7 @@ def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
     search = search_of(request.args) if "state" in request.args else None
     waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
     answers = (*known.answers, *known.late_answers)
-    told, titles = found.told(id), titles_of(policy.form)
+    told, titles = found.history(id), titles_of(policy.form)
     return render_template(
         "manage/item.html",
         queue=found,

@@ -14,7 +14,7 @@ from leaseq import Invalid, ItemNotFound, Json
 from webapp.context import accounts, queue
 from webapp.manage import bp
 from webapp.manage.actions import moves_on, name_of
-from webapp.manage.search import did_names, list_names, search_of, since_names
+from webapp.manage.search import list_names, outcome_names, search_of, since_names
 from webapp.security.authorization import needs
 from webapp.serving.numbers import whole
 
@@ -48,11 +48,11 @@ def items(q: str) -> str | tuple[str, int]:
         query=urlencode(search.args()),
         exactly=_exactly(found, search.typed.get("begins", "")),
         page=page,
-        looked=before + page.looked,
+        looked=before + page.scanned,
         here=partial(url_for, "manage.items", q=q, **search.args()),
         lists=list_names(),
         since=since_names()[search.state],
-        did=did_names(),
+        outcomes=outcome_names(),
         moves=[(move, name_of(move)) for move in moves_on(search.state)],
         people=[one.name for one in accounts().people()],
     )

@@ -10,21 +10,21 @@ from typing import Any, get_args
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq import Filter, Invalid, Listed, transfer
+from leaseq import Filter, Invalid, ListName, transfer
 from webapp.serving.numbers import whole
 
-LISTS: tuple[Listed, ...] = get_args(Listed)
+LISTS: tuple[ListName, ...] = get_args(ListName)
 LATEST_FIRST = ("finished", "dead")
 """The lists that begin with the newest, where nobody asks for the oldest."""
 
-FIELDS = ("begins", "person", "did", "text", "skill", "back", "from", "to", "overdue", "order")
+FIELDS = ("begins", "person", "outcome", "text", "skill", "back", "from", "to", "overdue", "order")
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
     """A list, what is looked for in it, and from which end."""
 
-    state: Listed
+    state: ListName
     typed: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as it was typed; nothing empty
     where: Filter = field(default_factory=Filter)
 
@@ -74,7 +74,7 @@ def search_of(sent: Mapping[str, Any]) -> Search:
     where = Filter(
         id=typed["begins"],
         person=typed["person"] or None,
-        did=typed["did"] or None,  # type: ignore[arg-type]  # the library looks at it
+        outcome=typed["outcome"] or None,  # type: ignore[arg-type]  # the library looks at it
         text=typed["text"] or None,
         skill=typed["skill"] or None,
         given_back_by=_count(typed["back"], "back") if typed["back"] else None,
@@ -118,7 +118,7 @@ def since_names() -> dict[str, str]:
     }
 
 
-def did_names() -> dict[str, str]:
+def outcome_names() -> dict[str, str]:
     """What a search asks of a person's lease."""
     return {
         "held": _("holds it"),
@@ -138,7 +138,7 @@ def said_of(search: Search) -> str:
     names = {
         "begins": _("id begins with %(text)s", text=typed.get("begins")),
         "person": typed.get("person"),
-        "did": did_names().get(typed.get("did", ""), ""),
+        "outcome": outcome_names().get(typed.get("outcome", ""), ""),
         "text": _("said “%(text)s”", text=typed.get("text")),
         "skill": _("needs %(text)s", text=typed.get("skill")),
         "back": _("given back by %(text)s people or more", text=typed.get("back")),

@@ -25,7 +25,7 @@ class Moment:
     token: int | None = None  # of the lease that it ended
 
 
-def story_of(item: leaseq.Item, told: leaseq.Told) -> list[Moment]:
+def story_of(item: leaseq.Item, told: leaseq.History) -> list[Moment]:
     """What happened, the oldest first."""
     releases = {event.token: event.person for event in told.events if event.what == "released"}
     moments = [Moment(item.enqueued_at, _("It entered the queue"))]
@@ -68,7 +68,7 @@ def _ended(grant: Grant, released_by: str | None) -> str:
     return words[grant.how]
 
 
-def _told(told: leaseq.Told) -> Iterator[Moment]:
+def _told(told: leaseq.History) -> Iterator[Moment]:
     """What only the journal knows."""
     for event in told.events:
         what = _words(event)

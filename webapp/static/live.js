@@ -72,7 +72,7 @@ function hide(element, hidden) {
 function lead(element, row) {
   let to;
   if (element.dataset.href === "dead") {
-    const words = new URLSearchParams({ did: row.how, ...(row.error ? { text: row.error } : {}) });
+    const words = new URLSearchParams({ outcome: row.how, ...(row.error ? { text: row.error } : {}) });
     to = `${texts.dead}&${words}`;
   } else to = texts[element.dataset.href].replace("ITEM", () => encodeURIComponent(row.id));
   const name = element.tagName === "FORM" ? "action" : "href";

@@ -22,7 +22,7 @@ class Line:
     name: str
     title: str
     stats: leaseq.Stats
-    why: leaseq.Nothing | None  # None: nothing waits, so there is nothing to ask
+    why: leaseq.WhyNothing | None  # None: nothing waits, so there is nothing to ask
     held: int  # by this person
     today: DayFigures  # this person's
 

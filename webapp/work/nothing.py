@@ -35,15 +35,15 @@ def _told(found: leaseq.Queue) -> dict[str, object]:
     return {"why": reason, "stats": found.stats(), "obstacles": obstacles_of(reason)}
 
 
-def obstacles_of(why: leaseq.Nothing) -> str:
+def obstacles_of(why: leaseq.WhyNothing) -> str:
     """How what waits is not for them: the end of a sentence that begins with *What waits*."""
-    if why.obstacles is None:
+    if why.ineligibility is None:
         return ""
-    lacking = [format_list(skills, locale=get_locale()) for skills in why.obstacles.lacking[:MOST_NAMED]]
+    lacking = [format_list(skills, locale=get_locale()) for skills in why.ineligibility.lacking[:MOST_NAMED]]
     reasons = [_("needs %(skills)s", skills=_or(lacking))] if lacking else []
-    if why.obstacles.assigned:
+    if why.ineligibility.assigned:
         reasons.append(_("is meant for somebody else"))
-    if why.obstacles.passed:
+    if why.ineligibility.passed:
         reasons.append(_("is what you answered already, or said is not for you"))
     return _or(reasons)
 
