@@ -16,7 +16,8 @@ from redis.cluster import RedisCluster
 
 from leaseq.engine.durability import Wait
 from leaseq.engine.notifications import Listener
-from leaseq.engine.scripts import Bound
+from leaseq.engine.script_errors import message_of
+from leaseq.engine.scripts import Bound, Script
 from leaseq.engine.transport import FAILURES, Clustered, Link, Pooled
 from leaseq.engine.urls import redis_of, without_password
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
@@ -106,7 +107,7 @@ class Client:
                     resent = True
                     self._link.reset()
                 else:
-                    self._translate(error)
+                    self._translate(error, bound.script)
                 reply = self._link.send(bound, args, wait, loading=loads > 1)
             except FAILURES as following:
                 error = following
@@ -129,7 +130,7 @@ class Client:
 
     def _load(self, bound: Bound) -> None:
         """By itself, since a reply that is lost here is no lost reply of the move."""
-        with self.translating():
+        with self.translating(bound.script):
             try:
                 self._link.load(bound)
             except _BROKEN_LINK:
@@ -137,19 +138,20 @@ class Client:
                 self._link.load(bound)
 
     @contextmanager
-    def translating(self) -> Iterator[None]:
-        """Turn what redis-py raises into ServerUnavailable or ServerRefused."""
+    def translating(self, script: Script | None = None) -> Iterator[None]:
+        """Turn what redis-py raises into ServerUnavailable or ServerRefused. ``script``: what is run."""
         try:
             yield
         except FAILURES as error:
-            self._translate(error)
+            self._translate(error, script)
 
-    def _translate(self, error: Exception) -> NoReturn:
+    def _translate(self, error: Exception, script: Script | None = None) -> NoReturn:
         if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
             raise ServerRefused(f"the server did not accept the user or password: {error}") from error
+        said = message_of(error, script)
         if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
-            raise ServerUnavailable(f"no answer from {without_password(self.url)}: {error}") from error
-        raise ServerRefused(f"the server refused: {error}") from error
+            raise ServerUnavailable(f"no answer from {without_password(self.url)}: {said}") from error
+        raise ServerRefused(f"the server refused: {said}") from error
 
 
 def _is_broken_link(error: Exception) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from redis import exceptions as rx
 
+from leaseq.engine.script_errors import message_of
 from leaseq.engine.scripts import Bound, pack
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
@@ -88,7 +89,9 @@ def exchange(
     if isinstance(reply, Exception):
         raise reply
     if isinstance(marked, rx.NoScriptError):
-        _, marked, confirmed = _sent(connection, _load(wait.mark, True), *wait.packed())
+        loaded, marked, confirmed = _sent(connection, _load(wait.mark, True), *wait.packed())
+        if isinstance(marked, rx.NoScriptError) and isinstance(loaded, Exception):
+            marked = loaded
     for error in (marked, confirmed):
         if isinstance(error, Exception):
             raise _refused(wait, error)
@@ -113,7 +116,8 @@ def _sent(connection: Any, *commands: bytes) -> list[Any]:
 
 
 def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
-    made = f"the server took this, but {wait.by} did not confirm it: {error}; it may be sent again"
+    said = message_of(error, wait.mark.script)
+    made = f"the server took this, but {wait.by} did not confirm it: {said}; it may be sent again"
     if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
         return ServerUnavailable(made, taken=True)
     return ServerRefused(f"{made}. The policy's durable is {wait.durable!r}: see what it needs of a server")

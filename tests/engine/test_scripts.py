@@ -108,3 +108,25 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
     assert {name for name, flag in flags.items() if not flag} == {"enqueue", "configure"}
     for name in reads:
         assert not re.search(r"call\('(H(SET|DEL|INCRBY)|Z(ADD|REM)|X(ADD|TRIM))'", FILES[name])
+
+
+def source_lines(name: str) -> list[str]:
+    return SCRIPTS[name].source.removesuffix("\n").split("\n")
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_each_line_of_a_script_is_found_in_its_file(name: str) -> None:
+    script, found = SCRIPTS[name], []
+    for number, line in enumerate(source_lines(name), 1):
+        file, _, place = script.where(number).rpartition(":")
+        assert (LUA / file).read_text().split("\n")[int(place) - 1] == line
+        found.append((file, int(place)))
+    own = [place for file, place in found if file == f"{name}.lua"]
+    lines = FILES[name].removesuffix("\n").split("\n")
+    assert own == [place for place, line in enumerate(lines, 1) if "--- @include " not in line]
+
+
+def test_a_line_past_the_end_is_the_last_one() -> None:
+    script = SCRIPTS["schema"]
+    last = script.source.count("\n")
+    assert script.where(last + 1) == script.where(last) == f"schema.lua:{FILES['schema'].count(chr(10))}"

@@ -16,8 +16,8 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a script that is missing is loaded but once", "and loads < _LOADS:", "and loads < 1:"),
         (
             "who is away refused",
-            'raise ServerUnavailable(f"no answer from {without_password(self.url)}: {error}") from error',
-            'raise ServerRefused(f"no answer from {without_password(self.url)}: {error}") from error',
+            'raise ServerUnavailable(f"no answer from {without_password(self.url)}: {said}") from error',
+            'raise ServerRefused(f"no answer from {without_password(self.url)}: {said}") from error',
         ),
         (
             "a wrong password is tried twice",
@@ -198,5 +198,32 @@ MUTANTS: tuple[Mutant, ...] = (
             'if parts.scheme == "unix" and not parts.path:',
         ),
         ("a piece of a password is named", 'if "@" not in query and re.fullmatch', "if re.fullmatch"),
+    ),
+    *mutants(
+        "leaseq/engine/scripts.py",
+        "scripts engines/script_errors",
+        (
+            "the line that includes a file is not counted",
+            'line += piece.count("\\n") + 1',
+            'line += piece.count("\\n")',
+        ),
+        ("an error names the file's first line", "{part.line + line - part.start}", "{part.line}"),
+        ("a line past the end is one that no file has", 'min(line, self.source.count("\\n"))', "line"),
+    ),
+    *mutants(
+        "leaseq/engine/script_errors.py",
+        "engines/script_errors",
+        ("an error in a script is not logged", "    _log.error(", "    _log.debug("),
+        ("an error names a line of the joined text", "    return readable\n", "    return message\n"),
+    ),
+    *mutants(
+        "leaseq/engine/durability.py",
+        "engines/script_errors",
+        (
+            "an error in the script that is to be confirmed names no file",
+            "said = message_of(error, wait.mark.script)",
+            "said = str(error)",
+        ),
+        ("why a script was not loaded is not told", "            marked = loaded\n", "            pass\n"),
     ),
 )

@@ -1,0 +1,21 @@
+"""What the server says of an error inside a script, with the file and line of ``lua/`` that it is at."""
+
+from __future__ import annotations
+
+import logging
+
+from leaseq.engine.scripts import Script
+
+_log = logging.getLogger("leaseq.engine")
+
+
+def message_of(error: Exception, script: Script | None) -> str:
+    """The text of an error; ``script`` is what was run, or loaded. Where the text names a line of it, this is
+    an error inside the script, and is logged: to be called once for an error."""
+    message = str(error)
+    if script is None or not (places := script.places(message)):
+        return message
+    readable = script.readable(message)
+    # The last is where the script stopped; the message may begin with the line of a function's caller.
+    _log.error("script %s failed at %s: %s", script.name, places[-1], readable)
+    return readable

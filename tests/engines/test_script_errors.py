@@ -1,0 +1,134 @@
+"""An error inside a script names the file and line that a person can open, to the caller and in the log."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq.engine.commands import SCRIPTS
+from leaseq.engine.durability import Wait
+from leaseq.engine.keys import Keys
+from leaseq.engine.scripts import Bound, read
+
+LUA = Path(leaseq.__file__).parents[1] / "lua"
+FAULTS = {
+    "in Lua": "local planted = nil .. ''",
+    "in a command": "redis.call('HGET', KEYS[1])",
+    "raised": "error({ err = 'PLANTED by a test' })",
+    "at its load": "local = 'no name'",
+}
+fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+
+
+class Planted:
+    """Scripts of a folder of their own, with one line more in one of its files."""
+
+    def __init__(self, folder: Path, file: str, behind: str, fault: str) -> None:
+        self.lua = folder / "lua"
+        shutil.copytree(LUA, self.lua)
+        self.path = self.lua / file
+        lines = self.path.read_text().split("\n")
+        self.line = lines.index(behind) + 2
+        lines.insert(self.line - 1, fault)
+        self.path.write_text("\n".join(lines))
+        self.place = f"{file}:{self.line}"
+
+    def bound(self, name: str, queue: leaseq.Queue) -> Bound:
+        return Bound(read(self.lua, name, *SCRIPTS[name].keys), Keys(queue.name))
+
+    def is_told(self, told: str, fault: str) -> None:
+        """As a place that leads to the fault, and no other."""
+        found = re.findall(r"[\w/]+\.lua:\d+", told)
+        assert set(found) == {self.place}, told
+        file, _, line = found[0].rpartition(":")
+        assert (self.lua / file).read_text().split("\n")[int(line) - 1] == fault
+        assert "user_script" not in told
+        assert not re.search(r"[0-9a-f]{40}", told)
+
+
+def the_record(caplog: pytest.LogCaptureFixture) -> str:
+    """The only one of leaseq."""
+    (record,) = (one for one in caplog.records if one.name.startswith("leaseq"))
+    assert record.levelno == logging.ERROR
+    return record.getMessage()
+
+
+def in_the_clock(folder: Path, fault: str) -> Planted:
+    """In an include of an include."""
+    return Planted(folder, "includes/server_time.lua", "local at = ARGV[1]", fault)
+
+
+@fault
+def test_the_exception_and_the_log_name_the_line(
+    queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
+) -> None:
+    queue.enqueue({})
+    planted = in_the_clock(tmp_path, fault)
+    queue._commands._bound["reserve"] = planted.bound("reserve", queue)
+    with pytest.raises(leaseq.ServerRefused) as refused:
+        queue.reserve("ann")
+    planted.is_told(str(refused.value), fault)
+    said = the_record(caplog)
+    planted.is_told(said, fault)
+    assert said.startswith(f"script reserve failed at {planted.place}: ")
+
+
+@fault
+def test_so_does_that_of_a_move_that_waits_to_be_confirmed(
+    queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
+) -> None:
+    queue.enqueue({})
+    planted = in_the_clock(tmp_path, fault)
+    wait = Wait("replica", Bound(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
+    with pytest.raises(leaseq.ServerRefused) as refused:
+        queue._client.move(planted.bound("reserve", queue), ("", "ann", "r1"), wait)
+    planted.is_told(str(refused.value), fault)
+    said = the_record(caplog)
+    planted.is_told(said, fault)
+    assert said.startswith(f"script reserve failed at {planted.place}: ")
+
+
+@fault
+def test_so_does_that_of_what_is_waited_for(
+    queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
+) -> None:
+    """It is a script of its own, and the one to name."""
+    queue.enqueue({})
+    behind = "local durable = redis.call('HGET', KEYS[1], 'durable')"
+    planted = Planted(tmp_path, "confirm.lua", behind, fault)
+    wait = Wait("replica", planted.bound("confirm", queue), 500, 0)
+    with pytest.raises(leaseq.ServerRefused, match="the server took this") as refused:
+        queue._client.move(Bound(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait)
+    planted.is_told(str(refused.value), fault)
+    said = the_record(caplog)
+    planted.is_told(said, fault)
+    assert said.startswith(f"script confirm failed at {planted.place}: ")
+
+
+def test_a_block_without_an_end_is_named_by_its_beginning(
+    queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue.enqueue({})
+    planted = in_the_clock(tmp_path, "if at then")
+    queue._commands._bound["reserve"] = planted.bound("reserve", queue)
+    with pytest.raises(leaseq.ServerRefused) as refused:
+        queue.reserve("ann")
+    last = f"reserve.lua:{(LUA / 'reserve.lua').read_text().count(chr(10))}"
+    for told in (str(refused.value), the_record(caplog)):
+        assert f"{last}: 'end' expected (to close 'if' at {planted.place})" in told
+
+
+def test_a_refusal_that_names_no_line_is_not_logged(
+    queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue.enqueue({})
+    planted = in_the_clock(tmp_path, "do return redis.error_reply('PLANTED by a test') end")
+    queue._commands._bound["reserve"] = planted.bound("reserve", queue)
+    with pytest.raises(leaseq.ServerRefused, match="the server refused: PLANTED by a test"):
+        queue.reserve("ann")
+    assert not [one for one in caplog.records if one.name.startswith("leaseq")]
