@@ -45,7 +45,7 @@ def copies(count: int) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory(prefix="leaseq-planting-") as folder:
         trees = [Path(folder) / f"tree{number}" for number in range(count)]
         for tree in trees:
-            shutil.copytree(ROOT, tree, ignore=_LEFT_OUT)
+            shutil.copytree(ROOT, tree, ignore=_LEFT_OUT, symlinks=True)
         yield trees
 
 

@@ -54,13 +54,19 @@ def relative(path: Path) -> str:
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Each imported name in full: ``leaseq.queue.Queue``, ``redis``. Those inside functions count as well."""
+    """Each imported name in full: ``leaseq.queue.Queue``, ``redis``. Those inside functions count as well.
+    What is installed as ``leaseq.webapp`` is called ``webapp`` here, as its folder is."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{relative(path)}: imports are written in full"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            assert name.partition(".")[0] != "webapp", f"{relative(path)}: it is leaseq.webapp"
+            yield name.removeprefix("leaseq.") if f"{name}.".startswith("leaseq.webapp.") else name
 
 
 def package_of(path: Path) -> str:

@@ -1,6 +1,6 @@
 """The web app: accounts, pages and REST, on the public names of ``leaseq`` only.
 
-The app itself is in ``webapp.app`` and imported when it is made: a command that only looks at accounts
+The app itself is in ``leaseq.webapp.app`` and imported when it is made: a command that only looks at accounts
 need not wait for Flask.
 """
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flask_openapi.openapi import OpenAPI
 
-    from webapp.settings import Settings
-    from webapp.store.accounts import Passwords
+    from leaseq.webapp.settings import Settings
+    from leaseq.webapp.store.accounts import Passwords
 
 __all__ = ["create_app"]
 
 
 def create_app(settings: Settings | None = None, *, passwords: Passwords | None = None) -> OpenAPI:
     """The app. Settings come from the environment unless given; ``passwords`` sets the cost of hashes."""
-    from webapp.app import make_app  # noqa: PLC0415  # see above
+    from leaseq.webapp.app import make_app  # noqa: PLC0415  # see above
 
     return make_app(settings, passwords)

@@ -10,32 +10,32 @@ from flask_openapi.openapi import OpenAPI
 from werkzeug.routing import BaseConverter
 
 import leaseq
-from webapp import api, auth, docs, manage, people, work
-from webapp.api.negotiation import init_manners
-from webapp.api.openapi import say_roles
-from webapp.auth import language
-from webapp.context import EXTENSION, State
-from webapp.errors import answer, init_errors, too_busy
-from webapp.i18n import Templates, init_i18n
-from webapp.monitoring import health, metrics
-from webapp.realtime import Live
-from webapp.rendering.filters import init_show
-from webapp.security.audit_log import init_acts
-from webapp.security.authorization import init_gate
-from webapp.security.headers import init_headers
-from webapp.serving.access_log import init_observing
-from webapp.serving.cors import Cors
-from webapp.serving.hosts import init_hosts
-from webapp.serving.http_metrics import Traffic
-from webapp.serving.json_request import StrictRequest
-from webapp.serving.load_shedding import init_shedding
-from webapp.serving.long_poll import Waits
-from webapp.serving.proxy import Proxies, Undeclared
-from webapp.serving.unreadable import init_unreadable
-from webapp.settings import Settings, load_settings
-from webapp.store.accounts import Accounts, Passwords
-from webapp.store.activity import Days
-from webapp.store.idempotency import Sent
+from leaseq.webapp import api, auth, docs, manage, people, work
+from leaseq.webapp.api.negotiation import init_manners
+from leaseq.webapp.api.openapi import say_roles
+from leaseq.webapp.auth import language
+from leaseq.webapp.context import EXTENSION, State
+from leaseq.webapp.errors import answer, init_errors, too_busy
+from leaseq.webapp.i18n import Templates, init_i18n
+from leaseq.webapp.monitoring import health, metrics
+from leaseq.webapp.realtime import Live
+from leaseq.webapp.rendering.filters import init_show
+from leaseq.webapp.security.audit_log import init_acts
+from leaseq.webapp.security.authorization import init_gate
+from leaseq.webapp.security.headers import init_headers
+from leaseq.webapp.serving.access_log import init_observing
+from leaseq.webapp.serving.cors import Cors
+from leaseq.webapp.serving.hosts import init_hosts
+from leaseq.webapp.serving.http_metrics import Traffic
+from leaseq.webapp.serving.json_request import StrictRequest
+from leaseq.webapp.serving.load_shedding import init_shedding
+from leaseq.webapp.serving.long_poll import Waits
+from leaseq.webapp.serving.proxy import Proxies, Undeclared
+from leaseq.webapp.serving.unreadable import init_unreadable
+from leaseq.webapp.settings import Settings, load_settings
+from leaseq.webapp.store.accounts import Accounts, Passwords
+from leaseq.webapp.store.activity import Days
+from leaseq.webapp.store.idempotency import Sent
 
 
 class Name(BaseConverter):
@@ -48,7 +48,7 @@ class Name(BaseConverter):
 def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     settings = settings or load_settings()
     app = OpenAPI(
-        "webapp",
+        "leaseq.webapp",
         info=Info(title="leaseq", version=api.VERSION, description=api.ABOUT),
         doc_ui=False,
         security_schemes=api.SECURITY,

@@ -8,13 +8,13 @@ from typing import Any, cast
 from flask import current_app, g
 
 import leaseq
-from webapp.realtime import Live
-from webapp.serving.http_metrics import Traffic
-from webapp.serving.long_poll import Waits
-from webapp.settings import Settings
-from webapp.store.accounts import Accounts, Person
-from webapp.store.activity import Days
-from webapp.store.idempotency import Sent
+from leaseq.webapp.realtime import Live
+from leaseq.webapp.serving.http_metrics import Traffic
+from leaseq.webapp.serving.long_poll import Waits
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts, Person
+from leaseq.webapp.store.activity import Days
+from leaseq.webapp.store.idempotency import Sent
 
 EXTENSION = "leaseq"
 

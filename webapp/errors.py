@@ -14,11 +14,11 @@ from werkzeug.exceptions import HTTPException, NotFound
 from wtforms.validators import ValidationError as ValidationFailed
 
 import leaseq
-from webapp.security.authorization import in_api
-from webapp.security.headers import secured
-from webapp.serving.logging import REQUEST_ID
-from webapp.serving.problem import Problem, body_of
-from webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.security.authorization import in_api
+from leaseq.webapp.security.headers import secured
+from leaseq.webapp.serving.logging import REQUEST_ID
+from leaseq.webapp.serving.problem import Problem, body_of
+from leaseq.webapp.store.accounts.people import NoSuchPerson
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from leaseq import LeaseqError
-from webapp.origins import is_private_to_us, origin_of
+from leaseq.webapp.origins import is_private_to_us, origin_of
 
 MIN_SECRET = 32
 HOW_TO_MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"

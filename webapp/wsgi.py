@@ -1,8 +1,8 @@
-"""What gunicorn serves: ``gunicorn webapp.wsgi:app``."""
+"""What gunicorn serves: ``gunicorn leaseq.webapp.wsgi:app``."""
 
-from webapp import create_app
-from webapp.context import EXTENSION
-from webapp.serving.long_poll import end_at_a_stop
+from leaseq.webapp import create_app
+from leaseq.webapp.context import EXTENSION
+from leaseq.webapp.serving.long_poll import end_at_a_stop
 
 app = create_app()
 _state = app.extensions[EXTENSION]

@@ -89,9 +89,10 @@ class CommandGroup(click.Group):
 
     def _without_web(self, name: str, error: ModuleNotFoundError) -> NoReturn:
         missing = (error.name or "").partition(".")[0]
-        if missing == "leaseq":
+        if missing in ("", "leaseq"):
             raise error
-        raise Failed(f"`leaseq {name}` needs the web parts: pip install 'leaseq[web]'") from error
+        needs = f"`leaseq {name}` needs the web parts, and {missing} is not installed"
+        raise Failed(f"{needs}: pip install 'leaseq[web]'") from error
 
 
 def _command(found: object) -> click.Command:

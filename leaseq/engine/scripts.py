@@ -10,7 +10,6 @@ from functools import cache, cached_property
 from hashlib import sha1
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from hiredis import pack_command
@@ -123,6 +122,5 @@ def _expand(folder: Traversable, file: str) -> Iterator[tuple[str, int, str]]:
 
 @cache
 def _folder() -> Traversable:
-    """Installed, the moves lie inside the package; in a checkout, beside it."""
-    installed = files("leaseq") / "lua"
-    return installed if installed.is_dir() else Path(__file__).parents[2] / "lua"
+    """In a checkout, ``leaseq/lua`` is a link to the folder beside the package."""
+    return files("leaseq") / "lua"

@@ -11,9 +11,9 @@ from argon2.profiles import CHEAPEST
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from leaseq.webapp.store.accounts import Accounts, Passwords
 from tests.patience import PATIENCE
 from tests.web.gunicorn_place import serving
-from webapp.store.accounts import Accounts, Passwords
 
 ARGUMENTS = [
     "--no-sandbox",

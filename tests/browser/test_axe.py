@@ -14,10 +14,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 import leaseq
-from webapp import create_app
-from webapp.settings import Settings
-from webapp.store.accounts import Accounts
-from webapp.store.activity import Days
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Days
 
 from .conftest import PASSWORD, SECRET, sign_in
 

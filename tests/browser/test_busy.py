@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
+from leaseq.webapp import create_app
+from leaseq.webapp.serving import load_shedding
+from leaseq.webapp.serving.queue_time import WAITED
+from leaseq.webapp.settings import Settings
 from tests.browser.conftest import SECRET, judge, sign_in
-from webapp import create_app
-from webapp.serving import load_shedding
-from webapp.serving.queue_time import WAITED
-from webapp.settings import Settings
 
 BUSY = "Too busy at this moment"
 

@@ -15,9 +15,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
+from leaseq.webapp.store.accounts import Accounts
 from tests.patience import eventually
 from tests.web.gunicorn_place import gunicorn
-from webapp.store.accounts import Accounts
 
 from .conftest import PATIENT, SECRET
 

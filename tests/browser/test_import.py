@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
+from leaseq.webapp.store.accounts import Accounts
 from tests.transfer import corpus
-from webapp.store.accounts import Accounts
 
 from .conftest import PASSWORD, judge, sign_in
 

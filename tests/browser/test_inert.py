@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page
 
 import leaseq
+from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, PATIENT, sign_in
-from webapp.store.accounts import Accounts
 
 NASTY = (
     "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Days
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from webapp.store.accounts import Accounts
-from webapp.store.activity import Days
 
 
 @pytest.fixture

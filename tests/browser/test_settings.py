@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .conftest import PASSWORD, judge, sign_in
 

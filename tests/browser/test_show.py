@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 import leaseq
+from leaseq.webapp.forms.templates import picture
 from tests.web.gunicorn_place import serving
-from webapp.forms.templates import picture
 
 from .conftest import PATIENT, SECRET, judge, sign_in
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from playwright.sync_api import Page, expect
 
 import leaseq
-from webapp.store.activity import Days
+from leaseq.webapp.store.activity import Days
 
 from .conftest import judge
 from .working import YES_NO, begin, filled, shows

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
+from leaseq.webapp.store.accounts import Accounts
 from tests.taking import run_out
-from webapp.store.accounts import Accounts
 
 from .conftest import PASSWORD, judge, sign_in
 

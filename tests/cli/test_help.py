@@ -92,4 +92,5 @@ def test_a_command_whose_parts_are_not_installed_says_so_in_a_line(monkeypatch: 
     )
     result = CliRunner().invoke(main, ["up"], prog_name="leaseq")
     assert result.exit_code == 1
-    assert result.stderr == "leaseq: `leaseq up` needs the web parts: pip install 'leaseq[web]'\n"
+    said = "leaseq: `leaseq up` needs the web parts, and no_such_package is not installed: "
+    assert result.stderr == f"{said}pip install 'leaseq[web]'\n"

@@ -6,8 +6,8 @@ import click
 from pydantic_core import PydanticUndefined
 
 from leaseq.cli.common import DEFAULT_DATA, data_option, redis_option
-from webapp.commands.serve import serve
-from webapp.settings import Settings
+from leaseq.webapp.commands.serve import serve
+from leaseq.webapp.settings import Settings
 
 PAGE = """# Settings
 

@@ -12,10 +12,10 @@ import pytest
 import leaseq
 from leaseq.doctor import acl, examine
 from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
-from webapp import create_app
-from webapp.settings import Settings
-from webapp.store.accounts import Accounts
 
 PAGE = (Path(__file__).parents[2] / "docs/acl.md").read_text()
 RULES = dict(re.findall(r"^ACL SETUSER (\w+) (.+)$", PAGE, re.M))

@@ -14,9 +14,9 @@ import pytest
 
 import leaseq
 from leaseq.engine.keys import Keys
+from leaseq.webapp.store.accounts import Accounts
 from tests.docs import settings_table
 from tests.web.gunicorn_place import serving
-from webapp.store.accounts import Accounts
 
 ROOT = Path(__file__).parents[2]
 SECRET = "a secret for tests that is long enough"

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import leaseq
+from leaseq.webapp.store.accounts import Accounts
 from tests.docs.test_examples import SECRET, blocks
 from tests.web.gunicorn_place import serving
-from webapp.store.accounts import Accounts
 
 SET_BY_THE_TEST = ("export LEASEQ=", "AUTH=")
 

@@ -10,10 +10,10 @@ import redis
 from flask import Flask
 
 from leaseq.engine.keys import UNDECLARED_PROXY
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
 from tests.doctor.looking import examined, found, url_of
 from tests.web.conftest import CHEAP, SECRET
-from webapp import create_app
-from webapp.settings import Settings
 
 PROXY = "10.1.2.3"
 CHECK = "proxy-not-declared"

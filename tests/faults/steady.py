@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp.store.accounts import Accounts
 from tests.web.gunicorn_place import PATIENCE, gunicorn
-from webapp.store.accounts import Accounts
 
 QUEUES = ("letters", "photos")
 INBOUND = 1_000  # items that wait, about

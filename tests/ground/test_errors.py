@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 import leaseq
-import webapp
+from leaseq import webapp
 from leaseq.server.datadir import DataDirRefused
 from leaseq.server.embedded import EmbeddedServerError
 from leaseq.server.supervisor import ChildFailed
-from webapp.commands.serve import PortTaken
-from webapp.settings import SettingsRefused
-from webapp.store.accounts import Person
-from webapp.store.accounts.people import NoSuchPerson
-from webapp.store.accounts.provider import NotTied
+from leaseq.webapp.commands.serve import PortTaken
+from leaseq.webapp.settings import SettingsRefused
+from leaseq.webapp.store.accounts import Person
+from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.accounts.provider import NotTied
 
 MADE: tuple[leaseq.LeaseqError, ...] = (
     leaseq.LeaseqError("whatever it is"),

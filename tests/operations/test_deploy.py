@@ -19,12 +19,12 @@ import pytest
 
 import leaseq
 from leaseq.cli import main
+from leaseq.webapp.commands.serve import serve
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
 from tests.patience import PATIENCE, eventually
 from tests.ports import free_port
 from tests.web.gunicorn_place import gunicorn
-from webapp.commands.serve import serve
-from webapp.settings import Settings
-from webapp.store.accounts import Accounts
 
 DOCS = Path(__file__).parents[2] / "docs"
 FILES = sorted(

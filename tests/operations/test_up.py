@@ -17,9 +17,9 @@ import redis
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer, running_url
+from leaseq.webapp.demo import add_demo, messages
 from tests.operations.processes import LEASEQ, Up, alive, environment, get, settings_of
 from tests.patience import PATIENCE, eventually
-from webapp.demo import add_demo, messages
 
 Start = Callable[..., Up]
 

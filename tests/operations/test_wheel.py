@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -52,14 +53,14 @@ def test_the_wheel_holds_each_move_page_and_type_marker(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
     moves = {f"leaseq/lua/{path.relative_to(ROOT / 'lua')}" for path in (ROOT / "lua").rglob("*.lua")}
     pages = {
-        str(path.relative_to(ROOT))
+        f"leaseq/{path.relative_to(ROOT)}"
         for folder in ("templates", "static")
         for path in (ROOT / "webapp" / folder).rglob("*.*")
     }
     assert moves
     assert pages
-    assert held >= moves | pages | {"leaseq/py.typed", "webapp/demo/messages.json"}
-    assert not [name for name in held if name.startswith(("tests/", "docs/"))]
+    assert held >= moves | pages | {"leaseq/py.typed", "leaseq/webapp/demo/messages.json"}
+    assert {name.partition("/")[0] for name in held if ".dist-info/" not in name} == {"leaseq"}
 
 
 def test_the_library_alone_brings_the_command_line_and_the_moves(
@@ -78,12 +79,17 @@ def test_the_library_alone_brings_the_command_line_and_the_moves(
     assert (finished, flask) == ("1", "False")
     refused = run(command, "up", cwd=tmp_path, ok=False)
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr == "leaseq: `leaseq up` needs the web parts: pip install 'leaseq[web]'\n"
+    said = r"leaseq: `leaseq up` needs the web parts, and \w+ is not installed: pip install 'leaseq\[web\]'\n"
+    assert re.fullmatch(said, refused.stderr)
     assert not (tmp_path / "leaseq-data").exists()
 
 
 def test_with_the_web_parts_up_serves(wheel: Path, tmp_path: Path, data_dir: Path, port: int) -> None:
     command = installed(wheel, tmp_path, "[web]")
+    own = tmp_path / "webapp.py"  # of the program that leaseq is installed beside
+    own.write_text("raise AssertionError('this is not the web app of leaseq')")
+    (packages,) = (tmp_path / "fresh" / "lib").glob("python*/site-packages")
+    (packages / "webapp.py").symlink_to(own)
     up = Up(data_dir, port, "--demo", command=command)
     try:
         assert up.get("/healthz") == 200

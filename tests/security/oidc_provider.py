@@ -22,9 +22,9 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from werkzeug.test import TestResponse
 
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
 from tests.web.conftest import CHEAP, SECRET, Browser
-from webapp import create_app
-from webapp.settings import Settings
 
 CLIENT, CLIENT_SECRET = "leaseq-here", "the provider's secret"
 

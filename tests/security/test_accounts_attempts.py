@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.attempts import PER_NAME, of_password
 from tests.web.conftest import PASSWORD, Browser
-from webapp.store.accounts import Accounts
-from webapp.store.accounts.attempts import PER_NAME, of_password
 
 
 @pytest.mark.parametrize(

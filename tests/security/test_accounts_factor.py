@@ -12,10 +12,10 @@ import pytest
 from flask import Flask
 
 from leaseq import Invalid
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.attempts import CODES_ANYWHERE, CODES_HERE
+from leaseq.webapp.store.accounts.factors import Factors
 from tests.web.conftest import PASSWORD, Browser
-from webapp.store.accounts import Accounts
-from webapp.store.accounts.attempts import CODES_ANYWHERE, CODES_HERE
-from webapp.store.accounts.factors import Factors
 
 NOW = 1_800_000_015
 

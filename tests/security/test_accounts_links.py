@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 
 from leaseq import Invalid
+from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import PASSWORD, Browser
-from webapp.store.accounts import Accounts
 
 NEW = "another long one"
 

@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 from joserfc.jwk import RSAKey
 
+from leaseq.webapp.settings import SettingsRefused, load_settings
+from leaseq.webapp.store.accounts import Accounts
 from tests.security.oidc_provider import Provider, off, sign_in
 from tests.web.conftest import SECRET, Browser
-from webapp.settings import SettingsRefused, load_settings
-from webapp.store.accounts import Accounts
 
 
 def test_somebody_known_comes_in_by_their_claim(

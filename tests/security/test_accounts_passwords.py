@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from leaseq import Invalid
+from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import CHEAP
-from webapp.store.accounts import Accounts
 
 GOOD = "correct horse battery"
 

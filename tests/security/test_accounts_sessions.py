@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
+from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import PASSWORD, Browser
-from webapp.store.accounts import Accounts
 
 COOKIE = "leaseq"
 NEW = "another long one"

@@ -11,10 +11,10 @@ from flask import Flask
 
 import leaseq
 from leaseq import Invalid
+from leaseq.webapp.security.authorization import need_of
+from leaseq.webapp.store.accounts import SCOPES, Accounts
+from leaseq.webapp.store.accounts.tokens import Tokens
 from tests.web.conftest import PASSWORD, Browser, Caller
-from webapp.security.authorization import need_of
-from webapp.store.accounts import SCOPES, Accounts
-from webapp.store.accounts.tokens import Tokens
 
 VALUES = {"q": "walked", "id": "x", "name": "somebody walked"}
 OPENS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}

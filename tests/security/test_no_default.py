@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 
 from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import CHEAP, SECRET, Browser
-from webapp import create_app
-from webapp.settings import Settings
-from webapp.store.accounts import Accounts
 
 TRIED = [("admin", "admin"), ("admin", ""), ("admin", "password"), ("leaseq", "leaseq"), ("root", "root")]
 

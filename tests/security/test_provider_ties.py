@@ -9,9 +9,9 @@ import pyotp
 import pytest
 from flask import Flask
 
+from leaseq.webapp.store.accounts import Accounts
 from tests.security.oidc_provider import Provider, off, sign_in
 from tests.web.conftest import PASSWORD, Browser
-from webapp.store.accounts import Accounts
 
 TIE = "/login/provider/tie"
 

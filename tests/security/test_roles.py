@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from webapp.security.authorization import OPEN_TO_ANYONE, need_of
+from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 
 BLUEPRINTS_OF_MANAGERS = ("manage", "metrics")
 BLUEPRINTS_OF_ADMINS = ("people",)

@@ -13,11 +13,11 @@ import pyotp
 import pytest
 from flask import Flask
 
+from leaseq.webapp.store.accounts import Accounts, LogEntry, keys, log, sign_ins
+from leaseq.webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
 from tests.security.oidc_provider import Provider, sign_in
 from tests.web.conftest import PASSWORD, Browser
 from tests.web.item_lists import rows
-from webapp.store.accounts import Accounts, LogEntry, keys, log, sign_ins
-from webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
 
 
 @pytest.fixture(autouse=True)

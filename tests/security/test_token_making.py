@@ -10,10 +10,10 @@ import pytest
 from flask import Flask
 
 from leaseq import Invalid
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.model import MAX_TOKENS
 from tests.security.oidc_provider import Provider, off
 from tests.web.conftest import PASSWORD, Browser
-from webapp.store.accounts import Accounts
-from webapp.store.accounts.model import MAX_TOKENS
 
 FORM = {"token_name": "t", "scope": "read", "days": "30"}
 NEW = "another long one"

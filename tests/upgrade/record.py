@@ -19,12 +19,12 @@ import pyotp
 import leaseq
 from leaseq.engine.keys import SCHEMA
 from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Days
 from tests.upgrade.dump import lines
 from tests.upgrade.seen import seen
 from tests.upgrade.story import Story
 from tests.web.conftest import CHEAP, PASSWORD
-from webapp.store.accounts import Accounts
-from webapp.store.activity import Days
 
 
 def people(client: leaseq.Client) -> dict[str, Any]:

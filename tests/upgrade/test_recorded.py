@@ -21,6 +21,8 @@ import redis
 import leaseq
 from leaseq.engine.keys import SCHEMA
 from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Days
 from tests.conftest import Clock
 from tests.docs.test_inspecting import events, key_parts, letters
 from tests.topology.servers import port_of, running
@@ -28,8 +30,6 @@ from tests.upgrade.dump import lines, load
 from tests.upgrade.seen import differences, seen
 from tests.upgrade.story import PEOPLE
 from tests.web.conftest import CHEAP, PASSWORD
-from webapp.store.accounts import Accounts
-from webapp.store.activity import Days
 
 STATES = sorted((Path(__file__).parent / "states").glob("*.jsonl"))
 ROUNDS = 400

@@ -10,10 +10,10 @@ import pytest
 import leaseq
 from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.keys import SCHEMA, Keys
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import keys as accounts_keys
 from tests.conftest import Server
 from tests.engine.looking import everything
-from webapp.store.accounts import Accounts
-from webapp.store.accounts import keys as accounts_keys
 
 LEASE = {"id": "one", "token": 1, "person": "ann"}
 CALLS: dict[str, Callable[[leaseq.Queue], object]] = {

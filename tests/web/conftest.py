@@ -16,10 +16,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 import leaseq
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts, Passwords
 from tests.conftest import Clock
-from webapp import create_app
-from webapp.settings import Settings
-from webapp.store.accounts import Accounts, Passwords
 
 PASSWORD = "correct horse battery"
 SECRET = "a secret for tests that is long enough"

@@ -2,7 +2,7 @@
 
 import os
 
-from webapp.serving import gunicorn_conf
-from webapp.serving.gunicorn_conf import *  # noqa: F403 - gunicorn takes what a module of settings holds
+from leaseq.webapp.serving import gunicorn_conf
+from leaseq.webapp.serving.gunicorn_conf import *  # noqa: F403 - gunicorn takes what a module of settings holds
 
 gunicorn_conf.SOCKET_SECONDS = float(os.environ["SOCKET_SECONDS"])

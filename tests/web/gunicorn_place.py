@@ -8,9 +8,9 @@ import subprocess
 import urllib.request
 from collections.abc import Iterator
 
+from leaseq.webapp.commands.serve import gunicorn_argv
 from tests.patience import PATIENCE, eventually
 from tests.ports import free_port
-from webapp.commands.serve import gunicorn_argv
 
 
 @contextlib.contextmanager
@@ -41,7 +41,8 @@ def gunicorn(
     }
     command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level="warning")
     if socket_seconds is not None:
-        command[command.index("python:webapp.serving.gunicorn_conf")] = "python:tests.web.gunicorn_limit"
+        configuration = command.index("python:leaseq.webapp.serving.gunicorn_conf")
+        command[configuration] = "python:tests.web.gunicorn_limit"
         environment["SOCKET_SECONDS"] = str(socket_seconds)
     process = subprocess.Popen(command, env=environment)
     try:

@@ -11,10 +11,10 @@ import pytest
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from webapp import create_app
-from webapp.settings import Settings
-from webapp.store.accounts import Accounts
-from webapp.store.accounts.attempts import of_password
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.attempts import of_password
 
 from .conftest import CHEAP, PASSWORD, SECRET, Browser
 
@@ -148,7 +148,7 @@ def test_a_name_that_is_no_good(empty: Accounts, name: str) -> None:
 def test_a_hash_of_another_cost_is_renewed_at_sign_in(empty: Accounts, empty_server: EmbeddedServer) -> None:
     from argon2 import PasswordHasher
 
-    from webapp.store.accounts import Passwords
+    from leaseq.webapp.store.accounts import Passwords
 
     empty.add("ann", by="test", password=PASSWORD)
     client = leaseq.connect(empty_server.url)
@@ -163,7 +163,7 @@ def test_a_hash_of_another_cost_is_renewed_at_sign_in(empty: Accounts, empty_ser
 
 
 def test_passwords_are_argon2id_at_the_cost_that_owasp_asks() -> None:
-    from webapp.store.accounts import Passwords
+    from leaseq.webapp.store.accounts import Passwords
 
     assert Passwords().hash(PASSWORD, "ann").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 

@@ -109,7 +109,9 @@ def test_a_key_used_for_another_item_is_refused_though_its_answer_was_lost(
 ) -> None:
     headers = {"Idempotency-Key": secrets.token_hex(4)}
     with monkeypatch.context() as patch:  # as where the process dies before it answers
-        patch.setattr("webapp.store.idempotency.Sent.keep", lambda sent, who, scope, _: sent.drop(who, scope))
+        patch.setattr(
+            "leaseq.webapp.store.idempotency.Sent.keep", lambda sent, who, scope, _: sent.drop(who, scope)
+        )
         first = manager("POST", path, json={"payload": {"n": 1}}, headers=headers)
     for _ in range(0 if remembered else 16):
         queue.enqueue({})

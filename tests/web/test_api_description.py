@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp.security.authorization import need_of
+from leaseq.webapp.security.authorization import need_of
 
 from .api_calls import CALLS
 from .conftest import Caller

@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from webapp.api.items import LINES
+from leaseq.webapp.api.items import LINES
 
 
 @pytest.fixture(scope="module")

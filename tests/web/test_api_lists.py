@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .api_calls import problem
 from .conftest import Caller

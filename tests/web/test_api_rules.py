@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .api_calls import ANSWER, problem, reserve
 from .conftest import Caller

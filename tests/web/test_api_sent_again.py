@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.idempotency import Sent
 from tests.patience import eventually
-from webapp.store.accounts import Accounts
-from webapp.store.idempotency import Sent
 
 from .api_calls import ANSWER, CALLS, everything, problem, reserve
 from .conftest import Caller

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.webapp import create_app
+from leaseq.webapp.serving.long_poll import end_at_a_stop
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
 from tests.patience import PATIENCE, eventually
-from webapp import create_app
-from webapp.serving.long_poll import end_at_a_stop
-from webapp.settings import Settings
-from webapp.store.accounts import Accounts
 
 from .api_calls import problem
 from .conftest import CHEAP, SECRET, Caller

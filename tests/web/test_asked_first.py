@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 import leaseq
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .conftest import Browser
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import leaseq
 from leaseq.engine import commands
-from webapp.realtime import Live
-from webapp.realtime.poller import Channel, Watcher
-from webapp.realtime.rates import Tally
-from webapp.realtime.snapshot import Pictures
+from leaseq.webapp.realtime import Live
+from leaseq.webapp.realtime.poller import Channel, Watcher
+from leaseq.webapp.realtime.rates import Tally
+from leaseq.webapp.realtime.snapshot import Pictures
 
 from .conftest import Caller
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from leaseq.cli import main
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 
 @pytest.fixture

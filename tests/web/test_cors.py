@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp import create_app
-from webapp.settings import Settings
-from webapp.store.accounts import Accounts
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
 
 from .api_calls import problem
 from .conftest import CHEAP, PASSWORD, SECRET, Browser, Caller

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import leaseq
-from webapp.store.activity import Days
+from leaseq.webapp.store.activity import Days
 
 from .conftest import Browser
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp.store.activity import KEPT_DAYS, DayFigures, Days, How
+from leaseq.webapp.store.activity import KEPT_DAYS, DayFigures, Days, How
 
 from .conftest import Browser, Caller
 

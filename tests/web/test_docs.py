@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from leaseq import form
-from webapp.errors import CODES
-from webapp.forms import fields_of
+from leaseq.webapp.errors import CODES
+from leaseq.webapp.forms import fields_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from webapp.forms import draft_of, errors_at, fields_of, laid_out, read_result, typed_in, typed_of
+from leaseq.webapp.forms import draft_of, errors_at, fields_of, laid_out, read_result, typed_in, typed_of
 
 from .conftest import FORM
 

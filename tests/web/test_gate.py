@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from webapp.security.authorization import OPEN_TO_ANYONE, need_of
-from webapp.store.accounts import ROLES
+from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
+from leaseq.webapp.store.accounts import ROLES
 
 from .conftest import Browser, Caller
 
@@ -61,8 +61,8 @@ def test_a_role_opens_no_more_than_its_routes(
 
 
 def test_a_route_that_declares_nothing_is_closed(server: Any) -> None:
-    from webapp import create_app
-    from webapp.settings import Settings
+    from leaseq.webapp import create_app
+    from leaseq.webapp.settings import Settings
 
     from .conftest import CHEAP, SECRET
 
@@ -115,8 +115,8 @@ def test_every_page_has_the_headers_and_a_nonce_of_its_own(visitor: Callable[[st
 
 
 def test_under_https_cookies_are_for_this_host_alone(server: Any) -> None:
-    from webapp import create_app
-    from webapp.settings import Settings
+    from leaseq.webapp import create_app
+    from leaseq.webapp.settings import Settings
 
     from .conftest import CHEAP, SECRET
 
@@ -131,8 +131,8 @@ def test_under_https_cookies_are_for_this_host_alone(server: Any) -> None:
 
 
 def test_forwarded_headers_are_believed_from_configured_proxies_only(server: Any) -> None:
-    from webapp import create_app
-    from webapp.settings import Settings
+    from leaseq.webapp import create_app
+    from leaseq.webapp.settings import Settings
 
     from .conftest import CHEAP, SECRET
 

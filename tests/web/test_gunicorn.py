@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import leaseq
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .conftest import SECRET
 from .gunicorn_place import serving

@@ -9,9 +9,9 @@ import pytest
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from webapp import create_app
-from webapp.settings import Settings
-from webapp.store.activity import Days
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.activity import Days
 
 from .conftest import CHEAP, PASSWORD, SECRET, Browser
 

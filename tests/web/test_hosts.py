@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from webapp import create_app
-from webapp.settings import Settings
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
 
 from .conftest import CHEAP, SECRET
 

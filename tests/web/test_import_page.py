@@ -14,9 +14,9 @@ import pytest
 from werkzeug.exceptions import ClientDisconnected
 
 import leaseq
+from leaseq.webapp.manage import import_jobs as runs_module
+from leaseq.webapp.manage.import_jobs import Runs
 from tests.transfer import corpus
-from webapp.manage import import_jobs as runs_module
-from webapp.manage.import_jobs import Runs
 
 from .conftest import Browser
 from .page_forms import sent_by
@@ -306,7 +306,7 @@ class Cut(io.BytesIO):
 def test_what_a_broken_connection_left_is_told(
     boss: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from webapp.serving.json_request import StrictRequest
+    from leaseq.webapp.serving.json_request import StrictRequest
 
     monkeypatch.setattr(
         StrictRequest, "byte_lines", lambda _: Cut(b"id\n" + b"".join(b"%d\n" % n for n in range(1500)))
@@ -323,7 +323,7 @@ def test_what_a_broken_connection_left_is_told(
 def test_an_import_that_fell_silent_is_told(
     boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from webapp.manage.import_mapping import Plan
+    from leaseq.webapp.manage.import_mapping import Plan
 
     runs = Runs(server.client)
     id = runs.plan(queue.name, "ann", Plan("rows.csv", "csv"))
@@ -342,7 +342,7 @@ def test_an_import_that_fell_silent_is_told(
 def test_an_import_that_is_read_ahead_is_heard_of(
     boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from webapp.serving.json_request import StrictRequest
+    from leaseq.webapp.serving.json_request import StrictRequest
 
     clock = [datetime.now(UTC)]
     states: list[bool] = []

@@ -73,7 +73,7 @@ def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
 def test_it_says_how_far_it_looked_and_looks_further(
     boss: Browser, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.manage.items.LOOKS", 100)
+    monkeypatch.setattr("leaseq.webapp.manage.items.LOOKS", 100)
     queue.enqueue_many(leaseq.NewItem(n, id=f"{'rare' if n in (5, 210) else 'item'}-{n}") for n in range(230))
     path: str | None = f"/manage/{queue.name}/items?state=inbound&begins=rare"
     seen, said = [], []

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 import leaseq
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .conftest import Browser
 from .item_lists import text_of
@@ -111,8 +111,8 @@ def test_nothing_chosen_and_no_such_move(boss: Browser, mixed: leaseq.Queue) -> 
 def test_all_that_a_search_finds_a_step_at_a_time(
     boss: Browser, queue: leaseq.Queue, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.manage.bulk.STEP", 10)
-    monkeypatch.setattr("webapp.manage.bulk.LOOKS", 40)
+    monkeypatch.setattr("leaseq.webapp.manage.bulk.STEP", 10)
+    monkeypatch.setattr("leaseq.webapp.manage.bulk.LOOKS", 40)
     queue.configure(max_attempts=1)
     queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:02}") for n in range(60))
     for n in range(60):

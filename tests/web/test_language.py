@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from webapp import i18n
-from webapp.rendering.filters import clock, span
+from leaseq.webapp import i18n
+from leaseq.webapp.rendering.filters import clock, span
 
 from .conftest import Browser
 

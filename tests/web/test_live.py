@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.webapp.realtime import socket_handover
+from leaseq.webapp.realtime.poller import ASK_AGAIN, Channel, Feed, Watcher
+from leaseq.webapp.realtime.sse_hub import BACKLOG, HEARTBEAT, STALLED, VOUCHED, Hub, Stream
+from leaseq.webapp.security.authorization import still_lets
+from leaseq.webapp.store.accounts import Accounts
 from tests.patience import eventually
-from webapp.realtime import socket_handover
-from webapp.realtime.poller import ASK_AGAIN, Channel, Feed, Watcher
-from webapp.realtime.sse_hub import BACKLOG, HEARTBEAT, STALLED, VOUCHED, Hub, Stream
-from webapp.security.authorization import still_lets
-from webapp.store.accounts import Accounts
 
 from .conftest import Browser, Caller
 

@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
+from leaseq.webapp.realtime.attention import Trouble
+from leaseq.webapp.realtime.rates import Tally, a_minute
+from leaseq.webapp.realtime.snapshot import Picture
+from leaseq.webapp.realtime.sparkline import spark
 from tests.conftest import Clock
 from tests.taking import run_out, take
-from webapp.realtime.attention import Trouble
-from webapp.realtime.rates import Tally, a_minute
-from webapp.realtime.snapshot import Picture
-from webapp.realtime.sparkline import spark
 
 from .conftest import Browser
 

@@ -12,9 +12,9 @@ import pytest
 from flask import Flask
 
 import leaseq
-from webapp import create_app
-from webapp.serving.logging import ACCESS, AsJson, AsText
-from webapp.settings import Settings
+from leaseq.webapp import create_app
+from leaseq.webapp.serving.logging import ACCESS, AsJson, AsText
+from leaseq.webapp.settings import Settings
 
 from .conftest import CHEAP, SECRET, Caller
 

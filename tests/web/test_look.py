@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import webapp
+from leaseq import webapp
 
 CSS = Path(webapp.__file__).parent.joinpath("static", "style.css").read_text()
 PAIRS = dict(re.findall(r"--([a-z-]+): light-dark\(([^)]+)\)", CSS))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .conftest import FORM, Browser
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import leaseq
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .conftest import Browser
 

@@ -10,8 +10,8 @@ from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
 import leaseq
-from webapp import create_app
-from webapp.settings import Settings
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
 
 from .conftest import CHEAP, SECRET, Caller
 

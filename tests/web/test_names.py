@@ -14,8 +14,8 @@ from flask import Flask
 import leaseq
 from leaseq import Invalid
 from leaseq.cli import main
-from webapp.store.accounts import Accounts, keys
-from webapp.store.accounts.people import Record
+from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts.people import Record
 
 from .conftest import CHEAP, PASSWORD, Browser, Caller
 from .test_people import joined

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import leaseq
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .conftest import Browser
 from .work_pages import path, take

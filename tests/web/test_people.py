@@ -12,8 +12,8 @@ from flask import Flask
 
 import leaseq
 from leaseq import Invalid
-from webapp.store.accounts import Accounts
-from webapp.store.accounts.leases import held_counts
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.leases import held_counts
 
 from .conftest import PASSWORD, Browser, Caller
 from .item_lists import rows
@@ -141,7 +141,7 @@ def test_disabling_returns_leases_whoever_does_it(
 def test_held_counts_are_right_past_what_one_look_shows(
     server: Any, asking: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, new_name: Callable[[str], str]
 ) -> None:
-    from webapp.store.accounts import leases
+    from leaseq.webapp.store.accounts import leases
 
     asking.configure(answers=2, holds=2)
     ann, bob = new_name("ann"), new_name("bob")
@@ -183,7 +183,7 @@ def test_people_come_page_by_page(
     new_name: Callable[[str], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from webapp.people import list
+    from leaseq.webapp.people import list
 
     monkeypatch.setattr(list, "PAGE", 2)
     boss, group = visitor("admin"), new_name("page")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import leaseq
-import webapp.store.accounts
-from webapp.people.log import WORDS
-from webapp.store.accounts import Accounts, log
+import leaseq.webapp.store.accounts
+from leaseq.webapp.people.log import WORDS
+from leaseq.webapp.store.accounts import Accounts, log
 
 from .conftest import Browser, Caller
 from .item_lists import rows
@@ -100,7 +100,9 @@ def test_an_act_stands_where_the_log_can_not_be_written(
 
 
 def test_every_act_that_accounts_write_has_words() -> None:
-    sources = "".join(path.read_text() for path in Path(webapp.store.accounts.__file__).parent.glob("*.py"))
+    sources = "".join(
+        path.read_text() for path in Path(leaseq.webapp.store.accounts.__file__).parent.glob("*.py")
+    )
     written = set(re.findall(r'"((?:person|invitation|sign-in|token)\.[a-z-]+)"', sources))
     assert len(written) > 15
     assert written == {what for what in WORDS if what.partition(".")[0] not in ("queue", "item")}

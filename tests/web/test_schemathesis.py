@@ -13,7 +13,7 @@ import pytest
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts
 
 from .conftest import CHEAP, PASSWORD, SECRET
 from .gunicorn_place import gunicorn

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.webapp.store.idempotency import Kept, Running, Sent, _base
 from tests.patience import eventually
-from webapp.store.idempotency import Kept, Running, Sent, _base
 
 from .api_calls import problem
 from .conftest import Caller
@@ -32,8 +32,8 @@ def test_a_mark_lasts_while_its_request_runs_and_little_longer(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a process that died leaves behind is one that nobody renews."""
-    monkeypatch.setattr("webapp.store.locks._RENEWED_EVERY", 0.05)
-    monkeypatch.setattr("webapp.store.idempotency.MARKED_SECONDS", 1)
+    monkeypatch.setattr("leaseq.webapp.store.locks._RENEWED_EVERY", 0.05)
+    monkeypatch.setattr("leaseq.webapp.store.idempotency.MARKED_SECONDS", 1)
     sent, mark = Sent(server.client), f"{_base(queue_name)}running:s"
     assert sent.begin(queue_name, "s", "h") is None
     eventually(lambda: server.redis.pttl(mark) > 1_000)  # renewed, it lasts as long as any
@@ -69,7 +69,7 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
 ) -> None:
     clock = Later()
     sent, answer = Sent(server.client, clock=clock), Kept("h", 200, {}, b"{}")
-    monkeypatch.setattr("webapp.store.idempotency.MOST", 3)
+    monkeypatch.setattr("leaseq.webapp.store.idempotency.MOST", 3)
     scopes = [f"s{number}" for number in range(5)]
     sent.keep("another " + queue_name, "s0", answer)
     for scope in scopes:
@@ -80,7 +80,7 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
     clock.now += 86_401
     sent.keep(queue_name, "s5", answer)
     assert answers_of(sent, queue_name, [*scopes, "s5"]) == ["s5"]
-    monkeypatch.setattr("webapp.store.idempotency.MOST_BYTES", 100_000)
+    monkeypatch.setattr("leaseq.webapp.store.idempotency.MOST_BYTES", 100_000)
     for scope in scopes:
         clock.now += 1
         sent.keep(queue_name, scope, Kept("h", 200, {}, secrets.token_bytes(30_000)))
@@ -97,7 +97,7 @@ def test_two_answers_of_one_request_count_once(
     clock = Later()
     sent = Sent(server.client, clock=clock)
     monkeypatch.setattr(
-        "webapp.store.idempotency.MOST_BYTES", 130_000
+        "leaseq.webapp.store.idempotency.MOST_BYTES", 130_000
     )  # of three: 30,000 bytes are 37,500 as they are kept
     for scope, size in (("s0", 30_000), ("s1", 30_000), ("s1", second), ("s2", 30_000)):
         clock.now += 1
@@ -125,7 +125,7 @@ def test_an_answer_that_is_too_long_to_be_kept_is_not_acted_on_again(
     queue: leaseq.Queue, worker: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue.enqueue({"text": secrets.token_hex(2_000)}, id="long")
-    monkeypatch.setattr("webapp.store.idempotency.LONGEST", 1_000)
+    monkeypatch.setattr("leaseq.webapp.store.idempotency.LONGEST", 1_000)
     path = f"/queues/{queue.name}/reserve"
     assert worker("POST", path, headers=KEY).json["id"] == "long"
     problem(worker("POST", path, headers=KEY), 409, "answer-not-kept")

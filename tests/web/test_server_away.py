@@ -11,11 +11,11 @@ import redis
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp import create_app
+from leaseq.webapp.errors import problem_of
+from leaseq.webapp.settings import Settings
 from tests.faults.disk import disk
 from tests.patience import eventually
-from webapp import create_app
-from webapp.errors import problem_of
-from webapp.settings import Settings
 
 from .conftest import CHEAP, FORM, PASSWORD, SECRET, Browser
 

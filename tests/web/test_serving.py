@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import pytest
 
 import leaseq
+from leaseq.webapp.store.accounts import Accounts
 from tests.patience import PATIENCE, eventually
-from webapp.store.accounts import Accounts
 
 from .conftest import SECRET
 from .gunicorn_place import gunicorn

@@ -6,7 +6,7 @@ import secrets
 
 import pytest
 
-from webapp.settings import Settings, SettingsRefused, load_settings
+from leaseq.webapp.settings import Settings, SettingsRefused, load_settings
 
 from .conftest import SECRET
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import leaseq
-from webapp.forms.linter import check_text
-from webapp.forms.templates import starts
+from leaseq.webapp.forms.linter import check_text
+from leaseq.webapp.forms.templates import starts
 
 from .conftest import FORM, Browser
 from .page_forms import sent_by

@@ -18,9 +18,9 @@ import pytest
 from flask import Flask
 
 import leaseq
+from leaseq.webapp.serving.queue_time import WAITED, Patience
+from leaseq.webapp.store.accounts import Accounts
 from tests.patience import PATIENCE, eventually
-from webapp.serving.queue_time import WAITED, Patience
-from webapp.store.accounts import Accounts
 
 from .conftest import PASSWORD, SECRET, Browser, Caller
 from .gunicorn_place import gunicorn

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 
 import leaseq
-from webapp import create_app
-from webapp.rendering import filters
-from webapp.rendering.filters import markdown, media_link, picture_link
-from webapp.settings import Settings
+from leaseq.webapp import create_app
+from leaseq.webapp.rendering import filters
+from leaseq.webapp.rendering.filters import markdown, media_link, picture_link
+from leaseq.webapp.settings import Settings
 
 from .conftest import CHEAP, PASSWORD, SECRET, Browser
 from .work_pages import path, take

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from webapp.store.accounts import Accounts
-from webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
 
 from .conftest import PASSWORD, Browser, Caller
 

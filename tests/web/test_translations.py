@@ -15,8 +15,8 @@ from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 from flask import Flask
 
+from leaseq.webapp.i18n import COOKIE, LANGUAGES
 from tests.web.conftest import Browser
-from webapp.i18n import COOKIE, LANGUAGES
 
 ROOT = Path(__file__).parents[2]
 TRANSLATED = sorted(set(LANGUAGES) - {"en"})

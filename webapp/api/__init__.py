@@ -6,9 +6,9 @@ from typing import Any
 
 from flask_openapi.blueprint import APIBlueprint
 
-from webapp.api import headers
-from webapp.api.models_out import Problem
-from webapp.api.openapi import PROBLEM, complete
+from leaseq.webapp.api import headers
+from leaseq.webapp.api.models_out import Problem
+from leaseq.webapp.api.openapi import PROBLEM, complete
 
 __all__ = ["ABOUT", "SECURITY", "VERSION", "Problem", "bp", "problem_reply"]
 
@@ -68,14 +68,14 @@ bp = APIBlueprint(
     },
 )
 
-from webapp.api.idempotency import init_keys  # noqa: E402
-from webapp.api.negotiation import refuse_other_kinds, refuse_repeated_parameters  # noqa: E402
+from leaseq.webapp.api.idempotency import init_keys  # noqa: E402
+from leaseq.webapp.api.negotiation import refuse_other_kinds, refuse_repeated_parameters  # noqa: E402
 
 bp.before_request(refuse_repeated_parameters)
 bp.before_request(refuse_other_kinds)
 init_keys(bp)
 
 # They add their routes to bp.
-from webapp.api import events, items, leases, manage, people, queues  # noqa: E402, F401
+from leaseq.webapp.api import events, items, leases, manage, people, queues  # noqa: E402, F401
 
 complete(bp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import leaseq
-from webapp.serving.problem import Problem
+from leaseq.webapp.serving.problem import Problem
 
 MOST_LISTED = 100
 

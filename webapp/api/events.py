@@ -8,16 +8,16 @@ from typing import Any
 
 from flask import Response, request
 
-from webapp.api import bp, problem_reply
-from webapp.api.headers import LAST_EVENT_ID, RETRY_AFTER
-from webapp.api.models_in import EventsQuery, QueuePath
-from webapp.api.serializers import event_shape, stats_shape
-from webapp.context import queue, state
-from webapp.realtime import Live
-from webapp.realtime.event_stream import streamed
-from webapp.realtime.poller import Channel, Vouch, Watcher, message
-from webapp.realtime.sse_hub import Stream
-from webapp.security.authorization import needs, request_check
+from leaseq.webapp.api import bp, problem_reply
+from leaseq.webapp.api.headers import LAST_EVENT_ID, RETRY_AFTER
+from leaseq.webapp.api.models_in import EventsQuery, QueuePath
+from leaseq.webapp.api.serializers import event_shape, stats_shape
+from leaseq.webapp.context import queue, state
+from leaseq.webapp.realtime import Live
+from leaseq.webapp.realtime.event_stream import streamed
+from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
+from leaseq.webapp.realtime.sse_hub import Stream
+from leaseq.webapp.security.authorization import needs, request_check
 
 TAGS: list[Any] = [{"name": "manage"}]
 _STREAM = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.api.idempotency import AGAIN, HEADER, MAX_KEY
-from webapp.api.models_in import EVENT, PRINTABLE
+from leaseq.webapp.api.idempotency import AGAIN, HEADER, MAX_KEY
+from leaseq.webapp.api.models_in import EVENT, PRINTABLE
 
 LAST_EVENT_ID = "Last-Event-ID"
 Headers = dict[str, Any]

@@ -15,11 +15,11 @@ from flask import Response, current_app, g, request
 from flask.blueprints import Blueprint
 
 from leaseq import Invalid
-from webapp.context import person, state
-from webapp.security.audit_log import noted_before
-from webapp.serving.json_request import strict_request
-from webapp.serving.problem import Problem
-from webapp.store.idempotency import Kept, Running
+from leaseq.webapp.context import person, state
+from leaseq.webapp.security.audit_log import noted_before
+from leaseq.webapp.serving.json_request import strict_request
+from leaseq.webapp.serving.problem import Problem
+from leaseq.webapp.store.idempotency import Kept, Running
 
 HEADER = "Idempotency-Key"
 AGAIN = "Idempotency-Replayed"

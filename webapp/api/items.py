@@ -12,10 +12,17 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 import leaseq
 from leaseq import transfer
-from webapp.api import bp, models_out, shape
-from webapp.api.conflicts import Conflicts, refuse
-from webapp.api.idempotency import NDJSON, byte_lines, derived_id, idempotency_key, key_reused, request_id
-from webapp.api.models_in import (
+from leaseq.webapp.api import bp, models_out, shape
+from leaseq.webapp.api.conflicts import Conflicts, refuse
+from leaseq.webapp.api.idempotency import (
+    NDJSON,
+    byte_lines,
+    derived_id,
+    idempotency_key,
+    key_reused,
+    request_id,
+)
+from leaseq.webapp.api.models_in import (
     PLACE,
     AssignRequest,
     DueQuery,
@@ -25,11 +32,11 @@ from webapp.api.models_in import (
     QueuePath,
     TokenRequest,
 )
-from webapp.api.serializers import item_shape
-from webapp.context import accounts, person, queue, state
-from webapp.security.authorization import needs, takes_any_size
-from webapp.serving.json_request import JSON, strict_request
-from webapp.serving.problem import Problem
+from leaseq.webapp.api.serializers import item_shape
+from leaseq.webapp.context import accounts, person, queue, state
+from leaseq.webapp.security.authorization import needs, takes_any_size
+from leaseq.webapp.serving.json_request import JSON, strict_request
+from leaseq.webapp.serving.problem import Problem
 
 TAGS: list[Any] = [{"name": "items"}]
 MAX_ARRAY = 100_000

@@ -11,10 +11,10 @@ from werkzeug.exceptions import Unauthorized
 
 from leaseq import Lease, validation
 from leaseq.transfer import rfc3339
-from webapp.api import bp, models_out
-from webapp.api.headers import RETRY_AFTER
-from webapp.api.idempotency import request_id
-from webapp.api.models_in import (
+from leaseq.webapp.api import bp, models_out
+from leaseq.webapp.api.headers import RETRY_AFTER
+from leaseq.webapp.api.idempotency import request_id
+from leaseq.webapp.api.models_in import (
     AbandonRequest,
     DraftRequest,
     FailRequest,
@@ -24,12 +24,12 @@ from webapp.api.models_in import (
     ReserveRequest,
     TokenRequest,
 )
-from webapp.api.pagination import LeasesQuery, page_of
-from webapp.api.serializers import finished_shape, lease_shape
-from webapp.context import accounts, person, queue, state
-from webapp.security.authorization import needs
-from webapp.serving.long_poll import LONGEST
-from webapp.store.activity import How
+from leaseq.webapp.api.pagination import LeasesQuery, page_of
+from leaseq.webapp.api.serializers import finished_shape, lease_shape
+from leaseq.webapp.context import accounts, person, queue, state
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.long_poll import LONGEST
+from leaseq.webapp.store.activity import How
 
 TAGS: list[Any] = [{"name": "work"}]
 NOTHING_NOW = {

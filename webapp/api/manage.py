@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import Response
 
-from webapp.api import bp, models_out
-from webapp.api.models_in import (
+from leaseq.webapp.api import bp, models_out
+from leaseq.webapp.api.models_in import (
     AnswersQuery,
     EmptyRequest,
     JournalQuery,
@@ -15,10 +15,10 @@ from webapp.api.models_in import (
     QueuePath,
     ReviveRequest,
 )
-from webapp.api.serializers import event_shape
-from webapp.context import person, queue
-from webapp.rendering.answers_export import Wanted, streamed_answers
-from webapp.security.authorization import needs
+from leaseq.webapp.api.serializers import event_shape
+from leaseq.webapp.context import person, queue
+from leaseq.webapp.rendering.answers_export import Wanted, streamed_answers
+from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "manage"}]
 _ANSWERS = {

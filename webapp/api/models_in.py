@@ -8,9 +8,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 from leaseq import validation
-from webapp.api.pagination import AFTER, LIMIT, Query, no_defaults
-from webapp.serving.long_poll import LONGEST
-from webapp.store import accounts
+from leaseq.webapp.api.pagination import AFTER, LIMIT, Query, no_defaults
+from leaseq.webapp.serving.long_poll import LONGEST
+from leaseq.webapp.store import accounts
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 Role = TypeAliasType("Role", accounts.Role)  # a schema of its own in the description

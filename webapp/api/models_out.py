@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from webapp.api.models_in import Role, State
-from webapp.api.policy import Form, Policy
+from leaseq.webapp.api.models_in import Role, State
+from leaseq.webapp.api.policy import Form, Policy
 
 Time = Annotated[
     str,

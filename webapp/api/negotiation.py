@@ -12,8 +12,8 @@ from werkzeug.exceptions import HTTPException, NotAcceptable
 from werkzeug.routing import Rule
 
 from leaseq import Invalid
-from webapp.security.authorization import in_api
-from webapp.serving.problem import Problem
+from leaseq.webapp.security.authorization import in_api
+from leaseq.webapp.serving.problem import Problem
 
 _PATHS = "leaseq-api-paths"
 PLAIN = frozenset({"GET", "HEAD", "OPTIONS"})

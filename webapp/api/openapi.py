@@ -17,12 +17,12 @@ from flask_openapi.models.request_body import RequestBody
 from flask_openapi.models.response import Response
 from flask_openapi.models.schema import Schema
 
-from webapp.api import examples, headers
-from webapp.api.models_in import NewItem
-from webapp.api.models_out import Enqueued, EnqueuedMany
-from webapp.api.negotiation import template
-from webapp.security.authorization import need_of
-from webapp.serving.json_request import JSON
+from leaseq.webapp.api import examples, headers
+from leaseq.webapp.api.models_in import NewItem
+from leaseq.webapp.api.models_out import Enqueued, EnqueuedMany
+from leaseq.webapp.api.negotiation import template
+from leaseq.webapp.security.authorization import need_of
+from leaseq.webapp.serving.json_request import JSON
 
 PROBLEM = "application/problem+json"
 OF_CHANGES = ("409", "413", "415", "422")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.api import bp, models_out
-from webapp.api.models_in import PersonChanges, PersonPath
-from webapp.api.pagination import PageQuery, page_of
-from webapp.api.serializers import person_shape
-from webapp.context import accounts, person
-from webapp.security.authorization import needs
+from leaseq.webapp.api import bp, models_out
+from leaseq.webapp.api.models_in import PersonChanges, PersonPath
+from leaseq.webapp.api.pagination import PageQuery, page_of
+from leaseq.webapp.api.serializers import person_shape
+from leaseq.webapp.context import accounts, person
+from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "people"}]
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, SkipValidation
 
 from leaseq import form
-from webapp.api.models_in import BANDS, Body, Whole, optional, within
+from leaseq.webapp.api.models_in import BANDS, Body, Whole, optional, within
 
 
 class ShownField(Body):

@@ -8,13 +8,13 @@ from flask import request
 
 import leaseq
 from leaseq.form import check_form
-from webapp.api import bp, models_out, problem_reply
-from webapp.api.models_in import QueuePath
-from webapp.api.pagination import PageQuery, page_of
-from webapp.api.policy import PolicyChanges
-from webapp.api.serializers import queue_shape, stats_shape
-from webapp.context import person, queue, state
-from webapp.security.authorization import needs
+from leaseq.webapp.api import bp, models_out, problem_reply
+from leaseq.webapp.api.models_in import QueuePath
+from leaseq.webapp.api.pagination import PageQuery, page_of
+from leaseq.webapp.api.policy import PolicyChanges
+from leaseq.webapp.api.serializers import queue_shape, stats_shape
+from leaseq.webapp.context import person, queue, state
+from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "queues"}]
 Told = tuple[dict[str, Any], int, dict[str, str]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import leaseq
 from leaseq.transfer import answer_shape, rfc3339
-from webapp.store.accounts import Person
+from leaseq.webapp.store.accounts import Person
 
 
 def lease_shape(lease: leaseq.Lease) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Sign in and out, joining, and one's own account."""
 
-from webapp.auth.session import bp, own_path
+from leaseq.webapp.auth.session import bp, own_path
 
 __all__ = ["bp", "own_path"]
 
-from webapp.auth import account, factor, login, provider, signup  # noqa: F401  # they add their routes to bp
+from leaseq.webapp.auth import account, factor, login, provider, signup  # noqa: F401  # they add their routes to bp

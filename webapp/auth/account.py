@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from webapp.auth.session import (
+from leaseq.webapp.auth.session import (
     TOKEN_DAYS,
     bp,
     check_presence,
@@ -24,9 +24,9 @@ from webapp.auth.session import (
     token_count,
     token_fields,
 )
-from webapp.context import accounts, person, state
-from webapp.security.authorization import needs
-from webapp.store.accounts import WHOLE, Person, Scope
+from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.accounts import WHOLE, Person, Scope
 
 
 @bp.get("/account")

@@ -9,11 +9,11 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.auth.account import account_page
-from webapp.auth.session import address, begin_code, bp, check_present_password, start_session
-from webapp.context import accounts, person
-from webapp.security.authorization import needs
-from webapp.store.accounts.factors import provisioning_uri
+from leaseq.webapp.auth.account import account_page
+from leaseq.webapp.auth.session import address, begin_code, bp, check_present_password, start_session
+from leaseq.webapp.context import accounts, person
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.accounts.factors import provisioning_uri
 
 
 @bp.post("/account/factor/begin")

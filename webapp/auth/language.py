@@ -6,9 +6,9 @@ from flask import Blueprint, redirect, request
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.auth import own_path
-from webapp.context import state
-from webapp.i18n import COOKIE, LANGUAGES
+from leaseq.webapp.auth import own_path
+from leaseq.webapp.context import state
+from leaseq.webapp.i18n import COOKIE, LANGUAGES
 
 bp = Blueprint("language", __name__)
 _YEAR_SECONDS = 365 * 86_400

@@ -9,7 +9,7 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
-from webapp.auth.session import (
+from leaseq.webapp.auth.session import (
     Way,
     address,
     begin_code,
@@ -20,8 +20,8 @@ from webapp.auth.session import (
     half_way,
     let_in,
 )
-from webapp.context import accounts, state
-from webapp.security.authorization import needs
+from leaseq.webapp.context import accounts, state
+from leaseq.webapp.security.authorization import needs
 
 
 @bp.route("/login", methods=["GET", "POST"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask_babel import gettext as _
 from flask_babel import ngettext
 
-from webapp.rendering.filters import clock
-from webapp.store.accounts.sign_ins import Change, News
+from leaseq.webapp.rendering.filters import clock
+from leaseq.webapp.store.accounts.sign_ins import Change, News
 
 
 def lines(news: News) -> list[str]:

@@ -12,13 +12,13 @@ from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.auth.login import login_page
-from webapp.auth.session import Way, address, bp, by_password, go_on, half_way, wait_for
-from webapp.context import accounts, state
-from webapp.origins import is_private_to_us
-from webapp.serving.problem import Problem
-from webapp.settings import Settings
-from webapp.store.accounts.provider import NotTied
+from leaseq.webapp.auth.login import login_page
+from leaseq.webapp.auth.session import Way, address, bp, by_password, go_on, half_way, wait_for
+from leaseq.webapp.context import accounts, state
+from leaseq.webapp.origins import is_private_to_us
+from leaseq.webapp.serving.problem import Problem
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts.provider import NotTied
 
 _CLIENT = "leaseq-oidc"
 _NEXT = "oidc-next"

@@ -15,14 +15,14 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.auth.news import lines
-from webapp.context import accounts, person
-from webapp.rendering.filters import span
-from webapp.security.authorization import Visitor
-from webapp.serving.numbers import whole
-from webapp.serving.problem import Problem
-from webapp.store.accounts import Person
-from webapp.store.accounts.attempts import Refused, of_password
+from leaseq.webapp.auth.news import lines
+from leaseq.webapp.context import accounts, person
+from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.security.authorization import Visitor
+from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.problem import Problem
+from leaseq.webapp.store.accounts import Person
+from leaseq.webapp.store.accounts.attempts import Refused, of_password
 
 bp = Blueprint("auth", __name__)
 

@@ -7,9 +7,16 @@ from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.auth.session import bp, new_password, revoke_tokens_if_asked, sign_in, start_session, token_count
-from webapp.context import accounts
-from webapp.store.accounts import Invitation
+from leaseq.webapp.auth.session import (
+    bp,
+    new_password,
+    revoke_tokens_if_asked,
+    sign_in,
+    start_session,
+    token_count,
+)
+from leaseq.webapp.context import accounts
+from leaseq.webapp.store.accounts import Invitation
 
 
 @bp.route("/setup", methods=["GET", "POST"])

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from webapp.store.accounts import Accounts
+    from leaseq.webapp.store.accounts import Accounts
 
 BY = "the command line"
 """Who did it, as the log has it."""
 
 
 def accounts_of(client: Client) -> Accounts:
-    from webapp.store.accounts import Accounts
+    from leaseq.webapp.store.accounts import Accounts
 
     return Accounts(client)

@@ -24,9 +24,9 @@ import click
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from webapp.commands.load_people import Browser, Person, Tally, Wrong
-from webapp.commands.serve import gunicorn_argv
-from webapp.store.accounts import Accounts
+from leaseq.webapp.commands.load_people import Browser, Person, Tally, Wrong
+from leaseq.webapp.commands.serve import gunicorn_argv
+from leaseq.webapp.store.accounts import Accounts
 
 HOST = "127.0.0.1"
 QUEUE = "load"

@@ -66,7 +66,7 @@ def serve(redis: str | None, data: Path, host: str, port: int, workers: int, thr
     The key that signs sessions comes in LEASEQ_SECRET_KEY: 32 random characters or more, the same for
     every web process.
     """
-    from webapp.settings import load_settings
+    from leaseq.webapp.settings import load_settings
 
     os.environ["LEASEQ_REDIS_URL"] = server_url(redis, data)
     load_settings()
@@ -78,7 +78,7 @@ def serve(redis: str | None, data: Path, host: str, port: int, workers: int, thr
 def gunicorn_argv(host: str, port: int, workers: int, threads: int, *, log_level: str = "info") -> list[str]:
     """How to run the web app. What no flag changes is in webapp/serving/gunicorn_conf.py."""
     options = {
-        "config": "python:webapp.serving.gunicorn_conf",
+        "config": "python:leaseq.webapp.serving.gunicorn_conf",
         "bind": address(host, port),
         "workers": str(workers),
         "threads": str(threads),
@@ -86,7 +86,7 @@ def gunicorn_argv(host: str, port: int, workers: int, threads: int, *, log_level
         "env": f"{WAITING}={os.environ.get(WAITING, threads // 2)}",
     }
     words = [word for key, value in options.items() for word in (f"--{key}", value)]
-    return [sys.executable, "-m", "gunicorn", *words, "webapp.wsgi:app"]
+    return [sys.executable, "-m", "gunicorn", *words, "leaseq.webapp.wsgi:app"]
 
 
 def address(host: str, port: int) -> str:

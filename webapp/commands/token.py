@@ -8,8 +8,8 @@ import click
 
 from leaseq import Invalid
 from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
-from webapp.commands.common import BY, accounts_of
-from webapp.serving.numbers import whole
+from leaseq.webapp.commands.common import BY, accounts_of
+from leaseq.webapp.serving.numbers import whole
 
 if TYPE_CHECKING:
     from leaseq import Client

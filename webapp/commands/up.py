@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from webapp.commands.serve import (
+from leaseq.webapp.commands.serve import (
     address,
     gunicorn_argv,
     host_option,
@@ -91,7 +91,7 @@ class _Run:
 
     def settle(self) -> None:
         """Put what the web app needs into the environment, and refuse a setting that is wrong."""
-        from webapp.settings import load_settings
+        from leaseq.webapp.settings import load_settings
 
         os.environ["LEASEQ_REDIS_URL"] = self._url
         os.environ.setdefault("LEASEQ_SECRET_KEY", self._directory.secret_key())
@@ -120,8 +120,8 @@ class _Run:
     def prepare(self, *, demo: bool) -> str | None:
         """Fill the demo queue where asked, and give the set-up link while there is no admin yet."""
         import leaseq
-        from webapp.demo import add_demo
-        from webapp.store.accounts import Accounts
+        from leaseq.webapp.demo import add_demo
+        from leaseq.webapp.store.accounts import Accounts
 
         client = leaseq.connect(self._url)
         try:

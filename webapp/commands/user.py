@@ -10,11 +10,11 @@ import click
 
 from leaseq import Invalid
 from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
-from webapp.commands.common import BY, accounts_of
+from leaseq.webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from webapp.store.accounts import Accounts
+    from leaseq.webapp.store.accounts import Accounts
 
 ROLES = ("worker", "manager", "admin")
 

@@ -68,6 +68,6 @@ def add_demo(client: leaseq.Client) -> leaseq.EnqueuedMany:
 
 
 def messages() -> list[dict[str, str]]:
-    text = files("webapp.demo").joinpath("messages.json").read_text(encoding="utf-8")
+    text = files("leaseq.webapp.demo").joinpath("messages.json").read_text(encoding="utf-8")
     found: list[dict[str, str]] = json.loads(text)
     return found

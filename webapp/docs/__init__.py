@@ -8,9 +8,9 @@ from flask import Blueprint, Response, current_app, jsonify, render_template, re
 from flask_openapi.openapi import OpenAPI
 from markupsafe import Markup
 
-from webapp.docs.commands import BASE, commands
-from webapp.docs.reading import read
-from webapp.docs.words import fields_of, inline, limits
+from leaseq.webapp.docs.commands import BASE, commands
+from leaseq.webapp.docs.reading import read
+from leaseq.webapp.docs.words import fields_of, inline, limits
 
 bp = Blueprint("docs", __name__, url_prefix=BASE)
 _MADE = "leaseq-reference"

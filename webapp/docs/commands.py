@@ -7,7 +7,7 @@ from shlex import quote
 from typing import Any
 from urllib.parse import quote as in_address
 
-from webapp.docs.reading import Call
+from leaseq.webapp.docs.reading import Call
 
 BASE = "/api/v1"
 _NARROW = 60

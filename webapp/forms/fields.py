@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from leaseq import Json
-from webapp.forms.limits import Limits, limits_of
-from webapp.forms.schema import Schema, members, settled
-from webapp.forms.shortcuts import Keys
+from leaseq.webapp.forms.limits import Limits, limits_of
+from leaseq.webapp.forms.schema import Schema, members, settled
+from leaseq.webapp.forms.shortcuts import Keys
 
 Kind = Literal["choice", "choices", "text", "long-text", "number", "integer", "lines", "json"]
 

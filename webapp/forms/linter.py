@@ -14,8 +14,8 @@ from flask_babel import gettext as _
 
 from leaseq import Invalid, Json, validation
 from leaseq.form import KINDS, check_form
-from webapp.forms.fields import fields_of
-from webapp.forms.shortcuts import same
+from leaseq.webapp.forms.fields import fields_of
+from leaseq.webapp.forms.shortcuts import same
 
 PARTS = ("show", "ask", "keys")
 _SPACE = re.compile(r"[ \t\r\n]*")

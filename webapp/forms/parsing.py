@@ -12,8 +12,8 @@ from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
 from leaseq import Invalid, Json, validation
-from webapp.forms.fields import EMPTY, Field
-from webapp.forms.limits import problem
+from leaseq.webapp.forms.fields import EMPTY, Field
+from leaseq.webapp.forms.limits import problem
 
 Typed: TypeAlias = Mapping[str, list[str]]
 """The texts that stand in each field: one, none, or those that are ticked."""

@@ -179,7 +179,7 @@ def _check_record() -> Start:
 
 def picture() -> str:
     """A note written by hand, as an address that carries its picture itself."""
-    data = files("webapp.forms").joinpath("note.jpg").read_bytes()
+    data = files("leaseq.webapp.forms").joinpath("note.jpg").read_bytes()
     return "data:image/jpeg;base64," + base64.b64encode(data).decode()
 
 

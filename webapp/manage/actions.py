@@ -11,8 +11,8 @@ from flask_babel import ngettext
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, ListName
-from webapp.context import person
-from webapp.security.audit_log import note
+from leaseq.webapp.context import person
+from leaseq.webapp.security.audit_log import note
 
 Move: TypeAlias = Literal["release", "assign", "revive", "remove"]
 MOVES: tuple[Move, ...] = get_args(Move)

@@ -13,9 +13,9 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid
 from leaseq.transfer import rfc3339
-from webapp.context import accounts, queue
-from webapp.manage import bp
-from webapp.manage.actions import (
+from leaseq.webapp.context import accounts, queue
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.actions import (
     Move,
     Refused,
     checked_move,
@@ -26,9 +26,9 @@ from webapp.manage.actions import (
     name_of,
     write_down,
 )
-from webapp.manage.search import Search, said_of, search_of
-from webapp.security.authorization import needs
-from webapp.serving.numbers import whole
+from leaseq.webapp.manage.search import Search, said_of, search_of
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.numbers import whole
 
 MOST_CHOSEN = 500
 COUNTED = 1_000  # the question counts up to so many of those that a search finds

@@ -11,14 +11,14 @@ from flask import Response, jsonify, render_template, request
 
 import leaseq
 from leaseq.transfer import rfc3339
-from webapp.context import queue, state
-from webapp.manage import bp
-from webapp.realtime import Live
-from webapp.realtime.event_stream import streamed
-from webapp.realtime.poller import Channel, Vouch, Watcher, message
-from webapp.realtime.sse_hub import Stream
-from webapp.rendering.filters import span
-from webapp.security.authorization import needs, request_check
+from leaseq.webapp.context import queue, state
+from leaseq.webapp.manage import bp
+from leaseq.webapp.realtime import Live
+from leaseq.webapp.realtime.event_stream import streamed
+from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
+from leaseq.webapp.realtime.sse_hub import Stream
+from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.security.authorization import needs, request_check
 
 READING = 0.5  # seconds that one look at all queues may take to read their moves back
 

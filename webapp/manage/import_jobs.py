@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 from leaseq import Client
 from leaseq.transfer import BadRow, ImportResult, TableSummary
-from webapp.manage.import_mapping import Plan
-from webapp.manage.remarks import bad_row_message
+from leaseq.webapp.manage.import_mapping import Plan
+from leaseq.webapp.manage.remarks import bad_row_message
 
 _BASE = "leaseq:{@imports}:"  # no queue can have this name: it has an '@'
 DAYS = 7

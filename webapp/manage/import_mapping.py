@@ -13,7 +13,7 @@ from werkzeug.datastructures import MultiDict
 
 from leaseq import Invalid, Json, transfer
 from leaseq.transfer import BadRow, NewItem, Picked, TableSummary
-from webapp.manage.remarks import bad_row_message
+from leaseq.webapp.manage.remarks import bad_row_message
 
 ROWS_SHOWN = 5
 ROWS_LOOKED_AT = 200

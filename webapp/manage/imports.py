@@ -16,14 +16,14 @@ from werkzeug.wrappers import Response as AnyResponse
 
 import leaseq
 from leaseq import Invalid, LeaseqError, transfer
-from webapp.context import person, queue, state
-from webapp.manage import bp
-from webapp.manage.import_jobs import BadRows, HeartbeatStream, Run, Runs
-from webapp.manage.import_mapping import Plan, look_at
-from webapp.manage.remarks import remarks
-from webapp.manage.settings import PIECE
-from webapp.security.authorization import needs, takes_any_size
-from webapp.serving.json_request import strict_request
+from leaseq.webapp.context import person, queue, state
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, Run, Runs
+from leaseq.webapp.manage.import_mapping import Plan, look_at
+from leaseq.webapp.manage.remarks import remarks
+from leaseq.webapp.manage.settings import PIECE
+from leaseq.webapp.security.authorization import needs, takes_any_size
+from leaseq.webapp.serving.json_request import strict_request
 
 BAD_ROWS_SHOWN = 100
 

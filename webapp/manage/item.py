@@ -10,16 +10,16 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from webapp.context import accounts, person, queue
-from webapp.forms import titles_of
-from webapp.manage import bp
-from webapp.manage.items import LOOKS
-from webapp.manage.late import becomes
-from webapp.manage.search import Search, list_names, search_of
-from webapp.manage.timeline import side_by_side, story_of
-from webapp.rendering.payload import parts_of
-from webapp.security.authorization import needs
-from webapp.serving.numbers import whole
+from leaseq.webapp.context import accounts, person, queue
+from leaseq.webapp.forms import titles_of
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.items import LOOKS
+from leaseq.webapp.manage.late import becomes
+from leaseq.webapp.manage.search import Search, list_names, search_of
+from leaseq.webapp.manage.timeline import side_by_side, story_of
+from leaseq.webapp.rendering.payload import parts_of
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.numbers import whole
 
 
 @bp.get("/manage/<q>/items/<name:id>")

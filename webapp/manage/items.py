@@ -11,12 +11,12 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, Json
-from webapp.context import accounts, queue
-from webapp.manage import bp
-from webapp.manage.actions import moves_on, name_of
-from webapp.manage.search import list_names, outcome_names, search_of, since_names
-from webapp.security.authorization import needs
-from webapp.serving.numbers import whole
+from leaseq.webapp.context import accounts, queue
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.actions import moves_on, name_of
+from leaseq.webapp.manage.search import list_names, outcome_names, search_of, since_names
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.numbers import whole
 
 PAGE = 50
 GLIMPSE = 120  # characters of a payload that a line shows

@@ -14,13 +14,13 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound
-from webapp.context import person, queue
-from webapp.manage import bp
-from webapp.manage.actions import Refused, ids_in_words
-from webapp.manage.items import glimpse
-from webapp.security.audit_log import note
-from webapp.security.authorization import needs
-from webapp.serving.numbers import whole
+from leaseq.webapp.context import person, queue
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.actions import Refused, ids_in_words
+from leaseq.webapp.manage.items import glimpse
+from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.numbers import whole
 
 SHOWN = 200
 LATELY = timedelta(hours=1)

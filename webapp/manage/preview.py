@@ -7,9 +7,9 @@ from typing import Any
 
 import leaseq
 from leaseq import Invalid, Json, validation
-from webapp.forms import fields_of, typed_of
-from webapp.forms.linter import Checked, check_text
-from webapp.rendering.payload import parts_of
+from leaseq.webapp.forms import fields_of, typed_of
+from leaseq.webapp.forms.linter import Checked, check_text
+from leaseq.webapp.rendering.payload import parts_of
 
 
 def preview_of(typed: Mapping[str, str]) -> dict[str, Any]:

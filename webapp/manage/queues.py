@@ -8,11 +8,11 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from webapp.context import person, queue, state
-from webapp.manage import bp
-from webapp.manage.dashboard import overview_page
-from webapp.manage.titles import warn_of_same_look
-from webapp.security.authorization import needs
+from leaseq.webapp.context import person, queue, state
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.dashboard import overview_page
+from leaseq.webapp.manage.titles import warn_of_same_look
+from leaseq.webapp.security.authorization import needs
 
 
 @bp.post("/manage")

@@ -11,7 +11,7 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Filter, Invalid, ListName, transfer
-from webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole
 
 LISTS: tuple[ListName, ...] = get_args(ListName)
 LATEST_FIRST = ("finished", "dead")

@@ -12,15 +12,15 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from webapp.context import person, queue
-from webapp.forms.linter import check_text
-from webapp.forms.templates import start_of, starts
-from webapp.manage import bp
-from webapp.manage.policy_form import GROUPS, SETTINGS, read_all, written
-from webapp.manage.preview import preview_of, sample_of
-from webapp.manage.titles import warn_of_same_look
-from webapp.rendering.filters import pretty
-from webapp.security.authorization import needs
+from leaseq.webapp.context import person, queue
+from leaseq.webapp.forms.linter import check_text
+from leaseq.webapp.forms.templates import start_of, starts
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, written
+from leaseq.webapp.manage.preview import preview_of, sample_of
+from leaseq.webapp.manage.titles import warn_of_same_look
+from leaseq.webapp.rendering.filters import pretty
+from leaseq.webapp.security.authorization import needs
 
 Texts = Mapping[str, str]
 PIECE = "X-Leaseq-Piece"  # the page's script asks by this header for the preview alone

@@ -7,7 +7,7 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq.names import same_look
-from webapp.context import state
+from leaseq.webapp.context import state
 
 
 def warn_of_same_look(found: leaseq.Queue, title: str) -> None:

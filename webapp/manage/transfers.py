@@ -6,10 +6,10 @@ from flask import render_template, request
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, transfer
-from webapp.context import accounts, queue
-from webapp.manage import bp
-from webapp.rendering.answers_export import Wanted, streamed_answers
-from webapp.security.authorization import needs
+from leaseq.webapp.context import accounts, queue
+from leaseq.webapp.manage import bp
+from leaseq.webapp.rendering.answers_export import Wanted, streamed_answers
+from leaseq.webapp.security.authorization import needs
 
 
 @bp.get("/manage/<q>/export")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint
 
-from webapp.context import accounts
+from leaseq.webapp.context import accounts
 
 bp = Blueprint("health", __name__)
 

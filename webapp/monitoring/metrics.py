@@ -13,8 +13,8 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 import leaseq
 from leaseq import STATES
-from webapp.context import state
-from webapp.security.authorization import bearer_token, needs
+from leaseq.webapp.context import state
+from leaseq.webapp.security.authorization import bearer_token, needs
 
 bp = Blueprint("metrics", __name__)
 

@@ -12,14 +12,14 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.auth.account import token_choices
-from webapp.auth.session import check_presence, revoke_tokens_if_asked, token_fields
-from webapp.context import accounts, person, state
-from webapp.people import bp
-from webapp.security.authorization import needs
-from webapp.store.accounts import ROLES
-from webapp.store.accounts.people import NoSuchPerson
-from webapp.store.activity import DayFigures
+from leaseq.webapp.auth.account import token_choices
+from leaseq.webapp.auth.session import check_presence, revoke_tokens_if_asked, token_fields
+from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.people import bp
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.accounts import ROLES
+from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.activity import DayFigures
 
 DAYS = 30
 

@@ -11,13 +11,13 @@ from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from webapp.context import accounts, person, state
-from webapp.people import bp
-from webapp.security.authorization import needs
-from webapp.serving.numbers import whole
-from webapp.store.accounts import ROLES, Person
-from webapp.store.accounts.invitations import DAYS, MAX_DAYS
-from webapp.store.activity import DayFigures
+from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.people import bp
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.store.accounts import ROLES, Person
+from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
+from leaseq.webapp.store.activity import DayFigures
 
 PAGE = 100
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from flask import render_template, request
 from flask_babel import lazy_gettext as _
 
-from webapp.context import accounts
-from webapp.people import bp
-from webapp.security.authorization import needs
-from webapp.store.accounts import LogEntry
+from leaseq.webapp.context import accounts
+from leaseq.webapp.people import bp
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.accounts import LogEntry
 
 PAGE = 50
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from webapp.realtime.poller import Feed
-from webapp.realtime.snapshot import Pictures
-from webapp.realtime.sse_hub import Hub
+from leaseq.webapp.realtime.poller import Feed
+from leaseq.webapp.realtime.snapshot import Pictures
+from leaseq.webapp.realtime.sse_hub import Hub
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from flask import Response, request
 
-from webapp.realtime import Live, socket_handover
-from webapp.realtime.poller import RETRY_MS, Vouch
-from webapp.realtime.sse_hub import Stream
-from webapp.serving.problem import Problem
+from leaseq.webapp.realtime import Live, socket_handover
+from leaseq.webapp.realtime.poller import RETRY_MS, Vouch
+from leaseq.webapp.realtime.sse_hub import Stream
+from leaseq.webapp.serving.problem import Problem
 
 RETRY_SECONDS = 10
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import leaseq
-from webapp.realtime.sse_hub import Hub, Stream
+from leaseq.webapp.realtime.sse_hub import Hub, Stream
 
 if TYPE_CHECKING:
-    from webapp.realtime import Live
+    from leaseq.webapp.realtime import Live
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import leaseq
 from leaseq.transfer import rfc3339
-from webapp.realtime.attention import Trouble
-from webapp.realtime.rates import MINUTES, Tally, a_minute
-from webapp.realtime.sparkline import spark
+from leaseq.webapp.realtime.attention import Trouble
+from leaseq.webapp.realtime.rates import MINUTES, Tally, a_minute
+from leaseq.webapp.realtime.sparkline import spark
 
 BACKLOG = 20_000  # moves that are read back at most, to begin with
 HELD_SHOWN = 50

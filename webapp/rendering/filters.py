@@ -18,11 +18,11 @@ from markupsafe import Markup
 
 from leaseq import Item, Json
 from leaseq.transfer import rfc3339
-from webapp.context import state
-from webapp.forms import laid_out
-from webapp.forms.limits import told
-from webapp.origins import origin_of
-from webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
+from leaseq.webapp.context import state
+from leaseq.webapp.forms import laid_out
+from leaseq.webapp.forms.limits import told
+from leaseq.webapp.origins import origin_of
+from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 MAX_MARKDOWN = 65_536  # bytes of UTF-8: the time that Markdown takes may grow with their square

@@ -16,9 +16,9 @@ from werkzeug.exceptions import HTTPException
 
 import leaseq
 from leaseq import LeaseqError, Policy
-from webapp.context import accounts, state
-from webapp.security.authorization import need_of
-from webapp.serving.json_request import JSON
+from leaseq.webapp.context import accounts, state
+from leaseq.webapp.security.authorization import need_of
+from leaseq.webapp.serving.json_request import JSON
 
 SILENT = frozenset(
     {

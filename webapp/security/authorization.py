@@ -19,10 +19,10 @@ from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError
-from webapp.context import accounts
-from webapp.security.token_scopes import refusal
-from webapp.store.accounts import ApiToken, Person, Role, at_least
-from webapp.store.accounts.sessions import SEEN_SECONDS
+from leaseq.webapp.context import accounts
+from leaseq.webapp.security.token_scopes import refusal
+from leaseq.webapp.store.accounts import ApiToken, Person, Role, at_least
+from leaseq.webapp.store.accounts.sessions import SEEN_SECONDS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

@@ -6,7 +6,7 @@ import secrets
 
 from flask import Flask, Response, g, request
 
-from webapp.context import state
+from leaseq.webapp.context import state
 
 _ALWAYS = {
     "X-Content-Type-Options": "nosniff",

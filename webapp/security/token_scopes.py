@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.store.accounts import REACH, ApiToken, Role, at_least
+from leaseq.webapp.store.accounts import REACH, ApiToken, Role, at_least
 
 _SAFE = ("GET", "HEAD")
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, Response, g, request
 from werkzeug.wsgi import ClosingIterator
 
-from webapp.serving.http_metrics import Traffic
-from webapp.serving.logging import ACCESS, REQUEST_ID
-from webapp.serving.proxy import came_by_proxy
+from leaseq.webapp.serving.http_metrics import Traffic
+from leaseq.webapp.serving.logging import ACCESS, REQUEST_ID
+from leaseq.webapp.serving.proxy import came_by_proxy
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -1,6 +1,7 @@
-"""How gunicorn serves the app: its configuration file, as ``--config python:webapp.serving.gunicorn_conf``.
+"""How gunicorn serves the app: its configuration file.
 
-What a flag of ``leaseq serve`` can change stands on gunicorn's command line instead.
+``--config python:leaseq.webapp.serving.gunicorn_conf`` names it. What a flag of ``leaseq serve`` can
+change stands on gunicorn's command line instead.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from typing import Any
 
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
-from webapp.serving.logging import ServerLogger
-from webapp.serving.queue_time import WAITED
+from leaseq.webapp.serving.logging import ServerLogger
+from leaseq.webapp.serving.queue_time import WAITED
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 """Read by prometheus-client when it is imported, which only the processes that serve do."""
@@ -96,7 +97,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
         """Answer a request that can't be read as REST answers any error; gunicorn's own answer is HTML."""
-        from webapp.serving import unreadable  # noqa: PLC0415  # imports Flask, which gunicorn's master does without
+        from leaseq.webapp.serving import unreadable  # noqa: PLC0415  # imports Flask, which gunicorn's master does without
 
         if not unreadable.is_unreadable(exc):
             super().handle_error(req, client, addr, exc)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from flask import Flask, request
 
-from webapp.serving.problem import Problem
+from leaseq.webapp.serving.problem import Problem
 
 PROBES = frozenset({"health.healthz", "health.readyz"})
 """Asked by what runs the app, which knows it by an address of its own."""

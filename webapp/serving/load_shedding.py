@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from flask import Flask, Response
 
-from webapp.serving.access_log import as_route
-from webapp.serving.http_metrics import Traffic
-from webapp.serving.queue_time import WAITED, Patience
+from leaseq.webapp.serving.access_log import as_route
+from leaseq.webapp.serving.http_metrics import Traffic
+from leaseq.webapp.serving.queue_time import WAITED, Patience
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -13,7 +13,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from leaseq import Client, LeaseqError
 from leaseq.doctor import note_undeclared_proxy
-from webapp.serving.hosts import PROBES
+from leaseq.webapp.serving.hosts import PROBES
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

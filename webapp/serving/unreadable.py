@@ -20,7 +20,7 @@ from gunicorn.http.errors import (
     UnsupportedTransferCoding,
 )
 
-from webapp.serving.problem import Problem, body_of
+from leaseq.webapp.serving.problem import Problem, body_of
 
 _STATUSES = (
     (LimitRequestLine, 414),

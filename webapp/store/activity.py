@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal, cast
 
 from leaseq import Client, LeaseqError
-from webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import keys
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaseq import Client, LeaseqError
-from webapp.store.accounts.secret import digest
-from webapp.store.locks import MARKED_SECONDS
-from webapp.store.locks import Running as Marks
+from leaseq.webapp.store.accounts.secret import digest
+from leaseq.webapp.store.locks import MARKED_SECONDS
+from leaseq.webapp.store.locks import Running as Marks
 
 log = logging.getLogger(__name__)
 

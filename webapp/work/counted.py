@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flask import request
 
-from webapp.context import person, state
-from webapp.serving.numbers import whole
-from webapp.store.activity import DayFigures, How
+from leaseq.webapp.context import person, state
+from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.store.activity import DayFigures, How
 
 
 def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) -> DayFigures | None:

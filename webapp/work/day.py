@@ -12,12 +12,12 @@ from flask_babel import format_date, format_decimal, get_locale
 from flask_babel import gettext as _
 
 import leaseq
-from webapp.context import person, state
-from webapp.rendering.filters import span
-from webapp.security.authorization import needs
-from webapp.store.activity import DayFigures, Done
-from webapp.work import bp
-from webapp.work.undo import SECONDS
+from leaseq.webapp.context import person, state
+from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.activity import DayFigures, Done
+from leaseq.webapp.work import bp
+from leaseq.webapp.work.undo import SECONDS
 
 SHOWN_DAYS = 14
 BAR = 100  # the height of the highest, in the chart's own units

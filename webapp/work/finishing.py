@@ -7,14 +7,14 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from webapp.context import person, queue, state
-from webapp.forms import fields_of, read_result, typed_in
-from webapp.security.authorization import needs
-from webapp.work import bp
-from webapp.work.counted import count
-from webapp.work.item_view import wants_piece
-from webapp.work.responses import Page, back, go, held, over, refused, token_sent
-from webapp.work.undo import forget, remember
+from leaseq.webapp.context import person, queue, state
+from leaseq.webapp.forms import fields_of, read_result, typed_in
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.work import bp
+from leaseq.webapp.work.counted import count
+from leaseq.webapp.work.item_view import wants_piece
+from leaseq.webapp.work.responses import Page, back, go, held, over, refused, token_sent
+from leaseq.webapp.work.undo import forget, remember
 
 
 @bp.post("/q/<q>/items/<name:id>/finish")

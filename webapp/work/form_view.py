@@ -12,8 +12,8 @@ from flask import current_app
 from markupsafe import Markup
 
 from leaseq import Json
-from webapp.forms import Field, Typed, fields_of, typed_of
-from webapp.i18n import language
+from leaseq.webapp.forms import Field, Typed, fields_of, typed_of
+from leaseq.webapp.i18n import language
 
 PAGE_KEYS = ("k", "l", "n", "g", "b", "t", "u", "h")
 """Keep working, later, not for me, give it back with a note, it is broken, take it back, undo, how to."""

@@ -6,12 +6,12 @@ from flask import flash, request
 from flask_babel import gettext as _
 
 from leaseq import ItemNotFound, LeaseLost
-from webapp.context import person, queue
-from webapp.security.authorization import needs
-from webapp.work import bp
-from webapp.work.counted import count
-from webapp.work.responses import Page, back, keep, over, refused, token_sent
-from webapp.work.undo import forget
+from leaseq.webapp.context import person, queue
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.work import bp
+from leaseq.webapp.work.counted import count
+from leaseq.webapp.work.responses import Page, back, keep, over, refused, token_sent
+from leaseq.webapp.work.undo import forget
 
 
 @bp.post("/q/<q>/items/<name:id>/abandon")

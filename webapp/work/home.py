@@ -9,10 +9,10 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 import leaseq
-from webapp.context import person, state
-from webapp.security.authorization import needs
-from webapp.store.activity import DayFigures
-from webapp.work import bp
+from leaseq.webapp.context import person, state
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.work import bp
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from flask import render_template, request, url_for
 
 import leaseq
 from leaseq import Json
-from webapp.context import person, state
-from webapp.forms import Typed, errors_at
-from webapp.rendering.payload import parts_of
-from webapp.store.activity import DayFigures
-from webapp.work.form_view import asked_by
-from webapp.work.lease_outcome import Receipt
+from leaseq.webapp.context import person, state
+from leaseq.webapp.forms import Typed, errors_at
+from leaseq.webapp.rendering.payload import parts_of
+from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.work.form_view import asked_by
+from leaseq.webapp.work.lease_outcome import Receipt
 
 VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt")
 

@@ -10,9 +10,9 @@ from flask_babel import get_locale
 from flask_babel import gettext as _
 
 import leaseq
-from webapp.context import person, queue
-from webapp.security.authorization import needs
-from webapp.work import bp
+from leaseq.webapp.context import person, queue
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.work import bp
 
 MOST_NAMED = 3
 

@@ -10,15 +10,15 @@ from flask_wtf.csrf import generate_csrf
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from webapp.context import person, queue
-from webapp.forms import fields_of, typed_of
-from webapp.security.authorization import needs
-from webapp.work import bp
-from webapp.work.form_view import asked_by
-from webapp.work.item_view import Sheet, shown, urls_of
-from webapp.work.lease_outcome import GONE, receipt_of
-from webapp.work.nothing import nothing_held
-from webapp.work.responses import Page, back, held, keep, over, refused, token_sent
+from leaseq.webapp.context import person, queue
+from leaseq.webapp.forms import fields_of, typed_of
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.work import bp
+from leaseq.webapp.work.form_view import asked_by
+from leaseq.webapp.work.item_view import Sheet, shown, urls_of
+from leaseq.webapp.work.lease_outcome import GONE, receipt_of
+from leaseq.webapp.work.nothing import nothing_held
+from leaseq.webapp.work.responses import Page, back, held, keep, over, refused, token_sent
 
 
 @bp.get("/q/<q>")

@@ -10,12 +10,12 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from webapp.context import person
-from webapp.forms import draft_of, fields_of, typed_in, typed_of
-from webapp.serving.numbers import whole
-from webapp.store.activity import DayFigures
-from webapp.work.item_view import Sheet, shown, wants_piece
-from webapp.work.lease_outcome import GONE, receipt_of
+from leaseq.webapp.context import person
+from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
+from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.work.item_view import Sheet, shown, wants_piece
+from leaseq.webapp.work.lease_outcome import GONE, receipt_of
 
 Page = Response | str | tuple[str, int]
 

@@ -12,8 +12,8 @@ from urllib.parse import quote, unquote
 
 from flask import Response, after_this_request, current_app, g, request
 
-from webapp.context import person, state
-from webapp.work import bp
+from leaseq.webapp.context import person, state
+from leaseq.webapp.work import bp
 
 SECONDS = 10
 

@@ -4,9 +4,9 @@ They live in the same server as the queues, under keys of their own. This is the
 app that spells keys.
 """
 
-from webapp.store.accounts.accounts import Accounts, Caller
-from webapp.store.accounts.log import LogEntry, LogPage
-from webapp.store.accounts.model import (
+from leaseq.webapp.store.accounts.accounts import Accounts, Caller
+from leaseq.webapp.store.accounts.log import LogEntry, LogPage
+from leaseq.webapp.store.accounts.model import (
     REACH,
     ROLES,
     SCOPES,
@@ -18,7 +18,7 @@ from webapp.store.accounts.model import (
     Scope,
     at_least,
 )
-from webapp.store.accounts.passwords import MAX_PASSWORD, MIN_PASSWORD, Passwords
+from leaseq.webapp.store.accounts.passwords import MAX_PASSWORD, MIN_PASSWORD, Passwords
 
 __all__ = [
     "MAX_PASSWORD",

@@ -9,10 +9,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Invalid, Lease, validation
-from webapp.store.accounts import keys
-from webapp.store.accounts.leases import held_by, held_counts, take_back
-from webapp.store.accounts.model import WHOLE, ApiToken, Person, checked_days, checked_role, checked_scope
-from webapp.store.accounts.provider import ProviderSignIn
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.leases import held_by, held_counts, take_back
+from leaseq.webapp.store.accounts.model import (
+    WHOLE,
+    ApiToken,
+    Person,
+    checked_days,
+    checked_role,
+    checked_scope,
+)
+from leaseq.webapp.store.accounts.provider import ProviderSignIn
 
 
 @dataclass(frozen=True, slots=True)

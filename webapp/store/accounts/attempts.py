@@ -17,8 +17,8 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from leaseq import Client
-from webapp.store.accounts import keys
-from webapp.store.accounts.secret import digest
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.secret import digest
 
 WINDOW_SECONDS = 300
 PER_NAME = 10

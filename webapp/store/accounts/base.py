@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from leaseq import Client
-from webapp.store.accounts import keys
-from webapp.store.accounts.attempts import Attempts
-from webapp.store.accounts.factors import Factors
-from webapp.store.accounts.invitations import Invitations
-from webapp.store.accounts.links import Links
-from webapp.store.accounts.log import Log
-from webapp.store.accounts.passwords import Passwords
-from webapp.store.accounts.people import People
-from webapp.store.accounts.sessions import SESSION_SECONDS, Sessions
-from webapp.store.accounts.sign_ins import SignIns
-from webapp.store.accounts.tokens import Tokens
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.attempts import Attempts
+from leaseq.webapp.store.accounts.factors import Factors
+from leaseq.webapp.store.accounts.invitations import Invitations
+from leaseq.webapp.store.accounts.links import Links
+from leaseq.webapp.store.accounts.log import Log
+from leaseq.webapp.store.accounts.passwords import Passwords
+from leaseq.webapp.store.accounts.people import People
+from leaseq.webapp.store.accounts.sessions import SESSION_SECONDS, Sessions
+from leaseq.webapp.store.accounts.sign_ins import SignIns
+from leaseq.webapp.store.accounts.tokens import Tokens
 
 PROBE_SECONDS = 60
 

@@ -15,8 +15,8 @@ from typing import Any
 import pyotp
 
 from leaseq import Client, Invalid
-from webapp.store.accounts import keys
-from webapp.store.accounts.secret import digest
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.secret import digest
 
 ISSUER = "leaseq"
 RECOVERY_CODES = 10

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Client, Invalid, validation
-from webapp.store.accounts import keys
-from webapp.store.accounts.model import Invitation, Role
-from webapp.store.accounts.secret import ID_LENGTH, digest, new_secret
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.model import Invitation, Role
+from leaseq.webapp.store.accounts.secret import ID_LENGTH, digest, new_secret
 
 MAX_DAYS = 30
 DAYS = 7

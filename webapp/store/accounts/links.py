@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from leaseq import Client
-from webapp.store.accounts import keys
-from webapp.store.accounts.people import Record, may_let_in
-from webapp.store.accounts.secret import digest, new_secret
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.people import Record, may_let_in
+from leaseq.webapp.store.accounts.secret import digest, new_secret
 
 LINK_SECONDS = 3 * 86_400
 

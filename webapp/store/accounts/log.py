@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Client, Invalid
-from webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import keys
 
 LOG_LENGTH = 50_000
 MAX_DETAIL = 500

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from leaseq import Invalid, validation
-from webapp.store.accounts import keys
-from webapp.store.accounts.base import Base
-from webapp.store.accounts.invitations import DAYS
-from webapp.store.accounts.links import Link
-from webapp.store.accounts.model import Invitation, Person, checked_name, checked_role
-from webapp.store.accounts.people import Record, has_admin, may_let_in, refuse_same_look, refuse_taken
-from webapp.store.accounts.secret import digest, new_secret
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.base import Base
+from leaseq.webapp.store.accounts.invitations import DAYS
+from leaseq.webapp.store.accounts.links import Link
+from leaseq.webapp.store.accounts.model import Invitation, Person, checked_name, checked_role
+from leaseq.webapp.store.accounts.people import Record, has_admin, may_let_in, refuse_same_look, refuse_taken
+from leaseq.webapp.store.accounts.secret import digest, new_secret
 
 SETUP_SECONDS = 86_400
 _INVITATION = "an invitation that was not used yet"

@@ -11,8 +11,8 @@ from typing import Any
 
 from leaseq import Client, Invalid, ServerRefused
 from leaseq.names import same_look
-from webapp.store.accounts import keys
-from webapp.store.accounts.model import Person, Role
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.model import Person, Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from leaseq import Invalid, validation
-from webapp.store.accounts import keys
-from webapp.store.accounts.links import LINK_SECONDS, Link
-from webapp.store.accounts.model import Person
-from webapp.store.accounts.onboarding import Joining
-from webapp.store.accounts.people import Record
-from webapp.store.accounts.secret import digest
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.links import LINK_SECONDS, Link
+from leaseq.webapp.store.accounts.model import Person
+from leaseq.webapp.store.accounts.onboarding import Joining
+from leaseq.webapp.store.accounts.people import Record
+from leaseq.webapp.store.accounts.secret import digest
 
 
 class NotTied(Invalid):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaseq import Client
-from webapp.store.accounts import keys
-from webapp.store.accounts.model import Person
-from webapp.store.accounts.people import Record
-from webapp.store.accounts.secret import digest, new_secret
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.model import Person
+from leaseq.webapp.store.accounts.people import Record
+from leaseq.webapp.store.accounts.secret import digest, new_secret
 
 SESSION_SECONDS = 14 * 86_400
 SEEN_SECONDS = 3_600  # a session that is in use is noted once an hour

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Client
-from webapp.store.accounts import keys
-from webapp.store.accounts.log import Log
-from webapp.store.accounts.people import People
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.log import Log
+from leaseq.webapp.store.accounts.people import People
 
 MAX_NEWS = 10
 _SHOWN = 2  # characters of a name that nobody has: it may be a password in the wrong box

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Client, Invalid
-from webapp.store.accounts import keys
-from webapp.store.accounts.model import MAX_TOKENS, ApiToken, Scope, checked_token_name
-from webapp.store.accounts.secret import ID_LENGTH, digest, new_secret
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.model import MAX_TOKENS, ApiToken, Scope, checked_token_name
+from leaseq.webapp.store.accounts.secret import ID_LENGTH, digest, new_secret
 
 PREFIX = "leaseq_"  # lets a scanner of leaked secrets know one
 _MINUTE = 60
