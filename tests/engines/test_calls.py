@@ -209,7 +209,7 @@ def latest_events(at: Scene) -> None:
     assert [event.what for event in at.other.latest_events(limit=2)] == ["reserved", "enqueued"]
 
 
-def told(at: Scene) -> None:
+def history(at: Scene) -> None:
     at.queue.abandon(at.take())
     told = at.other.history("0")
     assert [event.what for event in told.events] == ["enqueued", "reserved", "abandoned"]
@@ -249,7 +249,7 @@ CALLS: dict[str, Callable[[Scene], None]] = {
     for call in (
         *(enqueue, enqueue_many, reserve, renew, save_draft, finish, undo_finish, abandon, fail, mine),
         *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
-        *(page, by_due, find, answers, late_items, stats, journal, latest_events, told, configure, policy),
+        *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),
         *(find_policy, exists, schema),
     )
 }
