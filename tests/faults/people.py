@@ -96,18 +96,31 @@ class Crowd:
                 raise TimeoutError(f"{self.grants()} of {grants} grants within {seconds} s")
             time.sleep(0.02)
 
+    def wait_for_more(self, grants: int, *, seconds: float = 60) -> None:
+        """Until so many more leases were handed out, or all is done: this thread may have come late."""
+        until, wanted = time.monotonic() + seconds, self.grants() + grants
+        while self.grants() < wanted and not self._all_done(patiently(self.queue.stats)):
+            self._raise_what_failed()
+            if time.monotonic() > until:
+                raise TimeoutError(f"{self.grants()} of {wanted} grants within {seconds} s")
+            time.sleep(0.02)
+
     def done(self, *, seconds: float = 120) -> None:
         """Until everything that was sent is finished; then all go home."""
         until = time.monotonic() + seconds
         while True:
             self._raise_what_failed()
             stats = patiently(self.queue.stats)
-            if stats.finished >= self._items and not (stats.inbound or stats.reserved or stats.scheduled):
+            if self._all_done(stats):
                 break
             if time.monotonic() > until:
                 raise TimeoutError(f"not all was finished within {seconds} s: {stats}")
             time.sleep(0.05)
         self.stop()
+
+    def _all_done(self, stats: leaseq.Stats) -> bool:
+        waits = stats.inbound or stats.reserved or stats.scheduled
+        return stats.finished >= self._items and not waits
 
     def stop(self) -> None:
         self._stop.set()
