@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 import pytest
 import redis
 
 import leaseq
-from tests import taking
-from tests.engines.booting import Engine, booted
+from leaseq.server.embedded import EmbeddedServer
+from tests.support import taking
+from tests.support.booting import Engine, booted
+from tests.support.ports import free_port
+from tests.support.processes import Up
 
 _numbers = itertools.count()
 
@@ -122,3 +128,36 @@ def timed(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
 def take(timed: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
     """Reserve for a person, where there must be something."""
     return partial(taking.take, timed)
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """A new directory with a short path: a unix socket's may have 107 bytes only."""
+    path = Path(tempfile.mkdtemp(prefix="leaseq-"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def up(data_dir: Path, port: int) -> Iterator[Callable[..., Up]]:
+    started: list[Up] = []
+
+    def start(*arguments: str) -> Up:
+        started.append(Up(data_dir, port, "--workers", "1", *arguments))  # one starts sooner than two
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
+def own_server() -> Iterator[EmbeddedServer]:
+    """A server of this test's own, beside any that ``leaseq up`` runs."""
+    with tempfile.TemporaryDirectory(prefix="leaseq-") as folder, EmbeddedServer(folder) as server:
+        yield server

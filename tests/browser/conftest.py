@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from leaseq.webapp.store.accounts import Accounts, Passwords
-from tests.patience import PATIENCE
+from tests.support.patience import PATIENCE
 from tests.web.gunicorn_place import serving
 
 ARGUMENTS = [

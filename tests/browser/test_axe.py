@@ -18,8 +18,7 @@ from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Days
-
-from .conftest import PASSWORD, SECRET, sign_in
+from tests.browser.conftest import PASSWORD, SECRET, sign_in
 
 STRANGER, WORKER, ADMIN = "nobody", "axe ann", "axe root"
 

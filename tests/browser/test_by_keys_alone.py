@@ -5,9 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 import leaseq
-
-from .conftest import PASSWORD
-from .working import TRIAGE, filled, result_of, shows
+from tests.browser.conftest import PASSWORD
+from tests.browser.working import TRIAGE, filled, result_of, shows
 
 
 def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Queue) -> None:

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from .conftest import sign_in
+from tests.browser.conftest import sign_in
 
 
 def test_a_link_opens_its_call(tab: Page) -> None:

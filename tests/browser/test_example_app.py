@@ -16,10 +16,9 @@ from playwright.sync_api import Browser, Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.patience import eventually
+from tests.browser.conftest import PATIENT, SECRET
+from tests.support.patience import eventually
 from tests.web.gunicorn_place import gunicorn
-
-from .conftest import PATIENT, SECRET
 
 FOLDER = Path(__file__).parents[2] / "examples"
 FORM = {

@@ -10,9 +10,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from tests.browser.conftest import PASSWORD, judge, sign_in
 from tests.transfer import corpus
-
-from .conftest import PASSWORD, judge, sign_in
 
 ROWS = 3_000
 

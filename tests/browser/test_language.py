@@ -9,8 +9,7 @@ from playwright.sync_api import Browser, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-
-from .conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD, sign_in
 
 
 @pytest.mark.parametrize(

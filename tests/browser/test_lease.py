@@ -8,9 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.taking import run_out
-
-from .conftest import judge, sign_in
+from tests.browser.conftest import judge, sign_in
+from tests.support.taking import run_out
 
 LEASE = 600  # seconds; the tests move the page's clock, the server's lease is good all the while
 

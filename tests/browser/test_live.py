@@ -9,8 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-
-from .conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, judge, sign_in
 
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))
 

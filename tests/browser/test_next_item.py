@@ -7,8 +7,7 @@ from statistics import median
 from playwright.sync_api import Page, expect
 
 import leaseq
-
-from .working import YES_NO, begin, filled, shows
+from tests.browser.working import YES_NO, begin, filled, shows
 
 ITEMS = 10_000
 ROUNDS = 15

@@ -7,9 +7,8 @@ import time
 from playwright.sync_api import Page, Route, expect
 
 import leaseq
-
-from .conftest import judge
-from .working import TRIAGE, YES_NO, begin, filled, result_of, shows
+from tests.browser.conftest import judge
+from tests.browser.working import TRIAGE, YES_NO, begin, filled, result_of, shows
 
 WAITS = "No connection to the server."
 

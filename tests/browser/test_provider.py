@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, PATIENT, SECRET, judge
-from tests.security.oidc_provider import CLIENT, CLIENT_SECRET, Provider, provider_running
+from tests.web.auth.oidc_provider import CLIENT, CLIENT_SECRET, Provider, provider_running
 from tests.web.gunicorn_place import gunicorn
 
 

@@ -6,9 +6,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-
-from .conftest import PASSWORD, judge
-from .working import TRIAGE, begin, filled, result_of, shows
+from tests.browser.conftest import PASSWORD, judge
+from tests.browser.working import TRIAGE, begin, filled, result_of, shows
 
 
 def test_sign_in_again_in_place_and_the_answer_goes_on(

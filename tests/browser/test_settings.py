@@ -9,8 +9,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-
-from .conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, judge, sign_in
 
 # Whether something else is seen in the middle of what is said.
 COVERED = """() => {

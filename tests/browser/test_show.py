@@ -12,9 +12,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 import leaseq
 from leaseq.webapp.forms.templates import picture
+from tests.browser.conftest import PATIENT, SECRET, judge, sign_in
 from tests.web.gunicorn_place import serving
-
-from .conftest import PATIENT, SECRET, judge, sign_in
 
 MEDIA = "https://media.example"
 FORM = {

@@ -10,8 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-
-from .conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD, sign_in
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 import leaseq
-
-from .conftest import judge
-from .working import TRIAGE, begin, filled, result_of, shows
+from tests.browser.conftest import judge
+from tests.browser.working import TRIAGE, begin, filled, result_of, shows
 
 ELSEWHERE = "This item is open in another tab, too."
 

@@ -9,9 +9,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.activity import Days
-
-from .conftest import judge
-from .working import YES_NO, begin, filled, shows
+from tests.browser.conftest import judge
+from tests.browser.working import YES_NO, begin, filled, shows
 
 LEASE = 600
 

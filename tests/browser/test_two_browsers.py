@@ -5,9 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-
-from .conftest import judge, sign_in
-from .working import TRIAGE, begin, filled, shows
+from tests.browser.conftest import judge, sign_in
+from tests.browser.working import TRIAGE, begin, filled, shows
 
 
 def write(tab: Page, text: str) -> None:

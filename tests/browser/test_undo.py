@@ -5,9 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 import leaseq
-
-from .conftest import judge
-from .working import TRIAGE, YES_NO, begin, filled, result_of, shows
+from tests.browser.conftest import judge
+from tests.browser.working import TRIAGE, YES_NO, begin, filled, result_of, shows
 
 
 def test_the_answer_comes_back_and_the_next_item_waits_behind_it(

@@ -7,8 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-
-from .conftest import judge, sign_in
+from tests.browser.conftest import judge, sign_in
 
 WAITING = "Waiting for the next one. It comes by itself."
 

@@ -9,9 +9,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.taking import run_out
-
-from .conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.support.taking import run_out
 
 FORM = {
     "show": ["text"],

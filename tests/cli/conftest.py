@@ -12,6 +12,7 @@ from typing import IO, Any
 import pytest
 from click.testing import CliRunner, Result
 
+import leaseq
 from leaseq.cli import main
 from leaseq.server.embedded import EmbeddedServer
 
@@ -61,3 +62,10 @@ def own_server() -> Iterator[EmbeddedServer]:
     """A server for one test, which may stop it and start it again with what it held."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
         yield server
+
+
+@pytest.fixture
+def made(server: Any, queue_name: str) -> leaseq.Queue:
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.configure()
+    return queue

@@ -12,8 +12,8 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call, Spawn
 from tests.conftest import Clock
-from tests.patience import eventually
-from tests.taking import take
+from tests.support.patience import eventually
+from tests.support.taking import take
 
 
 def expired(client: leaseq.Client, name: str, count: int, *, for_seconds: float = 60) -> leaseq.Queue:

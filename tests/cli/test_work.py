@@ -15,8 +15,8 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call
 from tests.conftest import Server
-from tests.operations.processes import LEASEQ
-from tests.patience import eventually
+from tests.support.patience import eventually
+from tests.support.processes import LEASEQ
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

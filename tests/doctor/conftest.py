@@ -9,8 +9,8 @@ import pytest
 import redis
 
 from leaseq.server.embedded import EmbeddedServer
+from tests.conformance.topology.servers import running
 from tests.doctor.looking import WELL
-from tests.topology.servers import running
 
 
 @pytest.fixture(scope="session")

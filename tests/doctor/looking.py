@@ -13,9 +13,9 @@ import redis
 
 import leaseq
 from leaseq.doctor import Report, examine
+from tests.conformance.topology.servers import port_of
 from tests.engine.proxy import CuttingProxy
-from tests.patience import eventually
-from tests.topology.servers import port_of
+from tests.support.patience import eventually
 
 WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction")
 

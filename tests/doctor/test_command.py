@@ -15,8 +15,8 @@ from leaseq.cli import main
 from leaseq.doctor import CHECKS
 from leaseq.server.embedded import EmbeddedServer
 from tests.doctor.looking import url_of
-from tests.operations.processes import Up
-from tests.ports import free_port
+from tests.support.ports import free_port
+from tests.support.processes import Up
 
 TESTS = Path(__file__).parent
 

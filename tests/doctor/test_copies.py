@@ -17,11 +17,11 @@ import redis
 import leaseq
 from leaseq.doctor import examine
 from leaseq.doctor.acl import SENTINEL, SENTINEL_DOCTOR, allowing
+from tests.conformance.topology.servers import cluster, port_of, running, service_url
+from tests.conformance.topology.watched import Watched
 from tests.doctor.looking import WELL, examined, found, settled, url_of
-from tests.patience import eventually
-from tests.ports import free_port
-from tests.topology.servers import cluster, port_of, running, service_url
-from tests.topology.watched import Watched
+from tests.support.patience import eventually
+from tests.support.ports import free_port
 
 FAST = (*WELL, "--repl-diskless-sync-delay", "0")
 

@@ -9,8 +9,8 @@ import redis
 import leaseq
 from leaseq.doctor import examine
 from leaseq.engine.keys import SCHEMA, Keys
+from tests.conformance.topology.servers import primary_and_replicas
 from tests.doctor.looking import examined, found, url_of
-from tests.topology.servers import primary_and_replicas
 
 
 def test_a_disk_that_is_asked_for_and_not_to_be_had(wrong: redis.Redis) -> None:

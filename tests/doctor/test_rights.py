@@ -88,8 +88,8 @@ def test_a_user_for_the_library_alone(users: redis.Redis) -> None:
 
 def test_a_command_that_the_server_renamed_away() -> None:
     """As some who run servers for others do."""
+    from tests.conformance.topology.servers import running
     from tests.doctor.looking import WELL
-    from tests.topology.servers import running
 
     with running(*WELL, "--rename-command", "XADD", "") as server:
         assert "XADD" in found(url_of(server))["acl-commands"]

@@ -11,7 +11,7 @@ import leaseq
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.waiters import LONG, Start, in_line
-from tests.patience import eventually
+from tests.support.patience import eventually
 
 Sets = Callable[[], dict[str, list[str]]]
 

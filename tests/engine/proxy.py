@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from leaseq.engine.commands import SCRIPTS
-from tests.relay import Relay, heard
+from tests.support.relay import Relay, heard
 
 
 class CuttingProxy(Relay):

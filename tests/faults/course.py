@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tests.conformance.topology.said import Said
 from tests.faults.history import Call, History
-from tests.topology.said import Said
 
 _AGAIN = 0.1  # seconds after which, at most, the people of the tests send again what was not answered
 

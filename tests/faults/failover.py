@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from tests.conformance.topology.said import Said, said
+from tests.conformance.topology.watched import Watched
 from tests.faults.course import Course, slowest_client
 from tests.faults.history import History
 from tests.faults.outage import gap
-from tests.topology.said import Said, said
-from tests.topology.watched import Watched
 
 # Each in the logs of the sentinels, but for the last one, which is in the new primary's.
 NOTICED, AGREED, TRIES, ELECTED = "+sdown master", "+odown master", "+try-failover", "+elected-leader"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from leaseq.engine.commands import SCRIPTS
-from tests.relay import Relay, heard
+from tests.support.relay import Relay, heard
 
 _SHA = re.compile(rb"EVALSHA\r\n\$40\r\n([0-9a-f]{40})")
 _NAMES = {script.sha.encode(): name for name, script in SCRIPTS.items()}

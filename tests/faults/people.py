@@ -14,7 +14,7 @@ from typing import Any
 import leaseq
 from tests.faults.history import History, Recorder
 from tests.faults.spec import Rules
-from tests.patience import patiently
+from tests.support.patience import patiently
 
 LEASE_SECONDS = 1.0
 RULES = Rules(max_attempts=1_000, lease_seconds=LEASE_SECONDS)

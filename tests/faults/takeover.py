@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from tests.conformance.topology.replicated import Replicated
+from tests.conformance.topology.said import said
 from tests.faults.course import Course, slowest_client
 from tests.faults.history import History
 from tests.faults.outage import gap
-from tests.topology.replicated import Replicated
-from tests.topology.said import said
 
 NOTICED, AGREED, ELECTED = "possibly failing.", "as failing (quorum reached).", "Failover election won"
 FOLLOWED = ("Partial resynchronization request from", "Synchronization with replica")

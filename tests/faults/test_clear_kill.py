@@ -15,8 +15,8 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.faults.judge import judged
 from tests.faults.people import RULES, Habits, crowd
-from tests.operations.processes import LEASEQ, environment
-from tests.patience import eventually
+from tests.support.patience import eventually
+from tests.support.processes import LEASEQ, environment
 
 FORGETFUL = Habits(abandons=2, fails=2, walks_away=20, is_late=10)
 

@@ -11,14 +11,14 @@ import pytest
 from redis.crc import key_slot
 
 from leaseq.engine.keys import Keys
+from tests.conformance.topology.replicated import Replicated, replicated
 from tests.faults.course import Course, summed_up
 from tests.faults.judge import judged
 from tests.faults.outage import MOST, last_to_go_on
 from tests.faults.people import RULES, Habits, crowd
 from tests.faults.takeover import course
 from tests.faults.waiters import waiters
-from tests.patience import eventually
-from tests.topology.replicated import Replicated, replicated
+from tests.support.patience import eventually
 
 ITEMS = 100  # around each fault
 SLOWLY = Habits(think=0.1)  # so that there is work to the end of it

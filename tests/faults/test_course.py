@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tests.conformance.topology.said import Said
 from tests.faults.course import Course, slowest_client, summed_up
 from tests.faults.history import Call, History
 from tests.faults.outage import gap, last_to_go_on
-from tests.topology.said import Said
 
 
 def history(*calls: tuple[str, float, float, bool]) -> History:

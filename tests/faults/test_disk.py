@@ -16,9 +16,9 @@ from leaseq.server.embedded import EmbeddedServer, EmbeddedServerError
 from tests.faults.disk import Disk, disk
 from tests.faults.judge import all_items, judged
 from tests.faults.people import RULES, crowd
-from tests.operations.processes import LEASEQ, environment
-from tests.patience import eventually, patiently
-from tests.ports import free_port
+from tests.support.patience import eventually, patiently
+from tests.support.ports import free_port
+from tests.support.processes import LEASEQ, environment
 
 PAGE = 4096
 

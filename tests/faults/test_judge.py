@@ -16,7 +16,7 @@ from tests.faults.history import Call, Granted, History, Recorder
 from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
 from tests.faults.wgl import Span, linearization
-from tests.patience import PATIENCE
+from tests.support.patience import PATIENCE
 
 
 def register(state: int, op: tuple[str, int]) -> Iterator[int]:

@@ -17,9 +17,9 @@ from leaseq.server.embedded import EmbeddedServer, Fsync
 from tests.faults.disk import Disk, disk
 from tests.faults.judge import all_items, judged, lost_answers, lost_items
 from tests.faults.people import RULES, crowd
-from tests.operations.processes import LEASEQ, descendants, environment
-from tests.patience import patiently
-from tests.ports import free_port
+from tests.support.patience import patiently
+from tests.support.ports import free_port
+from tests.support.processes import LEASEQ, descendants, environment
 
 
 def cut_power(server: EmbeddedServer, disk: Disk, dice: random.Random | None = None) -> int:

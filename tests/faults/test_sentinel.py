@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.conformance.topology.watched import Watched, watched
 from tests.faults.course import Course, summed_up
 from tests.faults.failover import course
 from tests.faults.judge import judged
 from tests.faults.outage import MOST, last_to_go_on
 from tests.faults.people import RULES, Crowd, Habits, crowd
 from tests.faults.waiters import waiters
-from tests.patience import eventually
-from tests.topology.watched import Watched, watched
+from tests.support.patience import eventually
 
 ITEMS = 100  # around each fault
 OURS = 1.5  # seconds from when there is another primary with a replica, which says once a second what it has

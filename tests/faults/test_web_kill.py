@@ -20,9 +20,9 @@ from leaseq.webapp.store.accounts import Accounts
 from tests.faults.judge import judged
 from tests.faults.people import PRODUCER, RULES, crowd
 from tests.faults.rest import RestQueue
-from tests.operations.processes import Up, alive, descendants
-from tests.patience import eventually
-from tests.ports import free_port
+from tests.support.patience import eventually
+from tests.support.ports import free_port
+from tests.support.processes import Up, alive, descendants
 
 PEOPLE = 6
 BY_REST = replace(RULES, slack=0.002)  # its times have milliseconds

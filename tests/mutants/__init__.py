@@ -1,6 +1,6 @@
 """Faults planted one at a time, in a copy of the tree: is each noticed by a test?
 
-``python -m tests.mutants`` plants them; ``tests/engine/test_mutants.py`` keeps the list true to the code.
+``python -m tests.mutants`` plants them; ``tests/meta/test_mutants.py`` keeps the list true to the code.
 """
 
 from tests.mutants import ending, granting, keeping, library, managing, people, rest, server, transfer

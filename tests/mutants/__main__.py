@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests import planting
 from tests.mutants import MUTANTS, Mutant
+from tests.support import planting
 
 TREES = 2
 LIMIT = 60  # seconds for one test that is named
@@ -28,8 +28,9 @@ LONG_PATIENCE = 1_200  # for all the tests that are named, and for the wider one
 PLAIN = [f"-pno:{name}" for name in ("schemathesis", "hypothesispytest", "playwright", "anyio")]
 ALONE = [*PLAIN, "-pno:xdist", "-pno:xdist.looponfail", "-x"]
 WIDER = (
-    *("tests/engine", "tests/ground", "tests/topology", "tests/worker", "tests/transfer", "tests/cli"),
-    "--ignore=tests/engine/test_mutants.py",  # which would say of each that it is planted already
+    *("tests/engine", "tests/unit", "tests/conformance/topology"),
+    *("tests/worker", "tests/transfer", "tests/cli"),
+    "--ignore=tests/meta/test_mutants.py",  # which would say of each that it is planted already
 )
 
 

@@ -107,7 +107,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/answered.lua",
-        "drafts due answers adopt",
+        "drafts due answers adopt adopt_of_several",
         ("drafts stay after the finish", "  drop_drafts(id)\n", ""),
         ("what is finished is due still", "  call('ZREM', DUE, id)\n", ""),
         (

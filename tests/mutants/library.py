@@ -25,7 +25,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/validation.py",
-        "bad_input ground/json policy skills",
+        "bad_input unit/json policy skills",
         ("an id at the limit is refused", "1 <= len(value) <= MAX_ID", "1 <= len(value) < MAX_ID"),
         ("a name past the limit is taken", "<= len(value) <= MAX_PERSON", "<= len(value) <= MAX_PERSON + 1"),
         ("JSON at the limit is refused", "if size > MAX_JSON_BYTES:", "if size >= MAX_JSON_BYTES:"),
@@ -55,7 +55,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/validation.py",
-        "ground/json bad_input",
+        "unit/json bad_input",
         ("the keys of one object by itself", " or set(map(type, value)) != _TEXT)", ")"),
         ("the keys of what is in an object", 'text.find("{", 1) > 0 or', ""),
         ("a level too deep", "for _ in range(MAX_JSON_DEPTH + 1):", "for _ in range(MAX_JSON_DEPTH + 2):"),
@@ -269,7 +269,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/engine/ids.py",
-        "enqueue connect ground/ids",
+        "enqueue connect unit/ids",
         (
             "a fork's child makes its parent's request ids",
             "os.register_at_fork(after_in_child=_name_process)\n",
@@ -360,7 +360,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/server/supervisor.py",
-        "operations/supervisor",
+        "server/supervisor",
         (
             "what a dead child left behind is not told to end",
             "        _signal_group(running.ended.pid, signal.SIGTERM)",

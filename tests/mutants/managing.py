@@ -54,7 +54,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "lua/adopt.lua",
-        "adopt late_of_several lost_replies books",
+        "adopt adopt_of_several late_of_several lost_replies books",
         (
             "an adoption sent again is another one",
             "if grant and mark_of(grant, 'a') and mark_of(grant, 'q') == request then",
@@ -104,7 +104,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/pick.lua",
-        "adopt",
+        "adopt adopt_of_several",
         (
             "the first of two under one token is meant",
             "picked = #blocks end",
@@ -113,7 +113,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/free_assignment.lua",
-        "adopt",
+        "adopt adopt_of_several",
         ("another's assignment is as good as any", "and 3 or 1", "and 1 or 1"),
     ),
     *mutants(
@@ -353,7 +353,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         f"{INCLUDES}/status.lua",
-        "upgrade/schema",
+        "conformance/upgrade/schema",
         ("what a later version wrote is written over", "if not clock then", "if not status then"),
     ),
 )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
+ENGINE = {path.name: path.relative_to(ROOT) for path in (ROOT / "tests" / "engine").rglob("test_*.py")}
+
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
@@ -18,7 +21,7 @@ class Mutant:
 
 
 def mutants(file: str, tests: str, *faults: tuple[str, str, str]) -> tuple[Mutant, ...]:
-    """Faults (name, piece, instead) of one file that the same tests watch: files of tests/engine without
+    """Faults (name, piece, instead) of one file that the same tests watch: files under tests/engine without
     their ``test_``, or folder and file with a slash between."""
     paths = tuple(_path(test) for test in tests.split())
     return tuple(Mutant(name, file, piece, instead, paths) for name, piece, instead in faults)
@@ -26,4 +29,5 @@ def mutants(file: str, tests: str, *faults: tuple[str, str, str]) -> tuple[Mutan
 
 def _path(test: str) -> str:
     folder, _, file = test.rpartition("/")
-    return str(Path("tests") / (folder or "engine") / f"test_{file}.py")
+    path = Path("tests", folder, f"test_{file}.py") if folder else ENGINE[f"test_{file}.py"]
+    return str(path)

@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant, mutants
 MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "webapp/api/idempotency.py",
-        "web/api_sent_again",
+        "web/api/idempotency",
         (
             "two people's equal keys are one request",
             "return _hashed(person().name, request.path, key) if",
@@ -19,7 +19,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "webapp/api/items.py",
-        "web/api_conflicts",
+        "web/api/conflicts",
         ("another payload for an id is no conflict", "on_conflict=refuse,", ""),
         (
             "what conflicts in an array is a duplicate",
@@ -33,7 +33,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "webapp/api/idempotency.py",
-        "web/api_conflicts",
+        "web/api/conflicts",
         (
             "an answer that is given again has lost its place",
             '"Content-Type", "Location",',
@@ -42,17 +42,17 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "webapp/serving/gunicorn_conf.py",
-        "web/gunicorn",
+        "web/serving/gunicorn",
         ("what is no request is answered in HTML", "if not unreadable.is_unreadable(exc):", "if True:"),
     ),
     *mutants(
         "webapp/app.py",
-        "web/gunicorn",
+        "web/serving/gunicorn",
         ("a broken chunk is the server's fault", "    init_unreadable(app, answer)\n", ""),
     ),
     *mutants(
         "webapp/errors.py",
-        "web/api_conflicts",
+        "web/api/conflicts",
         (
             "a result that is too large is invalid",
             "if isinstance(error, leaseq.TooLarge):",
@@ -61,7 +61,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "webapp/store/idempotency.py",
-        "web/sent",
+        "web/store/idempotency",
         ("two answers of one request count twice, as long as each other", "if not new:", "if False:"),
         (
             "two answers of one request count twice, of different lengths",

@@ -73,17 +73,17 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/engine/transport.py",
-        "topology/failover",
+        "conformance/topology/failover",
         ("the other nodes are not asked", "return any(host and", "return False and any(host and"),
     ),
     *mutants(
         "leaseq/engine/sentinel.py",
-        "topology/sentinels",
+        "conformance/topology/sentinels",
         ("a sentinel that hangs is asked again", "self._silent[sentinel] = monotonic()", "pass"),
     ),
     *mutants(
         "leaseq/engine/sentinel.py",
-        "topology/failover",
+        "conformance/topology/failover",
         (
             "the sentinels are not asked",
             "self.connection_pool.get_master_address() != ",
@@ -97,7 +97,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/engine/transport.py",
-        "topology/urls",
+        "conformance/topology/urls",
         (
             "a cluster does not wait for its replicas",
             "if wait is not None:\n                return exchange(patient, bound, args, wait, ",
@@ -168,7 +168,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/engine/transport.py",
-        "topology/slots",
+        "conformance/topology/slots",
         (
             "a move is half done in a slot on its way",
             "whole, wait = bound.whole, wait",
@@ -201,7 +201,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/engine/scripts.py",
-        "scripts engines/script_errors",
+        "scripts conformance/engines/script_errors",
         (
             "the line that includes a file is not counted",
             'line += piece.count("\\n") + 1',
@@ -212,13 +212,13 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/engine/script_errors.py",
-        "engines/script_errors",
+        "conformance/engines/script_errors",
         ("an error in a script is not logged", "    _log.error(", "    _log.debug("),
         ("an error names a line of the joined text", "    return readable\n", "    return message\n"),
     ),
     *mutants(
         "leaseq/engine/durability.py",
-        "engines/script_errors",
+        "conformance/engines/script_errors",
         (
             "an error in the script that is to be confirmed names no file",
             "said = message_of(error, wait.mark.script)",

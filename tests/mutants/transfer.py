@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant, mutants
 MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "leaseq/transfer/rows.py",
-        "transfer/rows transfer/reading",
+        "transfer/rows transfer/reading transfer/delimiters",
         (
             "a whole number gives no id",
             "if isinstance(found, int) and not isinstance(found, bool):",
@@ -60,7 +60,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/transfer/tables.py",
-        "transfer/reading transfer/quotes transfer/rows",
+        "transfer/reading transfer/delimiters transfer/quotes transfer/rows",
         (
             "a row may have too many cells",
             "if len(cells) != len(names):",
@@ -118,7 +118,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/transfer/delimiters.py",
-        "transfer/reading",
+        "transfer/reading transfer/delimiters",
         ("one column of pipes is not asked about", 'or (*found, ",")', 'or (",",)'),
         ("a TSV without tabs is not asked about", 'else (*found, "\\t")', 'else ("\\t",)'),
     ),
@@ -133,7 +133,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/transfer/lines.py",
-        "transfer/reading",
+        "transfer/reading transfer/delimiters",
         (
             "a byte order mark is part of the first name",
             "            data = data.removeprefix(BOM)\n",
@@ -142,7 +142,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/transfer/arrays.py",
-        "transfer/reading transfer/round_trips",
+        "transfer/reading transfer/delimiters transfer/round_trips",
         (
             "a backslash quotes nothing",
             "self._at = found.end() + 1  # past",
@@ -175,7 +175,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *mutants(
         "leaseq/cli/transfers.py",
-        "cli/transfers",
+        "cli/import cli/export",
         ("bad rows are no failure", "    if result.rejected:\n", "    if result.rejected < 0:\n"),
         ("late answers come unasked", "        with_late=with_late,\n", "        with_late=True,\n"),
     ),

@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests import planting
 from tests.security.guards import GUARDS, Guard
+from tests.support import planting
 
 LIMIT = 120  # seconds for one test
 PATIENCE = 1_200  # for the tests of one guard, or for all of them

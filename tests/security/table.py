@@ -20,7 +20,7 @@ def _line(row: str) -> str:
 
 
 def _short(test: str) -> str:
-    """``tests/web/test_gate.py::test_a_stranger_gets_nowhere`` in the words of its name."""
+    """``tests/web/security/test_authorization.py::test_a_stranger_gets_nowhere`` in the words of its name."""
     file, _, name = test.removeprefix("tests/").partition("::")
     return f"{file}: {name.removeprefix('test_').replace('_', ' ')}" if name else file
 

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import leaseq
-
-from .conftest import Caller
+from tests.web.conftest import Caller
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ANSWER = {"about": "refund", "urgent": True}

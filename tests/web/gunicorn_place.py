@@ -9,8 +9,8 @@ import urllib.request
 from collections.abc import Iterator
 
 from leaseq.webapp.commands.serve import gunicorn_argv
-from tests.patience import PATIENCE, eventually
-from tests.ports import free_port
+from tests.support.patience import PATIENCE, eventually
+from tests.support.ports import free_port
 
 
 @contextlib.contextmanager

@@ -7,8 +7,7 @@ import secrets
 import pytest
 
 from leaseq.webapp.settings import Settings, SettingsRefused, load_settings
-
-from .conftest import SECRET
+from tests.web.conftest import SECRET
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import leaseq
-
-from .conftest import Browser
+from tests.web.conftest import Browser
 
 
 def path(queue: leaseq.Queue, *more: str) -> str:

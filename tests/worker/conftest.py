@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.worker import Handler
-from tests.patience import PATIENCE
+from tests.support.patience import PATIENCE
 
 
 class Running:

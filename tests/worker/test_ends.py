@@ -17,7 +17,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine.waiters import in_line
-from tests.patience import PATIENCE, eventually
+from tests.support.patience import PATIENCE, eventually
 from tests.worker.conftest import Start, wait_for
 
 PROGRAM = """

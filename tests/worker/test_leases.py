@@ -11,7 +11,7 @@ import pytest
 import leaseq
 from leaseq.worker.heartbeat import Renewer
 from tests.conftest import Server
-from tests.patience import PATIENCE, eventually
+from tests.support.patience import PATIENCE, eventually
 from tests.worker.conftest import Start, wait_for
 
 

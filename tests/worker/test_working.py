@@ -11,7 +11,7 @@ import leaseq
 from leaseq.worker.outcomes import told
 from leaseq.worker.source import Source
 from tests.conftest import Server
-from tests.patience import PATIENCE, eventually
+from tests.support.patience import PATIENCE, eventually
 from tests.worker.conftest import Start, wait_for
 
 

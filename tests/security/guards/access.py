@@ -8,8 +8,8 @@ GATE, SCOPES, TOKENS = (
     "webapp/store/accounts/tokens.py",
 )
 ACCOUNTS, MODEL = "webapp/store/accounts/accounts.py", "webapp/store/accounts/model.py"
-T_GATE, T_TOKENS = "tests/web/test_gate.py", "tests/security/test_accounts_tokens.py"
-T_SIGN_IN, T_AGAIN = "tests/web/test_sign_in.py", "tests/web/test_api_sent_again.py"
+T_GATE, T_TOKENS = "tests/web/security/test_authorization.py", "tests/web/security/test_token_scopes.py"
+T_SIGN_IN, T_AGAIN = "tests/web/auth/test_sign_in.py", "tests/web/api/test_idempotency.py"
 
 ROLES = "default-deny roles over every route"
 HOLDER = "lease actions only by their holder"
@@ -41,19 +41,19 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         ROLES,
         "webapp/manage/queues.py",
-        "tests/security/test_roles.py",
+        "tests/web/security/test_roles.py",
         ('@needs("manager")', '@needs("worker")'),
     ),
     *guards(
         HOLDER,
         "lua/finish.lua",
-        "tests/security/test_holder.py",
+        "tests/web/security/test_holder.py",
         ("local claim = ARGV[3] .. '\\t' .. person .. '\\t'", "local claim = ARGV[3] .. '\\t'"),
     ),
     *guards(
         HOLDER,
         "webapp/api/models_in.py",
-        "tests/security/test_holder.py::test_the_person_is_who_is_signed_in_and_no_field",
+        "tests/web/security/test_holder.py::test_the_person_is_who_is_signed_in_and_no_field",
         (
             'model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)',
             "model_config = ConfigDict(strict=True, json_schema_extra=no_defaults)",
@@ -68,13 +68,13 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         "who never had an item learns nothing of it",
         "webapp/errors.py",
-        "tests/security/test_holder.py",
+        "tests/web/security/test_holder.py",
         ("problem_of(_as_a_stranger_sees(error))", "problem_of(error)"),
     ),
     *guards(
         "who never had an item learns nothing of it",
         "webapp/work/lease_outcome.py",
-        "tests/security/test_holder.py",
+        "tests/web/security/test_holder.py",
         ("    if grant is None:\n        return None\n", ""),
     ),
     *guards(

@@ -4,8 +4,12 @@ from tests.security.guards.guard import Guard, guards
 
 GATE, HEADERS, APP = "webapp/security/authorization.py", "webapp/security/headers.py", "webapp/app.py"
 SIGNING, CORS = "webapp/auth/session.py", "webapp/serving/cors.py"
-T_GATE, T_INERT, T_CORS = "tests/web/test_gate.py", "tests/browser/test_inert.py", "tests/web/test_cors.py"
-T_SIGN_IN = "tests/web/test_sign_in.py"
+T_GATE, T_INERT, T_CORS = (
+    "tests/web/security/test_authorization.py",
+    "tests/browser/test_inert.py",
+    "tests/web/serving/test_cors.py",
+)
+T_SIGN_IN = "tests/web/auth/test_sign_in.py"
 
 COOKIES = "cookies HttpOnly, SameSite, Secure and __Host- under TLS"
 NEXT = "next= only to own paths"
@@ -62,14 +66,14 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         NEXT,
         SIGNING,
-        "tests/security/test_accounts_factor.py::test_the_code_is_next_to_nowhere_else"
-        " tests/security/test_accounts_oidc.py::test_somebody_known_comes_in_by_their_claim",
+        "tests/web/auth/test_factor.py::test_the_code_is_next_to_nowhere_else"
+        " tests/web/auth/test_oidc.py::test_somebody_known_comes_in_by_their_claim",
         ("return redirect(own_path(way.next), 303)", "return redirect(way.next, 303)"),
     ),
     *guards(
         NEXT,
         "webapp/auth/language.py",
-        "tests/web/test_language.py::test_a_choice_leads_to_own_pages_only",
+        "tests/web/auth/test_language.py::test_a_choice_leads_to_own_pages_only",
         ('own_path(request.form.get("next"))', 'request.form.get("next") or "/"'),
     ),
     *guards(

@@ -3,7 +3,7 @@
 from tests.security.guards.guard import Guard, guards
 
 SHOW, CELLS = "webapp/rendering/filters.py", "leaseq/transfer/cells.py"
-T_SHOWN, T_INERT = "tests/web/test_shown.py", "tests/browser/test_inert.py"
+T_SHOWN, T_INERT = "tests/web/rendering/test_payload.py", "tests/browser/test_inert.py"
 
 INERT = "payloads and markdown inert (script, onerror, javascript:, SVG)"
 IMAGES = "images only of allowed origins"

@@ -4,13 +4,13 @@ from tests.security.guards.guard import Guard, guards
 
 STRICT, APP, FORM = "leaseq/validation.py", "webapp/app.py", "leaseq/form.py"
 SCHEMA_SIZE = "leaseq/schema_size.py"
-T_BODIES, T_JSON = "tests/web/test_api_bad_input.py", "tests/ground/test_json.py"
-T_FORM_WORK = "tests/security/test_form_work.py"
-T_REFUSED = "tests/engine/test_bad_input.py::test_it_is_refused_by_name_and_nothing_changes"
+T_BODIES, T_JSON = "tests/web/api/test_bad_input.py", "tests/unit/test_json.py"
+T_FORM_WORK = "tests/web/forms/test_form_work.py"
+T_REFUSED = "tests/engine/enqueue/test_bad_input.py::test_it_is_refused_by_name_and_nothing_changes"
 
 LIMITS = "body, JSON depth and number limits"
 ONE_MEANING = "a path and a query are UTF-8, and a parameter has one value"
-T_TARGETS = "tests/web/test_api_bad_targets.py"
+T_TARGETS = "tests/web/api/test_bad_targets.py"
 
 GUARDS: tuple[Guard, ...] = (
     *guards(
@@ -78,7 +78,7 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         "patterns take no longer than their text",
         FORM,
-        "tests/security/test_patterns.py",
+        "tests/web/forms/test_patterns.py",
         ("        pattern_options=jsonschema_rs.RegexOptions(),\n", ""),
     ),
 )

@@ -9,16 +9,16 @@ JOINING, PEOPLE, FACTORS = (
 )
 INVITATIONS, LINKS = "webapp/store/accounts/invitations.py", "webapp/store/accounts/links.py"
 LOGIN, PROVIDER, SIGNING = "webapp/auth/login.py", "webapp/auth/provider.py", "webapp/auth/session.py"
-T_NAMES = "tests/web/test_names.py"
-T_PEOPLE, T_LINKS = "tests/web/test_people.py", "tests/security/test_accounts_links.py"
-T_FACTOR, T_OIDC = "tests/security/test_accounts_factor.py", "tests/security/test_accounts_oidc.py"
-TIES, T_TIES = "webapp/store/accounts/provider.py", "tests/security/test_provider_ties.py"
+T_NAMES = "tests/web/store/test_account_names.py"
+T_PEOPLE, T_LINKS = "tests/web/people/test_people.py", "tests/web/auth/test_links.py"
+T_FACTOR, T_OIDC = "tests/web/auth/test_factor.py", "tests/web/auth/test_oidc.py"
+TIES, T_TIES = "webapp/store/accounts/provider.py", "tests/web/auth/test_provider_ties.py"
 
 LOOKS = "nobody takes a name that looks like another's"
 INVITED = "invitations and links: one-time, and no longer than they should"
 TOTP = "optional TOTP second factor"
 OIDC = "OIDC sign-in"
-TOKENS, T_TOKENS = "tokens: made by who is there, and not without end", "tests/security/test_token_making.py"
+TOKENS, T_TOKENS = "tokens: made by who is there, and not without end", "tests/web/auth/test_token_making.py"
 
 _ONCE = f"{T_PEOPLE}::test_an_invitation_gives_its_role_and_skills_to_who_uses_it_once"
 
@@ -67,14 +67,14 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         "names have nothing that can't be seen",
         "leaseq/validation.py",
-        "tests/ground/test_names.py tests/web/test_names.py",
+        "tests/unit/test_names.py tests/web/store/test_account_names.py",
         ("    _visible(value, field)\n", ""),
         ("    _visible(found, field)\n", ""),
     ),
     *guards(
         "names have nothing that can't be seen",
         "leaseq/names.py",
-        "tests/ground/test_names.py",
+        "tests/unit/test_names.py",
         ("return char in _BLANK or", "return"),
         ('unicodedata.category(before)[0] != "S"', "False"),
         ('not unicodedata.name(before, "").startswith("CJK ")', "False"),

@@ -2,7 +2,11 @@
 
 from tests.security.guards.guard import Guard, guards
 
-T_GATE, T_LOGS, T_SETTINGS = "tests/web/test_gate.py", "tests/web/test_logs.py", "tests/web/test_settings.py"
+T_GATE, T_LOGS, T_SETTINGS = (
+    "tests/web/security/test_authorization.py",
+    "tests/web/serving/test_logging.py",
+    "tests/web/test_settings.py",
+)
 
 FORWARDED = "X-Forwarded-* only from configured proxies"
 SECRET = "weak or missing LEASEQ_SECRET_KEY refused outside up"
@@ -19,7 +23,7 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         "only hosts that the setting names",
         "webapp/serving/hosts.py",
-        "tests/web/test_hosts.py",
+        "tests/web/serving/test_hosts.py",
         ("        app.before_request(check)\n", "        pass\n"),
         ("host.endswith(name)", "host.endswith(name[1:])"),
         ("request.endpoint not in PROBES and", ""),
@@ -39,7 +43,7 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         FORWARDED,
         "webapp/serving/gunicorn_conf.py",
-        "tests/security/test_forwarded.py",
+        "tests/web/serving/test_proxy.py",
         ('forwarded_allow_ips = ""', 'forwarded_allow_ips = "*"'),
     ),
     *guards(
@@ -62,7 +66,7 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         "/metrics for managers or a token of its own",
         "webapp/monitoring/metrics.py",
-        "tests/web/test_metrics.py::test_it_is_for_managers_and_whoever_has_the_token",
+        "tests/web/monitoring/test_metrics.py::test_it_is_for_managers_and_whoever_has_the_token",
         ("return hmac.compare_digest(", "return True or hmac.compare_digest("),
     ),
 )

@@ -4,9 +4,9 @@ from tests.security.guards.guard import Guard, guards
 
 SIGNING, SESSIONS = "webapp/auth/session.py", "webapp/store/accounts/sessions.py"
 ACCOUNTS, JOINING = "webapp/store/accounts/accounts.py", "webapp/store/accounts/onboarding.py"
-T_SESSIONS, T_SIGN_IN = "tests/security/test_accounts_sessions.py", "tests/web/test_sign_in.py"
+T_SESSIONS, T_SIGN_IN = "tests/web/auth/test_sessions.py", "tests/web/auth/test_sign_in.py"
 T_COPIED = f"{T_SESSIONS}::test_a_copied_cookie_is_worth_nothing_once_the_session_ended"
-T_PEOPLE = "tests/web/test_people.py"
+T_PEOPLE = "tests/web/people/test_people.py"
 
 ENDS = "session ends on logout, password change and disable, everywhere"
 OURS = "sessions are the server's"
@@ -56,7 +56,7 @@ GUARDS: tuple[Guard, ...] = (
     *guards(
         ENDS,
         "webapp/api/leases.py",
-        "tests/web/test_api_wait.py::test_who_is_disabled_while_they_wait_gets_nothing",
+        "tests/web/api/test_long_poll.py::test_who_is_disabled_while_they_wait_gets_nothing",
         ("if now is None or now.disabled:", "if False:"),
     ),
     *guards(

@@ -4,19 +4,19 @@ from tests.security.guards.guard import Guard, guards
 
 ATTEMPTS, PASSWORDS = "webapp/store/accounts/attempts.py", "webapp/store/accounts/passwords.py"
 ACCOUNTS, JOINING = "webapp/store/accounts/accounts.py", "webapp/store/accounts/onboarding.py"
-T_SIGN_IN, T_ACCOUNTS = "tests/web/test_sign_in.py", "tests/web/test_accounts.py"
+T_SIGN_IN, T_ACCOUNTS = "tests/web/auth/test_sign_in.py", "tests/web/store/test_accounts.py"
 T_ATTEMPTS, T_PASSWORDS = (
-    "tests/security/test_accounts_attempts.py",
-    "tests/security/test_accounts_passwords.py",
+    "tests/web/store/test_attempts.py",
+    "tests/web/store/test_passwords.py",
 )
-T_DEFAULT = "tests/security/test_no_default.py"
+T_DEFAULT = "tests/web/auth/test_no_default.py"
 
 LIMITED = "login limited by person and address"
 SAME = "same answer and time for unknown people"
 PASSWORD = "argon2id, length 10–128, a list of common passwords"
 NO_DEFAULT = "no default password"
 WRITTEN = "sign-ins are in the log, without what was typed; people are told at their next"
-T_SIGN_INS = "tests/security/test_sign_ins.py"
+T_SIGN_INS = "tests/web/auth/test_sign_ins.py"
 _COUNTED = 'return [(digest(f"name {place} {name}"), PER_NAME), (digest(f"address {place}"), PER_ADDRESS)]'
 
 GUARDS: tuple[Guard, ...] = (
@@ -43,7 +43,7 @@ GUARDS: tuple[Guard, ...] = (
         "webapp/auth/session.py",
         f"{T_SIGN_IN}::test_failed_sign_ins_are_limited_by_name_and_address"
         f" {T_ATTEMPTS}::test_the_present_password_is_not_guessed_by_who_sits_at_the_desk"
-        " tests/security/test_provider_ties.py::test_the_password_is_not_guessed_there",
+        " tests/web/auth/test_provider_ties.py::test_the_password_is_not_guessed_there",
         (
             "    if refused is not None:\n        raise _too_many(refused, name, how, _(",
             "    if False:\n        raise _too_many(refused, name, how, _(",

@@ -1,0 +1,116 @@
+"""``leaseq export``, with real files and real pipes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.cli.conftest import Call, Spawn
+
+
+def work(queue: leaseq.Queue, count: int) -> None:
+    for _ in range(count):
+        lease = queue.reserve("alice")
+        assert lease is not None
+        queue.finish(lease, {"ok": True, "seen": lease.payload["n"]})
+
+
+def test_answers_are_exported_in_the_order_they_were_finished(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    made.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(3)])
+    work(made, 3)
+    lines = [json.loads(line) for line in call("export", made.name).stdout.splitlines()]
+    assert [line["id"] for line in lines] == ["i0", "i1", "i2"]
+    assert list(lines[0]) == ["id", "payload", "result", "person", "token", "attempt", "finished_at", "late"]
+    assert lines[1]["payload"] == {"n": 1}
+    assert lines[1]["result"] == {"ok": True, "seen": 1}
+    assert json.loads(call("export", made.name, "--format", "json").stdout) == lines
+    result = call("export", made.name, str(tmp_path / "a.csv"))
+    assert (result.exit_code, result.stdout) == (0, "")
+    with (tmp_path / "a.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["payload.n"] for row in rows] == ["0", "1", "2"]
+    assert [row["result.seen"] for row in rows] == ["0", "1", "2"]
+    assert [row["finished_at"] for row in rows] == [line["finished_at"] for line in lines]
+
+
+def test_what_is_exported_may_be_of_a_person_a_time_late_or_not(call: Call, made: leaseq.Queue) -> None:
+    made.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(2)])
+    for person in ("ann", "bob"):
+        made.finish(made.reserve(person), {})
+
+    def exported(*asked: str) -> list[str]:
+        result = call("export", made.name, *asked)
+        assert result.exit_code == 0, result.stderr
+        return [json.loads(line)["id"] for line in result.stdout.splitlines()]
+
+    assert exported("--person", "bob") == ["i1"]
+    assert exported("--from", "2020-01-01", "--in-time") == ["i0", "i1"]
+    assert exported("--late") == []
+    assert exported("--to", "2020-01-01T00:00:00Z") == []
+    refused = call("export", made.name, "--from", "yesterday")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "from: a day such as 2026-11-21" in refused.stderr
+
+
+def test_nothing_is_exported_from_a_queue_without_answers(call: Call, made: leaseq.Queue) -> None:
+    assert call("export", made.name).stdout == ""
+    assert call("export", made.name, "--format", "json").stdout == "[]\n"
+
+
+def test_late_answers_are_added_where_asked_for(call: Call, made: leaseq.Queue) -> None:
+    made.enqueue({"n": 1}, id="x")
+    first = made.reserve("alice")
+    assert first is not None
+    made.release("x")
+    second = made.reserve("bob")
+    assert second is not None
+    with pytest.raises(leaseq.LeaseLost):
+        made.finish(first, {"by": "alice"})
+    made.finish(second, {"by": "bob"})
+    assert [json.loads(line)["person"] for line in call("export", made.name).stdout.splitlines()] == ["bob"]
+    lines = [json.loads(line) for line in call("export", made.name, "--with-late").stdout.splitlines()]
+    assert {(line["person"], line["late"]) for line in lines} == {("bob", False), ("alice", True)}
+
+
+def test_a_reader_that_has_had_enough_ends_the_export_quietly(spawn: Spawn, made: leaseq.Queue) -> None:
+    made.configure(holds=100)
+    made.enqueue_many([{"n": n, "text": "x" * 2_000} for n in range(100)])
+    work(made, 100)
+    process = spawn("export", made.name)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b'{"id":')
+    process.stdout.close()
+    assert process.wait(60) == 0
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+
+
+def test_an_export_that_can_not_be_written_is_a_failure_in_one_line(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    result = call("export", made.name, str(tmp_path / "none" / "a.csv"))
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+
+
+def test_a_server_that_goes_away_half_way_leaves_no_half_export(
+    call: Call, made: leaseq.Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.enqueue_many([{"n": n} for n in range(2)])
+    work(made, 2)
+    answers = leaseq.Queue.answers
+
+    def half(queue: leaseq.Queue, **options: Any) -> Any:
+        yield next(iter(answers(queue, **options)))
+        raise leaseq.ServerUnavailable("the server went away")
+
+    monkeypatch.setattr(leaseq.Queue, "answers", half)
+    result = call("export", made.name, str(tmp_path / "a.jsonl"))
+    assert (result.exit_code, result.stderr) == (1, "leaseq: the server went away\n")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,246 @@
+"""``leaseq import``, with real files and real pipes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.cli.conftest import Call, Spawn
+from tests.transfer import corpus
+
+
+def inbound(queue: leaseq.Queue) -> list[Any]:
+    return [item.payload for item in queue.items("inbound")]
+
+
+def all_inbound(queue: leaseq.Queue) -> list[Any]:
+    found, after = list[Any](), None
+    while True:
+        page = queue.page("inbound", limit=1_000, after=after)
+        found += [item.payload for item in page.items]
+        if (after := page.after) is None:
+            return found
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", 'n,t\n1,"x, y"\n2,\n'),
+        ("a.tsv", "n\tt\n1\tx, y\n2\t\n"),
+        ("a.json", '[{"n":"1","t":"x, y"},{"n":"2","t":""}]'),
+        ("a.jsonl", '{"n":"1","t":"x, y"}\n{"n":"2","t":""}\n'),
+    ],
+)
+def test_a_file_fills_a_queue(call: Call, made: leaseq.Queue, tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    result = call("import", made.name, str(tmp_path / name))
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "2 added, 0 duplicates, 0 rejected\n", "")
+    assert inbound(made) == [{"n": "1", "t": "x, y"}, {"n": "2", "t": ""}]
+
+
+def test_a_file_of_semicolons_is_known_by_its_header_and_what_is_not_clear_is_asked(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("\ufeffn;t\n1;x, y\n")
+    assert call("import", made.name, str(file)).stdout == "1 added, 0 duplicates, 0 rejected\n"
+    file.write_text("n, a;t\n1;x\n")
+    asked = call("import", made.name, str(file))
+    assert (asked.exit_code, asked.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
+    assert "by commas (2 columns) or by semicolons (2 columns)" in asked.stderr
+    assert "delimiter" in asked.stderr
+    call("import", made.name, str(file), "--delimiter", "semicolon")
+    assert inbound(made) == [{"n": "1", "t": "x, y"}, {"n, a": "1", "t": "x"}]
+    wrong = call("import", made.name, str(file), "--format", "json", "--delimiter", "tab")
+    assert wrong.exit_code != 0
+    assert "csv and tsv" in wrong.stderr
+
+
+def test_one_column_of_pipes_is_asked_about(call: Call, made: leaseq.Queue) -> None:
+    sent = ("import", made.name, "-", "--format", "csv")
+    asked = call(*sent, input=b"n|t\n1|x\n")
+    assert (asked.exit_code, asked.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
+    assert "by pipes (2 columns) or by commas (1 column)" in asked.stderr
+    assert "--delimiter comma, semicolon, tab or pipe" in asked.stderr
+    for delimiter in ("pipe", "comma"):
+        assert call(*sent, "--delimiter", delimiter, input=b"n|t\n1|x\n").exit_code == 0
+    assert inbound(made) == [{"n": "1", "t": "x"}, {"n|t": "1|x"}]
+
+
+def test_raw_text_with_loose_quotes_comes_in_as_it_is(call: Call, made: leaseq.Queue, tmp_path: Path) -> None:
+    lines = corpus.messages(5_574, 14)
+    (tmp_path / "sms.tsv").write_bytes(corpus.table(lines))
+    result = call("import", made.name, str(tmp_path / "sms.tsv"))
+    assert (result.exit_code, result.stdout) == (0, "5,574 added, 0 duplicates, 0 rejected\n")
+    assert all_inbound(made) == corpus.rows(lines)
+    (told,) = result.stderr.splitlines()
+    assert "all quotes of the file were read as text: --quotes double" in told
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "out", "said"),
+    [
+        pytest.param(
+            b'a\tb\n1\t"x"\n2\t"y ""z"""\n',
+            [],
+            "2 added, 0 duplicates, 0 rejected",
+            "2 fields were unquoted: --quotes none keeps the quotes\n",
+            id="unquoted",
+        ),
+        pytest.param(
+            b'a\tb\n1\t"x"\n', ["--quotes", "none"], "1 added, 0 duplicates, 0 rejected", "", id="kept"
+        ),
+        pytest.param(
+            b'a\tb\n1\t"x\n2\ty"\n',
+            ["--quotes", "double"],
+            "1 added, 0 duplicates, 0 rejected",
+            "1 row spans 2 lines by a quote that closes in a later line (first: lines 2 to 3): "
+            "--quotes none reads each line as a row\n",
+            id="joined",
+        ),
+        pytest.param(
+            b'a\tb\n1\tx\n2\t"y\n3\tz\n',
+            ["--quotes", "double"],
+            "1 added, 0 duplicates, 2 rejected",
+            "line 3: a quote opens in this row and does not close: --quotes none reads quotes as text "
+            "(lines 3 to 4 are left out)\n",
+            id="open",
+        ),
+        pytest.param(
+            b"a\tb\n1\tx\n\n\n",
+            [],
+            "1 added, 0 duplicates, 0 rejected",
+            "2 blank lines were passed over\n",
+            id="blank",
+        ),
+    ],
+)
+def test_what_quotes_did_is_told_and_every_line_left_out_is_counted(
+    call: Call, made: leaseq.Queue, file: bytes, options: list[str], out: str, said: str
+) -> None:
+    result = call("import", made.name, "-", "--format", "tsv", *options, input=file)
+    assert (result.stdout, result.stderr) == (f"{out}\n", said)
+    assert result.exit_code == (0 if "0 rejected" in out else 1)
+
+
+def test_quotes_are_told_of_an_import_that_breaks_off(
+    call: Call, made: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(queue: leaseq.Queue, items: Any) -> Any:
+        raise leaseq.ServerUnavailable("the server went away")
+
+    monkeypatch.setattr(leaseq.Queue, "enqueue_many", away)
+    result = call("import", made.name, "-", "--format", "tsv", input=b'a\n"x"\n')
+    assert result.stderr.splitlines() == [
+        "1 field was unquoted: --quotes none keeps the quotes",
+        "leaseq: the server went away",
+    ]
+
+
+def test_a_pipe_fills_a_queue(spawn: Spawn, made: leaseq.Queue) -> None:
+    process = spawn("import", made.name, "-", "--format", "jsonl", "--json", stdin=subprocess.PIPE)
+    out, err = process.communicate(b'{"n":1}\n{"n":2}\n', timeout=60)
+    assert (process.returncode, json.loads(out), err) == (
+        0,
+        {"added": 2, "duplicates": 0, "rejected": 0},
+        b"",
+    )
+    assert inbound(made) == [{"n": 1}, {"n": 2}]
+
+
+def test_a_bad_row_is_told_and_the_rest_enters(call: Call, made: leaseq.Queue) -> None:
+    result = call("import", made.name, "-", "--format", "csv", input=b"n\n1\n2,2\n\xff\n3\n")
+    assert result.exit_code == 1
+    assert result.stdout == "2 added, 0 duplicates, 2 rejected\n"
+    assert result.stderr == "line 3: the header has 1 columns, this row has 2\nline 4: not UTF-8 text\n"
+    assert inbound(made) == [{"n": "1"}, {"n": "3"}]
+
+
+def test_an_id_field_makes_a_second_import_harmless(call: Call, made: leaseq.Queue) -> None:
+    for expected in ("2 added, 0 duplicates", "0 added, 2 duplicates"):
+        result = call("import", made.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n2\n")
+        assert (result.exit_code, result.stdout) == (0, f"{expected}, 0 rejected\n")
+    assert made.get("2").payload == {"n": "2"}
+
+
+def test_an_envelope_carries_the_fields_of_the_item(call: Call, made: leaseq.Queue) -> None:
+    row = {"payload": {"n": 1}, "id": "x", "priority": 5, "max_attempts": 9, "due": "2026-11-21T10:05:00Z"}
+    result = call("import", made.name, "-", "--format", "jsonl", "--envelope", input=json.dumps(row).encode())
+    assert result.exit_code == 0, result.stderr
+    item = made.get("x")
+    assert (item.payload, item.priority, item.max_attempts) == ({"n": 1}, 5, 9)
+    assert item.due is not None
+
+
+BAD_ENVELOPES = [
+    '{"payload":1,"priority":99999999}',
+    '{"payload":1,"delay":1e300}',
+    '{"payload":1,"max_attempts":2000}',
+    '{"payload":1,"requires":["A B"]}',
+    '{"payload":1,"due":"9999-12-31T23:59:59Z","id":"\\u0000"}',
+]
+
+
+@pytest.mark.parametrize("row", BAD_ENVELOPES)
+def test_nothing_that_the_engine_would_refuse_gets_past_the_reader(
+    call: Call, made: leaseq.Queue, row: str
+) -> None:
+    data = '{"payload":"before"}\n' + row + '\n{"payload":"after"}\n'
+    result = call("import", made.name, "-", "--format", "jsonl", "--envelope", input=data.encode())
+    assert (result.exit_code, result.stdout) == (1, "2 added, 0 duplicates, 1 rejected\n")
+    assert result.stderr.startswith("line 2: ")
+    assert inbound(made) == ["before", "after"]
+
+
+def test_an_import_that_breaks_off_says_what_is_in(
+    call: Call, made: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enqueue_many = leaseq.Queue.enqueue_many
+    calls = []
+
+    def then_away(queue: leaseq.Queue, items: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 2:
+            raise leaseq.ServerUnavailable("the server went away")
+        return enqueue_many(queue, items)
+
+    monkeypatch.setattr(leaseq.Queue, "enqueue_many", then_away)
+    result = call("import", made.name, "-", "--format", "jsonl", input=b"1\n" * 5_000)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "leaseq: before it stopped: 2,000 added, 0 duplicates, 0 rejected\nleaseq: the server went away\n"
+    )
+
+
+PEAK = """
+import resource, sys
+from leaseq.cli import main
+main(standalone_mode=False)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def test_a_long_import_stays_small(server: Any, made: leaseq.Queue, tmp_path: Path) -> None:
+    """The whole process, redis client included, by its resident memory at its peak."""
+    path = tmp_path / "a.csv"
+    peaks = []
+    for count in (2_000, 60_000):
+        with path.open("w") as stream:
+            stream.write("n,name\n")
+            stream.writelines(f'{n},"airport, {n}"\n' for n in range(count))
+        peaks.append(_peak(server.url, "import", made.name, str(path)))
+    assert made.stats().inbound == 62_000
+    assert peaks[1] - peaks[0] < 8_000, f"kilobytes: {peaks}"
+
+
+def _peak(url: str, *args: str) -> int:
+    process = subprocess.run(
+        [sys.executable, "-c", PEAK, *args, "--redis", url], capture_output=True, text=True, check=True
+    )
+    return int(process.stderr.splitlines()[-1])

@@ -1,0 +1,53 @@
+"""Each engine is booted once for a worker of the run; each test has a queue of its own on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.faults.conftest import rounds, seed
+from tests.support.booting import ENGINES, REDIS, Engine, booted
+
+__all__ = ["rounds", "seed"]
+
+NO_REDIS = pytest.mark.skipif(not REDIS, reason="platform: there is no redis-server on the PATH")
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(name, marks=NO_REDIS if name == "redis" else ()) for name in ENGINES],
+)
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with booted(request.param) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def client(engine: Engine) -> leaseq.Client:
+    return engine.connect()
+
+
+@pytest.fixture(scope="session")
+def other(engine: Engine) -> leaseq.Client:
+    """Another program's."""
+    return engine.connect()
+
+
+@pytest.fixture(scope="session")
+def admin(engine: Engine) -> leaseq.Client:
+    """For a look at all there is."""
+    return engine.connect(engine.of_all)
+
+
+@pytest.fixture
+def queue(client: leaseq.Client, queue_name: str) -> leaseq.Queue:
+    return leaseq.Queue(client, queue_name)
+
+
+@pytest.fixture
+def timed(client: leaseq.Client, queue_name: str, clock: Clock) -> leaseq.Queue:
+    """A queue that lives by the test's clock."""
+    return leaseq.Queue(client, queue_name, clock=clock)

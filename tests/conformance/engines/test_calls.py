@@ -1,0 +1,264 @@
+"""Every public call of a queue once, in its main effect, on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from leaseq.engine.keys import SCHEMA
+from tests.conformance.engines.scene import Scene
+from tests.conftest import Clock
+
+
+@pytest.fixture
+def scene(timed: leaseq.Queue, other: leaseq.Client, clock: Clock) -> Scene:
+    timed.enqueue_many(NewItem({"n": n}, f"{n}") for n in range(4))
+    return Scene(timed, leaseq.Queue(other, timed.name, clock=clock), clock)
+
+
+def enqueue(at: Scene) -> None:
+    assert at.queue.enqueue({"n": 4}, id="4").added
+    assert not at.other.enqueue({"n": 4}, id="4").added
+    assert at.other.get("4").payload == {"n": 4}
+
+
+def enqueue_many(at: Scene) -> None:
+    assert at.other.enqueue_many([NewItem({}, "3"), {}, {}]) == leaseq.EnqueuedMany(2, 1)
+    assert at.queue.stats().inbound == 6
+
+
+def reserve(at: Scene) -> None:
+    lease = at.queue.reserve("ann")
+    assert lease is not None
+    assert (lease.id, lease.payload, lease.token, lease.attempt) == ("0", {"n": 0}, 1, 1)
+    assert at.other.reserve("ann") == lease
+    assert (at.other.reserve("bob") or lease).id == "1"
+
+
+def renew(at: Scene) -> None:
+    lease = at.take()
+    at.clock.tick(299)
+    assert at.other.renew(lease).expires_at - lease.expires_at > timedelta(seconds=298)
+
+
+def save_draft(at: Scene) -> None:
+    lease = at.take()
+    at.queue.save_draft(lease, {"typed": "ü"})
+    assert at.other.mine("ann")[0].draft == {"typed": "ü"}
+
+
+def finish(at: Scene) -> None:
+    lease = at.take()
+    done = at.queue.finish(lease, {"label": "good"}, then_reserve=True)
+    assert (done.late, done.replayed) == (False, False)
+    assert done.next is not None
+    assert done.next.id == "1"
+    assert at.other.finish(lease, {"label": "good"}).replayed
+    assert at.other.stats().finished == 1
+
+
+def undo_finish(at: Scene) -> None:
+    lease = at.take()
+    at.queue.finish(lease, {"label": "good"})
+    again = at.other.undo_finish(lease)
+    assert (again.id, again.draft, again.token > lease.token) == ("0", {"label": "good"}, True)
+    assert at.queue.stats().finished == 0
+
+
+def abandon(at: Scene) -> None:
+    at.queue.abandon(at.take(), "too hard")
+    assert at.take().id == "1"
+    assert at.other.get("0").history[0].reason == "too hard"
+
+
+def fail(at: Scene) -> None:
+    failed = at.queue.fail(at.take(), "torn")
+    assert failed.retry_at is not None
+    assert at.other.get("0").state == "scheduled"
+
+
+def mine(at: Scene) -> None:
+    lease = at.take()
+    assert at.other.mine("ann") == [lease]
+    assert at.other.mine("bob") == []
+
+
+def why_nothing(at: Scene) -> None:
+    assert at.queue.why_nothing("ann").reason is None
+    for n in range(4):
+        at.take(f"p{n}")
+    assert at.other.why_nothing("ann").reason == "held"
+
+
+def clear(at: Scene) -> None:
+    at.take()
+    at.clock.tick(301)
+    found = at.other.clear()
+    assert (found.returned, found.more) == (1, False)
+    assert at.queue.stats().counters["expired"] == 1
+
+
+def pause(at: Scene) -> None:
+    held = at.take()
+    at.queue.pause("lunch", by="meg")
+    assert at.other.reserve("bob") is None
+    assert at.other.stats().paused == "lunch"
+    assert not at.queue.finish(held, {}).late
+
+
+def resume(at: Scene) -> None:
+    at.queue.pause()
+    at.other.resume()
+    assert at.take().id == "0"
+
+
+def revive(at: Scene) -> None:
+    id = at.dead()
+    assert at.other.revive(id).state == "inbound"
+    assert at.queue.get(id).failures == 0
+
+
+def revive_all(at: Scene) -> None:
+    at.dead()
+    assert at.other.revive_all(error="torn") == 1
+    assert at.queue.stats().dead == 0
+
+
+def release(at: Scene) -> None:
+    lease = at.take()
+    assert at.other.release("0", by="meg").state == "inbound"
+    with pytest.raises(leaseq.LeaseLost):
+        at.queue.renew(lease)
+
+
+def assign(at: Scene) -> None:
+    at.queue.assign("2", "bob")
+    assert at.take("bob").id == "2"
+    assert at.other.get("2").leases[0].person == "bob"
+
+
+def remove(at: Scene) -> None:
+    at.queue.remove("2")
+    with pytest.raises(leaseq.ItemNotFound):
+        at.other.get("2")
+
+
+def adopt(at: Scene) -> None:
+    lease = at.late()
+    item = at.other.adopt("0", lease.token)
+    assert [answer.result for answer in item.answers] == [{"by": "ann"}]
+
+
+def get(at: Scene) -> None:
+    item = at.other.get("3")
+    assert (item.state, item.payload, item.attempts) == ("inbound", {"n": 3}, 0)
+
+
+def items(at: Scene) -> None:
+    assert [item.id for item in at.other.items("inbound", limit=3)] == ["0", "1", "2"]
+
+
+def page(at: Scene) -> None:
+    first = at.other.page("inbound", limit=3)
+    assert [item.id for item in at.other.page("inbound", after=first.after).items] == ["3"]
+
+
+def by_due(at: Scene) -> None:
+    for id, days in (("late", 1), ("soon", 0)):
+        at.queue.enqueue({}, id=id, due=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=days))
+    assert [item.id for item in at.other.by_due().items] == ["soon", "late"]
+
+
+def find(at: Scene) -> None:
+    at.queue.abandon(at.take(), "Too Hard")
+    where = leaseq.Filter(person="ann", outcome="abandoned", text="too hard")
+    assert [item.id for item in at.other.find("inbound", where).items] == ["0"]
+
+
+def answers(at: Scene) -> None:
+    at.queue.finish(at.take(), {"label": "good"})
+    assert [(answer.id, answer.result) for answer in at.other.answers()] == [("0", {"label": "good"})]
+
+
+def late_items(at: Scene) -> None:
+    at.late()
+    assert [item.id for item in at.other.late_items()] == ["0"]
+
+
+def stats(at: Scene) -> None:
+    at.queue.finish(at.take(), {})
+    at.take("bob")
+    found = at.other.stats()
+    assert (found.inbound, found.reserved, found.scheduled, found.finished, found.dead) == (2, 1, 0, 1, 0)
+    assert found.counters["reserved"] == 2
+
+
+def journal(at: Scene) -> None:
+    at.take()
+    what = [event.what for event in at.other.journal()]
+    assert what == ["created", *["enqueued"] * 4, "reserved"]
+    assert at.other.journal(after=at.other.journal()[-1].cursor) == []
+
+
+def latest_events(at: Scene) -> None:
+    at.take()
+    assert [event.what for event in at.other.latest_events(limit=2)] == ["reserved", "enqueued"]
+
+
+def history(at: Scene) -> None:
+    at.queue.abandon(at.take())
+    told = at.other.history("0")
+    assert [event.what for event in told.events] == ["enqueued", "reserved", "abandoned"]
+    assert told.whole
+
+
+def configure(at: Scene) -> None:
+    before = at.queue.policy
+    assert at.queue.configure(holds=2, title="Reviews – «ü»").holds == 2
+    with pytest.raises(leaseq.PolicyChanged):
+        at.other.configure(holds=3, expected=before)
+    with pytest.raises(leaseq.Invalid, match="holds"):
+        at.other.configure(holds=0)
+    assert at.other.policy.holds == 2
+
+
+def policy(at: Scene) -> None:
+    assert at.other.policy == leaseq.Policy()
+
+
+def find_policy(at: Scene) -> None:
+    assert at.other.find_policy() == leaseq.Policy()
+    assert leaseq.Queue(at.other._client, "no-such").find_policy() is None
+
+
+def exists(at: Scene) -> None:
+    assert at.other.exists()
+    assert at.queue.name in leaseq.queues(at.other._client)
+
+
+def schema(at: Scene) -> None:
+    assert at.other.schema == SCHEMA
+
+
+CALLS: dict[str, Callable[[Scene], None]] = {
+    call.__name__: call
+    for call in (
+        *(enqueue, enqueue_many, reserve, renew, save_draft, finish, undo_finish, abandon, fail, mine),
+        *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
+        *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),
+        *(find_policy, exists, schema),
+    )
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_each_call(scene: Scene, call: str) -> None:
+    CALLS[call](scene)
+
+
+def test_none_is_missing() -> None:
+    assert set(CALLS) == {name for name in dir(leaseq.Queue) if not name.startswith("_")}

@@ -1,0 +1,176 @@
+"""The eleven guarantees on every engine. tests/engine attacks each with many more, on one."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock
+from tests.support.booting import Engine
+
+Take = Callable[[str], leaseq.Lease]
+MOST_COMMANDS = 1_500  # of one script; each takes about a microsecond
+
+
+def test_1_conservation(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+    timed.configure(retry_seconds=5, max_attempts=2)
+    timed.enqueue_many(NewItem({}, f"{n:02}", priority=(1, 100, 200)[n % 3]) for n in range(12))
+    for n, move in enumerate((timed.abandon, timed.fail, lambda lease: timed.finish(lease, {}), None) * 3):
+        lease = take(f"p{n}")
+        if move:
+            move(lease)
+        clock.tick(60)
+    clock.tick(301)
+    timed.clear()
+    states = [item.id for state in leaseq.STATES for item in timed.items(state)]
+    assert sorted(states) == [f"{n:02}" for n in range(12)]
+
+
+def test_2_one_holder(engine: Engine, queue: leaseq.Queue) -> None:
+    queue.enqueue_many(NewItem({}, str(n)) for n in range(60))
+    taken: list[str] = []
+    start = threading.Barrier(4)
+
+    def work(person: str) -> None:
+        mine = leaseq.Queue(leaseq.connect(engine.url), queue.name)
+        start.wait()
+        lease = mine.reserve(person)
+        while lease is not None:
+            taken.append(lease.id)
+            lease = mine.finish(lease, {}, then_reserve=True).next
+        mine._client.close()
+
+    threads = [threading.Thread(target=work, args=(f"p{n}",)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert Counter(taken) == dict.fromkeys(map(str, range(60)), 1)
+
+
+def test_3_fencing(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.enqueue({}, id="one")
+    old = take("ann")
+    clock.tick(301)
+    new = take("bob")
+    assert new.token > old.token
+    for move in (timed.renew, timed.abandon, timed.fail):
+        with pytest.raises(leaseq.LeaseLost):
+            move(old)
+        with pytest.raises(leaseq.LeaseLost):
+            move(id="one", token=new.token, person="ann")
+    assert timed.mine("bob") == [new]
+
+
+def test_4_return(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.enqueue_many([{}] * 20)
+    for n in range(20):
+        take(f"gone {n}")
+    assert timed.reserve("ann") is None
+    clock.tick(301)
+    assert len({take(f"here {n}").id for n in range(20)}) == 20
+
+
+def test_5_order(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    for n in range(6):
+        timed.enqueue({}, id=str(n))
+        clock.tick(-50)
+    timed.enqueue({}, id="urgent", priority=1)
+    timed.release(take("ann").id)
+    assert [take(f"p{n}").id for n in range(7)] == ["urgent", "0", "1", "2", "3", "4", "5"]
+
+
+def test_6_no_answer_lost(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.enqueue({}, id="one")
+    first = take("ann")
+    timed.save_draft(first, {"typed": "half"})
+    clock.tick(301)
+    timed.clear()
+    second = take("bob")
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        timed.finish(first, {"by": "ann"})
+    assert lost.value.answer_kept
+    clock.tick(301)
+    assert timed.finish(second, {"by": "bob"}).late
+    assert [answer.result["by"] for answer in timed.answers(with_late=True)] == ["bob", "ann"]
+
+
+def test_7_idempotence(timed: leaseq.Queue, take: Take) -> None:
+    assert [timed.enqueue({}, id="one").added for _ in range(2)] == [True, False]
+    lease = take("ann")
+    assert take("ann") == lease
+    assert [timed.finish(lease, {}).replayed for _ in range(2)] == [False, True]
+    counters = timed.stats().counters
+    assert (counters["enqueued"], counters["reserved"], counters["finished"]) == (1, 1, 1)
+
+
+def test_8_server_time(engine: Engine, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("time.time", lambda: 5.0)
+        queue.enqueue({})
+        lease = queue.reserve("ann")
+    assert lease is not None
+    seconds, _ = engine.primaries[0].time()
+    assert abs(lease.reserved_at.timestamp() - seconds) < 60
+
+
+def commands(engine: Engine, call: Callable[[], object]) -> tuple[int, int]:
+    """How many commands the primaries ran for a call, and how many scripts."""
+    for node in engine.primaries:
+        node.config_resetstat()
+    call()
+    ran = Counter[str]()
+    for node in engine.primaries:
+        for name, figures in node.info("commandstats").items():
+            ran[name.removeprefix("cmdstat_")] += figures["calls"]
+    data = sum(n for name, n in ran.items() if name[0] in "hzx" or name in ("time", "del", "exists"))
+    return data - ran["hello"], ran["evalsha"]
+
+
+def test_9_bounded_scripts(engine: Engine, timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(max_attempts=100)
+    timed.enqueue_many([{}] * 300)
+    for n in range(300):
+        timed.reserve(f"p{n}")
+    clock.tick(301)
+    for call in (lambda: timed.reserve("ann"), lambda: timed.clear(limit=1_000), timed.stats):
+        ran, scripts = commands(engine, call)
+        assert ran <= MOST_COMMANDS * scripts
+    assert timed.stats().inbound == 299
+
+
+def test_10_flat_cost(engine: Engine, timed: leaseq.Queue) -> None:
+    def day() -> None:
+        lease = timed.reserve("ann")
+        assert lease is not None
+        following = timed.finish(timed.renew(lease), {}, then_reserve=True).next
+        assert following is not None
+        timed.finish(following, {})
+        timed.clear()
+
+    timed.enqueue_many([{}] * 10)
+    day()
+    few = commands(engine, day)[0]
+    timed.enqueue_many([{}] * 3_000)
+    assert abs(commands(engine, day)[0] - few) <= 3, "but for a look at the policy now and then"
+
+
+def test_11_clear_errors(queue: leaseq.Queue) -> None:
+    queue.enqueue({}, id="one")
+    before = queue.journal()
+    for field, call in {
+        "id": lambda: queue.enqueue({}, id=""),
+        "priority": lambda: queue.enqueue({}, priority=-1),
+        "person": lambda: queue.reserve("a" * 65),
+        "payload": lambda: queue.enqueue("x" * 262_144),
+        "limit": lambda: queue.items("dead", limit=0),
+    }.items():
+        with pytest.raises(leaseq.Invalid) as refused:
+            call()
+        assert (refused.value.field, bool(refused.value.limit)) == (field, True)
+    assert queue.journal() == before

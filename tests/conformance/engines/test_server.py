@@ -1,0 +1,141 @@
+"""What the library asks of a server besides moves: to wake people, to confirm, and to have the scripts."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import leaseq
+from leaseq.engine.keys import SCHEMA, Keys
+from tests.conformance.engines.scene import Scene
+from tests.conformance.engines.test_calls import CALLS
+from tests.conftest import Clock, Server
+from tests.faults.judge import judged
+from tests.faults.people import RULES, crowd
+from tests.support.booting import Engine
+from tests.support.patience import eventually
+
+
+def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) -> None:
+    """By another program, whichever node it speaks to."""
+    queue.configure()
+    people = ["ann", "bob", "cyd"]
+    with ThreadPoolExecutor() as pool:
+        waiting = []
+        for number, person in enumerate(people):
+            waiting.append(pool.submit(queue.reserve, person, wait=30))
+            eventually(lambda so_far=number + 1: queue.stats().waiting == so_far)
+        for number, future in enumerate(waiting):
+            leaseq.Queue(other, queue.name).enqueue({}, id=str(number))
+            lease = future.result(30)
+            assert lease is not None
+            assert (lease.id, lease.person) == (str(number), people[number])
+    assert queue.stats().waiting == 0
+
+
+def set_files(engine: Engine, **values: str) -> None:
+    for node in engine.primaries:
+        for name, value in values.items():
+            node.config_set(name, value)
+
+
+def a_day(queue: leaseq.Queue) -> None:
+    queue.enqueue_many([{}] * 3)
+    lease = queue.reserve("ann")
+    assert lease is not None
+    queue.save_draft(lease, {})
+    following = queue.finish(lease, {}, then_reserve=True).next
+    assert following is not None
+    queue.abandon(following)
+    assert queue.stats().finished == 1
+
+
+def ran(engine: Engine, command: str) -> int:
+    found = [node.info("commandstats").get(f"cmdstat_{command}", {"calls": 0}) for node in engine.primaries]
+    return sum(one["calls"] for one in found)
+
+
+def looking(engine: Engine, queue: leaseq.Queue) -> leaseq.Queue:
+    """The queue as somebody has it who may look at the server's settings, as `fsync` needs of who sets it."""
+    return leaseq.Queue(engine.connect(engine.of_all), queue.name)
+
+
+@pytest.mark.parametrize("durable", ["fsync", "replica"])
+def test_durable_where_it_can_be_had_and_else_refused(
+    engine: Engine, queue: leaseq.Queue, durable: str
+) -> None:
+    queue.configure(title="before")
+    boss = looking(engine, queue)
+    before = {name: engine.primaries[0].config_get(name)[name] for name in ("appendonly", "appendfsync")}
+    set_files(engine, appendonly="yes", appendfsync="always")
+    try:
+        if not getattr(engine, durable):
+            with pytest.raises(leaseq.Invalid) as refused:
+                boss.configure(durable=durable, title="after")
+            assert refused.value.field == "durable"
+            assert (
+                "Valkey, or Redis 7.2" if durable == "fsync" else "a connected replica"
+            ) in refused.value.limit
+            assert (queue.policy.durable, queue.policy.title) == ("server", "before")
+            return
+        boss.configure(durable=durable)
+        assert queue.policy.durable == durable
+        command = {"fsync": "waitaof", "replica": "wait"}[durable]
+        counted = ran(engine, command)
+        a_day(queue)
+        assert ran(engine, command) - counted >= 5, "each move waits"
+    finally:
+        set_files(engine, **before)
+
+
+def test_fsync_is_refused_without_a_file(engine: Engine, queue: leaseq.Queue) -> None:
+    before = engine.primaries[0].config_get("appendonly")["appendonly"]
+    set_files(engine, appendonly="no")
+    try:
+        with pytest.raises(leaseq.Invalid, match="append-only file"):
+            looking(engine, queue).configure(durable="fsync")
+    finally:
+        set_files(engine, appendonly=before)
+
+
+def test_scripts_that_were_forgotten_are_loaded_again(
+    engine: Engine, timed: leaseq.Queue, other: leaseq.Client, clock: Clock
+) -> None:
+    """At every call: the answer is as if nothing had been."""
+    for name, call in CALLS.items():
+        queue = leaseq.Queue(timed._client, f"{timed.name}.{name}", clock=clock)
+        queue.enqueue_many(leaseq.NewItem({"n": n}, f"{n}") for n in range(4))
+        for node in engine.primaries:
+            node.script_flush()
+        call(Scene(queue, leaseq.Queue(other, queue.name, clock=clock), clock))
+
+
+def test_links_that_broke_are_made_again(engine: Engine, queue: leaseq.Queue) -> None:
+    queue.enqueue_many([{}] * 3)
+    lease = queue.reserve("ann")
+    for n in range(3):
+        for node in engine.primaries:
+            node.client_kill_filter(_type="normal", skipme=True)
+        assert lease is not None
+        done = queue.finish(lease, {"n": n}, then_reserve=True)
+        assert not done.replayed
+        lease = done.next
+    assert [answer.result for answer in queue.answers()] == [{"n": n} for n in range(3)]
+
+
+def test_a_newer_schema_is_refused(engine: Engine, queue: leaseq.Queue) -> None:
+    queue.enqueue({})
+    server, ledger = Server(engine.url, queue._client).redis, Keys(queue.name).ledger
+    status = server.hget(ledger, "status")
+    assert status is not None
+    server.hset(ledger, "status", f"v{SCHEMA + 1} {status.decode()}")
+    with pytest.raises(leaseq.ServerRefused, match=f"schema {SCHEMA + 1}"):
+        queue.reserve("ann")
+
+
+def test_a_crowd_at_work(engine: Engine, queue_name: str, seed: int) -> None:
+    with crowd(engine.url, queue_name, seed, people=4, items=40) as people:
+        people.done()
+        found = judged(people.history, RULES, people.queue)
+    assert not found, "\n".join(map(str, found))

@@ -1,0 +1,115 @@
+"""A cluster of three primaries with replicas, whose nodes fail and whose slots are moved."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import redis
+
+from tests.conformance.topology.nodes import Node
+from tests.conformance.topology.servers import PRIMARIES, QUICK, SLOTS
+from tests.support.patience import eventually
+
+_OPTIONS = ("--cluster-enabled", "yes", *QUICK)
+
+
+class Replicated:
+    """``replicas``: of each primary. ``node_timeout``: seconds until a silent node is taken to be gone."""
+
+    def __init__(self, stack: ExitStack, replicas: int, node_timeout: float) -> None:
+        self._replicas = replicas
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
+        options = (*_OPTIONS, "--cluster-node-timeout", str(int(node_timeout * 1000)))
+        self.nodes = [
+            stack.enter_context(Node(folder / f"node-{n}", *options))
+            for n in range((1 + replicas) * PRIMARIES)
+        ]
+        for number, node in enumerate(self.nodes):
+            (node.folder / "nodes.conf").write_text(self._configuration(number))
+        for node in self.nodes:
+            node.start()
+        self.url = f"redis+cluster://127.0.0.1:{self.nodes[0].port}"
+        self.whole()
+
+    def _configuration(self, myself: int) -> str:
+        """What the nodes would tell each other within some seconds."""
+        lines = []
+        for number, node in enumerate(self.nodes):
+            place = number % PRIMARIES
+            whose = f"slave {_id(place)}" if number >= PRIMARIES else "master -"
+            what = f"myself,{whose}" if number == myself else whose
+            first, last = place * SLOTS // PRIMARIES, (place + 1) * SLOTS // PRIMARIES - 1
+            slots = f" {first}-{last}" if number < PRIMARIES else ""
+            where = f"127.0.0.1:{node.port}@{node.port + 10_000}"
+            lines.append(f"{_id(number)} {where} {what} 0 0 {place + 1} connected{slots}")
+        return "\n".join([*lines, f"vars currentEpoch {PRIMARIES} lastVoteEpoch 0", ""])
+
+    def owner(self, slot: int, *, than: Node | None = None) -> Node:
+        """The primary that has this slot, as all that run say; ``than`` is not asked."""
+        said = {_owner(node.client, slot) for node in self.nodes if node is not than}
+        if len(said) != 1:
+            raise redis.ConnectionError("they don't agree yet")
+        port = said.pop()
+        return next(node for node in self.nodes if node.port == port)
+
+    def others(self, slot: int) -> list[Node]:
+        """The primaries that don't have this slot."""
+        primaries = [node for node in self.nodes if node.client.info("replication")["role"] == "master"]
+        return [node for node in primaries if node is not self.owner(slot)]
+
+    def id(self, node: Node) -> str:
+        return _id(self.nodes.index(node))
+
+    def replaced(self, slot: int, primary: Node) -> None:
+        """Return when another node has the slot of one that is gone."""
+        eventually(lambda: self.owner(slot, than=primary) is not primary)
+
+    def whole(self) -> None:
+        """Return when all agree, and each primary has its replicas."""
+        eventually(self._is_whole)
+
+    def _is_whole(self) -> bool:
+        for node in self.nodes:
+            info = node.client.execute_command("CLUSTER INFO")
+            found: dict[str, Any] = node.client.info("replication")
+            if info["cluster_state"] != "ok" or int(info["cluster_slots_ok"]) != SLOTS:
+                return False
+            primary = found["role"] == "master"
+            if (
+                primary != (found["connected_slaves"] == self._replicas)
+                or found.get("master_link_status", "up") != "up"
+            ):
+                return False
+        seen = [_known(node.client) for node in self.nodes]
+        return all(one == seen[0] and "fail" not in str(one) for one in seen)
+
+
+def _id(number: int) -> str:
+    return f"{number + 1:040x}"
+
+
+def _nodes(node: redis.Redis) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = node.execute_command("CLUSTER NODES")
+    return found
+
+
+def _known(node: redis.Redis) -> list[tuple[str, str]]:
+    """Each node's part, without which one was asked."""
+    return sorted((where, what["flags"].removeprefix("myself,")) for where, what in _nodes(node).items())
+
+
+def _owner(node: redis.Redis, slot: int) -> int:
+    for first, last, (_, port, *_), *_ in node.execute_command("CLUSTER SLOTS", keys_only=False):
+        if first <= slot <= last:
+            return int(port)
+    raise redis.ConnectionError(f"nobody has slot {slot}")
+
+
+@contextmanager
+def replicated(*, replicas: int, node_timeout: float) -> Iterator[Replicated]:
+    with ExitStack() as stack:
+        yield Replicated(stack, replicas, node_timeout)

@@ -1,0 +1,33 @@
+"""What servers wrote into their logs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from tests.conformance.topology.nodes import Node
+
+_LINE = re.compile(r"\d+:\w (\d+ \w+ \d+ [\d:.]+) \S (.*)")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line of a log. ``at`` is of this machine's wall clock."""
+
+    at: float
+    by: str
+    what: str
+
+
+def said(nodes: Iterable[Node], since: float) -> list[Said]:
+    """All that these servers said since then, in order."""
+    found: list[Said] = []
+    for node in nodes:
+        for line in (node.folder / "log").read_text(errors="replace").splitlines():
+            if match := _LINE.fullmatch(line):
+                at = datetime.strptime(match[1], "%d %b %Y %H:%M:%S.%f").astimezone().timestamp()
+                if at >= since - 0.001:  # they write milliseconds
+                    found.append(Said(at, node.folder.name, match[2]))
+    return sorted(found, key=lambda one: one.at)

@@ -1,0 +1,101 @@
+"""What was acknowledged under ``durable="replica"`` is there after a replica took the primary's place."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import pytest
+from redis.crc import key_slot
+
+import leaseq
+from tests.conformance.topology.replicated import replicated
+from tests.conformance.topology.servers import port_of, primary_and_replicas, service_url, watching
+from tests.support.patience import PATIENCE, eventually, patiently
+
+ITEMS = 20
+
+
+class Service:
+    """A primary with two replicas, watched by a sentinel that fails over when it is told to."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.primary, *_ = stack.enter_context(primary_and_replicas(2))
+        self._watcher = stack.enter_context(watching(self.primary))
+        eventually(lambda: len(self._watcher.execute_command("SENTINEL", "REPLICAS", "mymaster")) == 2)
+        self.url = f"{service_url(self._watcher)}?socket_timeout=1"
+        self.process = int(self.primary.info("server")["process_id"])
+
+    def fail_over(self) -> None:
+        eventually(lambda: bool(self._watcher.execute_command("SENTINEL", "FAILOVER", "mymaster")))
+        eventually(lambda: self._port() != port_of(self.primary))
+
+    def _port(self) -> int:
+        """Of the primary, as whoever connects is told."""
+        return int(self._watcher.sentinel_masters()["mymaster"]["port"])
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with ExitStack() as stack:
+        yield Service(stack)
+
+
+@pytest.mark.parametrize("stopped", [True, False], ids=["a primary that hangs", "a primary cut off"])
+def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bool) -> None:
+    """One that is cut off still answers whoever is connected to it, and nobody else has what it takes."""
+    client = leaseq.connect(service.url)
+    queue = leaseq.Queue(client, "reviews")
+    queue.configure(durable="replica")
+    queue.enqueue_many(leaseq.NewItem({}, id=f"{n:02}") for n in range(ITEMS))
+    lease = queue.reserve("ann")
+    tokens: list[int] = []
+    while lease is not None:
+        held = lease
+        tokens.append(held.token)
+        if len(tokens) == ITEMS // 2:
+            if stopped:
+                os.kill(service.process, signal.SIGSTOP)
+            service.fail_over()
+            if not stopped:
+                eventually(lambda: service.primary.info("replication")["connected_slaves"] == 0)
+        lease = patiently(lambda held=held: queue.finish(held, held.token, then_reserve=True)).next
+    assert tokens == list(range(1, ITEMS + 1))
+    client.close()
+    other = leaseq.connect(service.url)  # finds the new primary
+    assert [answer.result for answer in leaseq.Queue(other, "reviews").answers()] == tokens
+    other.close()
+
+
+def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Service) -> None:
+    """Long before its timeout is over."""
+    client = leaseq.connect(service.url.replace("timeout=1", f"timeout={2 * PATIENCE}"))
+    queue = leaseq.Queue(client, "reviews")
+    queue.configure(durable="replica")
+    queue.enqueue({}, id="a")
+    with ThreadPoolExecutor() as pool:
+        os.kill(service.process, signal.SIGSTOP)
+        reserving = pool.submit(queue.reserve, "ann")
+        service.fail_over()
+        lease = reserving.result(PATIENCE)
+    assert lease is not None
+    assert lease.id == "a"
+    client.close()
+
+
+def test_a_call_that_a_node_does_not_answer_goes_on_with_the_next_of_its_slot() -> None:
+    with replicated(replicas=1, node_timeout=60) as cluster, ThreadPoolExecutor() as pool:
+        client = leaseq.connect(f"{cluster.url}?socket_timeout={2 * PATIENCE}")
+        queue = leaseq.Queue(client, "reviews")
+        queue.configure(durable="replica")
+        queue.enqueue({}, id="a")
+        primary = cluster.owner(key_slot(b"reviews"))
+        replicas = {node.client.info("replication").get("master_port"): node for node in cluster.nodes}
+        primary.freeze()
+        looking = pool.submit(queue.stats)
+        replicas[primary.port].client.execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
+        assert looking.result(PATIENCE).inbound == 1
+        client.close()

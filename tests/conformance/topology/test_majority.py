@@ -1,0 +1,127 @@
+"""``durable="majority"`` waits for more than half of the replicas that the topology has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import pytest
+import redis
+from redis.crc import key_slot
+
+import leaseq
+from leaseq.engine import commands
+from tests.conformance.topology.nodes import Node
+from tests.conformance.topology.replicated import replicated
+from tests.conformance.topology.servers import port_of, primary_and_replicas, service_url, watching
+from tests.support.patience import eventually
+
+NAME = "reviews"
+
+
+class Service(NamedTuple):
+    """A primary with two replicas, and the URLs by a sentinel and without one."""
+
+    primary: redis.Redis
+    replicas: list[redis.Redis]
+    url: str
+
+    @property
+    def direct(self) -> str:
+        return f"redis://127.0.0.1:{port_of(self.primary)}/0"
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with ExitStack() as stack:
+        primary, *replicas = stack.enter_context(primary_and_replicas(2))
+        watcher = stack.enter_context(watching(primary))
+        eventually(lambda: len(watcher.execute_command("SENTINEL", "REPLICAS", "mymaster")) == 2)
+        yield Service(primary, replicas, service_url(watcher))
+
+
+def cut_off(service: Service) -> None:
+    """The primary and one replica see each other, and not the third node."""
+    service.replicas[0].replicaof("NO", "ONE")
+    eventually(lambda: service.primary.info("replication")["connected_slaves"] == 1)
+
+
+def test_a_primary_cut_off_with_one_of_two_replicas_acknowledges_nothing(service: Service) -> None:
+    client = leaseq.connect(service.url)
+    queue, one_will_do = leaseq.Queue(client, NAME), leaseq.Queue(client, "one")
+    assert queue.configure(durable="majority").durable == "majority"
+    one_will_do.configure(durable="replica")
+    assert queue.enqueue({}, id="before").added
+    cut_off(service)
+    assert one_will_do.enqueue({}).added
+    with pytest.raises(leaseq.ServerUnavailable, match="2 of its replicas did not confirm") as refused:
+        queue.enqueue({}, id="meanwhile")
+    assert refused.value.taken
+    service.replicas[0].replicaof("127.0.0.1", str(port_of(service.primary)))
+    eventually(lambda: service.primary.info("replication")["connected_slaves"] == 2)
+    assert not queue.enqueue({}, id="meanwhile").added  # it was taken, and both have it now
+    client.close()
+
+
+def test_it_is_refused_where_too_few_answer(service: Service) -> None:
+    cut_off(service)
+    client = leaseq.connect(service.url)
+    with pytest.raises(leaseq.Invalid, match="needs 2 connected replicas; this server has 2, of which 1 ans"):
+        leaseq.Queue(client, NAME).configure(durable="majority")
+    client.close()
+
+
+def test_without_sentinels_the_connected_ones_count(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
+    client = leaseq.connect(service.direct)
+    queue = leaseq.Queue(client, NAME)
+    queue.configure(durable="majority")
+    service.primary.config_resetstat()
+    queue.enqueue({})
+    assert "WAIT\r\n$1\r\n2" in _last_wait(client, queue)
+    for replica in service.replicas:
+        replica.replicaof("NO", "ONE")
+    eventually(lambda: service.primary.info("replication")["connected_slaves"] == 0)
+    with pytest.raises(leaseq.ServerUnavailable, match="a replica did not confirm"):
+        queue.enqueue({})
+    with pytest.raises(leaseq.Invalid, match="needs 1 connected replica; this server has 0"):
+        leaseq.Queue(client, "other").configure(durable="majority")
+    client.close()
+
+
+def _last_wait(client: leaseq.Client, queue: leaseq.Queue) -> str:
+    wait = queue._commands.confirm()
+    assert wait is not None
+    return wait.packed()[1].decode()
+
+
+def test_a_user_who_may_not_count_the_replicas_is_told_what_is_missing(service: Service) -> None:
+    service.primary.execute_command("ACL", "SETUSER", "low", "on", ">pw", "~*", "&*", "+@all", "-info")
+    client = leaseq.connect(service.direct.replace("//", "//low:pw@"))
+    with pytest.raises(leaseq.Invalid, match=r"add the ACL rule \+info, or give a URL of Sentinel"):
+        leaseq.Queue(client, NAME).configure(durable="majority")
+    client.close()
+
+
+def test_in_a_cluster_the_replicas_of_the_slot_count() -> None:
+    with replicated(replicas=2, node_timeout=60) as cluster:
+        client = leaseq.connect(cluster.url)
+        queue = leaseq.Queue(client, NAME)
+        # A node counts a replica once that has told it how far it is.
+        eventually(lambda: client.replicas(f"{{{NAME}}}") == 2)
+        queue.configure(durable="majority")
+        assert queue.enqueue({}).added
+        port = cluster.owner(key_slot(NAME.encode())).port
+        following = (node for node in cluster.nodes if _primary_of(node) == port)
+        next(following).freeze()
+        with pytest.raises(leaseq.ServerUnavailable, match="2 of its replicas did not confirm"):
+            queue.enqueue({})
+        client.close()
+
+
+def _primary_of(node: Node) -> int | None:
+    port = node.client.info("replication").get("master_port")
+    return int(port) if port else None

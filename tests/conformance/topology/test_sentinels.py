@@ -1,0 +1,66 @@
+"""Who is asked where the primary is, while one of the sentinels hangs."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+
+import pytest
+
+import leaseq
+from tests.conformance.topology.servers import primary_and_replicas, service_url, watching
+
+THREADS = 8
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """Takes every connection and answers none."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        yield found
+
+
+@pytest.fixture
+def sentinels(silent: socket.socket) -> Iterator[str]:
+    """Where the silent one and two more are."""
+    with ExitStack() as stack:
+        primary, *_ = stack.enter_context(primary_and_replicas(1))
+        first, second = (stack.enter_context(watching(primary)) for _ in range(2))
+        where, _, service = service_url(first).rpartition("/")[0].rpartition("/")
+        other = service_url(second).partition("://")[2].partition("/")[0]
+        hangs = f"127.0.0.1:{silent.getsockname()[1]}"
+        yield f"{where.replace('://', f'://{hangs},')},{other}/{service}/0?socket_timeout=1"
+
+
+def test_none_is_lost_by_threads_that_ask_at_once(sentinels: str) -> None:
+    client = leaseq.connect(sentinels)
+    manager = client.redis.connection_pool.sentinel_manager  # type: ignore[union-attr]
+    before = set(manager.sentinels)
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = set(pool.map(manager.discover_master, ["mymaster"] * THREADS))
+    assert len(found) == 1
+    assert len(before) == 3
+    assert set(manager.sentinels) == before
+    client.close()
+
+
+def test_one_that_hangs_is_asked_last(sentinels: str, silent: socket.socket) -> None:
+    client = leaseq.connect(sentinels)
+    manager = client.redis.connection_pool.sentinel_manager  # type: ignore[union-attr]
+    for _ in range(20):
+        manager.discover_master("mymaster")
+    assert taken(silent) <= 1, "none where chance never asked it"
+    client.close()
+
+
+def taken(server: socket.socket) -> int:
+    """How many connections it has."""
+    server.setblocking(False)
+    count = 0
+    with suppress(BlockingIOError):
+        while True:
+            server.accept()[0].close()
+            count += 1
+    return count

@@ -1,0 +1,127 @@
+"""A queue's slot is moved to another node of its cluster, key by key: no script runs on a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pytest
+import redis
+from redis.crc import key_slot
+
+import leaseq
+from tests.conformance.topology.servers import cluster, port_of, running
+from tests.support.patience import eventually
+
+
+@dataclass
+class Move:
+    """Of a queue's slot, from one node to another."""
+
+    queue: leaseq.Queue
+    slot: int
+    source: redis.Redis
+    target: redis.Redis
+
+    def begin(self) -> None:
+        self.target.execute_command("CLUSTER", "SETSLOT", self.slot, "IMPORTING", _id(self.source))
+        self.source.execute_command("CLUSTER", "SETSLOT", self.slot, "MIGRATING", _id(self.target))
+
+    def left(self) -> list[bytes]:
+        return self._keys(self.source)
+
+    def key(self, key: bytes) -> None:
+        self.source.execute_command("MIGRATE", "127.0.0.1", port_of(self.target), key, 0, 5_000)
+
+    def end(self) -> None:
+        for node in (self.target, self.source):
+            node.execute_command("CLUSTER", "SETSLOT", self.slot, "NODE", _id(self.target))
+
+    def everything(self) -> dict[bytes, bytes]:
+        return {key: _dump(node, key) for node in (self.source, self.target) for key in self._keys(node)}
+
+    def _keys(self, node: redis.Redis) -> list[bytes]:
+        found: list[bytes] = node.execute_command("CLUSTER", "GETKEYSINSLOT", self.slot, 100)
+        return found
+
+
+def _id(node: redis.Redis) -> str:
+    return str(node.execute_command("CLUSTER MYID").decode())
+
+
+def _knows(node: redis.Redis, id: str) -> bool:
+    return any(one["node_id"] == id for one in node.execute_command("CLUSTER NODES").values())
+
+
+def _dump(node: redis.Redis, key: bytes) -> bytes:
+    node.execute_command("ASKING")  # where its slot is still to come
+    dumped: bytes = node.dump(key)
+    return dumped
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[tuple[leaseq.Client, redis.Redis]]:
+    """A client of a cluster, and a node that joined without slots, so that the client doesn't know it."""
+    with cluster() as url, running("--cluster-enabled", "yes", "--save", "") as new:
+        client = leaseq.connect(url)
+        assert isinstance(client.redis, redis.RedisCluster)
+        for node in client.redis.get_primaries():
+            new.execute_command("CLUSTER", "MEET", "127.0.0.1", node.port)
+        for node in client.redis.get_primaries():
+            known = redis.Redis(port=int(node.port))
+            eventually(lambda known=known: _knows(known, _id(new)) and _knows(new, _id(known)))
+            known.close()
+        eventually(lambda: new.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
+        yield client, new
+        client.close()
+
+
+@pytest.fixture
+def move(nodes: tuple[leaseq.Client, redis.Redis], queue_name: str) -> Iterator[Move]:
+    client, new = nodes
+    assert isinstance(client.redis, redis.RedisCluster)
+    slot = key_slot(queue_name.encode())
+    source = redis.Redis(port=int(client.redis.nodes_manager.get_node_from_slot(slot).port))
+    yield Move(leaseq.Queue(client, queue_name), slot, source, new)
+    source.close()
+
+
+def test_no_move_is_half_done(move: Move, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The only lease ends and another begins: within one script its key goes and comes back."""
+    queue = move.queue
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "abc")
+    queue.finish(queue.reserve("bob"), {})  # so that none of the keys of a finish is missing
+    lease = queue.reserve("ann")
+    assert lease is not None
+    move.begin()
+    before = move.everything()
+    monkeypatch.setattr("leaseq.engine.transport._ON_ITS_WAY", 0.05)
+    while True:
+        with pytest.raises(leaseq.ServerUnavailable):
+            queue.finish(lease, {}, then_reserve=True)
+        with pytest.raises(leaseq.ServerUnavailable):
+            queue.enqueue({}, id="d", requires=["fr"])
+        assert move.everything() == before
+        if not (left := move.left()):
+            break
+        move.key(left[0])
+    move.end()
+    following = queue.finish(lease, {}, then_reserve=True).next
+    assert following is not None
+    assert following.id == "c"
+    assert [queue.get(id).state for id in "abc"] == ["finished", "finished", "reserved"]
+
+
+def test_a_move_waits_for_a_slot_that_is_on_its_way(move: Move) -> None:
+    with ThreadPoolExecutor() as pool:
+        move.queue.enqueue({}, id="a")
+        move.begin()
+        reserving = pool.submit(move.queue.reserve, "ann")
+        for key in move.left():
+            move.key(key)
+        move.end()
+        lease = reserving.result(30)
+        assert lease is not None
+        assert move.queue.finish(lease, {}).replayed is False
+        assert move.left() == []

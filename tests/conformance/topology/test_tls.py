@@ -1,0 +1,88 @@
+"""The same calls with TLS on the way, to a server and to one that a sentinel watches: Debian's Redis can."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import redis
+
+import leaseq
+from leaseq.doctor import examine
+from tests.support.patience import eventually
+from tests.support.ports import free_port
+
+REDIS = shutil.which("redis-server")
+WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")
+pytestmark = [
+    pytest.mark.skipif(not REDIS, reason="platform: there is no redis-server on the PATH"),
+    pytest.mark.skipif(not shutil.which("openssl"), reason="platform: there is no openssl on the PATH"),
+]
+
+
+@dataclass
+class Secured:
+    """A server, a sentinel that watches it, and whom to trust; neither has a port without TLS."""
+
+    server: int
+    sentinel: int
+    trusted: Path
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[Secured]:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
+        certificate, key = _certificate(folder)
+        server, sentinel = free_port(), free_port()
+        tls = ("--port", "0", "--tls-cert-file", certificate, "--tls-key-file", key)
+        tls += ("--tls-ca-cert-file", certificate, "--tls-auth-clients", "no", "--tls-replication", "yes")
+        file = folder / "sentinel.conf"
+        file.write_text(f"sentinel monitor mymaster 127.0.0.1 {server} 1\n")
+        for port, more in ((server, WELL), (sentinel, (str(file), "--sentinel"))):
+            place = ("--tls-port", str(port), "--bind", "127.0.0.1", "--dir", str(folder))
+            command = [str(REDIS), *more, *tls, *place]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            client = redis.Redis(host="127.0.0.1", port=port, ssl=True, ssl_ca_certs=certificate)
+            stack.callback(client.close)
+            eventually(client.ping)
+        yield Secured(server, sentinel, Path(certificate))
+
+
+def _certificate(folder: Path) -> tuple[str, str]:
+    certificate, key = folder / "server.crt", folder / "server.key"
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=leaseq -addext subjectAltName=IP:127.0.0.1"
+    command = ["openssl", *words.split(), "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    return str(certificate), str(key)
+
+
+@pytest.mark.parametrize("kind", ["server", "sentinel"])
+def test_work_and_the_doctor(secured: Secured, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = f"127.0.0.1:{getattr(secured, kind)}"
+    url = f"rediss://{where}/0" if kind == "server" else f"rediss+sentinel://{where}/mymaster/0"
+    client = leaseq.connect(f"{url}?ssl_ca_certs={secured.trusted}")
+    queue = leaseq.Queue(client, f"over-tls-{kind}")
+    queue.enqueue({"n": 1})
+    assert queue.finish(queue.reserve("ann"), {}).replayed is False
+    monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
+    said = {one.check for one in examine(client).findings}
+    assert "no-tls" not in said
+    assert ("no-replica" in said) is (kind == "sentinel")
+    client.close()
+
+
+@pytest.mark.parametrize("kind", ["server", "sentinel"])
+def test_a_server_that_nobody_vouches_for(secured: Secured, kind: str) -> None:
+    where = f"127.0.0.1:{getattr(secured, kind)}"
+    url = f"rediss://{where}/0" if kind == "server" else f"rediss+sentinel://{where}/mymaster/0"
+    with pytest.raises(leaseq.ServerUnavailable):
+        leaseq.connect(url).ping()

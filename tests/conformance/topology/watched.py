@@ -1,0 +1,147 @@
+"""A service of three data nodes that three sentinels watch, and that loses its primary again and again."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import redis
+
+from tests.conformance.topology.nodes import Node
+from tests.conformance.topology.said import said
+from tests.conformance.topology.servers import QUICK
+from tests.conformance.topology.split import Splitter
+from tests.support.patience import eventually
+
+NAME = "mymaster"
+# Seconds. A sentinel connects anew once a second at most: with one second, it may take the primary that was
+# just promoted for gone, before it ever spoke to it, and replace it by one that nobody follows.
+DOWN_AFTER = 2.0
+_LATER = 0.2  # on the second sentinel, twice on the third: who begin at once may each vote for themselves
+FAILOVER_TIMEOUT = 2.0  # twice this is how long the sentinels wait before they replace a primary once more
+_UP_TO = 1.0  # by which each of them draws this out, not to begin all at once
+
+
+class Watched:
+    """``split`` puts a proxy of the test's own before each data node, for whoever speaks to it."""
+
+    def __init__(self, stack: ExitStack, *, split: bool = False) -> None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
+        self.splitters: dict[Node, Splitter] = {}
+        self.nodes = [stack.enter_context(self._data_node(stack, folder, n, split)) for n in range(3)]
+        for node in self.nodes:
+            self._start(node, self.nodes[0])
+        self.sentinels = [
+            stack.enter_context(Node(folder / f"sentinel-{n}", *_watch(folder, n))) for n in range(3)
+        ]
+        for number in range(3):
+            (folder / f"{number}.conf").write_text(self._configuration(number))
+        for sentinel in self.sentinels:
+            sentinel.start()
+        where = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
+        self.url = f"redis+sentinel://{where}/{NAME}/0"
+        self.whole()
+
+    def _data_node(self, stack: ExitStack, folder: Path, number: int, split: bool) -> Node:
+        options = (*QUICK, "--bind-source-addr", f"127.0.0.{11 + number}") if split else QUICK
+        node = Node(folder / f"node-{number}", *options)
+        if split:
+            self.splitters[node] = stack.enter_context(Splitter(node.port))
+        return node
+
+    def port(self, node: Node) -> int:
+        """By which all others know it."""
+        return self.splitters[node].port if node in self.splitters else node.port
+
+    def _start(self, node: Node, primary: Node) -> None:
+        known_by = ("--replica-announce-ip", "127.0.0.1", "--replica-announce-port", str(self.port(node)))
+        follow = ("--replicaof", f"127.0.0.1 {self.port(primary)}")
+        node.start(*known_by, *(follow if node is not primary else ()))
+
+    def _configuration(self, number: int) -> str:
+        """With all that the sentinels would find out by themselves within some seconds."""
+        lines = [
+            f"sentinel myid {_id(number)}",
+            "sentinel announce-ip 127.0.0.1",
+            f"sentinel monitor {NAME} 127.0.0.1 {self.port(self.nodes[0])} 2",
+            f"sentinel down-after-milliseconds {NAME} {(DOWN_AFTER + number * _LATER) * 1000:.0f}",
+            f"sentinel failover-timeout {NAME} {FAILOVER_TIMEOUT * 1000:.0f}",
+            f"sentinel parallel-syncs {NAME} 2",
+        ]
+        lines += [f"sentinel known-replica {NAME} 127.0.0.1 {self.port(node)}" for node in self.nodes[1:]]
+        for other, sentinel in enumerate(self.sentinels):
+            if other != number:
+                lines.append(f"sentinel known-sentinel {NAME} 127.0.0.1 {sentinel.port} {_id(other)}")
+        if self.splitters:
+            lines.append(f"bind-source-addr 127.0.0.{21 + number}")
+        return "\n".join(lines) + "\n"
+
+    def primary(self) -> Node:
+        """As most sentinels say."""
+        said = [_primary(sentinel.client) for sentinel in self.sentinels]
+        port = max(said, key=said.count)
+        return next(node for node in self.nodes if self.port(node) == port)
+
+    def replicas(self) -> list[Node]:
+        primary = self.primary()
+        return [node for node in self.nodes if node is not primary]
+
+    def whole(self) -> None:
+        """Return when all sentinels agree, both replicas follow, and another failover may come."""
+        eventually(self._is_whole)
+        votes = [one.at for one in said(self.sentinels, 0) if one.what.startswith("+vote-for-leader")]
+        ready = max(votes, default=0.0) + 2 * FAILOVER_TIMEOUT + _UP_TO
+        time.sleep(max(ready - time.time(), 0))
+
+    def _is_whole(self) -> bool:
+        primary = self.primary()
+        known = all(_sees_all(sentinel.client, self.port(primary)) for sentinel in self.sentinels)
+        replicas = [node.client.info("replication") for node in self.replicas()]
+        follow = all(
+            (found["role"], found.get("master_link_status"), found.get("master_port"))
+            == ("slave", "up", self.port(primary))
+            for found in replicas
+        )
+        return known and follow and primary.client.info("replication")["connected_slaves"] == 2
+
+    def has_another_primary(self, than: Node, *, silent: Node | None = None) -> bool:
+        """As all sentinels say but one that is silent."""
+        asked = [sentinel for sentinel in self.sentinels if sentinel is not silent]
+        return all(_primary(sentinel.client) != self.port(than) for sentinel in asked)
+
+    def start_again(self, node: Node) -> None:
+        """As it comes up by itself, a primary without data that nobody is led to: the sentinels make it a
+        replica. Told by the test whom to follow, it would confirm what another one took whom they no longer
+        hold for the primary."""
+        eventually(lambda: self.has_another_primary(node))
+        self._start(node, node)
+
+
+def _watch(folder: Path, number: int) -> tuple[str, ...]:
+    return (str(folder / f"{number}.conf"), "--sentinel")
+
+
+def _id(number: int) -> str:
+    return f"{number + 1:040x}"
+
+
+def _primary(sentinel: redis.Redis) -> int:
+    return int(sentinel.sentinel_masters()[NAME]["port"])
+
+
+def _sees_all(sentinel: redis.Redis, port: int) -> bool:
+    master = sentinel.sentinel_masters()[NAME]
+    replicas = [
+        one for one in sentinel.sentinel_slaves(NAME) if not (one["is_sdown"] or one["is_disconnected"])
+    ]
+    well = master["port"] == port and not (master["is_sdown"] or "failover_in_progress" in master["flags"])
+    return bool(well and master["num-other-sentinels"] == 2 and len(replicas) == 2)
+
+
+@contextmanager
+def watched(*, split: bool = False) -> Iterator[Watched]:
+    with ExitStack() as stack:
+        yield Watched(stack, split=split)

@@ -1,0 +1,258 @@
+"""Each state that was ever recorded is read by the library of today, and worked to its end."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyotp
+import pytest
+import redis
+
+import leaseq
+from leaseq.engine.keys import SCHEMA
+from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Days
+from tests.conformance.topology.servers import port_of, running
+from tests.conformance.upgrade.dump import lines, load
+from tests.conformance.upgrade.seen import differences, seen
+from tests.conformance.upgrade.story import PEOPLE
+from tests.conftest import Clock
+from tests.meta.docs.test_inspecting import events, key_parts, letters
+from tests.web.conftest import CHEAP, PASSWORD
+
+STATES = sorted((Path(__file__).parent / "states").glob("*.jsonl"))
+ROUNDS = 400
+
+
+@dataclass
+class State:
+    """What was recorded, in a server of its own."""
+
+    said: dict[str, Any]
+    keys: list[str]
+    client: leaseq.Client
+    clocks: dict[str, Clock]
+
+    @property
+    def redis(self) -> redis.Redis:
+        assert isinstance(self.client.redis, redis.Redis)
+        return self.client.redis
+
+    def queue(self, name: str) -> leaseq.Queue:
+        return leaseq.Queue(self.client, name, clock=self.clocks[name])
+
+
+@contextmanager
+def valkey() -> Iterator[str]:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder, fsync="no") as server,
+    ):
+        yield server.url
+
+
+@contextmanager
+def debian() -> Iterator[str]:
+    with running("--save", "", binary=REDIS) as server:
+        yield f"redis://127.0.0.1:{port_of(server)}"
+
+
+REDIS = shutil.which("redis-server")
+ENGINES = [
+    pytest.param(valkey, id="valkey"),
+    pytest.param(
+        debian,
+        id="redis",
+        marks=pytest.mark.skipif(not REDIS, reason="platform: there is no redis-server on the PATH"),
+    ),
+]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    with request.param() as url:
+        yield url
+
+
+@pytest.fixture(params=STATES, ids=lambda path: path.stem)
+def state(request: pytest.FixtureRequest, url: str) -> Iterator[State]:
+    head, *keys = request.param.read_text(encoding="utf-8").splitlines()
+    client = leaseq.connect(url)
+    said = json.loads(head)
+    clocks = {name: Clock(now) for name, now in said["clocks"].items()}
+    found = State(said, keys, client, clocks)
+    found.redis.flushall()  # a server of this file's own
+    load(found.redis, keys)
+    yield found
+    client.close()
+
+
+def test_what_was_written_is_there(state: State) -> None:
+    """And loading it changes none of it."""
+    assert list(lines(state.redis)) == state.keys
+
+
+def test_it_is_read_as_it_was_then(state: State) -> None:
+    assert not differences(state.said["seen"], seen(state.client, state.clocks))
+
+
+def test_its_schema_is_known(state: State) -> None:
+    assert state.said["schema"] <= SCHEMA
+    for name in leaseq.queues(state.client):
+        assert state.queue(name).schema == state.said["schema"]
+
+
+def answers(queue: leaseq.Queue) -> dict[tuple[str, int, str], Any]:
+    return {(one.id, one.token, one.person): one.result for one in queue.answers(with_late=True)}
+
+
+def result_of(person: str) -> dict[str, object]:
+    return {"ok": True, "by": person}
+
+
+def work(queue: leaseq.Queue, clock: Clock) -> None:
+    """Everybody works until nothing is left; time goes by."""
+    for _ in range(ROUNDS):
+        stats = queue.stats()
+        if not (stats.inbound or stats.reserved or stats.scheduled):
+            return
+        for person, skills in PEOPLE.items():
+            lease = queue.reserve(person, skills=skills)
+            if lease is not None:
+                queue.finish(lease, result_of(person))
+        clock.tick(600)
+        queue.clear()
+    raise AssertionError(f"{queue.name} does not come to its end: {queue.stats()}")
+
+
+def whole(item: leaseq.Item, policy: leaseq.Policy) -> bool:
+    people = [answer.person for answer in item.answers]
+    return len(people) == policy.answers == len(set(people)) or item.state == "dead"
+
+
+@pytest.mark.parametrize("in_time", [True, False], ids=["finished in time", "run out"])
+def test_it_is_worked_to_its_end(state: State, in_time: bool) -> None:
+    for name, then in state.said["seen"].items():
+        queue = state.queue(name)
+        clock = state.clocks[name]
+        queue.resume()
+        queue.configure(keep_finished_seconds=None)
+        given = answers(queue)
+        if not in_time:
+            clock.tick(400)
+        for person, leases in then["held"].items():
+            for lease in leases:
+                held = {"id": lease["id"], "token": lease["token"], "person": person}
+                if lease["draft"] is not None:
+                    queue.save_draft(**held, draft={"more": lease["draft"]})
+                done = queue.finish(**held, result=result_of(person))
+                assert (done.late, done.replayed) == (not in_time, False)
+                assert queue.finish(**held, result=result_of(person)).replayed
+                given[lease["id"], lease["token"], person] = result_of(person)
+        work(queue, clock)
+        dead = [item.id for item in queue.items("dead")]
+        assert all(whole(queue.get(id), queue.policy) for id in then["items"])
+        assert queue.revive_all() == len(set(dead))
+        work(queue, clock)
+        found = {id: queue.get(id) for id in then["items"]}
+        assert {item.state for item in found.values()} == {"finished"}
+        assert all(whole(item, queue.policy) for item in found.values())
+        now = answers(queue)
+        assert given.items() <= now.items(), "an answer is missing"
+        tokens = [token for _, token, _ in now]
+        assert len(set(tokens)) == len(tokens)
+        assert queue.stats().counters["finished"] >= then["stats"]["finished"]
+
+
+def test_what_is_kept_for_later_counts(state: State) -> None:
+    """Drafts come back, late answers are taken, an equal payload is known, and old items go."""
+    plain, said = state.queue("plain"), state.said["seen"]["plain"]["items"]
+    late = next(id for id, item in said.items() if item["late_answers"])
+    adopted = plain.adopt(late, said[late]["late_answers"][0]["token"])
+    assert adopted.answers[0].result == said[late]["late_answers"][0]["result"]
+    drafts = [
+        lease.draft
+        for _ in said
+        if (lease := plain.reserve("ann")) is not None and (plain.finish(lease, result_of("ann")) or True)
+    ]
+    assert {"typed": "before it ran out"} in drafts
+    window = state.queue("window")
+    assert window.enqueue({"n": 5}, id="new").id == "5"
+    state.clocks["window"].tick(4_000)
+    assert window.clear().forgotten == 0, "its reader has not read that they are finished"
+    group = state.redis.xreadgroup("archive", "one", {"leaseq:{window}:journal": ">"})
+    pending = state.redis.xreadgroup("archive", "one", {"leaseq:{window}:journal": "0"})
+    assert len(pending[0][1]) == len(group[0][1]) + 1
+    state.redis.xack("leaseq:{window}:journal", "archive", *(id for id, _ in pending[0][1]))
+    assert window.clear().forgotten == 3
+
+
+def test_those_who_waited_are_gone_and_nobody_waits_for_them(state: State) -> None:
+    queue = state.queue("line")
+    assert queue.stats().waiting == 2
+    state.clocks["line"].tick(10)
+    assert queue.reserve("eva", wait=30) is not None
+
+
+def test_the_accounts_are_those_of_then(state: State) -> None:
+    accounts, then = Accounts(state.client, passwords=CHEAP), state.said["accounts"]
+    names = {person.name: (person.role, person.skills, person.disabled) for person in accounts.people()}
+    assert names == {
+        "meg": ("admin", (), False),
+        "ann": ("worker", ("fr", "legal"), False),
+        "b b": ("manager", (), False),
+        "gone": ("worker", (), True),
+        "carol": ("worker", (), False),
+    }
+    assert accounts.verify("ann", PASSWORD)
+    caller = accounts.caller(then["token"])
+    assert caller is not None
+    assert (caller.person.name, caller.token.queue) == ("ann", "plain")
+    session = accounts.sessions.person(then["session"])
+    assert session is not None
+    assert session.name == "ann"
+    soon = time.time() + 30  # its code was not used even where the state was recorded just now
+    following = pyotp.TOTP(then["factor"]).at(soon)
+    assert accounts.factors.accepts("b b", following)
+    assert accounts.factors.accepts("b b", then["recovery"])
+    assert accounts.link_is_for(then["link"]) == "b b"
+    assert accounts.use_link(then["link"], PASSWORD).has_password
+    assert accounts.accept(then["invitation"], "", PASSWORD).skills == ("fr",)
+    assert accounts.by_provider("carol", "https://idp.example.org 42", create=False).name == "carol"
+    assert len(accounts.log.latest(50)) >= then["log"]
+    that_day = datetime.fromisoformat(then["day"]).replace(tzinfo=UTC).timestamp()
+    done = Days(state.client, clock=lambda: that_day).of_everybody()
+    assert done["ann"]["plain"].finished == 1
+
+
+def test_the_latest_holds_something_of_everything() -> None:
+    """What is not in it is not known to survive."""
+    text = STATES[-1].read_text(encoding="utf-8")
+    said = json.loads(text.splitlines()[0])["seen"]
+    keys = {json.loads(line)["key"] for line in text.splitlines()[1:]}
+    parts = {
+        key.split("}:")[1].split(":")[0] for key in keys if key.startswith("leaseq:{") and "@" not in key
+    }
+    assert key_parts() - parts == {"wake", "absent"}, "a channel, and what is never there"
+    heads = [
+        record.partition("\n")[0]
+        for line in text.splitlines()[1:]
+        if (found := json.loads(line))["key"].endswith("}:items")
+        for record in found["content"].values()
+    ]
+    assert {letter for head in heads for letter in re.findall(r" (\w)", head)} == letters()
+    held = [lease for queue in said.values() for leases in queue["held"].values() for lease in leases]
+    assert {lease["draft"] is None for lease in held} == {True, False}
+    told = {event["what"] for queue in said.values() for event in queue["journal"]}
+    assert told == events()

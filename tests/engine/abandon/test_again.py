@@ -1,0 +1,243 @@
+"""What a person gave back: put off, or never again."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+from tests.support.taking import take
+
+
+@pytest.fixture
+def abc(timed: leaseq.Queue) -> leaseq.Queue:
+    for id in "abc":
+        timed.enqueue({}, id=id)
+    return timed
+
+
+def test_what_is_put_off_comes_when_nothing_else_waits_and_in_that_order(abc: leaseq.Queue) -> None:
+    given = []
+    for _ in range(3):
+        lease = take(abc, "ann")
+        abc.abandon(lease)
+        given.append(lease.id)
+    for _ in range(3):
+        lease = take(abc, "ann")
+        abc.finish(lease, {})
+        given.append(lease.id)
+    assert given == ["a", "b", "c", "a", "b", "c"]
+    assert abc.reserve("ann") is None
+
+
+def test_they_come_in_that_order_however_urgent(timed: leaseq.Queue) -> None:
+    for id, priority in (("later", 200), ("sooner", 1)):
+        timed.enqueue({}, id=id, priority=priority)
+        timed.abandon(take(timed, "ann"))
+    assert take(timed, "ann").id == "later"
+
+
+def test_putting_off_goes_round_and_round_without_an_end(abc: leaseq.Queue) -> None:
+    given = []
+    for _ in range(9):
+        lease = take(abc, "ann")
+        abc.abandon(lease)
+        given.append(lease.id)
+    assert given == ["a", "b", "c"] * 3
+
+
+def test_others_get_it_first_ahead_of_what_never_left(abc: leaseq.Queue) -> None:
+    abc.abandon(take(abc, "ann"))
+    assert take(abc, "bob").id == "a"
+
+
+def test_never_is_for_good_and_for_this_person_alone(abc: leaseq.Queue, clock: Clock) -> None:
+    for _ in range(3):
+        abc.abandon(take(abc, "ann"), again=False)
+    assert abc.reserve("ann") is None
+    nothing = abc.why_nothing("ann")
+    assert (nothing.reason, nothing.free_at) == ("not-eligible", None)
+    take(abc, "bob")
+    clock.tick(301)
+    abc.clear()
+    assert abc.reserve("ann") is None, "nor when it comes back"
+    assert {take(abc, person).id for person in ("bob", "cyd", "dan")} == {"a", "b", "c"}
+    abc.enqueue({}, id="new")
+    assert take(abc, "ann").id == "new"
+
+
+def test_what_came_back_while_they_passed_it_over_is_not_forgotten(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    timed.abandon(take(timed, "ann"))
+    bobs = take(timed, "bob")
+    assert timed.reserve("ann") is None
+    timed.enqueue({}, id="b")
+    timed.abandon(bobs)
+    lease = take(timed, "ann")
+    assert lease.id == "b", "a is put off"
+    timed.finish(lease, {})
+    assert take(timed, "ann").id == "a"
+
+
+def test_what_lies_between_what_they_passed_over_is_not_skipped(timed: leaseq.Queue) -> None:
+    for id in "abcdefg":
+        timed.enqueue({}, id=id)
+    for _ in "abc":
+        timed.abandon(take(timed, "ann"), again=False)
+    for lease in [take(timed, f"p{n}") for n in range(6)]:
+        timed.abandon(lease)
+    given = []
+    while lease := timed.reserve("ann"):
+        timed.finish(lease, {})
+        given.append(lease.id)
+    assert given == ["d", "e", "f", "g"]
+
+
+def test_the_last_word_counts(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    timed.abandon(take(timed, "ann"))
+    timed.abandon(take(timed, "ann"), again=False)
+    assert timed.reserve("ann") is None
+
+
+def test_a_revived_item_is_anybodys_again(timed: leaseq.Queue) -> None:
+    timed.configure(max_attempts=1)
+    timed.enqueue({}, id="a")
+    timed.abandon(take(timed, "ann"), again=False)
+    timed.fail(take(timed, "bob"), "torn")
+    timed.revive("a")
+    assert take(timed, "ann").id == "a"
+
+
+def test_reviving_shows_again_all_that_was_looked_past(timed: leaseq.Queue) -> None:
+    timed.configure(answers=2, max_attempts=1)
+    timed.enqueue({}, id="a")
+    anns = take(timed, "ann")
+    timed.abandon(take(timed, "bob"), again=False)
+    cyds = take(timed, "cyd")
+    timed.fail(anns, "torn")
+    timed.abandon(cyds)  # it was in hand when the rest died, and waits
+    assert timed.reserve("bob") is None
+    timed.revive("a")
+    assert take(timed, "dan").id == "a"
+    assert take(timed, "bob").id == "a"
+
+
+def test_reviving_shows_again_what_waits_of_it_too(timed: leaseq.Queue) -> None:
+    """Of an item with several answers, one that somebody took back may wait while the rest is dead."""
+    timed.configure(answers=2, max_attempts=1)
+    timed.enqueue({}, id="a")
+    for person in ("cyd", "eve"):
+        timed.abandon(take(timed, person), again=False)
+    anns = take(timed, "ann")
+    timed.finish(anns, {})
+    timed.fail(take(timed, "bob"), "torn")
+    timed.abandon(timed.undo_finish(anns))
+    assert [timed.reserve(person) for person in ("cyd", "eve")] == [None, None]
+    timed.revive("a")
+    assert [take(timed, person).id for person in ("cyd", "eve")] == ["a", "a"]
+
+
+def test_their_record_says_that_they_passed_something_over(abc: leaseq.Queue, server: Server) -> None:
+    """Programs of a version that does not ask the item look at that alone."""
+    ledger = Keys(abc.name).ledger
+    abc.abandon(take(abc, "ann"), again=False)
+    assert server.redis.hget(ledger, "p:ann").startswith(b" ")
+    take(abc, "ann")
+    assert server.redis.hget(ledger, "p:ann").startswith(b" ")
+
+
+def test_an_item_removed_and_enqueued_anew_is_a_new_item(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    timed.abandon(take(timed, "ann"), again=False)
+    timed.remove("a")
+    timed.enqueue({}, id="a")
+    assert take(timed, "ann").id == "a"
+
+
+def test_nothing_is_left_of_bars_and_put_off_items_when_they_are_removed(
+    abc: leaseq.Queue, server: Server
+) -> None:
+    for again in (True, False, True):
+        abc.abandon(take(abc, "ann"), again=again)
+    for id in "abc":
+        abc.remove(id)
+    keys = Keys(abc.name)
+    assert not server.redis.exists(keys.bars, f"leaseq:{{{abc.name}}}:later::ann")
+
+
+def test_a_pause_is_no_way_round(abc: leaseq.Queue) -> None:
+    abc.abandon(take(abc, "ann"), again=False)
+    abc.pause()
+    abc.resume()
+    abc.abandon(take(abc, "ann"), again=False)
+    assert take(abc, "ann").id == "c"
+
+
+def test_what_came_back_right_behind_what_they_may_not_have_is_theirs(abc: leaseq.Queue) -> None:
+    """A microsecond lies between the two."""
+    anns, bobs = take(abc, "ann"), take(abc, "bob")
+    abc.abandon(anns, again=False)
+    abc.abandon(bobs)
+    assert take(abc, "ann").id == bobs.id
+
+
+def test_a_look_goes_on_where_the_one_before_ended(timed: leaseq.Queue) -> None:
+    """One call at a time: ``reserve`` makes them until there is no more to look at."""
+    timed.configure(holds=100)
+    timed.enqueue_many([{}] * 101)
+    for lease in [take(timed, "ann") for _ in range(100)]:
+        timed.abandon(lease, again=False)
+    assert [timed._commands.reserve("ann", "once", "").code for _ in range(2)] == [b"more", b"leased"]
+
+
+def test_more_than_one_call_may_look_at(timed: leaseq.Queue, clock: Clock) -> None:
+    """What a person passes over is looked at a hundred at a time; they don't notice."""
+    timed.configure(holds=100)
+    timed.enqueue_many(leaseq.NewItem({}, id=f"{n:03}") for n in range(250))
+    for _ in range(250):
+        timed.abandon(take(timed, "ann"), again=False)
+    assert timed.reserve("ann") is None
+    timed.enqueue({}, id="new")
+    timed.enqueue({}, id="newer")
+    lease = take(timed, "ann")
+    assert lease.id == "new"
+    for n in range(230):  # each entry is a new one, behind the cursor's place
+        take(timed, f"p{n % 3}")
+    clock.tick(301)
+    timed.clear()
+    done = timed.finish(lease, {}, then_reserve=True, request_id="once")
+    assert done.next is not None
+    assert done.next.id == "newer"
+    timed.enqueue({}, id="newest")
+    assert timed.finish(lease, {}, then_reserve=True, request_id="once").next == done.next
+    timed.remove("newest")
+    timed.finish(done.next, {})
+    assert timed.why_nothing("ann").reason in (None, "not-eligible")
+    assert timed.reserve("ann") is None
+    assert timed.why_nothing("ann").reason == "not-eligible"
+
+
+def test_what_was_put_off_and_is_done_is_forgotten(abc: leaseq.Queue, server: Server) -> None:
+    """A person who puts off much pays nothing for what others did of it."""
+    for id in "abc":
+        assert take(abc, "ann").id == id
+        abc.abandon(take(abc, "ann"))
+    for _ in "abc":
+        abc.finish(take(abc, "bob"), {})
+    assert abc.reserve("ann") is None
+    assert list(server.redis.scan_iter(match=f"leaseq:{{{abc.name}}}:later:*", count=10_000)) == []
+
+
+@pytest.mark.parametrize("person", ["a b", "=ann", "~", "-", "@ann", "x\u00e4:y", "a/b", "%a+"])
+def test_whatever_they_are_called(abc: leaseq.Queue, person: str) -> None:
+    abc.abandon(take(abc, person), again=False)
+    abc.abandon(take(abc, person))
+    assert [take(abc, other).id for other in ("ann", f"{person}x")] == ["a", "b"]
+    abc.release("a"), abc.release("b")
+    given = []
+    while lease := abc.reserve(person):
+        given.append(lease.id)
+        abc.finish(lease, {})
+    assert given == ["c", "b"]

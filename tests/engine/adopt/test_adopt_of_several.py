@@ -1,0 +1,136 @@
+"""adopt on a queue of several answers: which of them a late answer takes the place of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.engine.adopt.test_adopt import Take, answers, late
+from tests.engine.conftest import Sets
+
+
+def answered(item: leaseq.Item) -> list[tuple[str, bool]]:
+    return sorted((a.person, a.late) for a in item.answers)
+
+
+@pytest.fixture
+def replaceable(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
+    """Of two answers, bob gave one, by the assignment that was ann's; the other is cyd's to give, and
+    ann's answer is kept."""
+    timed.configure(answers=2, max_attempts=2)
+    timed.enqueue({}, id="a")
+    stale = take("ann")
+    clock.tick(301)
+    timed.finish(take("bob"), {"by": "bob"})
+    take("cyd")
+    late(timed, stale, {"by": "ann"})
+    return stale
+
+
+GIVES_IT_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
+    "inbound": lambda queue, lease: queue.abandon(lease),
+    "scheduled": lambda queue, lease: (queue.configure(max_attempts=9), queue.fail(lease, "no")),
+    "dead": lambda queue, lease: queue.fail(lease, "no"),
+}
+
+
+@pytest.mark.parametrize("state", GIVES_IT_BACK)
+def test_of_several_what_nobody_holds_or_answered_is_taken_first(
+    timed: leaseq.Queue, replaceable: leaseq.Lease, sets: Sets, state: str
+) -> None:
+    GIVES_IT_BACK[state](timed, timed.mine("cyd")[0])
+    assert timed.get("a").state == state
+    item = timed.adopt("a", replaceable.token, by="meg")
+    assert answered(item) == [("ann", True), ("bob", False)]
+    assert (item.state, item.late_answers, item.attempts) == ("finished", (), 3)
+    assert len(item.history) == 3
+    assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": ["a", "a\a2"], "dead": []}
+    assert timed.adopt("a", replaceable.token) == item, "once more is no more"
+    assert timed.stats().counters["finished"] == 2
+    assert timed.reserve("ann") is None
+
+
+def test_of_several_an_answer_is_replaced_where_the_rest_is_held(
+    timed: leaseq.Queue, replaceable: leaseq.Lease
+) -> None:
+    item = timed.adopt("a", replaceable.token)
+    assert answered(item) == [("ann", True)]
+    assert [a.person for a in item.late_answers] == ["bob"]
+    assert [lease.person for lease in item.leases] == ["cyd"]
+    timed.abandon(timed.mine("cyd")[0])
+    item = timed.adopt("a", item.late_answers[0].token)
+    assert answered(item) == [("ann", True), ("bob", True)]
+    assert (item.late_answers, item.attempts) == ((), len(item.history))
+
+
+def test_of_several_a_holder_keeps_the_item_where_another_waits(timed: leaseq.Queue, take: Take) -> None:
+    """And the one after that comes into being, as it does when one is handed out."""
+    timed.configure(answers=3)
+    timed.enqueue({}, id="a")
+    stale = take("ann")
+    timed.release("a")
+    take("bob")
+    late(timed, stale, {"by": "ann"})
+    item = timed.adopt("a", stale.token)
+    assert answered(item) == [("ann", True)]
+    assert [lease.person for lease in item.leases] == ["bob"]
+    assert item.attempts == 2
+    assert [waits.assignment for waits in timed.items("inbound")] == [3]
+    timed.finish(timed.mine("bob")[0], {})
+    timed.finish(take("cyd"), {})
+    assert timed.reserve("dan") is None
+    assert len(timed.get("a").answers) == 3
+
+
+def test_of_several_a_person_s_second_answer_replaces_their_first(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    lease = take("ann")
+    timed.finish(lease, {"v": 1})
+    late(timed, lease, {"v": 2})
+    assert answers(timed.adopt("a", lease.token)) == ([{"v": 2}], [{"v": 1}])
+    assert [waits.assignment for waits in timed.items("inbound")] == [2]
+
+
+def test_of_several_what_waits_for_somebody_else_alone_is_taken_last(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(answers=4)
+    timed.enqueue({}, id="a")
+    anns, bobs, _ = take("ann"), take("bob"), take("flo")
+    timed.release("a")
+    for person in ("cyd", "dan"):
+        timed.finish(take(person), {})
+    timed.assign("a", "eve")  # one of the two that wait
+    late(timed, anns, {})
+    late(timed, bobs, {})
+    assert timed.adopt("a", anns.token).assigned_to == ("eve",)
+    item = timed.adopt("a", bobs.token)
+    assert [person for person, _ in answered(item)] == ["ann", "bob", "cyd", "dan"]
+    assert (item.state, item.assigned_to, item.attempts) == ("finished", (), 5)
+    assert timed.reserve("eve") is None
+
+
+def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    timed.abandon(take("zed"))
+    stale = take("ann")  # the second attempt of the first assignment
+    clock.tick(301)
+    timed.finish(take("bob"), {"by": "bob"})
+    cyds = take("cyd")
+    late(timed, stale, {"by": "ann"})
+    timed.abandon(cyds)
+    late(timed, cyds, {"by": "cyd"})
+    attempts = timed.get("a").attempts
+    assert attempts == 4
+    for token, people in (
+        (stale.token, [("ann", True), ("bob", False)]),  # by the assignment that cyd had
+        (cyds.token, [("bob", False), ("cyd", True)]),
+        (stale.token, [("ann", True), ("bob", False)]),
+    ):
+        item = timed.adopt("a", token)
+        assert (answered(item), item.attempts) == (people, attempts)

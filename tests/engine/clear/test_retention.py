@@ -1,0 +1,289 @@
+"""Finished items older than the policy keeps them are forgotten by the clear job, whole; none that a consumer
+of the journal has not read; and the journal keeps what its consumers have not read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from leaseq.engine import codec
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+from tests.engine import looking
+from tests.engine.conftest import Sets
+from tests.engine.guarantees.test_cost import MOST, counted, largest
+from tests.engine.rewriting import rewrite
+
+DAY = 86_400
+GROUP, READER = "bridge", "one"
+Take = Callable[[str], leaseq.Lease]
+
+
+@pytest.fixture
+def daily(timed: leaseq.Queue) -> leaseq.Queue:
+    timed.configure(keep_finished_seconds=DAY, holds=100)
+    return timed
+
+
+def finish(queue: leaseq.Queue, *ids: str) -> None:
+    queue.enqueue_many(NewItem({"n": id}, id=id) for id in ids)
+    for _ in ids:
+        queue.finish(queue.reserve("ann"), {"v": 1})
+
+
+def group(server: Server, queue: leaseq.Queue) -> None:
+    server.redis.xgroup_create(Keys(queue.name).journal, GROUP, "0")
+
+
+def read(server: Server, queue: leaseq.Queue, count: int) -> list[bytes]:
+    found = server.redis.xreadgroup(GROUP, READER, {Keys(queue.name).journal: ">"}, count=count)
+    return [entry for _, entries in found for entry, _ in entries]
+
+
+def acknowledge(server: Server, queue: leaseq.Queue, entries: list[bytes]) -> None:
+    server.redis.xack(Keys(queue.name).journal, GROUP, *entries)
+
+
+def test_what_is_old_goes_and_what_is_not_stays(daily: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    finish(daily, "a", "b")
+    clock.tick(DAY / 2)
+    finish(daily, "c")
+    assert daily.clear().forgotten == 0
+    clock.tick(DAY / 2 - 1)
+    assert daily.clear().forgotten == 0
+    clock.tick(2)
+    assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=2)
+    assert sets()["finished"] == ["c"]
+    assert [event.id for event in daily.journal() if event.what == "forgotten"] == ["a", "b"]
+    assert daily.stats().counters["forgotten"] == 2
+    assert daily.stats().counters["finished"] == 3
+    clock.tick(DAY)
+    assert daily.clear().forgotten == 1
+
+
+def test_nothing_is_left_of_it(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
+    daily.enqueue({"n": 1}, id="gone-item", due=codec.when(clock.now), requires=["fr"])
+    given = daily.reserve("ann", skills=["fr"])
+    daily.save_draft(given, {"half": 1})
+    daily.abandon(given)
+    first = daily.reserve("bob", skills=["fr"])
+    daily.save_draft(first, {"half": 2})
+    clock.tick(301)
+    daily.clear()
+    daily.finish(daily.reserve("cyd", skills=["fr"]), {"v": 1})
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        daily.finish(first, {"v": 2})
+    assert lost.value.answer_kept
+    clock.tick(DAY + 1)
+    assert daily.clear().forgotten == 1
+    left = looking.everything(server.redis, daily.name)
+    assert not [key for key, value in left.items() if b":journal" not in key and "gone-item" in str(value)]
+    with pytest.raises(leaseq.ItemNotFound):
+        daily.get("gone-item")
+    assert daily.enqueue({"n": 1}, id="gone-item").added
+
+
+def test_the_limit_holds_and_more_is_true(daily: leaseq.Queue, clock: Clock) -> None:
+    finish(daily, *(f"{n:03}" for n in range(150)))
+    clock.tick(DAY + 1)
+    assert daily.clear(limit=100) == leaseq.Cleared(0, 0, 0, more=True, forgotten=100)
+    assert daily.clear(limit=50) == leaseq.Cleared(0, 0, 0, more=False, forgotten=50)
+    assert daily.stats().finished == 0
+
+
+def test_leases_that_ran_out_come_first(daily: leaseq.Queue, clock: Clock, take: Take) -> None:
+    finish(daily, "a", "b")
+    daily.enqueue_many([{}, {}])
+    take("bob"), take("bob")
+    clock.tick(DAY + 1)
+    assert daily.clear(limit=3) == leaseq.Cleared(2, 0, 0, more=True, forgotten=1)
+
+
+@pytest.mark.parametrize("before", [None, 10 * DAY])
+def test_a_policy_that_changes_counts_at_once(
+    timed: leaseq.Queue, clock: Clock, before: float | None
+) -> None:
+    timed.configure(keep_finished_seconds=before)
+    finish(timed, "a")
+    clock.tick(DAY)
+    assert timed.clear().forgotten == 0
+    timed.configure(keep_finished_seconds=60)
+    assert timed.clear().forgotten == 1
+    finish(timed, "b")
+    timed.configure(keep_finished_seconds=None)
+    clock.tick(DAY)
+    assert timed.clear().forgotten == 0
+
+
+def test_what_may_not_go_yet_is_looked_at_once(daily: leaseq.Queue, clock: Clock) -> None:
+    """One call at a time: ``clear`` makes them until there is no more to do."""
+    daily.configure(answers=2)
+    daily.enqueue({})
+    daily.finish(daily.reserve("ann"), {})
+    clock.tick(DAY + 1)
+    returned, released, died, more, forgotten = (int(count) for count in daily._commands.clear(40).rest)
+    assert (returned, released, died, more, forgotten) == (0, 0, 0, 0, 0)
+
+
+def test_an_item_with_several_answers_goes_when_the_last_is_old(
+    daily: leaseq.Queue, clock: Clock, sets: Sets
+) -> None:
+    daily.configure(answers=2)
+    daily.enqueue_many(NewItem({}, id=id) for id in ("a", "b"))
+    daily.finish(daily.reserve("ann"), {})
+    daily.finish(daily.reserve("ann"), {})
+    clock.tick(DAY + 1)
+    assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=0)
+    daily.finish(daily.reserve("bob"), {})
+    clock.tick(DAY / 2)
+    assert daily.clear().forgotten == 0
+    clock.tick(DAY / 2 + 1)
+    assert daily.clear().forgotten == 1
+    assert [daily.get("b").state, *sets()["finished"]] == ["inbound", "b"]
+
+
+def test_what_may_not_go_yet_is_no_more_to_do(daily: leaseq.Queue, clock: Clock) -> None:
+    daily.configure(answers=3)
+    daily.enqueue({})
+    daily.finish(daily.reserve("ann"), {})
+    daily.reserve("bob")
+    clock.tick(DAY + 1)
+    assert daily.clear(limit=1) == leaseq.Cleared(1, 0, 0, more=False, forgotten=0)
+
+
+def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
+    daily.configure(answers=2)
+    daily.enqueue({}, id="a")
+    daily.finish(daily.reserve("ann"), {})
+    clock.tick(DAY / 2)
+    daily.finish(daily.reserve("bob"), {})
+    clock.tick(DAY / 2 + 1)
+    assert daily.clear().forgotten == 0
+    assert len(daily.get("a").answers) == 2
+    clock.tick(DAY / 2)
+    assert daily.clear().forgotten == 1
+
+
+@pytest.mark.not_on("cluster")  # its statistics are of one node
+def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
+    daily: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    finish(daily, *(f"{n:03}" for n in range(100)))
+    clock.tick(DAY + 1)
+    assert largest(server.redis, lambda: daily.clear(limit=80)) <= MOST
+    daily.clear()
+    assert counted(server.redis, daily.clear) == {"evalsha": 1, "hmget": 1}
+
+
+@pytest.mark.not_on("cluster")  # its statistics are of one node
+def test_items_that_many_gave_back_are_forgotten_a_few_at_a_time(
+    daily: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    daily.configure(holds=40)
+    daily.enqueue_many(NewItem({}, id=f"{n:02}") for n in range(40))
+    for n in range(50):
+        for lease in [daily.reserve(f"person {n}") for _ in range(40)]:
+            daily.abandon(lease)
+    for _ in range(40):
+        daily.finish(daily.reserve("ann"), {})
+    clock.tick(DAY + 1)
+    assert largest(server.redis, lambda: daily.clear(limit=40)) <= MOST
+    assert daily.stats().finished == 0
+    assert not list(server.redis.scan_iter(match=f"*{{{daily.name}}}:later:*", count=10_000))
+
+
+def test_nothing_goes_that_a_consumer_has_not_read_and_acknowledged(
+    daily: leaseq.Queue, clock: Clock, server: Server, sets: Sets
+) -> None:
+    group(server, daily)
+    finish(daily, "a", "b", "c")  # five entries: created, enqueued, and reserved and finished of each
+    clock.tick(DAY + 1)
+    assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=0)
+    entries = read(server, daily, 4)
+    assert daily.clear().forgotten == 0  # read, and not acknowledged
+    acknowledge(server, daily, entries[1:])
+    assert daily.clear().forgotten == 0
+    acknowledge(server, daily, entries[:1])
+    assert daily.clear().forgotten == 1
+    assert sets()["finished"] == ["b", "c"]
+    acknowledge(server, daily, read(server, daily, 100))
+    assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=2)
+
+
+def test_the_slowest_of_several_consumers_counts(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
+    server.redis.xgroup_create(Keys(daily.name).journal, "a-slow-one", "0")
+    server.redis.xgroup_create(Keys(daily.name).journal, "z-quick-one", "$")
+    finish(daily, "a")
+    server.redis.xgroup_setid(Keys(daily.name).journal, "z-quick-one", "$")
+    clock.tick(DAY + 1)
+    assert daily.clear().forgotten == 0
+    server.redis.xgroup_setid(Keys(daily.name).journal, "a-slow-one", "$")
+    assert daily.clear().forgotten == 1
+
+
+def test_a_late_answer_that_was_not_read_holds_its_item_back(
+    daily: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    group(server, daily)
+    daily.enqueue({}, id="a")
+    first = daily.reserve("ann")
+    clock.tick(301)
+    daily.clear()
+    daily.finish(daily.reserve("bob"), {"v": 1})
+    acknowledge(server, daily, read(server, daily, 100))
+    with pytest.raises(leaseq.LeaseLost):
+        daily.finish(first, {"v": 2})
+    clock.tick(DAY + 1)
+    assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=0)
+    acknowledge(server, daily, read(server, daily, 100))
+    assert daily.clear().forgotten == 1
+
+
+def short_journal(queue: leaseq.Queue, move: str) -> None:
+    """Let a move think that a journal of 500 entries is long, and one of 2,000 too long."""
+    rewrite(queue, move, "1000000, 4000000", "500, 2000")
+
+
+def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
+    timed: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    short_journal(timed, "clear")
+    timed.configure(lease_seconds=1, max_attempts=100)
+    journal = Keys(timed.name).journal
+
+    def fill(count: int) -> int:
+        """So many entries, then a clear; how many are left."""
+        clock.tick(10)
+        timed.enqueue({})
+        pipe = server.redis.pipeline()
+        for n in range(1, count + 1):
+            pipe.xadd(journal, {"renewed": "a\t1\tann"}, id=f"{clock.now + n}-0")
+        pipe.execute()
+        clock.tick(1)
+        timed.reserve("ann")
+        clock.tick(2)
+        assert timed.clear().returned == 1
+        return int(server.redis.xlen(journal))
+
+    assert 500 <= fill(1_000) <= 600
+    group(server, timed)
+    assert fill(1_000) > 1_500  # the group has read nothing
+    entries = read(server, timed, 700)
+    acknowledge(server, timed, entries)
+    unread = server.redis.xrange(journal, min=b"(" + entries[-1], count=1)[0][0]
+    left = fill(10)
+    assert 700 <= left <= 1_000
+    assert server.redis.xrange(journal, count=1)[0][0] <= unread
+    assert fill(3_000) <= 2_100
+
+
+def test_an_enqueue_keeps_the_journal_within_the_bound(timed: leaseq.Queue, server: Server) -> None:
+    """Where no clear job runs."""
+    short_journal(timed, "enqueue")
+    for _ in range(2_200):
+        timed.enqueue({}, id="one")
+        timed.remove("one")
+    assert int(server.redis.xlen(Keys(timed.name).journal)) <= 2_100

@@ -1,0 +1,246 @@
+"""What an acknowledgement waits for: the policy's ``durable``, with real disks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic
+
+import pytest
+import redis
+
+import leaseq
+from leaseq.engine import commands
+from leaseq.server.embedded import EmbeddedServer
+from tests.engine.connect.test_faults import MINIMAL
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="leaseq") as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def disk(folder: Path) -> Iterator[EmbeddedServer]:
+    """A server that fsyncs each write, as `leaseq up` runs it."""
+    with EmbeddedServer(folder) as embedded:
+        yield embedded
+
+
+def raw(queue: leaseq.Queue) -> redis.Redis:
+    client = queue._client.redis
+    assert isinstance(client, redis.Redis)
+    return client
+
+
+def calls(server: redis.Redis, command: str, call: Callable[[], object]) -> int:
+    server.config_resetstat()
+    call()
+    found: dict[str, dict[str, int]] = server.info("commandstats")
+    return found.get(f"cmdstat_{command}", {"calls": 0})["calls"]
+
+
+def durable(url: str, name: str, what: str) -> leaseq.Queue:
+    queue = leaseq.Queue(leaseq.connect(url), name)
+    queue.configure(durable=what)
+    return queue
+
+
+def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
+    queue = durable(disk.url, "q", "fsync")
+    server = raw(queue)
+
+    def day() -> None:
+        queue.enqueue_many([{}] * 3)
+        lease = queue.reserve("ann")
+        assert lease is not None
+        queue.save_draft(queue.renew(lease), {})
+        queue.abandon(lease)
+        following = queue.finish(queue.reserve("ann"), {}, then_reserve=True).next
+        assert following is not None
+        queue.release(following.id)
+        queue.assign(following.id, "bob")
+        queue.remove(following.id)
+        queue.pause()
+        queue.resume()
+
+    day()  # a script that the server hasn't is sent twice
+    assert calls(server, "waitaof", day) == 12
+
+    def look() -> None:
+        queue.stats()
+        queue.items("finished")
+        queue.journal()
+        queue.mine("ann")
+        queue.why_nothing("ann")
+        _ = queue.policy
+        queue.clear()
+
+    assert calls(server, "waitaof", look) == 0
+
+
+def test_what_was_acknowledged_survives_kill_9(disk: EmbeddedServer) -> None:
+    queue = durable(disk.url, "q", "fsync")
+    queue.enqueue_many([{}] * 20)
+    lease = queue.reserve("ann")
+    for n in range(20):
+        assert lease is not None
+        lease = queue.finish(lease, {"n": n}, then_reserve=True).next
+    assert disk.pid is not None
+    os.kill(disk.pid, signal.SIGKILL)
+    disk.stop()
+    disk.start()
+    assert [answer.result for answer in queue.answers()] == [{"n": n} for n in range(20)]
+
+
+def test_a_server_that_forgot_the_scripts_gets_them_again_and_waits(disk: EmbeddedServer) -> None:
+    queue = durable(disk.url, "q", "fsync")
+    server = raw(queue)
+    server.script_flush()
+    assert calls(server, "waitaof", lambda: queue.enqueue({}, id="one")) >= 1
+    assert queue.stats().counters["enqueued"] == 1
+
+
+def test_without_the_policy_nothing_waits_and_it_is_read_now_and_then(disk: EmbeddedServer) -> None:
+    queue = leaseq.Queue(leaseq.connect(disk.url), "q")
+    queue.enqueue({})
+    server = raw(queue)
+    queue.reserve("ann")
+    assert calls(server, "evalsha", lambda: [queue.reserve("ann") for _ in range(50)]) in (50, 51)
+    other = leaseq.Queue(queue._client, "q")
+    first = calls(server, "evalsha", lambda: other.reserve("ann"))
+    assert first in (1, 2)  # queues share what a client knows
+    assert calls(server, "wait", lambda: queue.reserve("ann")) == 0
+
+
+def test_another_program_follows_a_changed_policy(
+    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = leaseq.Queue(leaseq.connect(disk.url), "q")
+    other.enqueue({})
+    other.reserve("ann")
+    durable(disk.url, "q", "fsync")
+    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
+    _ = other.policy  # what it knew is past its time
+    assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
+    durable(disk.url, "q", "server")
+    assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
+
+
+def test_what_is_known_of_a_policy_counts_for_seconds(
+    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = leaseq.Queue(leaseq.connect(disk.url), "q")
+    other.enqueue({})
+    other.reserve("ann")
+    durable(disk.url, "q", "fsync")
+    assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
+    later = monotonic() + 10
+    monkeypatch.setattr(commands, "monotonic", lambda: later)
+    assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "cure"),
+    [
+        ({"appendonly": "no"}, "appendonly yes"),
+        ({"appendfsync": "everysec"}, "appendfsync always"),
+        ({"appendfsync": "no"}, "appendfsync always"),
+    ],
+)
+def test_a_server_that_may_lose_it_is_refused(
+    disk: EmbeddedServer, settings: dict[str, str], cure: str
+) -> None:
+    queue = leaseq.Queue(leaseq.connect(disk.url), "q")
+    queue.configure(title="before")
+    for name, value in settings.items():
+        raw(queue).config_set(name, value)
+    with pytest.raises(leaseq.Invalid, match=cure) as refused:
+        queue.configure(durable="fsync", title="after")
+    assert refused.value.field == "durable"
+    assert next(iter(settings.values())) in refused.value.limit
+    assert (queue.policy.durable, queue.policy.title) == ("server", "before")
+
+
+def test_a_server_without_a_replica_is_refused(disk: EmbeddedServer) -> None:
+    queue = leaseq.Queue(leaseq.connect(disk.url), "q")
+    with pytest.raises(leaseq.Invalid, match="connected replica") as refused:
+        queue.configure(durable="replica")
+    assert refused.value.field == "durable"
+    assert not queue.exists()
+
+
+def test_a_user_who_may_not_read_the_configuration(disk: EmbeddedServer) -> None:
+    admin = leaseq.Queue(leaseq.connect(disk.url), "q")
+    low = f"unix://low:pw@{disk.url.removeprefix('unix://')}"
+    raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
+    queue = leaseq.Queue(leaseq.connect(low), "q")
+    with pytest.raises(leaseq.Invalid, match=r"\+config\|get"):
+        queue.configure(durable="fsync")
+    raw(admin).config_set("appendonly", "no")
+    with pytest.raises(leaseq.Invalid, match="append-only file"):
+        queue.configure(durable="fsync")
+    raw(admin).config_set("appendonly", "yes")
+    admin.configure(durable="fsync")
+    queue.enqueue({})
+    assert queue.finish(queue.reserve("ann"), {}).late is False
+    queue.configure(durable="fsync", title="one who may not choose it may leave it so")
+    raw(admin).execute_command("ACL", "SETUSER", "low", "-waitaof", "-wait")
+    admin.configure(durable="server")
+    for what in ("fsync", "replica"):
+        with pytest.raises(leaseq.Invalid, match=r"ACL rule \+wait"):
+            queue.configure(durable=what)
+
+
+def test_a_server_that_lost_its_file_says_that_it_took_the_write(disk: EmbeddedServer) -> None:
+    queue = durable(disk.url, "q", "fsync")
+    raw(queue).config_set("appendonly", "no")
+    with pytest.raises(leaseq.ServerRefused, match=r"took this.*appendonly.*may be sent again"):
+        queue.enqueue({}, id="one")
+    queue.configure(durable="server")
+    assert not queue.enqueue({}, id="one").added
+
+
+def test_a_server_that_confirms_too_early_by_now_is_refused(
+    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = durable(disk.url, "q", "fsync")
+    queue.enqueue({}, id="one")
+    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
+    raw(queue).config_set("appendfsync", "everysec")
+    queue._client.disks.clear()  # what it knew is past its time
+    with pytest.raises(leaseq.ServerRefused, match=r"appendfsync everysec now.*nothing was changed"):
+        queue.reserve("ann")
+    assert queue.stats().reserved == 0
+    raw(queue).config_set("appendfsync", "always")
+    assert queue.reserve("ann") is not None
+    raw(queue).config_set("appendfsync", "everysec")
+    monkeypatch.undo()
+    queue.configure(durable="server")
+    assert queue.enqueue({}).added
+
+
+def test_who_may_not_read_the_configuration_asks_once(
+    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each refused command is in the server's log of these."""
+    admin = durable(disk.url, "q", "fsync")
+    raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
+    queue = leaseq.Queue(leaseq.connect(f"unix://low:pw@{disk.url.removeprefix('unix://')}"), "q")
+    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
+    queue.enqueue_many([{} for _ in range(3)])
+    queue.reserve("ann")
+    refused = {entry["object"]: entry["count"] for entry in raw(admin).acl_log()}
+    assert refused["config|get"] == 1
+
+
+def test_full_memory_keeps_nobody_from_finishing(disk: EmbeddedServer) -> None:
+    queue = durable(disk.url, "q", "fsync")
+    queue.enqueue({})
+    lease = queue.reserve("ann")
+    raw(queue).config_set("maxmemory", "1")
+    assert queue.finish(lease, {}).replayed is False

@@ -1,0 +1,130 @@
+"""A move is sent again once after a broken link, also where its script had to be loaded before or after."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq.server.embedded import EmbeddedServer
+from tests.conftest import Server
+from tests.engine.proxy import CuttingProxy
+
+# The proxies stand before one server's socket. tests/conformance/engines breaks links on the others.
+pytestmark = pytest.mark.not_on("cluster", "sentinel")
+
+
+class LoadCuttingProxy(CuttingProxy):
+    def cut_load(self) -> None:
+        """The next reply to SCRIPT LOAD never arrives."""
+        self._script = b"SCRIPT"
+
+    def cut_each(self, script: str) -> None:
+        """No reply to this script arrives."""
+        self.cut(script)
+        self._each = self._script
+
+    _each: bytes | None = None
+
+    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+        self._script = self._each or self._script
+        return super()._answer(client, sent, data)
+
+
+@pytest.fixture
+def proxy(server: Server) -> Iterator[LoadCuttingProxy]:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        LoadCuttingProxy(server.url, Path(folder)) as running,
+    ):
+        yield running
+
+
+@pytest.fixture
+def cut(proxy: LoadCuttingProxy, queue_name: str) -> Iterator[leaseq.Queue]:
+    """The queue over the link that breaks."""
+    client = leaseq.connect(proxy.url)
+    yield leaseq.Queue(client, queue_name)
+    client.close()
+
+
+def test_it_is_sent_twice_and_no_more(cut: leaseq.Queue, proxy: LoadCuttingProxy) -> None:
+    cut.configure()
+    proxy.cut_each("enqueue")
+    with pytest.raises(leaseq.ServerUnavailable):
+        cut.enqueue({}, id="one")
+    assert proxy.cuts == 2
+    assert cut.stats().counters["enqueued"] == 1
+
+
+def test_the_script_is_missing_and_then_the_reply_is_lost(
+    cut: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
+) -> None:
+    server.redis.script_flush()
+    proxy.cut("enqueue")
+    assert cut.enqueue({}, id="one").added, "the second send is told what the first one did"
+    assert proxy.cuts == 1
+    assert (cut.stats().inbound, cut.stats().counters["enqueued"]) == (1, 1)
+
+
+def test_the_link_breaks_and_then_the_script_is_missing(queue_name: str) -> None:
+    """As after a new start of the server: what it acknowledged is on the disk, its scripts are gone."""
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as own:
+        client = leaseq.connect(own.url)
+        queue = leaseq.Queue(client, queue_name)
+        queue.enqueue({}, id="one")
+        own.stop()
+        own.start()
+        assert queue.enqueue({}, id="two").added
+        assert queue.stats().counters["enqueued"] == 2
+        client.close()
+
+
+def test_the_script_is_missing_and_loading_it_breaks_the_link(
+    cut: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
+) -> None:
+    cut.enqueue({}, id="one")
+    server.redis.script_flush()
+    proxy.cut_load()
+    cut.remove("one")
+    assert proxy.cuts == 1
+    server.redis.script_flush()
+    proxy.cut_load()
+    with pytest.raises(leaseq.ItemNotFound):  # the move itself was never sent twice
+        cut.remove("one")
+    assert proxy.cuts == 2
+
+
+class ForgettingProxy(CuttingProxy):
+    """After each SCRIPT LOAD that comes alone, the server forgets all scripts."""
+
+    def __init__(self, server: str, folder: Path, forget: Callable[[], object]) -> None:
+        super().__init__(server, folder)
+        self.forget = forget
+        self.loads = 0
+
+    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+        if b"LOAD" in sent:
+            self.loads += 1
+            if b"EVALSHA" not in sent:
+                self.forget()
+        return super()._answer(client, sent, data)
+
+
+def test_the_script_is_forgotten_as_soon_as_it_is_loaded(server: Server, queue: leaseq.Queue) -> None:
+    """Another program on the server may call SCRIPT FLUSH at any time."""
+    queue.configure(lease_seconds=60)
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        ForgettingProxy(server.url, Path(folder), server.redis.script_flush) as proxy,
+    ):
+        client = leaseq.connect(proxy.url)
+        server.redis.script_flush()
+        assert leaseq.Queue(client, queue.name).enqueue({}, id="one").added
+        client.close()
+    assert proxy.loads >= 2
+    assert queue.stats().counters["enqueued"] == 1

@@ -1,0 +1,153 @@
+"""What a replica did not confirm is no acknowledgement, and the links to its primary are left."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import redis
+
+import leaseq
+from leaseq.engine.durability import MOST, check
+from tests.conformance.topology.servers import port_of, primary_and_replicas
+from tests.support.patience import eventually
+
+
+class Pair:
+    def __init__(self, primary: redis.Redis, replica: redis.Redis) -> None:
+        self.primary = primary
+        self.url = f"redis://127.0.0.1:{port_of(primary)}"
+        self._replica = int(replica.info("server")["process_id"])
+
+    def queue(self, name: str) -> leaseq.Queue:
+        """What is done there waits for the replica."""
+        queue = leaseq.Queue(leaseq.connect(f"{self.url}?socket_timeout=1"), name)  # waits 0.2 s less
+        queue.configure(durable="replica")
+        return queue
+
+    def connections(self) -> int:
+        return int(self.primary.info("stats")["total_connections_received"])
+
+    def stop(self) -> None:
+        os.kill(self._replica, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        os.kill(self._replica, signal.SIGCONT)
+
+
+@pytest.fixture(scope="module")
+def replicated() -> Iterator[Pair]:
+    with primary_and_replicas(1) as (primary, replica):
+        yield Pair(primary, replica)
+
+
+@pytest.fixture
+def pair(replicated: Pair) -> Iterator[Pair]:
+    """A primary whose replica the test may stop."""
+    yield replicated
+    replicated.go_on()
+    replicated.primary.execute_command("WAIT", "1", "5000")
+
+
+def test_a_replica_that_does_not_confirm(pair: Pair, queue_name: str) -> None:
+    queue = pair.queue(queue_name)
+    queue.enqueue({}, id="one")
+    lease = queue.reserve("ann")
+    pair.stop()
+    for _ in range(2):  # the second changes nothing, and is no more confirmed for that
+        with pytest.raises(leaseq.ServerUnavailable, match=r"replica did not confirm.*again is safe"):
+            queue.finish(lease, {"x": 1})
+    assert queue.get("one").state == "finished"
+    pair.go_on()
+    assert queue.finish(lease, {"x": 1}).replayed
+    assert (queue.stats().finished, queue.stats().counters["finished"]) == (1, 1)
+
+
+def test_a_reserve_that_was_not_confirmed_gives_the_same_lease(pair: Pair, queue_name: str) -> None:
+    queue = pair.queue(queue_name)
+    queue.enqueue_many([{}, {}])
+    pair.stop()
+    with pytest.raises(leaseq.ServerUnavailable):
+        queue.reserve("ann", request_id="r1")
+    held = queue.mine("ann")
+    pair.go_on()
+    again = queue.reserve("ann", request_id="r1")
+    assert again is not None
+    assert [(lease.id, lease.token) for lease in held] == [(again.id, again.token)]
+    assert queue.stats().reserved == 1
+
+
+def test_who_stops_waiting_is_not_kept_waiting(pair: Pair, queue_name: str) -> None:
+    queue = pair.queue(queue_name)
+    pair.stop()
+    queue.configure(durable="server")
+    assert queue.enqueue({}).added
+
+
+def test_a_primary_with_too_few_replicas_is_left(pair: Pair, queue_name: str) -> None:
+    """As after a split: nothing is written there, and another link may lead to the new primary."""
+    queue = pair.queue(queue_name)
+    pair.primary.config_set("min-replicas-to-write", 2)
+    try:
+        before = pair.connections()
+        with pytest.raises(leaseq.ServerUnavailable, match="NOREPLICAS"):
+            queue.enqueue({}, id="one")
+        assert pair.connections() > before
+    finally:
+        pair.primary.config_set("min-replicas-to-write", 0)
+    assert queue.enqueue({}, id="one").added
+
+
+def test_every_link_to_who_does_not_confirm_is_left(pair: Pair, queue_name: str) -> None:
+    """Also those that lie idle: it may be a primary that was replaced, and they would lead there again."""
+    queue = pair.queue(queue_name)
+    queue.enqueue({})  # so that the script is there
+    pair.stop()
+    with ThreadPoolExecutor(1) as pool:
+        enqueued = pool.submit(queue.enqueue, {})
+        eventually(lambda: pair.primary.info("clients")["blocked_clients"] == 1)
+        assert queue.stats().inbound == 2  # over another link
+        with pytest.raises(leaseq.ServerUnavailable, match="did not confirm"):
+            enqueued.result()
+    before = pair.connections()
+    queue.stats()
+    assert pair.connections() == before + 1
+
+
+def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
+    pair: Pair, queue_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one does that is no primary any more."""
+    monkeypatch.setitem(MOST, "replica", 60_000)
+    queue = leaseq.Queue(leaseq.connect(f"{pair.url}?socket_timeout=60"), queue_name)
+    queue.configure(durable="replica")
+    queue.enqueue({})  # so that the script is there
+    pair.stop()
+    with ThreadPoolExecutor(1) as pool:
+        enqueued = pool.submit(queue.enqueue, {})
+        eventually(lambda: pair.primary.info("clients")["blocked_clients"] == 1)
+        (blocked,) = (one for one in pair.primary.client_list() if "b" in one["flags"])
+        pair.primary.client_unblock(int(blocked["id"]), error=True)
+        with pytest.raises(leaseq.ServerUnavailable, match="UNBLOCKED"):
+            enqueued.result()
+
+
+def test_a_replica_s_word_is_not_the_disk_s() -> None:
+    answers: dict[str, Any] = {
+        "CONFIG GET": {"appendonly": "yes", "appendfsync": "always"},
+        "WAITAOF": [0, 1],
+    }
+
+    class Answering:
+        def ask(self, _key: str, /, *words: str) -> Any:
+            return answers[words[0]]
+
+        def replicas(self, _key: str, /) -> int:
+            return 1
+
+    with pytest.raises(leaseq.Invalid, match="a disk that confirms"):
+        check("fsync", Answering(), "a key")

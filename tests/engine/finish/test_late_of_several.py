@@ -1,0 +1,164 @@
+"""Several answers, and leases that ran out: an answer that comes late takes what still waits of its item."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+from tests.support.taking import take
+
+
+def test_a_late_answer_takes_an_assignment_that_still_waits(three: leaseq.Queue, clock: Clock) -> None:
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    bobs = take(three, "bob")  # the assignment that ann had
+    assert bobs.attempt == 2
+    done = three.finish(stale, {"by": "ann"})
+    assert (done.late, done.replayed) == (True, False)
+    assert three.finish(stale, {"by": "ann"}).replayed
+    three.finish(bobs, {"by": "bob"})
+    three.finish(take(three, "cyd"), {"by": "cyd"})
+    item = three.get("a")
+    assert item.state == "finished"
+    assert sorted((a.person, a.late) for a in item.answers) == [("ann", True), ("bob", False), ("cyd", False)]
+    assert item.late_answers == ()
+    assert three.stats().counters["finished"] == 3
+
+
+def test_the_earlier_grants_of_an_assignment_go_with_the_last_of_them(
+    three: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    """The answer moved along with its grant, and the record of what is left has no empty piece."""
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    bobs = take(three, "bob")  # the assignment that ann had
+    three.finish(stale, {"by": "ann"})
+    assert not server.redis.exists(Keys(three.name).history)
+    three.abandon(bobs)
+    take(three, "cyd")
+    assert len(server.redis.hget(Keys(three.name).history, "a").split(b"\n\n")) == 1
+    assert [grant.person for grant in three.get("a").history] == ["ann", "bob", "cyd"]
+
+
+def test_a_late_answer_of_somebody_who_answered_meanwhile_is_only_kept(
+    three: leaseq.Queue, clock: Clock
+) -> None:
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    three.finish(take(three, "ann"), {"v": 2})
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        three.finish(stale, {"v": 1})
+    assert lost.value.answer_kept
+    assert [a.result for a in three.get("a").answers] == [{"v": 2}]
+
+
+def test_also_where_nobody_was_granted_that_assignment_since(three: leaseq.Queue, clock: Clock) -> None:
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    three.clear()
+    three.assign("a", "bob")
+    three.finish(take(three, "ann"), {"v": 2})
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        three.finish(stale, {"v": 1})
+    assert lost.value.answer_kept
+    assert [a.result for a in three.get("a").answers] == [{"v": 2}]
+
+
+def test_a_lease_that_ran_out_is_not_taken_back_beside_another_of_the_same_item(
+    three: leaseq.Queue, clock: Clock
+) -> None:
+    three.configure(holds=2)
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    take(three, "ann")
+    with pytest.raises(leaseq.LeaseLost):
+        three.renew(stale)
+
+
+def test_an_answer_adopted_counts_for_its_person(three: leaseq.Queue, clock: Clock) -> None:
+    three.configure(answers=2)
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    bobs, cyds = take(three, "bob"), take(three, "cyd")
+    three.finish(bobs, {"by": "bob"})
+    three.finish(cyds, {"by": "cyd"})
+    with pytest.raises(leaseq.LeaseLost):
+        three.finish(stale, {"by": "ann"})
+    item = three.adopt("a", stale.token)
+    assert sorted(a.person for a in item.answers) == ["ann", "cyd"]
+    assert [a.person for a in item.late_answers] == ["bob"]
+    with pytest.raises(leaseq.LeaseLost):
+        three.finish(cyds, {"by": "cyd", "v": 2})
+    assert sorted(a.person for a in three.adopt("a", cyds.token).answers) == ["ann", "cyd"]
+
+
+def test_a_late_answer_that_takes_the_next_one_along_hides_nothing(
+    three: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    """Two assignments come into being in that one call; each has an entry of its own time."""
+    three.enqueue({}, id="x")
+    stale = take(three, "ann")
+    clock.tick(301)
+    take(three, "bob")
+    three.enqueue({}, id="y")
+    take(three, "cyd")
+    done = three.finish(stale, {}, then_reserve=True)
+    assert (done.late, done.next and done.next.id) == (True, "y")
+    scores = server.redis.zrange(f"{Keys(three.name).inbound}:normal:3", 0, -1, withscores=True)
+    assert [id for id, _ in scores] == [b"x\a3", b"y\a3"]
+    assert scores[0][1] < scores[1][1]
+
+
+def test_what_they_passed_over_beside_another_of_it_shows_when_they_let_go(three: leaseq.Queue) -> None:
+    three.configure(answers=2, holds=2)
+    three.enqueue({}, id="a")
+    lease = take(three, "ann")
+    assert three.reserve("ann") is None, "the second one is not for who has the first"
+    three.release("a")
+    assert take(three, "bob").id == "a"
+    with pytest.raises(leaseq.LeaseLost):
+        three.finish(lease, {})
+    assert take(three, "ann").id == "a"
+
+
+def test_a_lease_that_ran_out_counts_the_same_in_a_pause(timed: leaseq.Queue, clock: Clock) -> None:
+    """With one answer, whoever was granted the item after them is the one whose answer counts."""
+    timed.enqueue({}, id="a")
+    stale = take(timed, "ann")
+    clock.tick(301)
+    timed.abandon(take(timed, "bob"))
+    timed.pause()
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(stale, {})
+    timed.configure(answers=3)
+    timed.resume()
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(stale, {})
+    assert timed.get("a").state == "inbound"
+
+
+def test_a_late_answer_for_another_counts_as_the_grant_that_it_was(three: leaseq.Queue, clock: Clock) -> None:
+    three.configure(max_attempts=9)
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    bobs = take(three, "bob")  # the assignment that ann had
+    three.finish(stale, {})
+    assert three.get("a").attempts == len(three.get("a").history) == 2
+    assert three.mine("bob") == [bobs], "what bob holds is as it was"
+    cyds = take(three, "cyd")
+    clock.tick(301)
+    take(three, "dan")
+    take(three, "eve")
+    assert three.get("a").attempts == 5
+    with pytest.raises(leaseq.LeaseLost):
+        three.finish(cyds, {})
+    assert three.get("a").attempts == len(three.get("a").history) == 5

@@ -1,0 +1,173 @@
+"""Guarantees 9 and 10 with the rules for people: several answers, a hundred sets of skills, and a person who
+passed many items over. By counting commands, never by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import redis
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock
+from tests.engine.guarantees.test_cost import MOST, alone, counted, largest, server_url  # noqa: F401 - a fixture
+
+SKIPS = 150
+SKILLS = [f"s{n}" for n in range(16)]
+
+
+def lived(server: redis.Redis, name: str, waiting: int, **policy: object) -> leaseq.Queue:
+    """A queue where ann passed over many items for good, and as many for later."""
+    queue = leaseq.Queue(leaseq.connect(server_url(server)), name, clock=Clock())
+    queue.configure(lease_seconds=10_000, **policy)
+    queue.enqueue_many(NewItem({}, requires=(f"s{n % 100}",) if n < 300 else ()) for n in range(waiting))
+    for n in range(2 * SKIPS):
+        lease = queue.reserve("ann")
+        assert lease is not None
+        queue.abandon(lease, again=n % 2 == 0)
+    return queue
+
+
+def a_day(server: redis.Redis, queue: leaseq.Queue, person: str) -> dict[str, dict[str, int]]:
+    given: list[leaseq.Lease] = []
+
+    def take(lease: leaseq.Lease | None) -> None:
+        assert lease is not None
+        given.append(lease)
+
+    found = {"reserve": counted(server, lambda: take(queue.reserve(person)))}
+    found["finish and next"] = counted(
+        server, lambda: take(queue.finish(given[0], {}, then_reserve=True).next)
+    )
+    found["later"] = counted(server, lambda: queue.abandon(given[1]))
+    take(queue.reserve(person))
+    found["never"] = counted(server, lambda: queue.abandon(given[2], again=False))
+    take(queue.reserve(person, skills=SKILLS[:3]))
+    found["finish"] = counted(server, lambda: queue.finish(given[3], {}))
+    found["reserve with skills"] = counted(server, lambda: take(queue.reserve(person, skills=["s10"])))
+    found["release"] = counted(server, lambda: queue.release(given[4].id))
+    found["assign"] = counted(server, lambda: queue.assign(given[4].id, "zoe"))
+    found["reserve what is assigned"] = counted(server, lambda: take(queue.reserve("zoe")))
+    found["fail"] = counted(server, lambda: queue.fail(given[5], "no"))
+    found["enqueue"] = counted(server, lambda: queue.enqueue({}, requires=["s10"]))
+    found["why nothing"] = counted(server, lambda: queue.why_nothing(person))
+    found["stats"] = counted(server, queue.stats)
+    return found
+
+
+@pytest.mark.parametrize("answers", [1, 3])
+@pytest.mark.parametrize("person", ["ann", "newcomer"])
+def test_a_move_costs_the_same_in_a_large_queue(alone: redis.Redis, answers: int, person: str) -> None:  # noqa: F811
+    name = f"{answers}.{person}"
+    small = lived(alone, f"small.{name}", 1_000, answers=answers)
+    large = lived(alone, f"large.{name}", 20_000, answers=answers)
+    for queue in (small, large):  # so that every script is loaded, and they looked past what they passed over
+        a_day(alone, queue, person)
+    assert a_day(alone, large, person) == a_day(alone, small, person)
+
+
+def test_whoever_passed_over_many_pays_for_it_once(alone: redis.Redis) -> None:  # noqa: F811
+    queue = lived(alone, "skips", 1_000)
+    costs = {}
+    for person in ("ann", "newcomer"):
+        lease = queue.reserve(person)
+        assert lease is not None
+        queue.abandon(lease)
+        queue.reserve(person)
+        queue.release(queue.mine(person)[0].id)
+        costs[person] = sum(counted(alone, lambda person=person: queue.reserve(person)).values())  # type: ignore[misc]
+    assert costs["ann"] <= costs["newcomer"] + 10
+
+
+@pytest.fixture(scope="module")
+def crowded(alone: redis.Redis) -> leaseq.Queue:  # noqa: F811
+    """A hundred sets of skills in three bands, several answers, and everybody has passed much over."""
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "crowded-rules", clock=Clock())
+    queue.configure(lease_seconds=10_000, answers=5, holds=20, max_abandons=50)
+    queue.enqueue_many(
+        NewItem({}, f"{n}", (10, 100, 200)[n % 3], requires=(f"t{n % 100}",)) for n in range(1_200)
+    )
+    queue.enqueue_many(NewItem({}, f"plain{n}") for n in range(300))
+    for n in range(900):
+        lease = queue.reserve(f"p{n % 60}", skills=[f"t{m}" for m in range(n % 13)])
+        if lease and n % 3:
+            queue.abandon(lease, again=n % 2 == 0)
+    for n in range(40):
+        queue.reserve(f"q{n}", skills=[f"t{n}"])
+    return queue
+
+
+SCRIPTS: dict[str, Callable[[leaseq.Queue], object]] = {
+    "reserve": lambda queue: queue.reserve("new"),
+    "reserve with sixteen skills": lambda queue: queue.reserve("able", skills=[f"t{m}" for m in range(16)]),
+    "reserve after much was passed over": lambda queue: queue.reserve("p8"),
+    "why nothing": lambda queue: queue.why_nothing("p9", [f"t{m}" for m in range(16)]),
+    "stats": lambda queue: queue.stats(),
+    "inbound": lambda queue: queue.page("inbound", limit=500),
+    "get": lambda queue: queue.get("plain0"),
+    "release": lambda queue: queue.release("plain1"),
+    "assign": lambda queue: queue.assign("plain250", "zoe"),
+    "revive": lambda queue: queue.revive("plain3"),
+    "remove": lambda queue: queue.remove("plain4"),
+    "enqueue": lambda queue: queue.enqueue_many(NewItem({}, requires=(f"u{n % 250}",)) for n in range(500)),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_script_is_bounded(alone: redis.Redis, crowded: leaseq.Queue, name: str) -> None:  # noqa: F811
+    assert largest(alone, lambda: SCRIPTS[name](crowded)) <= MOST
+
+
+def test_an_item_with_a_hundred_answers_is_bounded_too(alone: redis.Redis) -> None:  # noqa: F811
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "hundred", clock=Clock())
+    queue.configure(lease_seconds=10_000, answers=100, max_abandons=200)
+    queue.enqueue({}, id="a")
+    leases = [queue.reserve(f"p{n}") for n in range(100)]
+    for n in range(0, 60, 2):
+        queue.abandon(leases[n])
+    calls: list[Callable[[], object]] = [
+        lambda: queue.reserve("new"),
+        lambda: queue.finish(leases[61], {}),
+        lambda: queue.finish(leases[63], {}, then_reserve=True),
+        lambda: queue.abandon(leases[65], again=False),
+        lambda: queue.fail(leases[67], "no"),
+        lambda: queue.save_draft(leases[69], {}),
+        lambda: queue.renew(leases[71]),
+        lambda: queue.assign("a", "zoe"),
+        lambda: queue.reserve("p0"),
+        lambda: queue.why_nothing("p0"),
+        lambda: queue.get("a"),
+        queue.stats,
+        lambda: queue.release("a"),
+        lambda: queue.remove("a"),
+    ]
+    for call in calls:
+        assert largest(alone, call) <= 2 * MOST  # all hundred of it at once; each is a few microseconds
+
+
+def test_a_look_past_what_they_may_not_have_is_bounded_too(alone: redis.Redis) -> None:  # noqa: F811
+    clock = Clock()
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "barred", clock=clock)
+    queue.configure(holds=100)
+    queue.enqueue_many([{}] * 400)
+    for _ in range(400):
+        queue.abandon(queue.reserve("ann"), again=False)
+    for n in range(400):
+        queue.reserve(f"p{n % 4}")
+    clock.tick(301)
+    queue.clear()  # behind everything that she has looked at
+    assert largest(alone, lambda: queue.reserve("ann")) <= 400
+
+
+def test_a_look_beside_what_they_hold_is_bounded_too(alone: redis.Redis) -> None:  # noqa: F811
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "beside", clock=Clock())
+    queue.configure(answers=100, holds=100, max_abandons=200)
+    queue.enqueue_many([{}] * 30)
+    for _ in range(30):
+        queue.reserve("ann")
+    given_back = [queue.reserve(f"p{n}") for n in range(25) for _ in range(30)]
+    for lease in given_back:
+        queue.abandon(lease)
+    for _ in range(2):  # what they look at, and what they put off by that
+        assert largest(alone, lambda: queue.reserve("ann")) <= 2 * MOST

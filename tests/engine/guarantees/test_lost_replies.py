@@ -1,0 +1,89 @@
+"""Guarantee 7, idempotence: each call succeeds though the first reply was lost, and acts once.
+
+The same story is lived twice, once over a whole link and once over one that is cut after the server acted;
+at the end the two queues are alike to the microsecond.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from leaseq.engine.commands import SCRIPTS
+from tests.conftest import Clock, Server
+from tests.engine import looking
+from tests.engine.calls import CALLS, Before, Call
+from tests.engine.proxy import CuttingProxy
+
+# The proxy stands before one server's socket. tests/conformance/engines breaks links on the others.
+pytestmark = pytest.mark.not_on("cluster", "sentinel")
+
+
+@pytest.fixture(scope="module")
+def proxy(server: Server) -> Iterator[CuttingProxy]:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        CuttingProxy(server.url, Path(folder)) as running,
+    ):
+        yield running
+
+
+def known(server: Server, name: str) -> dict[str, str]:
+    """All that the server has of a queue, with the request ids left out, which are made at random."""
+    request = re.compile(r"(b'p:\w+': b' ?)[0-9a-f]+|( q)[^ \\]+|(b'request': b')[^']+")
+    found = looking.everything(server.redis, name).items()
+    return {key.decode().partition("}")[2]: request.sub(r"\1\2\3", str(value)) for key, value in found}
+
+
+@pytest.mark.parametrize(("before", "script", "call"), [c[1:] for c in CALLS], ids=[c[0] for c in CALLS])
+def test_a_call_whose_reply_is_lost_succeeds_and_acts_once(
+    server: Server, proxy: CuttingProxy, queue_name: str, before: Before, script: str, call: Call
+) -> None:
+    lived: list[tuple[object, ...]] = []
+    for way in ("whole", "cut"):
+        queue = leaseq.Queue(server.client, f"{queue_name}.{way}", clock=Clock())
+        queue.enqueue_many(NewItem({"n": id}, id=id) for id in "abcd")
+        given = before(queue)
+        if way == "whole":
+            result = call(queue, given)
+        else:
+            proxy.cuts = 0
+            proxy.cut(script)
+            result = call(
+                leaseq.Queue(leaseq.connect(proxy.url), queue.name, clock=queue._commands._clock), given
+            )
+            assert proxy.cuts == 1
+        lived.append((result, known(server, queue.name)))
+    assert lived[1] == lived[0]
+
+
+def test_a_first_enqueue_makes_the_queue_though_a_reply_is_lost(proxy: CuttingProxy, queue_name: str) -> None:
+    queue = leaseq.Queue(leaseq.connect(proxy.url), queue_name)
+    proxy.cut("configure")
+    assert queue.enqueue({}, id="one").added
+    assert [e.what for e in queue.journal()] == ["created", "enqueued"]
+
+
+def test_who_wants_only_a_new_queue_has_it_though_the_reply_is_lost(
+    server: Server, proxy: CuttingProxy, queue_name: str
+) -> None:
+    queue = leaseq.Queue(leaseq.connect(proxy.url), queue_name)
+    proxy.cut("configure")
+    assert queue.configure(create_only=True, holds=2).holds == 2
+    assert [e.what for e in queue.journal()] == ["created"]
+    proxy.cut("configure")
+    with pytest.raises(leaseq.QueueExists):
+        queue.configure(create_only=True, holds=3)
+    assert leaseq.Queue(server.client, queue_name).policy.holds == 2
+
+
+def test_every_script_that_changes_state_is_tried() -> None:
+    tried = {script for _, _, script, _ in CALLS}
+    writing = {name for name, script in SCRIPTS.items() if script.writes}
+    assert tried == writing - {"confirm"}  # that one is part of the others (test_durable.py)

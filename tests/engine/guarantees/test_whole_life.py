@@ -1,0 +1,283 @@
+"""What a queue keeps of people and items that are gone: nothing grows for ever."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable
+
+import pytest
+import redis
+
+import leaseq
+from leaseq import NewItem
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+from tests.engine import looking
+from tests.engine.guarantees.test_cost import MOST, alone, largest, server_url  # noqa: F401 - a fixture
+
+DAY = 86_400
+# What the ledger has for a queue without items and people.
+SETTINGS = {"status", "rules", "schema", "durable", "form", "title", "instructions"}
+OWN = {"mixed", "forget", "request", "tidy"}
+skills = itertools.cycle([("fr",), ("fr", "legal"), ("de",)])
+
+Take = Callable[..., leaseq.Lease]
+
+
+def days_pass(queue: leaseq.Queue, clock: Clock, days: int, each: int = 1) -> None:
+    """The clear job runs, if not as often as it does."""
+    for _ in range(days // each):
+        clock.tick(each * DAY)
+        for _ in range(12):
+            queue.clear()
+
+
+def kept(server: Server, queue: leaseq.Queue) -> dict[str, int]:
+    """Each key and its size; but the journal's, which has a bound of its own."""
+    prefix = len(Keys(queue.name).ledger) - len("ledger")
+    found = looking.everything(server.redis, queue.name)
+    return {
+        key.decode()[prefix:]: len(value)  # type: ignore[arg-type]
+        for key, value in found.items()
+        if key != Keys(queue.name).journal.encode()
+    }
+
+
+def fields(server: Server, queue: leaseq.Queue) -> set[str]:
+    return {name.decode() for name in server.redis.hkeys(Keys(queue.name).ledger)}
+
+
+def work(queue: leaseq.Queue, clock: Clock, people: list[str]) -> None:
+    """Every way in which a person leaves something behind."""
+    for n, person in enumerate(people):
+        theirs = next(skills)
+        queue.enqueue_many([NewItem({"n": n}, requires=theirs), {"n": n}, {"n": n}, {"n": n}])
+        one = queue.reserve(person, skills=theirs)
+        two = queue.reserve(person, skills=theirs)
+        three = queue.reserve(person, skills=theirs)
+        if one:
+            queue.save_draft(one, {"half": n})
+            queue.abandon(one, again=bool(n % 2))
+        if two:
+            queue.finish(two, {"n": n})
+        if three:
+            queue.fail(three, "torn")
+        waits = queue.items("inbound", limit=1)
+        with contextlib.suppress(leaseq.Invalid):
+            queue.assign(waits[0].id, person)
+        left = queue.reserve(person, skills=theirs)
+        again = queue.reserve(person, skills=theirs)
+        clock.tick(61)
+        queue.reserve("somebody", skills=("de", "fr", "legal"))
+        for lease in (left, again):
+            if lease:
+                with contextlib.suppress(leaseq.LeaseLost):
+                    queue.finish(lease, {"late": n})
+        queue.reserve(person, skills=theirs)
+        clock.tick(61)
+
+
+@pytest.mark.parametrize("answers", [1, 2])
+@pytest.mark.parametrize("people", [5, 60])
+def test_without_items_and_people_only_settings_counters_and_the_journal_are_left(
+    server: Server,
+    timed: leaseq.Queue,
+    clock: Clock,
+    answers: int,
+    people: int,
+    record_property: Callable[[str, object], None],
+) -> None:
+    timed.configure(answers=answers, holds=3, lease_seconds=60, max_attempts=9, dedupe_seconds=0)
+    work(timed, clock, [f"person {n}" for n in range(people)])
+    for state in ("reserved", "inbound", "scheduled", "dead", "finished"):
+        for item in [*timed._walk(state, 100)]:  # type: ignore[arg-type]
+            with contextlib.suppress(leaseq.ItemNotFound):
+                timed.remove(item.id)
+    days_pass(timed, clock, 200, each=20)
+    left = kept(server, timed)
+    record_property("figure", f"left of a queue without items, after {people} people: {left}")
+    assert set(left) == {"ledger"}
+    assert {name for name in fields(server, timed) if not name.startswith("n:")} <= SETTINGS | OWN
+
+
+def test_in_a_year_of_people_who_come_and_go_nothing_grows(
+    server: Server, timed: leaseq.Queue, clock: Clock
+) -> None:
+    """What is finished is forgotten after a day; some of what waits is never taken."""
+    timed.configure(answers=2, holds=3, lease_seconds=60, max_attempts=3, keep_finished_seconds=DAY)
+    timed.enqueue_many([NewItem({}, id=f"nobody can {n}", requires=("latin",)) for n in range(3)])
+    sizes = []
+    for month in range(12):
+        work(timed, clock, [f"person {month}.{n}" for n in range(8)])
+        days_pass(timed, clock, 30, each=5)
+        for dead in timed.items("dead"):
+            with contextlib.suppress(leaseq.ItemNotFound):
+                timed.remove(dead.id)
+        for old in timed.items("inbound", limit=1_000):
+            if not old.id.startswith("nobody"):
+                with contextlib.suppress(leaseq.ItemNotFound):
+                    timed.remove(old.id)
+        sizes.append(kept(server, timed))
+        sizes[-1]["people"] = sum(name.startswith("p:") for name in fields(server, timed))
+    people = 8 + 1  # of a month
+    for one in sizes:
+        assert one.get("people", 0) <= people, "those of this month"
+        assert one.get("cursors", 0) <= 4 * people, "those of the last three months, and of this one"
+        assert sum(key.startswith("later:") for key in one) <= 2 * 4 * people
+    assert sum(sizes[-1].values()) <= max(sum(one.values()) for one in sizes[:6])
+
+
+def line(server: Server, queue: leaseq.Queue, person: str) -> bytes | None:
+    """What the ledger has of a person."""
+    return server.redis.hget(Keys(queue.name).ledger, f"p:{person}")
+
+
+def test_who_said_never_does_not_get_it_when_their_record_is_gone(
+    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed.enqueue_many(NewItem({}, id=id) for id in ("a", "b", "c"))
+    timed.abandon(take("ann"), again=False)
+    timed.abandon(take("ann"), again=True)
+    days_pass(timed, clock, 20)
+    assert line(server, timed, "ann") is None
+    given = []
+    while lease := timed.reserve("ann"):
+        given.append(lease.id)
+        timed.finish(lease, {})
+    assert given == ["c", "b"]
+    assert timed.reserve("bob") is not None
+
+
+def test_an_answer_of_somebody_whose_record_is_gone_is_taken(
+    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed.enqueue({}, id="a")
+    lease = take("ann")
+    days_pass(timed, clock, 20)
+    assert line(server, timed, "ann") is None
+    assert timed.finish(lease, {"v": 1}).late
+    assert timed.get("a").state == "finished"
+
+
+def test_who_holds_something_or_was_there_this_week_keeps_their_record(
+    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed.configure(lease_seconds=7 * DAY, holds=2)
+    timed.enqueue_many([{}, {}])
+    timed.finish(take("bob"), {})
+    lease = take("ann")
+    for _ in range(4):
+        days_pass(timed, clock, 5)
+        lease = timed.renew(lease)
+    assert [one.id for one in timed.mine("ann")] == [lease.id]
+    assert line(server, timed, "bob") is None
+    timed.finish(lease, {})
+    days_pass(timed, clock, 5)
+    assert line(server, timed, "ann") is not None
+
+
+def test_a_cursor_goes_when_nothing_is_left_of_what_was_passed_over(
+    server: Server, timed: leaseq.Queue, clock: Clock
+) -> None:
+    """At once and not after months; and what others have still in front of them stays passed over."""
+    timed.configure(answers=2)
+    timed.enqueue_many([NewItem({}, id=id, requires=("fr",)) for id in ("a", "b")])
+    for person in ("ann", "bob"):
+        for _ in range(2):
+            timed.finish(timed.reserve(person, skills=("fr",)), {})
+        assert timed.reserve(person, skills=("fr",)) is None
+    timed.enqueue_many([NewItem({}, id="c", requires=("de",)), NewItem({}, id="newer", requires=("fr",))])
+    timed.abandon(timed.reserve("cyd", skills=("de",)), again=False)
+    assert timed.reserve("cyd", skills=("de",)) is None
+    assert timed.reserve("dan", skills=("fr",)) is not None, (
+        "so that its second answer waits where theirs did"
+    )
+    assert server.redis.hlen(Keys(timed.name).cursors) >= 2
+    days_pass(timed, clock, 3)
+    assert server.redis.hkeys(Keys(timed.name).cursors) == [b"cyd"]
+    assert timed.reserve("cyd", skills=("de",)) is None
+    timed.remove("newer")
+    days_pass(timed, clock, 2)
+    assert server.redis.hkeys(Keys(timed.name).rows) == [b"de"]
+
+
+def test_who_was_away_for_months_gets_what_they_may_have_and_nothing_else(
+    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed.configure(holds=3)
+    timed.enqueue_many(NewItem({}, id=id) for id in ("never", "later", "new"))
+    timed.abandon(take("ann"), again=False)
+    timed.abandon(take("ann"))
+    new = take("ann")
+    assert take("ann").id == "later", "nothing else is left"
+    clock.tick(301)
+    timed.clear()
+    timed.abandon(take("ann")) if new.id != "new" else None
+    keys = Keys(timed.name)
+    assert server.redis.hexists(keys.cursors, "ann")
+    days_pass(timed, clock, 120, each=20)
+    assert not server.redis.exists(keys.cursors)
+    assert not [key for key in kept(server, timed) if key.startswith("later:")]
+    assert sorted(take("ann").id for _ in range(2)) == ["later", "new"]
+    assert timed.reserve("ann") is None
+
+
+def test_what_somebody_put_off_and_others_did_goes_though_they_never_run_out_of_new_ones(
+    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed.configure(holds=100, lease_seconds=7 * DAY)
+    for day in range(10):
+        timed.enqueue_many([{}] * 30)
+        put_off = [take("ann") for _ in range(10)]
+        for lease in put_off:
+            timed.abandon(lease)
+        kept_one = take("ann")
+        for _ in range(10 + 19):
+            timed.finish(take("bob"), {})
+        timed.finish(kept_one, {})
+        days_pass(timed, clock, 1)
+        later = server.redis.zcard(f"{Keys(timed.name).inbound[: -len('inbound')]}later::ann")
+        assert later <= 20, f"day {day}"
+
+
+def test_what_was_put_off_and_then_assigned_to_another_goes_with_the_item(
+    server: Server, timed: leaseq.Queue, take: Take
+) -> None:
+    timed.enqueue({}, id="a")
+    timed.abandon(take("ann"))
+    timed.assign("a", "bob")
+    timed.remove("a")
+    assert not [key for key in kept(server, timed) if key.startswith("later:")]
+
+
+def test_each_step_is_bounded_and_all_are_reached(alone: redis.Redis, clock: Clock) -> None:  # noqa: F811
+    """Of many who are gone, each of whom put off much that somebody else did."""
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "many-gone", clock=clock)
+    queue.configure(answers=2, holds=100)
+    queue.enqueue_many([{}] * 70)
+    people = [f"p{n:03}" for n in range(100)]
+    for person in people:
+        for _ in range(12):
+            queue.abandon(queue.reserve(person))
+    clock.tick(DAY)
+    for _ in range(30):
+        assert largest(alone, queue.clear) <= MOST
+    busy = [queue.reserve("p000") for _ in range(70)]
+    for lease in busy:
+        queue.abandon(lease)
+    keys = Keys(queue.name)
+    assert alone.hlen(keys.cursors) == len(people)
+    for _ in range(140):
+        queue.finish(queue.reserve("q1") or queue.reserve("q2"), {})
+    clock.tick(2 * DAY)
+    for _ in range(200):
+        assert largest(alone, queue.clear) <= MOST
+    assert alone.hkeys(keys.cursors) == []
+    assert list(alone.scan_iter(match=f"leaseq:{{{queue.name}}}:later:*", count=10_000)) == []
+    assert alone.hlen(keys.ledger) > len(people), "these are kept for a week"
+    for days in (8, 1):
+        clock.tick(days * DAY)
+        for _ in range(100):
+            assert largest(alone, queue.clear) <= MOST
+    assert not [name for name in alone.hkeys(keys.ledger) if name.startswith(b"p:")]

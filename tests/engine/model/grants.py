@@ -1,0 +1,130 @@
+"""What becomes of a grant: given, answered in time or late, taken back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tests.engine.model.items import Grant, Item, Part
+from tests.engine.model.sets import Sets
+
+
+class Grants(Sets):
+    def may_answer(self, item: Item, person: str) -> bool:
+        return person not in item.answered and all(
+            part.item is not item for part in self.hands.get(person, [])
+        )
+
+    def follow(self, part: Part) -> None:
+        """The next assignment comes into being when one is handed out for the first time."""
+        if not part.attempts and len(part.item.parts) == part.number < self.rules.answers:
+            part.item.parts.append(Part(part.item, part.number + 1))
+            self.wait(part.item.parts[-1], returned=False)
+
+    def granted(self, part: Part, token: int, person: str, expires: datetime) -> None:
+        if part.state == "reserved":
+            assert (part.grants[-1].token, part.grants[-1].person) == (token, person)
+            return
+        assert token == self.last_token + 1
+        self.last_token = token
+        self.follow(part)
+        self.leave(part)
+        part.state = "reserved"
+        part.attempts += 1
+        part.grants.append(Grant(token, person, expires, part.attempts))
+        self.hands.setdefault(person, []).append(part)
+        self.count("reserved")
+
+    def latest(self, id: str, token: int, person: str) -> Part | None:
+        """The assignment whose latest grant this is."""
+        for part in self.items[id].parts if id in self.items else ():
+            if part.grant and (part.grant.token, part.grant.person) == (token, person):
+                return part
+        return None
+
+    def once(self, id: str, token: int, person: str) -> tuple[Part, Grant] | None:
+        """The assignment that was once granted so."""
+        for part in self.items[id].parts:
+            for grant in part.grants:
+                if (grant.token, grant.person) == (token, person):
+                    return part, grant
+        return None
+
+    def may_take_back(self, part: Part) -> bool:
+        person = part.grants[-1].person
+        return (
+            part.grants[-1].how == "expired"
+            and part.state == "inbound"
+            and part.assigned in (None, person)
+            and self.may_answer(part.item, person)
+        )
+
+    def finish(self, id: str, token: int, person: str, result: object, now: datetime) -> str:
+        """in time, late, again, kept or refused"""
+        item, part = self.items[id], self.latest(id, token, person)
+        grant = part.grant if part else None
+        if part and grant and grant.how == "held":
+            self.end(part, "finished")
+            return self.answer(part, grant, result, late=grant.expires <= now, now=now)
+        if part and grant and grant.how == "expired" and self.may_answer(item, person):
+            return self.answer(part, grant, result, late=True, now=now)
+        if grant and (grant.how, grant.result) == ("finished", result):
+            return "again"
+        before = self.once(id, token, person)
+        if before is None:
+            return "refused"
+        if not part and before[1].how == "expired" and (other := self.free_part(item, person)):
+            before[0].grants.remove(before[1])
+            self.follow(other)
+            other.grants.append(before[1])
+            return self.answer(other, before[1], result, late=True, now=now)
+        if (token, person, result) not in item.late:
+            item.late.append((token, person, result))
+            self.count("late")
+        return "kept"
+
+    def free_part(self, item: Item, person: str) -> Part | None:
+        """An assignment that a late answer may take, where the item has several."""
+        if len(item.parts) == 1 or not self.may_answer(item, person):
+            return None
+        free = [p for p in item.parts if p.state == "inbound" and p.assigned in (None, person)]
+        return free[0] if free else None
+
+    def answer(self, part: Part, grant: Grant, result: object, late: bool, now: datetime) -> str:
+        item, part.finished_at = part.item, now
+        grant.how, grant.result = "finished", result
+        self.leave(part)
+        part.state = "finished"
+        self.finished.append(part.name)
+        self.count("finished")
+        if len(item.parts) > 1:
+            item.answered.add(grant.person)
+            item.later.discard(grant.person)
+            item.never.discard(grant.person)
+            item.drafts.pop(grant.person, None)
+            self.unassign(part, grant.person)
+        if item.state == "finished":
+            item.drafts.clear()
+        return "late" if late else "in time"
+
+    def undo(self, part: Part, token: int, expires: datetime) -> None:
+        """A finish that is taken back: they hold it again, ahead of what else they hold."""
+        item, grant = part.item, part.grants[-1]
+        grant.how = "undone"
+        part.finished_at = None
+        item.drafts[grant.person] = grant.result
+        if grant.person in item.answered:
+            item.answered.discard(grant.person)
+            for other in item.parts:
+                if other.state == "inbound":
+                    self.wait(other, returned=True)
+        self.granted(part, token, grant.person, expires)
+        hands = self.hands[grant.person]
+        hands.insert(0, hands.pop())
+        self.count("undone")
+
+    def unassign(self, answered: Part, person: str) -> None:
+        for part in answered.item.parts:
+            if part is not answered and part.assigned == person:
+                part.assigned = None
+                if part.state == "inbound":
+                    self.wait(part, returned=True)

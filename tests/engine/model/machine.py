@@ -1,0 +1,294 @@
+"""A queue and its model side by side, and what must hold after every step."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
+
+import leaseq
+from leaseq import NewItem, WhyNothing
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+from tests.engine import looking
+from tests.engine.model.choices import BAND, LEASE_SECONDS, NEW, SKILLS, New
+from tests.engine.model.items import Item, Part, Rules
+from tests.engine.model.model import Model
+
+numbers = itertools.count()
+
+
+class Watched(RuleBasedStateMachine):
+    servers: dict[str, Server]  # by what they do before they answer: see the policy's `durable`
+    plain: bool
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = Clock()
+        self.leases: list[leaseq.Lease] = []  # every one ever given, stale ones included
+        self.undone: list[
+            tuple[leaseq.Lease, str, leaseq.Lease]
+        ] = []  # its finish, the request, what it gave
+        self.ids: list[str] = []
+        self.waiting: dict[str, str] = {}  # waiter → the person
+        self.heard: list[str] = []  # who was told that they are woken, since the last step
+        self.weeks = 0  # that everybody was away
+        self.most_items = 6 if self.plain else 3  # few, so that they come round often
+
+    @initialize(
+        holds=st.integers(1, 3),
+        answers=st.integers(1, 3),
+        max_abandons=st.sampled_from([None, None, 2, 3]),
+        keep=st.sampled_from([None, 0.5, 15.5]),
+        dedupe=st.sampled_from([0, 20.5]),
+        durable=st.sampled_from(["server"] * 7 + ["fsync"]),
+        many=st.lists(NEW, min_size=1, max_size=3),
+        line=st.lists(st.sampled_from(list(SKILLS)), max_size=6),
+    )
+    def begin(
+        self,
+        holds: int,
+        answers: int,
+        max_abandons: int | None,
+        keep: float | None,
+        dedupe: float,
+        durable: str,
+        many: list[New],
+        line: list[str],
+    ) -> None:
+        self.server = self.servers[durable]
+        self.queue = leaseq.Queue(self.server.client, f"machine.{next(numbers)}", clock=self.clock)
+        channel = f"leaseq:{{{self.queue.name}}}:wake"
+        self.wakes = self.server.pubsub(channel)
+        self.wakes.subscribe(channel)
+        rules = Rules(holds, 1 if self.plain else answers, max_abandons, keep, dedupe)
+        self.queue.configure(lease_seconds=LEASE_SECONDS, retry_seconds=3.3, durable=durable, **vars(rules))
+        self.model = Model(rules, lambda: self.now)
+        self.add(many)
+        for person in list(SKILLS)[:4]:
+            self.come(person)
+
+        self.all_wait(line)
+
+    @property
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.clock.now / 1e6, UTC) + timedelta(milliseconds=1)
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What those who wait do is at times of its own: nobody is believed gone on the dot."""
+        self.clock.tick(0.0005)
+        yield
+        self.clock.tick(0.0005)
+
+    def few(self) -> bool:
+        return (
+            sum(item.state not in ("finished", "dead") for item in self.model.items.values())
+            < self.most_items
+        )
+
+    def add(self, many: list[New]) -> None:
+        new, items = [], []
+        for n, (priority, delay, attempts, due_in, needs) in enumerate(many):
+            id, requires = f"{len(self.ids) + n}", () if self.plain else needs
+            due = None if due_in is None else self.now + timedelta(seconds=due_in)
+            new.append(NewItem({"n": id}, id, priority, delay, requires, due, attempts))
+            items.append(Item(id, BAND[priority], attempts, requires, due))
+        assert self.queue.enqueue_many(new).added == len(new)
+        for one, item in zip(new, items, strict=True):
+            self.model.enqueue(item, self.queue.get(item.id).state_since if one.delay else None, self.now)
+            self.ids.append(item.id)
+
+    def come(self, person: str, twice: bool = False) -> None:
+        """Somebody reserves. There mostly is something."""
+        if self.few() and not self.model.parts("inbound"):
+            self.add([(100, 0, 2, None, ())])
+        request = f"request-{next(numbers)}"
+        lease = self.queue.reserve(person, skills=SKILLS[person], request_id=request)
+        self.got(person, lease)
+        if lease and twice:
+            assert self.queue.reserve(person, skills=SKILLS[person], request_id=request) == lease
+            self.model.sweep(self.now, 8)  # what else ran out came back
+
+    def lease(self, index: int) -> leaseq.Lease:
+        """A lease, mostly one of the latest, and every third time one that is asked for now."""
+        if index % 3 == 0:
+            self.come(list(SKILLS)[index // 3 % len(SKILLS)])
+            index = 0
+        return self.leases[-1 - index % min(len(self.leases), 12)]
+
+    def id(self, index: int) -> str:
+        """An item, mostly one that is there, and of those often one in hand or dead."""
+        busy = [part.item.id for part in self.model.parts("reserved") + self.model.parts("dead")]
+        likely = busy if index % 3 else list(self.model.items)
+        among = likely if likely and index % 7 else self.ids
+        return among[index % len(among)]
+
+    def payload(self, index: int) -> str:
+        item = self.model.items.get(self.id(index))
+        return (item and item.payload) or self.id(index)
+
+    def latest(self, lease: leaseq.Lease, *how: str) -> Part | None:
+        """The assignment whose latest grant this is, where that is held or ended so."""
+        part = self.model.latest(lease.id, lease.token, lease.person)
+        return part if part and part.grants[-1].how in how else None
+
+    def refused(self, lease: leaseq.Lease, call: Any) -> None:
+        missing = lease.id not in self.model.items
+        with pytest.raises(leaseq.ItemNotFound if missing else leaseq.LeaseLost):
+            call()
+
+    def got(self, person: str, lease: leaseq.Lease | None, waiter: str = "") -> None:
+        """What a reserve gave is what it ought to give."""
+        expected = self.model.in_hand(person, self.now)
+        if not expected:
+            if waiter and not self.model.line.has_turn(waiter):
+                assert lease is None, f"{person} overtook others"
+                return
+            expected = self.model.choose(person, SKILLS[person])
+        if lease is None:
+            assert not expected, f"{person} got nothing"
+            reason, free_at = self.model.why_nothing(self.now)
+            assert self.queue.why_nothing(person, SKILLS[person]) == WhyNothing(reason, free_at)
+            return
+        found = [part for part in expected if part.item.id == lease.id]
+        assert found, f"{person} got {lease.id}"
+        part = self.reserved(found)
+        self.model.line.leave(waiter)
+        self.model.granted(part, lease.token, person, lease.expires_at)
+        assert lease.person == person
+        assert lease.draft == part.item.drafts.get(person)
+        assert lease.attempt == part.attempts
+        self.leases.append(lease)
+
+    def reserved(self, parts: list[Part]) -> Part:
+        """Which of these assignments of one item was handed out."""
+        real = looking.sets(self.server.redis, self.queue.name)["reserved"]
+        return next(part for part in parts if part.name in real)
+
+    @invariant()
+    def every_assignment_is_where_it_ought_to_be(self) -> None:
+        """Conservation and order in one: the same in the same sets, in the same order, each once."""
+        real = looking.sets(self.server.redis, self.queue.name)
+        assert {state: real[state] for state in self.model.sets()} == self.model.sets()
+        assert looking.rows(self.server.redis, self.queue.name, self.model.shelves) == self.model.shelves
+        stats = self.queue.stats()
+        assert stats.waiting == sum(waiter.until >= self.now for waiter in self.model.line.standing())
+        assert stats.inbound == len(self.model.parts("inbound")), "and on no other shelf"
+        assert {what: n for what, n in stats.counters.items() if n} == self.model.counters
+        assert stats.overdue == sum(due < self.now for due in self.model.due())
+
+    def all_wait(self, people: list[str]) -> None:
+        """They take what is there, and then stand in line."""
+        with self.apart():
+            for person in people:
+                for _ in range(2 + self.model.rules.holds - len(self.model.hands.get(person, []))):
+                    if person not in self.waiting.values():
+                        waiter = f"waiter-{next(numbers)}"
+                        self.waiting[waiter] = person
+                        self.look(waiter)
+
+    def all_look(self, backwards: bool) -> None:
+        with self.apart():
+            for waiter in list(self.waiting)[:: -1 if backwards else 1]:
+                self.look(waiter)
+
+    def look(self, waiter: str) -> None:
+        """One who waits looks: by themselves, or since they were woken. No two look in the same moment."""
+        self.clock.tick(0.0001)
+        person, line = self.waiting[waiter], self.model.line
+        woken, known = line.is_woken(waiter), [(lease.id, lease.token) for lease in self.leases]
+        skills = ",".join(sorted(SKILLS[person]))
+        found = self.queue._reserve(person, f"request-{next(numbers)}", skills, waiter, woken)
+        lease = found if isinstance(found, leaseq.Lease) else None
+        if line.look_by_oneself(waiter):
+            assert lease is None, f"{person} overtook others"
+            if line.is_woken(waiter):
+                return
+        elif line.has_turn(waiter):
+            self.got(person, lease, waiter)
+        if isinstance(found, leaseq.Lease):
+            del self.waiting[waiter]
+            if woken and (found.id, found.token) in known:
+                self.passed_on()
+            return
+        line.stand(waiter)
+        soonest = self.model.soonest()
+        if soonest and waiter in [one.name for one in line.standing()[:2]]:
+            assert found.seconds <= (soonest - self.now).total_seconds() + 0.002, (
+                "they look when a lease runs out"
+            )
+        if woken:
+            self.passed_on(waiter)
+
+    def passed_on(self, behind: str | None = None) -> None:
+        """What one who was woken doesn't take is for the next. Where nothing lies there that is no matter,
+        and neither is whether those who are gone are dropped then."""
+        self.hear()
+        line = self.model.line
+        waits = not self.model.paused and self.model.parts("inbound")
+        if waits or len(self.heard) > len(line.called):
+            line.wake(behind)
+        else:
+            line.drop(self.standing())
+
+    def standing(self) -> list[str]:
+        return [name.decode() for name in self.server.redis.zrange(Keys(self.queue.name).line, 0, -1)]
+
+    def hear(self) -> None:
+        """What was said to those who wait, up to now: the answer to a ping comes behind it."""
+        self.wakes.ping()
+        while (message := self.wakes.get_message(timeout=5)) is None or message["type"] != "pong":
+            if message and message["type"] == "message":
+                self.heard += message["data"].decode().split(" ")
+
+    @invariant()
+    def people_wait_in_line(self) -> None:
+        """In the order in which they began, but for who was woken; and those were told, in that order."""
+        line = self.model.line
+        keys = Keys(self.queue.name)
+        pipe = self.server.redis.pipeline(transaction=True)
+        pipe.zrange(keys.line, 0, -1).hkeys(keys.line_until).hexists(keys.ledger, "line")
+        standing, known, waited_for = pipe.execute()
+        assert [name.decode() for name in standing] == [waiter.name for waiter in line.standing()]
+        assert {name.decode() for name in known} == set(line.waiters)
+        assert waited_for == bool(line.waiters), "where nobody waits a move pays nothing for it"
+        self.hear()
+        assert self.heard == line.called
+        self.heard, line.called = [], []
+
+    @invariant()
+    def people_hold_what_they_were_granted(self) -> None:
+        for person, hands in self.model.hands.items():
+            assert looking.hands(self.server.redis, self.queue.name, person) == [part.name for part in hands]
+
+    def teardown(self) -> None:
+        """Nothing that was typed is missing, nobody answered twice, and each transition was told once."""
+        if not hasattr(self, "model"):
+            return
+        self.wakes.close()
+        found = [(a.id, a.token, a.person, a.result) for a in self.queue.answers(with_late=True)]
+        late = [(item.id, *answer) for item in self.model.items.values() for answer in item.late]
+        answers = [
+            (part.item.id, part.grants[-1].token, part.grants[-1].person, part.grants[-1].result)
+            for part in self.model.parts("finished")
+        ]
+        assert sorted(found, key=str) == sorted([*answers, *late], key=str)
+        assert len({(id, person) for id, _, person, _ in answers}) == len(answers)
+        told = [event.what for event in self.queue.journal(limit=10_000)]
+        for what, count in self.model.counters.items():
+            assert told.count(what) == count or what == "deduped"  # which is no transition
+        for id, item in self.model.items.items():
+            real = self.queue.get(id)
+            grants = sorted((g.token, g.person, g.how) for part in item.parts for g in part.grants)
+            assert [(g.token, g.person, g.how) for g in real.history] == grants
+            assert (real.state, real.failures) == (item.state, item.failures)
+            assert real.payload == {"n": item.payload or id}
+            open = [part for part in item.parts if part.state not in ("finished", "dead")]
+            assert real.assigned_to == tuple(part.assigned for part in open if part.assigned)

@@ -1,0 +1,70 @@
+"""What managers do, as rules of the state machine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+
+import leaseq
+from tests.engine.model.choices import SKILLS
+from tests.engine.model.machine import Watched
+
+PEOPLE = st.sampled_from(list(SKILLS))
+INDEX = st.integers(0, 1_000)
+
+
+class Managed(Watched):
+    @precondition(lambda self: self.ids)
+    @rule(index=INDEX, move=st.sampled_from(["revive", "revive", "release", "remove"]), come=st.booleans())
+    def manage(self, index: int, move: str, come: bool) -> None:
+        self.move(index, move)
+        for person in SKILLS if come else ():
+            self.come(person)
+
+    def move(self, index: int, move: str) -> None:
+        id = self.id(index)
+        call = lambda: getattr(self.queue, move)(id)  # noqa: E731
+        item = self.model.items.get(id)
+        if item is None:
+            with pytest.raises(leaseq.ItemNotFound):
+                call()
+        elif move == "remove":
+            call()
+            self.model.remove(id)
+        elif move == "release":
+            call()
+            for part in item.parts:
+                if part.state == "reserved":
+                    self.model.give_back(part, "released", True, None)
+        elif item.state == "finished":
+            with pytest.raises(leaseq.Invalid):
+                call()
+        else:
+            call()
+            self.model.revive(item)
+
+    @precondition(lambda self: self.model.items and not self.plain)
+    @rule(index=INDEX, person=PEOPLE)
+    def assign(self, index: int, person: str) -> None:
+        item = list(self.model.items.values())[index % len(self.model.items)]
+        if self.model.assign(item, person):
+            assert person in self.queue.assign(item.id, person).assigned_to
+        else:
+            with pytest.raises(leaseq.Invalid):
+                self.queue.assign(item.id, person)
+
+    @precondition(lambda self: not self.plain)
+    @rule(answers=st.integers(1, 3))
+    def change_policy(self, answers: int) -> None:
+        self.queue.configure(answers=answers)
+        self.model.rules.answers = answers
+
+    @rule()
+    def pause_or_resume(self) -> None:
+        if self.model.paused:
+            self.queue.resume()
+            self.model.resume()
+        else:
+            self.queue.pause()
+            self.model.paused = True

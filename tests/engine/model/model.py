@@ -1,0 +1,186 @@
+"""What a queue ought to do, in plain Python and by brute force. It knows no script.
+
+It takes from the real queue only what the real queue chooses: tokens, and the times at which leases run
+out and items come due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from tests.engine.model.grants import Grants
+from tests.engine.model.items import Item, Part
+
+TAKEN_BACK_BY_A_RESERVE = 8
+
+
+class Model(Grants):
+    def enqueue(self, item: Item, until: datetime | None, now: datetime) -> bool:
+        if item.id in self.items:
+            return False
+        if self.twin(item, now):
+            self.count("deduped")
+            return False
+        self.first[item.payload or item.id] = item, now
+        self.items[item.id] = item
+        item.parts = [Part(item, 1)]
+        if until:
+            self.schedule(item.parts[0], until)
+        else:
+            self.wait(item.parts[0], returned=False)
+        self.count("enqueued")
+        return True
+
+    def twin(self, item: Item, now: datetime) -> Item | None:
+        """The item that has this payload, where the window for it is open."""
+        first, since = self.first.get(item.payload or item.id, (item, now))
+        there = self.items.get(first.id) is first
+        return first if there and (now - since).total_seconds() < self.rules.dedupe_seconds else None
+
+    def fails(self, part: Part) -> bool:
+        """Whether the item's attempts are used up by this failure."""
+        part.item.failures += 1
+        return part.item.died or part.item.failures >= part.item.max_attempts
+
+    def expire(self, part: Part) -> str:
+        self.end(part, "expired")
+        self.count("expired")
+        if self.fails(part):
+            self.die(part)
+            return "died"
+        self.wait(part, returned=True)
+        return "returned"
+
+    def sweep(self, now: datetime, limit: int) -> dict[str, int]:
+        sets = self.sets()
+        out = [part for part in map(self.part, sets["reserved"]) if part.grants[-1].expires <= now]
+        done = [self.expire(part) for part in out[:limit]]
+        for part in map(self.part, sets["scheduled"]):
+            if len(done) < limit and part.state == "scheduled" and part.until and part.until <= now:
+                self.wait(part, returned=bool(part.attempts or part.assigned))
+                done.append("released")
+        return {what: done.count(what) for what in ("returned", "released", "died")}
+
+    def old(self, now: datetime) -> list[Item]:
+        """What was finished so long ago that it is to be forgotten."""
+        keep = self.rules.keep_finished_seconds
+
+        def is_old(part: Part) -> bool:
+            return part.finished_at is not None and (now - part.finished_at).total_seconds() > (keep or 0)
+
+        return [item for item in self.items.values() if keep is not None and all(map(is_old, item.parts))]
+
+    def forget(self, item: Item) -> None:
+        self.remove(item.id)
+        self.count("forgotten")
+
+    def waiting_for(self, person: str, skills: tuple[str, ...]) -> Iterator[Part]:
+        """All on the rows that they qualify for, in the order of precedence."""
+        for part in sorted(self.parts("inbound"), key=lambda part: part.rank):
+            fits = set(part.item.requires) <= set(skills)
+            if part.assigned == person or (fits and part.assigned is None):
+                yield part
+
+    def in_hand(self, person: str, now: datetime) -> list[Part]:
+        """What a person gets again whose hands are full, after what ran out came back."""
+        self.sweep(now, TAKEN_BACK_BY_A_RESERVE)
+        for part in list(self.hands.get(person, [])):
+            if part.grants[-1].expires <= now:
+                self.expire(part)
+        hands = self.hands.get(person, [])
+        return hands[:1] if len(hands) >= self.rules.holds else []
+
+    def choose(self, person: str, skills: tuple[str, ...]) -> list[Part]:
+        """Which one this person ought to get: one of these. The caller then says ``granted``."""
+        if self.paused:
+            return []
+        past = self.looked_past.setdefault(person, set())
+        again: list[Part] = []
+        for part in self.waiting_for(person, skills):
+            free = self.may_answer(part.item, person) and person not in part.item.never
+            if free and part.entry not in past and person not in part.item.later:
+                return [part]
+            past.add(part.entry)
+            if free:
+                again.append(part)
+        return again
+
+    def may_have(self, person: str, skills: tuple[str, ...]) -> bool:
+        """Whether anything lies there for them."""
+        waiting = self.waiting_for(person, skills)
+        return any(self.may_answer(p.item, person) and person not in p.item.never for p in waiting)
+
+    def why_nothing(self, now: datetime) -> tuple[str | None, datetime | None]:
+        """After a reserve that gave nothing."""
+        if self.paused:
+            return "paused", None
+        if self.is_due(now):
+            return None, None
+        if self.parts("inbound"):
+            return "not-eligible", self.soonest()
+        return ("held" if self.parts("reserved") else "empty"), self.soonest()
+
+    def alive(self, person: str, now: datetime) -> int:
+        """How many leases a person has that did not run out."""
+        return sum(part.grants[-1].expires > now for part in self.hands.get(person, []))
+
+    def give_back(self, part: Part, how: str, again: bool, until: datetime | None) -> None:
+        """abandoned, released, or failed: to be tried again then, or dead."""
+        item, person = part.item, part.grants[-1].person
+        self.end(part, how)
+        self.count(how)
+        if how == "failed":
+            if self.fails(part):
+                self.die(part)
+            elif until:
+                self.schedule(part, until)
+            return
+        if how == "abandoned":
+            part.assigned = None
+            (item.never if again else item.later).discard(person)
+            (item.later if again else item.never).add(person)
+        if item.died or len(item.later | item.never) >= (self.rules.max_abandons or 1_000):
+            self.die(part)
+        else:
+            self.wait(part, returned=True)
+        if how == "abandoned" and not again:
+            self.unassign(part, person)
+
+    def revive(self, item: Item) -> None:
+        dead = [part for part in item.parts if part.state == "dead"]
+        waiting = [part for part in item.parts if part.state == "inbound"]
+        if not dead:
+            return
+        item.failures = 0
+        item.died = False
+        item.later.clear()
+        item.never.clear()
+        for part in dead:
+            self.wait(part, returned=True)
+            self.count("revived")
+        for part in waiting:
+            self.wait(part, returned=True)
+
+    def assign(self, item: Item, person: str) -> bool:
+        """False where it is refused."""
+        open = [part for part in item.parts if part.state not in ("finished", "dead")]
+        if any(part.assigned == person for part in open):
+            return True
+        free = [part for part in open if part.state in ("inbound", "scheduled")]
+        if not free or not self.may_answer(item, person):
+            return False
+        part = next((part for part in free if part.assigned is None), free[0])
+        item.later.discard(person)
+        item.never.discard(person)
+        part.assigned = person
+        if part.state == "inbound":
+            self.wait(part, returned=True)
+        self.count("assigned")
+        return True
+
+    def remove(self, id: str) -> None:
+        for part in self.items.pop(id).parts:
+            self.leave(part)
+            if part.state == "reserved":
+                self.hands[part.grants[-1].person].remove(part)

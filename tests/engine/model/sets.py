@@ -1,0 +1,103 @@
+"""Where the model of a queue has its items, and who holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from tests.engine.model.items import BANDS, Item, Part, Rules
+from tests.engine.model.line import Line
+
+
+class Sets:
+    def __init__(self, rules: Rules, now: Callable[[], datetime]) -> None:
+        self.rules = rules
+        self.line = Line(now)
+        self.paused = False
+        self.items: dict[str, Item] = {}
+        self.shelves: dict[tuple[str, str], list[str]] = {("", name): [] for name in BANDS}
+        self.finished: list[str] = []
+        self.dead: list[str] = []
+        self.hands: dict[str, list[Part]] = {}
+        self.counters: dict[str, int] = {}
+        self.looked_past: dict[str, set[int]] = {}  # person → entries
+        self.first: dict[str, tuple[Item, datetime]] = {}  # payload → which item entered with it, and when
+        self.entries = 0
+        self.last_token = 0
+
+    def parts(self, state: str) -> list[Part]:
+        return [part for item in self.items.values() for part in item.parts if part.state == state]
+
+    def due(self) -> list[datetime]:
+        """The due dates of what is neither finished nor has anything dead, which is to be revived first."""
+
+        def counts(item: Item) -> bool:
+            return item.state != "finished" and all(part.state != "dead" for part in item.parts)
+
+        return [item.due for item in self.items.values() if item.due and counts(item)]
+
+    def sets(self) -> dict[str, list[str]]:
+        held = sorted(self.parts("reserved"), key=lambda part: part.grants[-1].expires)
+        waiting = sorted(self.parts("scheduled"), key=lambda part: (part.until, part.name))
+        return {
+            "reserved": [part.name for part in held],
+            "scheduled": [part.name for part in waiting],
+            "finished": self.finished,
+            "dead": self.dead,
+        }
+
+    def part(self, name: str) -> Part:
+        id, _, number = name.partition("\a")
+        return self.items[id].parts[int(number or 1) - 1]
+
+    def count(self, what: str) -> None:
+        self.counters[what] = self.counters.get(what, 0) + 1
+
+    def leave(self, part: Part) -> None:
+        for names in (*self.shelves.values(), self.finished, self.dead):
+            if part.name in names:
+                names.remove(part.name)
+        part.until = None
+
+    def wait(self, part: Part, returned: bool) -> None:
+        self.leave(part)
+        part.state = "inbound"
+        name = part.item.band + (f":{part.number}" if part.number > 1 else "")
+        part.shelf = (part.row, name + (":returned" if returned else ""))
+        self.entries += 1
+        part.entry = self.entries
+        self.shelves.setdefault(part.shelf, []).append(part.name)
+        if not self.paused:
+            self.line.wake()
+
+    def schedule(self, part: Part, until: datetime) -> None:
+        self.leave(part)
+        part.state, part.until = "scheduled", until
+
+    def resume(self) -> None:
+        self.paused = False
+        for _ in self.parts("inbound"):
+            self.line.wake()
+
+    def soonest(self) -> datetime | None:
+        """When the next lease runs out or the next item comes due."""
+        leases = [part.grants[-1].expires for part in self.parts("reserved")]
+        return min([*leases, *(part.until for part in self.parts("scheduled") if part.until)], default=None)
+
+    def is_due(self, now: datetime) -> bool:
+        first = self.soonest()
+        return first is not None and first <= now
+
+    def die(self, part: Part) -> None:
+        """What waits of the item dies along."""
+        part.item.died |= any(p.state == "reserved" for p in part.item.parts if p is not part)
+        for one in [p for p in part.item.parts if p is part or p.state in ("inbound", "scheduled")]:
+            self.leave(one)
+            one.state = "dead"
+            self.dead.append(one.name)
+            self.count("died")
+
+    def end(self, part: Part, how: str) -> None:
+        grant = part.grants[-1]
+        grant.how = how
+        self.hands[grant.person].remove(part)

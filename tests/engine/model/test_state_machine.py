@@ -1,0 +1,294 @@
+"""Anything in any order: the real queue against the model, after every step. Once as a plain queue, and once
+with the rules for people: several answers, skills, assigned items, a limit to how many give an item back."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule, run_state_machine_as_test
+
+import leaseq
+from leaseq.queue.consumer import UNDO_SECONDS
+from leaseq.server.embedded import EmbeddedServer
+from tests.conftest import Server
+from tests.engine import looking
+from tests.engine.model.choices import NEW, SKILLS, New
+from tests.engine.model.items import Item
+from tests.engine.model.machine import numbers
+from tests.engine.model.machine_managing import INDEX, PEOPLE, Managed
+
+RESULTS = st.sampled_from([{"label": "good"}, {"label": "bad"}])
+
+
+class Machine(Managed):
+    @precondition(lambda self: self.few())
+    @rule(many=st.lists(NEW, min_size=1, max_size=3), come=st.booleans())
+    def enqueue(self, many: list[New], come: bool) -> None:
+        self.add(many)
+        if come:
+            self.who_is_woken_comes()
+
+    @precondition(lambda self: self.ids)
+    @rule(index=INDEX)
+    def enqueue_again(self, index: int) -> None:
+        id = self.id(index)
+        added = self.queue.enqueue({"n": id}, id=id, max_attempts=2).added
+        assert added == self.model.enqueue(Item(id, "normal", 2), None, self.now)
+        if added:  # it was removed: a new item, for which old leases are worth nothing
+            self.leases = [lease for lease in self.leases if lease.id != id]
+
+    @precondition(lambda self: self.ids)
+    @rule(index=INDEX)
+    def enqueue_its_like(self, index: int) -> None:
+        item = Item(f"{len(self.ids)}", "normal", 2, payload=self.payload(index))
+        twin = self.model.twin(item, self.now)
+        done = self.queue.enqueue({"n": item.payload}, id=item.id, max_attempts=2)
+        assert done == leaseq.Enqueued(twin.id if twin else item.id, twin is None)
+        if self.model.enqueue(item, None, self.now):
+            self.ids.append(item.id)
+
+    @rule(people=st.lists(PEOPLE, min_size=1, max_size=5), twice=st.booleans(), go_on=st.booleans())
+    def reserve(self, people: list[str], twice: bool, go_on: bool) -> None:
+        if self.model.paused and go_on:  # else half of all days would be pauses
+            self.pause_or_resume()
+        for person in people:
+            self.come(person, twice)
+
+    @precondition(lambda self: self.leases)
+    @rule(index=INDEX)
+    def renew(self, index: int) -> None:
+        lease = self.lease(index)
+        part = self.latest(lease, "held", "expired")
+        call = lambda: self.queue.renew(lease)  # noqa: E731
+        if part is None:
+            self.refused(lease, call)
+        elif part.state == "reserved":
+            part.grants[-1].expires = call().expires_at
+        elif not self.model.may_take_back(part):
+            self.refused(lease, call)
+        elif self.model.alive(lease.person, self.now) >= self.model.rules.holds:
+            with pytest.raises(leaseq.Invalid, match="leases at once"):
+                call()
+        else:
+            self.model.leave(part)
+            part.state, part.grants[-1].how = "reserved", "held"
+            part.grants[-1].expires = call().expires_at
+            self.model.hands[lease.person].append(part)
+
+    @precondition(lambda self: self.leases)
+    @rule(index=INDEX, result=RESULTS, then_reserve=st.booleans())
+    def finish(self, index: int, result: object, then_reserve: bool) -> None:
+        lease = self.lease(index)
+        skills = SKILLS[lease.person]
+        call = lambda: self.queue.finish(lease, result, then_reserve=then_reserve, skills=skills)  # noqa: E731
+        if lease.id not in self.model.items:
+            self.refused(lease, call)
+            return
+        expected = self.model.finish(lease.id, lease.token, lease.person, result, self.now)
+        if expected in ("kept", "refused"):
+            with pytest.raises(leaseq.LeaseLost) as lost:
+                call()
+            assert lost.value.answer_kept == (expected == "kept")
+            return
+        done = call()
+        assert done.replayed == (expected == "again")
+        assert expected == "again" or done.late == (expected == "late")
+        if then_reserve:
+            self.got(lease.person, done.next)
+
+    @precondition(lambda self: self.leases)
+    @rule(index=INDEX, late=st.booleans())
+    def undo(self, index: int, late: bool) -> None:
+        """A finish is taken back, mostly in time."""
+        lease = self.lease(index)
+        if late:
+            self.clock.tick(UNDO_SECONDS + 1)
+        part = self.latest(lease, "finished")
+        if part is None:
+            self.refused(lease, lambda: self.queue.undo_finish(lease))
+        elif (self.now - (part.finished_at or self.now)).total_seconds() > UNDO_SECONDS:
+            with pytest.raises(leaseq.Invalid):
+                self.queue.undo_finish(lease)
+        else:
+            result = part.grants[-1].result
+            request = f"undo-{next(numbers)}"
+            again = self.queue.undo_finish(lease, request_id=request)
+            assert (again.draft, again.token) == (result, self.model.last_token + 1)
+            self.model.undo(part, again.token, again.expires_at)
+            assert again.attempt == part.attempts
+            self.leases.append(again)
+            self.undone.append((lease, request, again))
+
+    @precondition(lambda self: self.undone)
+    @rule(index=INDEX)
+    def undo_again(self, index: int) -> None:
+        """Sent again after a lost reply: what it gave is what they get, for as long as they hold it."""
+        lease, request, again = self.undone[-1 - index % len(self.undone)]
+        call = lambda: self.queue.undo_finish(lease, request_id=request)  # noqa: E731
+        part = self.latest(again, "held")
+        if part is None:
+            self.refused(lease, call)
+        else:
+            assert (call().token, call().expires_at) == (again.token, part.grants[-1].expires)
+
+    @precondition(lambda self: self.leases)
+    @rule(index=INDEX, how=st.sampled_from(["failed", "later", "never"]), come=st.booleans())
+    def give_back(self, index: int, how: str, come: bool) -> None:
+        lease = self.lease(index)
+
+        def call() -> Any:
+            if how == "failed":
+                return self.queue.fail(lease, "no")
+            return self.queue.abandon(lease, again=how == "later")
+
+        ending = "failed" if how == "failed" else "abandoned"
+        part = self.latest(lease, "held")
+        if part is None:
+            known = lease.id in self.model.items
+            before = self.model.once(lease.id, lease.token, lease.person) if known else None
+            if before and before[1].how == ending:
+                call()  # the same again, whoever has it by now: nothing happens
+            else:
+                self.refused(lease, call)
+                return
+        else:
+            self.model.give_back(part, ending, how == "later", getattr(call(), "retry_at", None))
+        if come:
+            self.come(lease.person)
+
+    @precondition(lambda self: self.leases)
+    @rule(index=INDEX, draft=st.integers())
+    def save_draft(self, index: int, draft: int) -> None:
+        lease = self.lease(index)
+        part = self.latest(lease, "held", "expired")
+        if part is None:
+            self.refused(lease, lambda: self.queue.save_draft(lease, draft))
+        else:
+            self.queue.save_draft(lease, {"n": draft})
+            part.item.drafts[lease.person] = {"n": draft}
+
+    @rule(limit=st.sampled_from([1, 2, 50]))
+    def clear(self, limit: int) -> None:
+        done = self.queue.clear(limit)
+        expected = self.model.sweep(self.now, limit)
+        assert {"returned": done.returned, "released": done.released, "died": done.died} == expected
+        assert done.forgotten == self.forgotten(limit - sum(expected.values()))
+        assert done.more == (self.model.is_due(self.now) or bool(self.model.old(self.now)))
+
+    def forgotten(self, limit: int) -> int:
+        """How many are to go now; the queue chooses which."""
+        left = looking.sets(self.server.redis, self.queue.name)["finished"]
+        old = self.model.old(self.now)
+        for item in [item for item in old if item.id not in left]:
+            self.model.forget(item)
+        return min(limit, len(old))
+
+    @rule(seconds=st.sampled_from([0, 1, 2, 5, 10, 30]), backwards=st.booleans())
+    def time_goes_by(self, seconds: int, backwards: bool) -> None:
+        """For up to five seconds, who waits looks now and then: more often than who is believed gone."""
+        steps = {0: [0], 5: [2, 2, 1]}.get(seconds, [seconds])
+        for step in steps:
+            self.clock.tick(step)
+            if seconds <= 5:
+                self.all_look(backwards)
+
+    @rule()
+    def people_walk_away(self) -> None:
+        self.clock.tick(10)
+        self.clear(50)
+
+    @precondition(lambda self: self.weeks < 4)  # after months they look at everything anew
+    @rule()
+    def everybody_is_away_for_two_weeks(self) -> None:
+        """Long enough for clear to forget who holds nothing."""
+        self.weeks += 2
+        for _ in range(2):
+            self.clock.tick(8 * 86_400)
+            for _ in range(4):
+                self.clear(50)
+
+    @rule(durable=st.sampled_from(["server", "fsync"]), person=PEOPLE)
+    def change_durable(self, durable: Any, person: str) -> None:
+        if self.server is not self.servers["fsync"]:
+            if durable == "fsync":
+                with pytest.raises(leaseq.Invalid):
+                    self.queue.configure(durable=durable)
+            return
+        self.queue.configure(durable=durable)
+        before = self.waits()
+        self.come(person)
+        assert (self.waits() > before) == (durable == "fsync")
+
+    def waits(self) -> int:
+        """How often anything waited for the disk."""
+        found: Any = self.server.redis.info("commandstats")
+        return int(found.get("cmdstat_waitaof", {"calls": 0})["calls"])
+
+    @rule(people=st.lists(PEOPLE, min_size=1, max_size=4))
+    def wait(self, people: list[str]) -> None:
+        self.all_wait(people)
+
+    @precondition(lambda self: self.waiting)
+    @rule(index=INDEX, end=st.sampled_from(["look", "look", "leave", "die"]))
+    def wait_on(self, index: int, end: str) -> None:
+        waiter = list(self.waiting)[index % len(self.waiting)]
+        with self.apart():
+            if end == "look":
+                self.look(waiter)
+                return
+            person = self.waiting.pop(waiter)
+            if end == "leave":
+                woken = self.model.line.is_woken(waiter)
+                self.queue._commands.leave_line(waiter, person, f"wait of {waiter}", 0)
+                self.model.line.leave(waiter)
+                if woken:
+                    self.passed_on()
+
+    @precondition(lambda self: self.waiting)
+    @rule()
+    def who_is_woken_comes(self) -> None:
+        """And then nobody waits while something lies there that they may have."""
+        line = self.model.line
+        with self.apart():
+            while woken := [waiter for waiter in self.waiting if line.is_woken(waiter)]:
+                self.look(woken[0])
+        if self.model.paused or len(line.standing()) < len(line.waiters):  # one died on the way
+            return
+        for waiter in line.standing():
+            person = self.waiting.get(waiter.name)
+            if (
+                person
+                and waiter.until > self.now
+                and self.model.alive(person, self.now) < self.model.rules.holds
+            ):
+                assert not self.model.may_have(person, SKILLS[person])
+
+
+@pytest.fixture(scope="module")
+def disk() -> Iterator[Server]:
+    """A server that fsyncs each write, as the policy's `durable` needs it."""
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as embedded:
+        client = leaseq.connect(embedded.url)
+        yield Server(embedded.url, client)
+        client.close()
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "people"])
+def test_anything_in_any_order(server: Server, disk: Server, plain: bool) -> None:
+    Machine.servers, Machine.plain = {"server": server, "fsync": disk}, plain
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            max_examples=200,
+            stateful_step_count=40,
+            deadline=None,
+            print_blob=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -1,0 +1,246 @@
+"""Several answers: an item is given to as many people as its queue wants answers, never to one twice."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+from tests.support.taking import take
+
+
+def test_three_people_may_have_an_item_at_once_and_no_fourth(three: leaseq.Queue) -> None:
+    three.enqueue({"text": "hello"}, id="a")
+    leases = [take(three, person) for person in ("ann", "bob", "cyd")]
+    assert {(lease.id, lease.payload["text"], lease.attempt) for lease in leases} == {("a", "hello", 1)}
+    assert len({lease.token for lease in leases}) == 3
+    assert three.reserve("dan") is None
+    assert three.why_nothing("dan").reason == "held"
+    assert [grant.person for grant in three.get("a").leases] == ["ann", "bob", "cyd"]
+
+
+def test_nobody_gets_an_item_twice(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    three.finish(take(three, "ann"), {"by": "ann"})
+    assert three.reserve("ann") is None
+    assert three.why_nothing("ann").reason == "not-eligible"
+    three.configure(holds=2)
+    take(three, "bob")
+    assert three.reserve("bob") is None, "nor a second assignment while they hold one"
+
+
+def test_breadth_first(three: leaseq.Queue) -> None:
+    for id in "abc":
+        three.enqueue({}, id=id)
+    given = []
+    for person in ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida"):
+        lease = take(three, person)
+        given.append(lease.id)
+        three.finish(lease, {})
+    assert given == ["a", "b", "c"] * 3
+    assert three.reserve("jon") is None
+    assert three.why_nothing("jon").reason == "empty"
+
+
+def test_what_enters_later_has_its_first_answer_before_any_has_its_second(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    assert take(three, "ann").id == "a"
+    three.enqueue({}, id="b")
+    assert [take(three, person).id for person in ("bob", "cyd")] == ["b", "a"]
+
+
+def test_an_item_is_finished_when_all_of_its_answers_are_there(three: leaseq.Queue, sets: Sets) -> None:
+    three.enqueue({}, id="a")
+    states = []
+    for person in ("ann", "bob", "cyd"):
+        lease = take(three, person)
+        states.append(three.get("a").state)
+        three.finish(lease, {"by": person})
+        states.append(three.get("a").state)
+    assert states == ["reserved", "inbound", "reserved", "inbound", "reserved", "finished"]
+    item = three.get("a")
+    assert [(a.person, a.result) for a in item.answers] == [(p, {"by": p}) for p in ("ann", "bob", "cyd")]
+    assert item.attempts == 3
+    assert three.stats().finished == 3
+    assert [(a.id, a.person) for a in three.answers()] == [("a", "ann"), ("a", "bob"), ("a", "cyd")]
+    assert [i.assignment for i in three.items("finished")] == [1, 2, 3]
+    assert sets()["finished"] == ["a", "a\a2", "a\a3"]
+
+
+def test_never_one_answer_too_many_whoever_lets_go(three: leaseq.Queue, clock: Clock) -> None:
+    chance = random.Random(5)
+    for n in range(12):
+        three.enqueue({}, id=f"{n}")
+    three.configure(max_attempts=1000)
+    people = [f"p{n}" for n in range(5)]
+    for _ in range(900):
+        lease = three.reserve(chance.choice(people))
+        if lease is None:
+            clock.tick(400)
+            continue
+        how = chance.random()
+        if how < 0.5:
+            three.finish(lease, {"by": lease.person})
+        elif how < 0.7:
+            three.abandon(lease)
+        elif how < 0.8:
+            three.fail(lease, "no")
+        clock.tick(chance.choice([1, 100]))
+    for n in range(12):
+        item = three.get(f"{n}")
+        assert item.state == "finished"
+        assert len(item.answers) == 3
+        assert len({answer.person for answer in item.answers}) == 3
+
+
+def test_failures_of_all_assignments_count_together(three: leaseq.Queue, clock: Clock) -> None:
+    three.enqueue({}, id="a")
+    leases = [take(three, person) for person in ("ann", "bob", "cyd")]
+    assert three.fail(leases[0], "torn").retry_at is not None
+    assert three.fail(leases[1], "torn").retry_at is not None
+    clock.tick(301)
+    assert (three.clear().died, three.get("a").failures, three.stats().dead) == (1, 3, 3)
+
+
+def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, sets: Sets) -> None:
+    three.configure(retry_seconds=0)
+    three.enqueue({}, id="a")
+    bobs = [take(three, person) for person in ("ann", "bob")][1]
+    three.fail(three.mine("ann")[0], "torn")
+    three.fail(take(three, "ann"), "torn")
+    assert three.fail(take(three, "cyd"), "torn").retry_at is None
+    assert sets()["inbound"] == []
+    assert three.get("a").failures == 3
+    three.finish(bobs, {"by": "bob"})  # who held one may still finish
+    assert three.get("a").state == "dead"
+    assert three.reserve("dan") is None
+    revived = three.revive("a")
+    assert (revived.state, revived.failures, len(revived.answers)) == ("inbound", 0, 1)
+    assert three.reserve("bob") is None, "they answered it"
+    assert take(three, "dan").id == "a"
+
+
+def test_the_journal_tells_of_each_assignment_that_dies(three: leaseq.Queue) -> None:
+    """Of the one that failed, of the one that waited, and of the one that came back later."""
+    three.configure(max_attempts=1)
+    three.enqueue({}, id="a")
+    take(three, "ann")
+    bobs = take(three, "bob")
+
+    def died() -> list[tuple[str | None, str | None]]:
+        return [(event.id, event.person) for event in three.journal() if event.what == "died"]
+
+    three.fail(bobs, "torn")
+    assert died() == [("a", "bob"), ("a", None)]
+    three.release("a")
+    assert died() == [("a", "bob"), ("a", None), ("a", None)]
+
+
+def test_nothing_of_a_removed_item_is_left_in_one_of_the_same_id(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    take(three, "ann")
+    three.abandon(take(three, "bob"))
+    take(three, "cyd")
+    three.remove("a")
+    three.enqueue({}, id="a")
+    take(three, "ann"), take(three, "bob")
+    assert [grant.person for grant in three.get("a").history] == ["ann", "bob"]
+
+
+@pytest.mark.parametrize("how", ["abandon", "fail", "release", "expiry"])
+def test_what_was_held_when_its_item_died_dies_when_it_comes_back(
+    three: leaseq.Queue, clock: Clock, sets: Sets, how: str
+) -> None:
+    three.configure(max_attempts=1)
+    three.enqueue({}, id="a")
+    cyds, bobs, anns = [take(three, person) for person in ("cyd", "bob", "ann")]
+    three.fail(bobs, "torn")
+    if how == "abandon":
+        three.abandon(anns)
+        three.abandon(cyds)
+    elif how == "fail":
+        assert [three.fail(lease, "torn").retry_at for lease in (anns, cyds)] == [None, None]
+    elif how == "release":
+        three.release("a")
+    else:
+        clock.tick(301)
+        assert three.clear().died == 2
+    assert (three.get("a").state, sets()["inbound"], three.stats().counters["died"]) == ("dead", [], 3)
+    assert three.reserve("dan") is None
+    assert three.revive("a").state == "inbound"
+    three.abandon(take(three, "dan"))
+    assert three.stats().inbound == 3, "revived, it is as any other"
+
+
+def test_release_and_remove_mean_all_of_it(three: leaseq.Queue, sets: Sets) -> None:
+    three.enqueue({}, id="a")
+    for person in ("ann", "bob"):
+        take(three, person)
+    assert three.release("a").leases == ()
+    assert three.stats().counters["released"] == 2
+    take(three, "cyd")
+    three.remove("a")
+    assert all(not ids for ids in sets().values())
+    assert three.stats().inbound == 0
+    with pytest.raises(leaseq.ItemNotFound):
+        three.get("a")
+    assert three.mine("cyd") == []
+    assert three.enqueue({}, id="a").added
+    assert len([person for person in ("ann", "bob", "cyd", "dan") if three.reserve(person)]) == 3
+
+
+def test_drafts_are_each_persons_own_and_go_with_their_answer(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    anns, bobs = take(three, "ann"), take(three, "bob")
+    three.save_draft(anns, {"by": "ann"})
+    three.save_draft(bobs, {"by": "bob"})
+    three.finish(anns, {})
+    three.abandon(bobs)
+    assert take(three, "bob").draft == {"by": "bob"}
+    assert take(three, "cyd").draft is None
+
+
+def test_more_answers_may_be_asked_for_later(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    timed.enqueue({}, id="b")
+    timed.finish(take(timed, "ann"), {})
+    timed.configure(answers=2)
+    assert [take(timed, person).id for person in ("bob", "cyd")] == ["b", "b"]
+    assert timed.get("a").state == "finished", "what was handed out before stays as it was"
+
+
+def test_fewer_answers_leave_what_is_there_alone(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    anns, bobs, cyds = (take(three, person) for person in ("ann", "bob", "cyd"))
+    three.save_draft(cyds, {"half": 1})
+    three.finish(anns, {})
+    three.configure(answers=1)
+    three.finish(bobs, {})
+    assert three.mine("cyd")[0].draft == {"half": 1}
+    three.finish(cyds, {})
+    assert len(three.get("a").answers) == 3
+
+
+def test_the_draft_of_somebody_who_answered_is_not_shared(three: leaseq.Queue) -> None:
+    three.configure(share_drafts=True)
+    three.enqueue({}, id="a")
+    anns, bobs = take(three, "ann"), take(three, "bob")
+    three.save_draft(anns, {"by": "ann"})
+    three.save_draft(bobs, {"by": "bob"})
+    three.finish(bobs, {})
+    assert take(three, "cyd").draft == {"by": "ann"}
+
+
+def test_what_is_finished_whole_is_not_revived(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    leases = [take(three, person) for person in ("ann", "bob", "cyd")]
+    for lease in leases[:2]:
+        three.finish(lease, {})
+    three.revive("a")  # nothing of it is dead: as it was
+    assert three.get("a").state == "reserved"
+    three.finish(leases[2], {})
+    with pytest.raises(leaseq.Invalid, match="'a' is finished"):
+        three.revive("a")

@@ -1,0 +1,189 @@
+"""Due dates: shown, listed by date, and counted when they are over."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.support.taking import take
+
+
+@pytest.fixture
+def dated(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
+    """Due in an hour, in two, … the last one first."""
+    now = datetime.fromtimestamp(clock.now / 1e6, UTC)
+    for hour in (3, 1, 2):
+        timed.enqueue({}, id=f"h{hour}", due=now + timedelta(hours=hour))
+    timed.enqueue({}, id="whenever")
+    return timed
+
+
+def ids(queue: leaseq.Queue, limit: int = 100) -> list[str]:
+    page = queue.by_due(limit=limit)
+    found = [item.id for item in page.items]
+    while page.after is not None:
+        page = queue.by_due(limit=limit, after=page.after)
+        found += [item.id for item in page.items]
+    return found
+
+
+@pytest.mark.parametrize("limit", [1, 2, 100])
+def test_they_are_listed_by_date(dated: leaseq.Queue, limit: int) -> None:
+    assert ids(dated, limit) == ["h1", "h2", "h3"]
+
+
+def test_what_is_over_is_counted_wherever_it_is(dated: leaseq.Queue, clock: Clock) -> None:
+    assert dated.stats().overdue == 0
+    clock.tick(3 * 3600 + 1)
+    assert dated.stats().overdue == 3
+    lease = take(dated, "ann")
+    assert dated.stats().overdue == 3, "while it is held"
+    dated.fail(lease, "no")
+    assert dated.stats().overdue == 3, "while it is to be tried again"
+    dated.finish(take(dated, "ann"), {})
+    assert dated.stats().overdue == 2
+
+
+@pytest.mark.parametrize(
+    "end", ["finish", "finish renewed", "finish late", "fail", "run out", "give back", "remove", "adopt"]
+)
+def test_done_dead_or_removed_it_is_due_no_more(dated: leaseq.Queue, clock: Clock, end: str) -> None:
+    dated.configure(max_attempts=2 if end in ("finish late", "adopt") else 1, max_abandons=1)
+    lease = take(dated, "ann")
+    assert lease.id == "h3"
+    clock.tick(301 if end in ("finish late", "run out", "adopt") else 0)
+    if end in ("finish", "finish late"):
+        dated.clear()
+        dated.finish(lease, {})
+    elif end == "finish renewed":
+        dated.finish(dated.renew(lease), {})
+    elif end == "adopt":
+        take(dated, "bob")
+        with pytest.raises(leaseq.LeaseLost):
+            dated.finish(lease, {})
+        dated.adopt(lease.id, lease.token)
+    elif end == "fail":
+        dated.fail(lease, "no")
+    elif end == "give back":
+        dated.abandon(lease)
+    elif end == "remove":
+        dated.remove(lease.id)
+    dated.clear()
+    assert ids(dated) == ["h1", "h2"]
+
+
+def test_revived_it_is_due_again(dated: leaseq.Queue) -> None:
+    dated.configure(max_attempts=1)
+    dated.fail(take(dated, "ann"), "no")
+    dated.revive("h3")
+    assert ids(dated) == ["h1", "h2", "h3"]
+
+
+def test_of_several_answers_until_the_last_one(timed: leaseq.Queue) -> None:
+    timed.configure(answers=3)
+    timed.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
+    for person in ("ann", "bob", "cyd"):
+        assert timed.stats().overdue == 1
+        timed.finish(take(timed, person), {})
+    assert timed.stats().overdue == 0
+
+
+def test_what_is_due_does_not_come_sooner(dated: leaseq.Queue) -> None:
+    assert [take(dated, person).id for person in ("ann", "bob", "cyd", "dan")] == [
+        "h3",
+        "h1",
+        "h2",
+        "whenever",
+    ]
+
+
+def late_already(queue: leaseq.Queue, **policy: int) -> None:
+    """An item that is overdue, in a queue with this policy."""
+    queue.configure(**policy)
+    queue.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
+
+
+def overdue(queue: leaseq.Queue) -> tuple[int, list[str]]:
+    return queue.stats().overdue, ids(queue)
+
+
+def test_done_with_fewer_answers_than_are_asked_for_by_now_it_is_due_no_more(timed: leaseq.Queue) -> None:
+    """What was handed out whole before the policy changed gets no answer more."""
+    late_already(timed, answers=2)
+    leases = [take(timed, person) for person in ("ann", "bob")]
+    timed.configure(answers=3)
+    for lease in leases:
+        assert overdue(timed) == (1, ["a"])
+        timed.finish(lease, {})
+    assert timed.get("a").state == "finished"
+    assert overdue(timed) == (0, [])
+
+
+def test_and_where_one_more_is_to_come_it_is_due_until_then(timed: leaseq.Queue) -> None:
+    late_already(timed, answers=2)
+    first = take(timed, "ann")
+    timed.configure(answers=3)
+    timed.finish(first, {})
+    timed.finish(take(timed, "bob"), {})
+    assert overdue(timed) == (1, ["a"])
+    timed.finish(take(timed, "cyd"), {})
+    assert overdue(timed) == (0, [])
+
+
+def dead_beside_an_answer(queue: leaseq.Queue) -> leaseq.Lease:
+    """Ann's answer is there; bob's assignment is dead."""
+    late_already(queue, answers=2, max_attempts=1)
+    anns, bobs = take(queue, "ann"), take(queue, "bob")
+    queue.finish(anns, {})
+    queue.fail(bobs, "torn")
+    assert (queue.get("a").state, overdue(queue)) == ("dead", (0, []))
+    return anns
+
+
+def test_an_undo_beside_what_is_dead_does_not_make_it_due(timed: leaseq.Queue) -> None:
+    again = timed.undo_finish(dead_beside_an_answer(timed))
+    assert overdue(timed) == (0, []), "it is not until it is revived"
+    timed.finish(again, {})
+    assert (timed.get("a").state, overdue(timed)) == ("dead", (0, []))
+
+
+def test_revived_after_such_an_undo_it_is_due_until_it_is_done(timed: leaseq.Queue) -> None:
+    again = timed.undo_finish(dead_beside_an_answer(timed))
+    timed.revive("a")
+    assert overdue(timed) == (1, ["a"])
+    timed.finish(again, {})
+    timed.finish(take(timed, "bob"), {})
+    assert overdue(timed) == (0, [])
+
+
+def test_a_late_answer_in_place_of_what_is_dead_makes_the_rest_due_again(
+    timed: leaseq.Queue, clock: Clock
+) -> None:
+    """And if that dies when it comes back, it is not due again."""
+    late_already(timed, answers=2, max_attempts=1)
+    anns = take(timed, "ann")
+    clock.tick(200)
+    take(timed, "bob")
+    clock.tick(101)
+    timed.clear()
+    assert overdue(timed) == (0, []), "ann's is dead"
+    timed.finish(anns, {})
+    assert (timed.get("a").state, overdue(timed)) == ("reserved", (1, ["a"]))
+    timed.release("a")
+    assert (timed.get("a").state, overdue(timed)) == ("dead", (0, []))
+
+
+def test_so_does_one_that_is_adopted(timed: leaseq.Queue) -> None:
+    late_already(timed, answers=2, max_attempts=1)
+    anns, bobs = take(timed, "ann"), take(timed, "bob")
+    timed.fail(anns, "torn")
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(anns, {"after": "all"})
+    assert overdue(timed) == (0, [])
+    timed.adopt("a", anns.token)
+    assert (timed.get("a").state, overdue(timed)) == ("reserved", (1, ["a"]))
+    timed.finish(bobs, {})
+    assert overdue(timed) == (0, [])

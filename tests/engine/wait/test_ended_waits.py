@@ -1,0 +1,219 @@
+"""A wait that is ended from outside leaves the line at once, and what came meanwhile goes back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.engine.notifications import LookAgain
+from tests.conftest import Server
+from tests.engine.waiters import LONG, in_line
+from tests.support.patience import eventually
+
+Then = Callable[[], object]
+
+
+class Hooked(leaseq.Queue):
+    """Something happens when the server has answered a look, ahead of the waiter."""
+
+    def __init__(self, client: leaseq.Client, name: str, *, after_nothing: Then, after_lease: Then) -> None:
+        super().__init__(client, name)
+        self._after_nothing, self._after_lease = after_nothing, after_lease
+
+    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
+        found = super()._reserve(*given, **more)
+        if isinstance(found, leaseq.Lease):
+            self._after_lease()
+        else:
+            self._after_nothing()
+        return found
+
+
+def nothing() -> None: ...
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.fixture(autouse=True)
+def looks_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (600, 600))
+
+
+def is_as_if_nobody_had_asked(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:
+    """But for the attempt, which counts the grants of an item."""
+    item, stats = queue.get("a"), queue.stats()
+    assert (stats.inbound, stats.reserved, stats.waiting, in_line(server, queue)) == (1, 0, 0, 0)
+    assert (item.state, item.failures, stats.counters["abandoned"]) == ("inbound", 0, 0)
+    assert queue.mine(person) == []
+    return True
+
+
+@pytest.mark.parametrize("waits", [True, False], ids=["in line", "at once"])
+@pytest.mark.parametrize("how", ["stop", "close", "interrupt"])
+def test_what_came_while_it_was_ended_is_back_at_once(
+    server: Server, queue: leaseq.Queue, how: str, waits: bool
+) -> None:
+    queue.configure(max_abandons=1)
+    client, stop = leaseq.connect(server.url), threading.Event()
+    end: dict[str, Then] = {"stop": stop.set, "close": client.close, "interrupt": interrupt}
+    come = (lambda: queue.enqueue({}, id="a")) if waits else nothing
+    if not waits:
+        queue.enqueue({}, id="a")
+    ended = Hooked(client, queue.name, after_nothing=come, after_lease=end[how])
+    if how == "interrupt":
+        with pytest.raises(KeyboardInterrupt):
+            ended.reserve("ann", wait=LONG)
+    else:
+        assert ended.reserve("ann", wait=LONG, stop=stop) is None
+    assert is_as_if_nobody_had_asked(queue, server)
+    again = queue.reserve("ann")
+    assert again is not None
+    assert again.id == "a"
+
+
+def test_a_reserve_without_a_wait_that_is_interrupted_takes_nothing_either(
+    server: Server, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({}, id="a")
+    with pytest.raises(KeyboardInterrupt):
+        Hooked(server.client, queue.name, after_nothing=nothing, after_lease=interrupt).reserve("ann")
+    assert is_as_if_nobody_had_asked(queue, server)
+
+
+class LooksOnce(leaseq.Queue):
+    """It looks again only where it is roused."""
+
+    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
+        found = super()._reserve(*given, **more)
+        return found if isinstance(found, leaseq.Lease) else found._replace(seconds=600)
+
+
+def test_an_event_ends_a_wait_at_once(server: Server, queue: leaseq.Queue) -> None:
+    queue.configure()
+    stop = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        ann: Future[leaseq.Lease | None] = pool.submit(
+            LooksOnce(server.client, queue.name).reserve, "ann", wait=600, stop=stop
+        )
+        eventually(lambda: queue.stats().waiting == 1, "she waits")
+        stop.set()
+        assert ann.result(LONG) is None
+    queue.enqueue({}, id="a")
+    assert is_as_if_nobody_had_asked(queue, server)
+
+
+def test_where_it_is_over_before_it_begins_nothing_is_asked_for(queue: leaseq.Queue) -> None:
+    queue.enqueue({}, id="a")
+    stop = threading.Event()
+    stop.set()
+    assert queue.reserve("ann", wait=LONG, stop=stop) is None
+    assert queue.get("a").attempts == 0
+
+
+def test_the_next_in_line_gets_what_is_given_back(server: Server, queue: leaseq.Queue) -> None:
+    queue.configure()
+    stop = threading.Event()
+    ended = Hooked(server.client, queue.name, after_nothing=nothing, after_lease=stop.set)
+    with ThreadPoolExecutor(2) as pool:
+        ann = pool.submit(ended.reserve, "ann", wait=LONG, stop=stop)
+        eventually(lambda: queue.stats().waiting == 1, "ann waits")
+        bob = pool.submit(queue.reserve, "bob", wait=LONG)
+        eventually(lambda: queue.stats().waiting == 2, "bob waits")
+        queue.enqueue({}, id="a")
+        lease = bob.result(LONG)
+        assert ann.result(LONG) is None
+    assert lease is not None
+    assert lease.id == "a"
+
+
+@pytest.mark.parametrize("meanwhile", ["it came", "it came and went", "it did not come"])
+def test_what_they_hold_by_another_call_stays_theirs(
+    server: Server, queue: leaseq.Queue, meanwhile: str
+) -> None:
+    """Also where the item that came for the ended call was taken away again by then."""
+    queue.configure(holds=2)
+    queue.enqueue({}, id="held")
+    held = queue.reserve("ann")
+    stop = threading.Event()
+
+    def come() -> None:
+        if meanwhile == "it did not come":
+            stop.set()
+        else:
+            queue.enqueue({}, id="a")
+
+    def end() -> None:
+        if meanwhile == "it came and went":
+            queue.release("a")
+        stop.set()
+
+    ended = Hooked(server.client, queue.name, after_nothing=come, after_lease=end)
+    assert ended.reserve("ann", wait=LONG, stop=stop) is None
+    assert queue.mine("ann") == [held]
+
+
+def test_a_full_hand_stays_full(server: Server, queue: leaseq.Queue) -> None:
+    """What they got back is theirs by an earlier call."""
+    queue.enqueue({}, id="held")
+    held = queue.reserve("ann")
+    stop = threading.Event()
+    ended = Hooked(server.client, queue.name, after_nothing=nothing, after_lease=stop.set)
+    assert ended.reserve("ann", wait=LONG, stop=stop) is None
+    assert queue.mine("ann") == [held]
+
+
+def test_a_part_of_an_item_with_several_answers_is_given_back(server: Server, queue: leaseq.Queue) -> None:
+    queue.configure(answers=2)
+    stop = threading.Event()
+    ended = Hooked(
+        server.client, queue.name, after_nothing=lambda: queue.enqueue({}, id="a"), after_lease=stop.set
+    )
+    assert ended.reserve("ann", wait=LONG, stop=stop) is None
+    assert {queue.reserve(person) is not None for person in ("bob", "ann")} == {True}
+    assert queue.reserve("cyd") is None
+
+
+@pytest.mark.not_on("sentinel")  # its URL takes no name for the client
+def test_a_client_that_was_closed_keeps_no_link(server: Server, queue: leaseq.Queue) -> None:
+    queue.configure()
+    name = "closed-by-test"
+    client = leaseq.connect(f"{server.url}{'&' if '?' in server.url else '?'}client_name={name}")
+    with ThreadPoolExecutor(1) as pool:
+        ann = pool.submit(leaseq.Queue(client, queue.name).reserve, "ann", wait=600)
+        eventually(lambda: queue.stats().waiting == 1, "she waits")
+        client.close()
+        assert ann.result(LONG) is None
+    eventually(lambda: not any(one["name"] == name for one in server.redis.client_list()), "no link is left")
+
+
+@pytest.mark.parametrize("stop", [True, "now", object()])
+def test_what_a_stop_is(queue: leaseq.Queue, stop: Any) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        queue.reserve("ann", wait=1, stop=stop)
+    assert refused.value.field == "stop"
+
+
+def test_an_answer_undone_meanwhile_stays_in_hand(queue: leaseq.Queue) -> None:
+    """It stands behind what the interrupted reserve was granted, and under a newer token."""
+    queue.configure(holds=2)
+    queue.enqueue({}, id="a")
+    first = queue.reserve("ann")
+    queue.finish(first, {"typed": "much"})
+    queue.enqueue({}, id="b")
+
+    def undo_and_interrupt() -> None:
+        queue.undo_finish(first)
+        interrupt()
+
+    asking = Hooked(queue._client, queue.name, after_nothing=nothing, after_lease=undo_and_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        asking.reserve("ann")
+    assert [lease.id for lease in queue.mine("ann")] == ["a"]
+    assert queue.get("b").state == "inbound"

@@ -1,0 +1,175 @@
+"""Processes that were killed while they waited: in no figure, and in nobody's way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.engine.keys import Keys
+from leaseq.engine.notifications import LookAgain
+from tests.conftest import Clock, Server
+from tests.engine.waiters import LONG, in_line
+from tests.support.patience import eventually
+
+PROGRAM = """
+import sys, threading, leaseq
+queue = leaseq.Queue(leaseq.connect(sys.argv[1]), sys.argv[2])
+for number in range(3):
+    threading.Thread(target=queue.reserve, args=(f"killed {number}",), kwargs={"wait": 600}).start()
+"""
+PROMISE = 5  # seconds for which a waiter is believed to be there, since it last said so
+
+
+@pytest.fixture
+def stand(timed: leaseq.Queue, clock: Clock) -> Callable[..., None]:
+    """Let people stand in line, a moment apart, each as the waiter of their name."""
+
+    def stand(*people: str) -> None:
+        for person in people:
+            clock.tick(0.01)
+            assert look(timed, person) is None
+
+    return stand
+
+
+def look(queue: leaseq.Queue, person: str, woken: bool = False) -> str | None:
+    found = queue._reserve(person, f"r-{person}", "", person, woken)
+    return found.id if isinstance(found, leaseq.Lease) else None
+
+
+def test_they_are_in_no_figure_once_their_promise_is_over(server: Server, queue: leaseq.Queue) -> None:
+    """Though nothing else happens in the queue."""
+    queue.configure()
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, server.url, queue.name]) as program:
+        eventually(lambda: queue.stats().waiting == 3, "three wait")
+        program.kill()
+    later = leaseq.Queue(server.client, queue.name, clock=lambda: int((time.time() + PROMISE + 1) * 1e6))
+    assert later.stats().waiting == 0
+
+
+def test_they_are_no_longer_stored_once_others_waited(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server
+) -> None:
+    timed.configure()
+    stand(*(f"killed {n}" for n in range(60)))
+    clock.tick(PROMISE + 1)
+    stand("ann")
+    keys = Keys(timed.name)
+    assert server.redis.zrange(keys.line, 0, -1) == server.redis.hkeys(keys.line_until) == [b"ann"]
+    timed.enqueue({}, id="a")
+    assert look(timed, "ann", woken=True) == "a"
+    assert not server.redis.exists(keys.line, keys.line_until)
+    assert not server.redis.hexists(keys.ledger, "line"), "an enqueue pays nothing any more"
+
+
+def test_where_all_were_killed_the_server_forgets_them(
+    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+) -> None:
+    timed.configure()
+    stand("ann", "bob")
+    timed.enqueue({})  # ann is woken, and does not come
+    assert 0 < server.redis.ttl(Keys(timed.name).line) <= 60
+    assert 0 < server.redis.ttl(Keys(timed.name).line_until) <= 60
+
+
+def test_more_of_them_than_one_wake_up_looks_at_keep_no_item_from_who_is_there(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+) -> None:
+    timed.configure()
+    stand(*(f"killed {n}" for n in range(60)), "ann")
+    clock.tick(4)
+    assert look(timed, "ann") is None
+    clock.tick(1.5)  # five and a half seconds after the others looked
+    timed.enqueue({}, id="a")
+    assert timed.stats().waiting == 0, "ann is woken"
+    assert look(timed, "ann", woken=True) == "a"
+
+
+def test_who_stands_behind_them_looks_when_a_lease_runs_out(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+) -> None:
+    timed.configure(lease_seconds=20)
+    timed.enqueue({})
+    assert timed.reserve("gone")
+    stand("killed 1", "killed 2", "ann")
+    clock.tick(PROMISE + 12)
+    told = timed._reserve("ann", "r-ann", "", "ann", False)
+    assert isinstance(told, LookAgain)
+    assert told.seconds < 3
+
+
+def test_the_next_are_woken_in_the_place_of_who_does_not_come(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+) -> None:
+    """Also where all of them are believed to be there still."""
+    timed.configure()
+    stand("killed 1", "killed 2", "killed 3", "ann", "bob")
+    timed.enqueue({}, id="a")
+    clock.tick(0.25)
+    assert look(timed, "ann") is None, "two more are woken, who were killed, too"
+    clock.tick(0.25)
+    assert look(timed, "ann") == "a"
+
+
+def test_who_was_slow_to_come_keeps_their_place(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server
+) -> None:
+    timed.configure()
+    stand("slow", "ann", "bob")
+    timed.enqueue({}, id="a")  # wakes the slow one
+    clock.tick(0.25)
+    assert look(timed, "ann") == "a", "and bob is woken, too"
+    assert look(timed, "bob", woken=True) is None
+    clock.tick(0.25)
+    assert look(timed, "slow", woken=True) is None
+    timed.enqueue({}, id="b")
+    assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"bob"], "who began later, and waits on"
+    assert look(timed, "slow", woken=True) == "b"
+
+
+@pytest.mark.parametrize("seconds", [0.25, 3.5])
+def test_who_looks_first_does_not_take_the_turn_of_who_began_first(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], seconds: float
+) -> None:
+    """Where the one that was woken does not come: all that may come for it are woken, and begin anew."""
+    timed.configure()
+    stand("killed", "ann", "bob")
+    timed.enqueue({}, id="a")
+    clock.tick(seconds)
+    assert look(timed, "bob") is None
+    assert timed.stats().waiting == 0, "both are woken"
+    assert look(timed, "ann", woken=True) == "a"
+    assert look(timed, "bob", woken=True) is None
+
+
+class OnlyWhenRoused(leaseq.Queue):
+    """Its waits never look by themselves."""
+
+    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
+        found = super()._reserve(*given, **more)
+        return found if isinstance(found, leaseq.Lease) else LookAgain(LONG, found.last_token)
+
+
+def test_who_waits_elsewhere_takes_what_the_killed_did_not_come_for(
+    server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They hear that others were woken, and look a moment later."""
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
+    queue.configure()
+    elsewhere = OnlyWhenRoused(server.client, queue.name)
+    for name in ("killed 1", "killed 2", "killed 3"):
+        assert look(queue, name) is None
+    with ThreadPoolExecutor(1) as pool:
+        ann: Future[leaseq.Lease | None] = pool.submit(elsewhere.reserve, "ann", wait=LONG)
+        eventually(lambda: in_line(server, queue) == 4)
+        queue.enqueue({}, id="a")
+        lease = ann.result(LONG)
+    assert lease is not None
+    assert lease.id == "a"

@@ -1,0 +1,100 @@
+"""The one link over which a client hears that there is something: when it breaks, falls silent, or ends."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq.engine.keys import Keys
+from tests.conftest import Server
+from tests.engine.proxy import SilentProxy
+from tests.engine.waiters import LONG, Start, got, in_line
+from tests.support.patience import eventually
+
+
+def test_a_broken_link_of_the_listener_costs_nobody_their_item(
+    server: Server, queue: leaseq.Queue, start: Start
+) -> None:
+    queue.configure()
+    ann = start("ann")
+    server.redis.client_kill_filter(_type="pubsub")
+    queue.enqueue({}, id="a")
+    assert got(ann) == ["a"]
+
+
+@pytest.mark.not_on("cluster", "sentinel")  # the proxy stands before one server's socket
+def test_a_silent_link_of_the_listener_is_replaced(
+    server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its other end may be gone without a word: a machine that was switched off, a table of a router."""
+    monkeypatch.setattr("leaseq.engine.notifications._SILENCE", 0.1)
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
+    queue.configure()
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        SilentProxy(server.url, Path(folder)) as proxy,
+    ):
+        client = leaseq.connect(proxy.url)
+        ann = start("ann", on=leaseq.Queue(client, queue.name))
+        eventually(lambda: len(proxy.listening) == 1)
+        proxy.fall_silent()
+        eventually(lambda: max(proxy.pongs.values(), default=0) > 2, "a link that answers stays")
+        monkeypatch.setattr(
+            "leaseq.engine.notifications._SILENCE", LONG
+        )  # however busy the machine is from here on
+        queue.enqueue({}, id="a")
+        assert got(ann) == ["a"]
+        client.close()
+
+
+@pytest.mark.not_on("cluster")  # who listens is known to one node, which may be any
+def test_only_what_somebody_waits_on_is_heard(
+    server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.engine.notifications._LINGER", 0.0)
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
+    other = leaseq.Queue(server.client, f"{queue.name}.other")
+    queue.configure()
+    other.configure()
+
+    def heard() -> list[str]:
+        channels = (Keys(one.name).wake for one in (queue, other))
+        return [channel for channel in channels if server.redis.pubsub_numsub(channel)[0][1]]
+
+    ann = start("ann")
+    assert heard() == [Keys(queue.name).wake]
+    later = threading.Thread(target=lambda: other.reserve("bob", wait=LONG))
+    later.start()
+    eventually(lambda: len(heard()) == 2)
+    other.enqueue({})
+    later.join(LONG)
+    eventually(lambda: heard() == [Keys(queue.name).wake])
+    assert server.redis.pubsub_numpat() == 0
+    queue.enqueue({}, id="a")
+    assert got(ann) == ["a"]
+
+
+def test_the_listener_goes_when_nobody_waits(
+    server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.engine.notifications._LINGER", 0.0)
+    client = leaseq.connect(server.url)
+    leaseq.Queue(client, queue.name).reserve("ann", wait=0.01)
+    eventually(lambda: "leaseq-waiting" not in {thread.name for thread in threading.enumerate()})
+
+
+def test_closing_a_client_ends_its_waits_and_nobody_elses(
+    server: Server, queue: leaseq.Queue, start: Start
+) -> None:
+    queue.configure()
+    client = leaseq.connect(server.url)
+    ann, bob = start("ann", on=leaseq.Queue(client, queue.name), wait=600), start("bob")
+    client.close()
+    assert ann.result(LONG) is None
+    assert in_line(server, queue) == 1
+    queue.enqueue({}, id="a")
+    assert got(bob) == ["a"]

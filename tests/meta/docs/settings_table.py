@@ -1,0 +1,58 @@
+"""The table of settings, made from the code: ``python -m tests.meta.docs.settings_table`` prints the page."""
+
+from __future__ import annotations
+
+import click
+from pydantic_core import PydanticUndefined
+
+from leaseq.cli.common import DEFAULT_DATA, data_option, redis_option
+from leaseq.webapp.commands.serve import serve
+from leaseq.webapp.settings import Settings
+
+PAGE = """# Settings
+
+A flag of the command counts first, then the environment variable, then the default. This table is made from
+the code.
+
+| variable | flag | default | what |
+|---|---|---|---|
+{rows}
+"""
+
+
+def page() -> str:
+    return PAGE.format(rows="\n".join(sorted({*_of_commands(), *_of_the_app()})))
+
+
+def _of_commands() -> list[str]:
+    @click.command()
+    @redis_option
+    @data_option
+    def shared() -> None: ...
+
+    rows: list[str] = []
+    for option in [*shared.params, *serve.params]:
+        if isinstance(option, click.Option) and isinstance(option.envvar, str):
+            default = DEFAULT_DATA if option.name == "data" else option.default
+            text = (option.help or "").partition(" [env")[0]
+            shown = f"`{default}`" if isinstance(default, str | int) else ""
+            rows.append(f"| `{option.envvar}` | `{option.opts[0]}` | {shown} | {text} |")
+    return rows
+
+
+def _of_the_app() -> list[str]:
+    rows: list[str] = []
+    for name, field in Settings.model_fields.items():
+        if name == "redis_url":  # a flag of the commands as well
+            continue
+        unset = field.default is PydanticUndefined or field.default in ((), None)
+        default = (
+            " ".join(map(str, field.default)) if isinstance(field.default, tuple) else str(field.default)
+        )
+        shown = "" if unset else f"`{default.lower()}`"
+        rows.append(f"| `LEASEQ_{name.upper()}` | | {shown} | {field.description} |")
+    return rows
+
+
+if __name__ == "__main__":
+    print(page(), end="")

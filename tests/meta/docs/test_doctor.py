@@ -1,0 +1,20 @@
+"""The page on the doctor: its table is the code's, and its example what a terminal shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from leaseq.doctor.examine import GROUPS
+from tests.meta.docs.doctor_table import table
+
+PAGE = (Path(__file__).parents[3] / "docs/doctor.md").read_text()
+
+
+def test_the_table_is_made_from_the_code() -> None:
+    assert table() in PAGE, "python -m tests.meta.docs.doctor_table prints it"
+
+
+def test_what_is_shown_to_be_well_is_what_is_said() -> None:
+    for group, well in GROUPS.items():
+        assert f"  {group}: " in PAGE
+        assert f"{well}\n" in PAGE, group

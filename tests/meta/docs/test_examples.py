@@ -1,0 +1,113 @@
+"""The README and the pages for developers: their commands and examples do what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.engine.keys import Keys
+from leaseq.webapp.store.accounts import Accounts
+from tests.meta.docs import settings_table
+from tests.web.gunicorn_place import serving
+
+ROOT = Path(__file__).parents[3]
+SECRET = "a secret for tests that is long enough"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/developer.md"])
+def test_the_python_examples_run(page: str, server: Any, queue_name: str) -> None:
+    code = "\n".join(blocks(page, "python"))
+    code = code.replace("redis://localhost:6379/0", server.url).replace('"reviews"', f'"{queue_name}"')
+    names: dict[str, Any] = {}
+    exec(compile(code, page, "exec"), names)
+    assert names["queue"].stats().counters["finished"] >= 1
+
+
+def test_the_library_example_is_short() -> None:
+    (example,) = blocks("README.md", "python")
+    assert len([line for line in example.splitlines() if line.strip()]) <= 20
+
+
+@pytest.fixture(scope="module")
+def place(server: Any) -> Any:
+    accounts = Accounts(server.client)
+    accounts.add("readme", by="the tests", role="manager")
+    with serving(server.url, SECRET) as url:
+        yield url, accounts.create_token("readme", "for the README", by="the tests")
+
+
+def test_the_curl_example_runs(server: Any, place: Any, queue_name: str) -> None:
+    url, token = place
+    leaseq.Queue(server.client, queue_name).configure()
+    first, finish = (block for block in blocks("README.md", "sh") if "curl" in block)
+    add, reserve = re.split(r"\n(?=curl)", first.strip())
+
+    def run(command: str, **names: str) -> Any:
+        environment = {**os.environ, "LEASEQ": url, "TOKEN": token, **names}
+        command = command.replace("queues/reviews", f"queues/{queue_name}")
+        done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, check=True)
+        return json.loads(done.stdout)
+
+    added = run(add)
+    lease = run(reserve)
+    assert added["added"]
+    assert lease["id"] == added["id"]
+    finished = run(finish, ID=lease["id"], LEASE_TOKEN=str(lease["token"]))
+    assert finished == {"id": lease["id"], "late": False, "replayed": False, "next": None}
+
+
+def _typed(page: str) -> list[list[str]]:
+    lines = "\n".join(blocks(page, "sh")).splitlines()
+    return [shlex.split(line)[1:] for line in lines if line.startswith("valkey-cli ")]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/inspecting.md"])
+def test_what_is_typed_into_valkey_cli_answers(page: str, server: Any, queue_name: str) -> None:
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"item-{n}", max_attempts=1) for n in range(3)])
+    dead = queue.reserve("alice")
+    assert dead is not None
+    queue.fail(dead, "unreadable")
+    assert queue.reserve("alice") is not None
+    commands = _typed(page)
+    assert commands
+    for command in commands:
+        words = [word.replace("{reviews}", f"{{{queue_name}}}").replace("ID", "item-1") for word in command]
+        answer = server.redis.execute_command(*words)
+        assert answer not in (None, [], 0), words
+        assert not isinstance(answer, list) or None not in answer, words
+
+
+def test_every_key_of_a_queue_is_explained() -> None:
+    page = (ROOT / "docs/inspecting.md").read_text()
+    names = [name for name in vars(Keys) if not name.startswith("_") and name != "queue"]
+    assert len(names) >= 11
+    for name in names:
+        assert f"`{getattr(Keys('reviews'), name)}`" in page
+
+
+def test_every_command_of_dev_in_the_readme_is_one() -> None:
+    usage = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
+    for command in re.findall(r"\./dev (\w+)", (ROOT / "README.md").read_text()):
+        assert f"./dev {command}" in usage
+
+
+def test_the_pages_named_in_the_readme_are_there() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_table_of_settings_is_what_the_code_says() -> None:
+    assert (ROOT / "docs/settings.md").read_text() == settings_table.page()

@@ -1,0 +1,43 @@
+"""The documentation names what there is, and nothing that isn't there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from leaseq import form
+from leaseq.webapp.errors import CODES
+from leaseq.webapp.forms import fields_of
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_rest_md_names_every_call_and_only_those(app: Any) -> None:
+    text = (DOCS / "rest.md").read_text()
+    said = set(re.findall(r"`(GET|PUT|POST|DELETE) (/(?:queues|people)[^`?]*)", text))
+    found = app.test_client().get("/api/v1/openapi.json").json["paths"]
+    there = {
+        (method.upper(), path.removeprefix("/api/v1")) for path, item in found.items() for method in item
+    }
+    assert said == there
+
+
+def test_rest_md_names_every_code() -> None:
+    text = (DOCS / "rest.md").read_text()
+    said = set(re.findall(r"^\| \d{3} \| `([a-z-]+)`", text, re.MULTILINE))
+    # REST has no limit of its own on how often one may call.
+    there = set(CODES.values()) - {"too-many-requests"} | {
+        "lease-lost", "conflict", "form", "in-progress", "answer-not-kept", "key-reused", "busy",
+        "policy-changed", "queue-exists", "server-unavailable", "server-refused",
+    }  # fmt: skip
+    assert said == there
+
+
+def test_the_managers_example_is_a_form() -> None:
+    (block,) = re.findall(r"```json\n(.*?)```", (DOCS / "manager.md").read_text(), re.DOTALL)
+    example = json.loads(block)
+    form.check_form(example)
+    keys = {choice.key for field in fields_of(example) for choice in field.choices}
+    assert keys >= set(example["keys"])

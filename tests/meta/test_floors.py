@@ -1,0 +1,167 @@
+"""Each floor imports only floors below it (CONTRIBUTING.md draws them); folders import each other in no
+circle.
+
+A room is what lies in a package: a folder, or a module beside the folders.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq import doctor, transfer
+
+ROOT = Path(__file__).parents[2]
+GROUND = "ground"  # of leaseq: its modules beside the folders are one room
+
+# From below. A folder that is on none is refused; so is a module of leaseq/ that does not fit on the ground.
+LEASEQ_FLOORS: tuple[set[str], ...] = (
+    {GROUND},
+    {"engine"},
+    {"queue"},
+    {"worker", "transfer", "doctor", "bench", "server", "simulation"},
+    {"cli", "__main__"},
+)
+VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring"}
+WEBAPP_TOP = {"app", "wsgi", "commands", "demo"}  # all else in webapp/ is a part that views share
+
+REDIS_CLIENTS = {"engine", "bench", "doctor"}
+
+# `leaseq up` runs the embedded server, and a command looks like its sisters: they may use these besides.
+FOR_COMMANDS = ("leaseq.cli.common.", "leaseq.server.")
+
+# What other programs may build on: the package's names, and those of import and export.
+PUBLIC = {"leaseq", "leaseq.transfer"} | {
+    f"{package.__name__}.{name}"
+    for package in (leaseq, doctor, leaseq.form, leaseq.names, leaseq.validation, transfer)
+    for name in getattr(package, "__all__", vars(package))
+    if not name.startswith("_")
+}
+
+PYTHON = sorted(path for folder in ("leaseq", "webapp") for path in (ROOT / folder).rglob("*.py"))
+# What a package gives under its own name it fetches from all its floors.
+PACKAGES = {ROOT / "leaseq" / "__init__.py", ROOT / "webapp" / "__init__.py"}
+INSIDE = [path for path in PYTHON if path not in PACKAGES]
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Each imported name in full: ``leaseq.queue.Queue``, ``redis``. Those inside functions count as well.
+    What is installed as ``leaseq.webapp`` is called ``webapp`` here, as its folder is."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{relative(path)}: imports are written in full"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            assert name.partition(".")[0] != "webapp", f"{relative(path)}: it is leaseq.webapp"
+            yield name.removeprefix("leaseq.") if f"{name}.".startswith("leaseq.webapp.") else name
+
+
+def package_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0]
+
+
+def room(path: Path) -> str:
+    package, first = path.relative_to(ROOT).parts[:2]
+    name = first.removesuffix(".py")
+    is_folder = first == name
+    return name if is_folder or package == "webapp" or name == "__main__" else GROUND
+
+
+def rooms_imported(path: Path) -> Iterator[str]:
+    """The rooms of the file's own package that it imports."""
+    folder = ROOT / package_of(path)
+    for name in imports(path):
+        package, _, rest = name.partition(".")
+        if package != folder.name:
+            continue
+        first = rest.partition(".")[0]
+        if (folder / first).is_dir() and first:
+            yield first
+        elif (folder / f"{first}.py").is_file():
+            yield first if package == "webapp" else GROUND
+        else:  # a public name, from the package itself: whoever imports it needs what is behind it
+            yield "app" if package == "webapp" else "queue"
+
+
+def floor_of(package: str, name: str) -> int:
+    if package == "webapp":
+        return 2 if name in WEBAPP_TOP else 1 if name in VIEWS else 0
+    found = [number for number, rooms in enumerate(LEASEQ_FLOORS) if name in rooms]
+    assert found, f"leaseq/{name} is on no floor: add it to one in tests/meta/test_floors.py"
+    return found[0]
+
+
+@pytest.mark.parametrize("path", INSIDE, ids=relative)
+def test_imports_point_downwards(path: Path) -> None:
+    package, own = package_of(path), room(path)
+    for other in rooms_imported(path):
+        assert floor_of(package, other) <= floor_of(package, own), (
+            f"{relative(path)} imports {package}/{other}, which is on a floor above"
+        )
+        assert own not in LEASEQ_FLOORS[-1] or other != "engine", f"{relative(path)} reaches past the queue"
+
+
+@pytest.mark.parametrize("package", ["leaseq", "webapp"])
+def test_no_folders_import_each_other_in_a_circle(package: str) -> None:
+    arrows: dict[str, set[str]] = {}
+    for path in INSIDE:
+        if package_of(path) == package:
+            arrows.setdefault(room(path), set()).update(set(rooms_imported(path)) - {room(path)})
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle in {package}/: {' imports '.join(reversed(error.args[1]))}")
+
+
+def test_the_floors_name_what_is_there() -> None:
+    named = set.union(*LEASEQ_FLOORS) - {GROUND}
+    assert {name for name in named if not any((ROOT / "leaseq").glob(f"{name}*"))} == set()
+    assert {name for name in VIEWS | WEBAPP_TOP if not any((ROOT / "webapp").glob(f"{name}*"))} == set()
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=relative)
+def test_only_webapp_knows_the_web(path: Path) -> None:
+    packages = {name.partition(".")[0] for name in imports(path)}
+    if path.is_relative_to(ROOT / "leaseq"):
+        assert not packages & {"webapp", "flask", "gunicorn", "pydantic", "werkzeug"}
+        if room(path) not in REDIS_CLIENTS:
+            assert "redis" not in packages, f"{relative(path)} speaks to redis-py past the engine"
+
+
+@pytest.mark.parametrize("path", [p for p in PYTHON if p.is_relative_to(ROOT / "webapp")], ids=relative)
+def test_webapp_uses_public_names_only(path: Path) -> None:
+    is_command = path.is_relative_to(ROOT / "webapp" / "commands")
+    for name in imports(path):
+        if name.partition(".")[0] == "leaseq" and name not in PUBLIC:
+            allowed = is_command and name.startswith(FOR_COMMANDS)
+            assert allowed, f"{relative(path)} imports {name}, no public name of leaseq"
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=relative)
+def test_only_keys_spells_a_queues_key(path: Path) -> None:
+    spelled = "leaseq:{" in path.read_text()
+    if path.is_relative_to(ROOT / "leaseq"):
+        assert not spelled or path == ROOT / "leaseq" / "engine" / "keys.py", (
+            f"{relative(path)} spells a key: engine/keys.py does that"
+        )
+    else:  # the web app keeps its own, under tags that can be no queue's name
+        assert path.read_text().count("leaseq:{") == path.read_text().count("leaseq:{@"), relative(path)
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=relative)
+def test_only_accounts_spell_the_accounts_keys(path: Path) -> None:
+    spelled = "leaseq:{@accounts" in path.read_text()
+    assert not spelled or path.is_relative_to(ROOT / "webapp" / "store" / "accounts"), relative(path)

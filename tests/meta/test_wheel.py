@@ -1,0 +1,99 @@
+"""What is published: the sdist, the wheel made from it, and the wheel installed where nothing else is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from leaseq.server.embedded import EmbeddedServer
+from tests.support.processes import Up, environment
+
+ROOT = Path(__file__).parents[2]
+UV = Path(sys.executable).with_name("uv")
+
+
+def run(*argv: object, cwd: Path, ok: bool = True) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [str(word) for word in argv], cwd=cwd, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert not ok or done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made from the unpacked sdist, so that the sdist is known to hold all that it needs."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
+    (sdist,) = folder.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    source = folder / sdist.name.removesuffix(".tar.gz")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+def installed(wheel: Path, folder: Path, extra: str = "") -> Path:
+    """A fresh environment with the wheel and what it asks for, in the versions of the lock file."""
+    run(UV, "venv", "--quiet", "--python", sys.executable, "fresh", cwd=folder)
+    python = folder / "fresh" / "bin" / "python"
+    lock = ROOT / "requirements" / "dev.txt"
+    run(UV, "pip", "install", "--quiet", "--python", python, "-c", lock, f"{wheel}{extra}", cwd=folder)
+    return python.with_name("leaseq")
+
+
+def test_the_wheel_holds_each_move_page_and_type_marker(wheel: Path) -> None:
+    held = set(zipfile.ZipFile(wheel).namelist())
+    moves = {f"leaseq/lua/{path.relative_to(ROOT / 'lua')}" for path in (ROOT / "lua").rglob("*.lua")}
+    pages = {
+        f"leaseq/{path.relative_to(ROOT)}"
+        for folder in ("templates", "static")
+        for path in (ROOT / "webapp" / folder).rglob("*.*")
+    }
+    assert moves
+    assert pages
+    assert held >= moves | pages | {"leaseq/py.typed", "leaseq/webapp/demo/messages.json"}
+    assert {name.partition("/")[0] for name in held if ".dist-info/" not in name} == {"leaseq"}
+
+
+def test_the_library_alone_brings_the_command_line_and_the_moves(
+    wheel: Path, tmp_path: Path, own_server: EmbeddedServer
+) -> None:
+    command = installed(wheel, tmp_path)
+    assert "simulate" in run(command, "--help", cwd=tmp_path).stdout
+    work = (
+        "import leaseq, sys; queue = leaseq.Queue(leaseq.connect(sys.argv[1]), 'q');"
+        "queue.enqueue({'n': 1}); lease = queue.reserve('ann'); queue.finish(lease, {'ok': True});"
+        "print(leaseq.__file__, queue.stats().finished, 'flask' in sys.modules)"
+    )
+    done = run(command.with_name("python"), "-c", work, own_server.url, cwd=tmp_path)
+    where, finished, flask = done.stdout.split()
+    assert Path(where).is_relative_to(tmp_path)
+    assert (finished, flask) == ("1", "False")
+    refused = run(command, "up", cwd=tmp_path, ok=False)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    said = r"leaseq: `leaseq up` needs the web parts, and \w+ is not installed: pip install 'leaseq\[web\]'\n"
+    assert re.fullmatch(said, refused.stderr)
+    assert not (tmp_path / "leaseq-data").exists()
+
+
+def test_with_the_web_parts_up_serves(wheel: Path, tmp_path: Path, data_dir: Path, port: int) -> None:
+    command = installed(wheel, tmp_path, "[web]")
+    own = tmp_path / "webapp.py"  # of the program that leaseq is installed beside
+    own.write_text("raise AssertionError('this is not the web app of leaseq')")
+    (packages,) = (tmp_path / "fresh" / "lib").glob("python*/site-packages")
+    (packages / "webapp.py").symlink_to(own)
+    up = Up(data_dir, port, "--demo", command=command)
+    try:
+        assert up.get("/healthz") == 200
+        (setup,) = (line for line in up.said if "/setup" in line)
+        assert up.get(setup.partition(str(port))[2]) == 200
+    finally:
+        up.stop()

@@ -1,0 +1,232 @@
+"""The supervisor as a process of its own, since it takes over a process's signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.patience import PATIENCE, eventually
+from tests.support.processes import alive
+
+PROGRAM = """
+import json, os, sys
+from pathlib import Path
+from leaseq.server.supervisor import Child, ChildFailed, Signals, Stopped, Supervisor
+
+folder = Path(sys.argv[1])
+
+def changed(pids):
+    part = folder / "part"
+    part.write_text(json.dumps(pids))
+    part.replace(folder / "pids")
+
+def child(name, script, **more):
+    return Child(name, [sys.executable, "-c", script, str(folder)], **more)
+
+try:
+    with Signals() as signals, Supervisor(signals, changed=changed) as supervisor:
+        for name, script, more in json.loads(sys.argv[2]):
+            ready = more.pop("ready", None)
+            supervisor.start(child(name, script, ready=(folder / ready).exists if ready else None, **more))
+        (folder / "started").touch()
+        supervisor.run()
+except ChildFailed as error:
+    sys.exit(str(error))
+except Stopped:
+    sys.exit(0)
+"""
+
+STEADY = "import sys, time; time.sleep(600)"
+# Writes its name when it ends, which shows the order.
+LOGS_ITS_END = """
+import signal, sys, time
+def end(*_):
+    with open(sys.argv[1] + "/ends", "a") as file: file.write("{name} ")
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+open(sys.argv[1] + "/{name}-ready", "w").close()
+while True: time.sleep(600)
+"""
+TELLS_ITS_SETTINGS = """
+import os, sys, time
+from pathlib import Path
+part = Path(sys.argv[1], "part-3")
+part.write_text(" ".join(sorted(n for n in os.environ if n.startswith(("LEASEQ_", "OTHER_")))))
+part.rename(sys.argv[1] + "/settings")
+time.sleep(600)
+"""
+STUBBORN = """
+import signal, subprocess, sys, time
+from pathlib import Path
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+grandchild = subprocess.Popen(["sleep", "600"])
+part = Path(sys.argv[1], "part-2")
+part.write_text(str(grandchild.pid))
+part.rename(sys.argv[1] + "/grandchild")
+while True: time.sleep(600)
+"""
+
+# Starts a process that says good-bye at SIGTERM, or one that takes no notice of it, and goes on.
+LEAVES_ONE_BEHIND = """
+import subprocess, sys, time
+program = '''
+import signal, sys, time
+def polite(*_):
+    open(sys.argv[1] + "/good-bye", "w").close()
+    sys.exit()
+signal.signal(signal.SIGTERM, {handler})
+print(flush=True)
+time.sleep(600)
+'''
+words = [sys.executable, "-c", program, sys.argv[1]]
+left = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+left.stdout.readline()
+with open(sys.argv[1] + "/left", "a") as file: file.write(f"{left.pid}\\n")
+"""
+
+
+@contextmanager
+def supervised(folder: Path, *children: tuple[str, str, dict[str, Any]]) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(folder), json.dumps(children)], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def pids(folder: Path) -> dict[str, int]:
+    found: dict[str, int] = json.loads((folder / "pids").read_text())
+    return found
+
+
+def test_each_starts_when_the_one_before_is_ready_and_they_stop_in_reverse(tmp_path: Path) -> None:
+    children = [(n, LOGS_ITS_END.replace("{name}", n), {"ready": f"{n}-ready"}) for n in ("first", "second")]
+    with supervised(tmp_path, *children) as process:
+        eventually((tmp_path / "started").exists, "all started")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+    assert (tmp_path / "ends").read_text() == "second first "
+    assert not any(map(alive, pids(tmp_path).values()))
+
+
+def test_one_that_dies_is_started_again_and_said(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("one", STEADY, {}), ("two", STEADY, {})) as process:
+        eventually((tmp_path / "started").exists, "all started")
+        before = pids(tmp_path)
+        os.kill(before["one"], signal.SIGKILL)
+        eventually(lambda: pids(tmp_path).get("one") not in (None, before["one"]), "another process")
+        assert pids(tmp_path)["two"] == before["two"]
+        assert process.stderr is not None
+        assert process.stderr.readline() == "leaseq: one was killed by signal 9; starting it again in 0.5 s\n"
+
+
+def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("bad", "import sys; sys.exit(3)", {})) as process:
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(2)]
+    assert lines == [
+        "leaseq: bad ended with exit code 3; starting it again in 0.5 s\n",
+        "leaseq: bad ended with exit code 3; starting it again in 1 s\n",
+    ]
+
+
+def test_one_that_ends_before_it_is_ready_stops_everything(tmp_path: Path) -> None:
+    children = ("good", STEADY, {}), ("bad", "import sys; sys.exit(3)", {"ready": "never"})
+    with supervised(tmp_path, *children) as process:
+        _, said = process.communicate(timeout=PATIENCE)
+    assert said == "bad ended with exit code 3 before it was ready\n"
+    assert not any(map(alive, pids(tmp_path).values()))
+
+
+def test_stopping_while_one_is_still_starting(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("slow", STEADY, {"ready": "never"})) as process:
+        eventually((tmp_path / "pids").exists, "the child runs")
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+    assert not any(map(alive, pids(tmp_path).values()))
+
+
+def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("stubborn", STUBBORN, {"grace": 0.2, "ready": "grandchild"})) as process:
+        eventually((tmp_path / "started").exists, "all started")
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+    grandchild = int((tmp_path / "grandchild").read_text())
+    eventually(lambda: not alive(grandchild), "who was killed has ended")  # nobody waited for that one
+    assert not any(map(alive, pids(tmp_path).values()))
+
+
+def left_behind(folder: Path) -> list[int]:
+    """Who was started by a child, first to last."""
+    file = folder / "left"
+    return [int(line) for line in file.read_text().split()] if file.exists() else []
+
+
+@pytest.mark.parametrize("handler", ["polite", "signal.SIG_IGN"])
+def test_what_a_child_that_died_left_behind_is_ended(tmp_path: Path, handler: str) -> None:
+    """It would keep a port, for instance, that the next one needs."""
+    child = LEAVES_ONE_BEHIND.replace("{handler}", handler) + "time.sleep(600)"
+    with supervised(tmp_path, ("one", child, {})):
+        eventually(lambda: len(left_behind(tmp_path)) == 1, "it has started a process")
+        os.kill(pids(tmp_path)["one"], signal.SIGKILL)
+        eventually(lambda: not alive(left_behind(tmp_path)[0]), "that one was ended")
+        eventually(lambda: len(left_behind(tmp_path)) == 2, "another child runs")
+        assert alive(left_behind(tmp_path)[1])
+        assert (tmp_path / "good-bye").exists() == (handler == "polite"), "it is asked first"
+    eventually(lambda: not any(map(alive, left_behind(tmp_path))), "all have ended")
+
+
+def test_what_one_left_behind_that_was_never_ready_is_ended(tmp_path: Path) -> None:
+    child = LEAVES_ONE_BEHIND.replace("{handler}", "signal.SIG_IGN") + "sys.exit(3)"
+    with supervised(tmp_path, ("bad", child, {"ready": "never"})) as process:
+        _, said = process.communicate(timeout=PATIENCE)
+    assert said == "bad ended with exit code 3 before it was ready\n"
+    eventually(lambda: not any(map(alive, left_behind(tmp_path))), "it was ended")
+
+
+@pytest.mark.parametrize("handler", ["polite", "signal.SIG_IGN"])
+def test_what_a_child_left_behind_is_ended_where_it_stops_before_the_next_start(
+    tmp_path: Path, handler: str
+) -> None:
+    child = LEAVES_ONE_BEHIND.replace("{handler}", handler) + "sys.exit(3)"
+    with supervised(tmp_path, ("bad", child, {})) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("leaseq: bad ended with exit code 3")
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+    eventually(lambda: not any(map(alive, left_behind(tmp_path))), "it was ended")
+
+
+def test_one_inherits_the_environment_but_only_the_settings_it_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEASEQ_SECRET_KEY", "k3y-" * 10)
+    monkeypatch.setenv("OTHER_THING", "1")
+    settings = {"LEASEQ_REDIS_URL": "unix:///none"}
+    with supervised(tmp_path, ("one", TELLS_ITS_SETTINGS, {"ready": "settings", "settings": settings})):
+        eventually((tmp_path / "settings").exists, "it told them")
+    assert (tmp_path / "settings").read_text() == "LEASEQ_REDIS_URL OTHER_THING"
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
+)
+def test_when_the_supervisor_is_killed_its_children_end(tmp_path: Path) -> None:
+    with supervised(tmp_path, ("one", STEADY, {}), ("two", STEADY, {})) as process:
+        eventually((tmp_path / "started").exists, "all started")
+        process.kill()
+        process.wait(PATIENCE)
+        eventually(lambda: not any(map(alive, pids(tmp_path).values())), "the children ended")

@@ -1,0 +1,160 @@
+"""Each kind of server that leaseq runs on, booted on this machine for as long as a test needs it.
+
+It is used as docs/acl.md says: by a user who may do what the library needs, or the pages, and no more.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import redis
+
+import leaseq
+from leaseq.doctor import acl
+from leaseq.server.embedded import EmbeddedServer
+from tests.conformance.topology.servers import (
+    PRIMARIES,
+    QUICK,
+    online,
+    port_of,
+    primary_and_replicas,
+    running,
+    service_url,
+    share_slots,
+    watching,
+)
+from tests.support.patience import eventually
+
+REDIS = shutil.which("redis-server")
+PASSWORD = "pw"
+USERS = {"library": (acl.LIBRARY,), "pages": (acl.LIBRARY, acl.PAGES)}
+
+
+def make_users(node: redis.Redis, *more: tuple[str, ...], newer: bool = True) -> None:
+    """``more``: what they need of this kind of server. ``newer``: it has the newest commands."""
+    for user, wanted in USERS.items():
+        words = acl.rules(*wanted, *more, password=PASSWORD, newer=newer)
+        node.execute_command("ACL", "SETUSER", user, *words)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What was booted, and what it can do. Without a user, its URL is of one who may do anything."""
+
+    name: str
+    of_all: str
+    primaries: tuple[redis.Redis, ...]
+    fsync: bool = True  # it can be told to confirm by its disk
+    replica: bool = False
+    clients: list[leaseq.Client] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return self.of("library")
+
+    def of(self, user: str) -> str:
+        return self.of_all.replace("://", f"://{user}:{PASSWORD}@", 1)
+
+    def connect(self, url: str | None = None) -> leaseq.Client:
+        """A client that lives as long as the engine."""
+        self.clients.append(leaseq.connect(url or self.url))
+        return self.clients[-1]
+
+    def version(self) -> str:
+        found: dict[str, str] = self.primaries[0].info("server")
+        return (
+            f"Valkey {found['valkey_version']}"
+            if "valkey_version" in found
+            else f"Redis {found['redis_version']}"
+        )
+
+
+class OnRedis(EmbeddedServer):
+    """Debian's Redis in the place of the embedded Valkey, with the same options."""
+
+    def command(self) -> list[str]:
+        assert REDIS is not None
+        return [REDIS, *super().command()[1:]]
+
+
+@contextmanager
+def _embedded(name: str, kind: type[EmbeddedServer], fsync: bool) -> Iterator[Engine]:
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, kind(folder, fsync="no") as server:
+        node = redis.Redis.from_url(server.url)
+        make_users(node, newer=fsync)
+        yield Engine(name, server.url, (node,), fsync)
+
+
+def valkey() -> AbstractContextManager[Engine]:
+    return _embedded("valkey", EmbeddedServer, fsync=True)
+
+
+def debian() -> AbstractContextManager[Engine]:
+    """It has no WAITAOF, which came with 7.2."""
+    return _embedded("redis", OnRedis, fsync=False)
+
+
+@contextmanager
+def cluster() -> Iterator[Engine]:
+    """Three primaries, a replica for each."""
+    options = (*QUICK, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+    with ExitStack() as stack:
+        nodes = [stack.enter_context(running(*options)) for _ in range(2 * PRIMARIES)]
+        primaries, replicas = nodes[:PRIMARIES], nodes[PRIMARIES:]
+        share_slots(primaries)
+        for node, other in combinations(nodes, 2):  # all at once: rumours take seconds
+            node.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(other))
+        for primary, replica in zip(primaries, replicas, strict=True):
+            name = primary.execute_command("CLUSTER", "MYID")
+            eventually(lambda name=name, replica=replica: _knows(replica, name))
+            replica.execute_command("CLUSTER", "REPLICATE", name)
+        for node in nodes:
+            make_users(node, acl.CLUSTER)
+            eventually(lambda node=node: _is_whole(node))
+        for primary in primaries:
+            eventually(lambda primary=primary: online(primary) == 1)
+        yield Engine(
+            "cluster", f"redis+cluster://127.0.0.1:{port_of(nodes[0])}", tuple(primaries), replica=True
+        )
+
+
+def _knows(node: redis.Redis, other: bytes) -> bool:
+    return other.decode() in str(node.execute_command("CLUSTER NODES"))
+
+
+def _is_whole(node: redis.Redis) -> bool:
+    """All slots are served, and everybody knows who replicates whom: else a client may ask the wrong one."""
+    info = node.execute_command("CLUSTER INFO")
+    shards = node.execute_command("CLUSTER SLOTS")  # each: from slot, to slot, a primary, its replicas
+    return info["cluster_state"] == "ok" and [len(shard) for shard in shards] == [4] * PRIMARIES
+
+
+@contextmanager
+def sentinel() -> Iterator[Engine]:
+    """A primary and two replicas, watched by a sentinel."""
+    with primary_and_replicas(2) as nodes, watching(primary := nodes[0]) as watcher:
+        for node in nodes:
+            make_users(node)
+        yield Engine("sentinel", service_url(watcher), (primary,), replica=True)
+
+
+ENGINES: dict[str, Callable[[], AbstractContextManager[Engine]]] = {
+    "valkey": valkey,
+    "redis": debian,
+    "cluster": cluster,
+    "sentinel": sentinel,
+}
+
+
+@contextmanager
+def booted(name: str) -> Iterator[Engine]:
+    """The engine of this name. Whoever connected to it lets go at its end."""
+    with ENGINES[name]() as engine:
+        yield engine
+        for client in (*engine.clients, *engine.primaries):
+            client.close()

@@ -1,0 +1,116 @@
+"""What plants one fault at a time: copies of the tree, a change in one of its files, and the tests run there.
+
+``tests.mutants`` plants faults in the engine, ``tests.security.remove_guards`` takes guards out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Protocol, TypeVar
+
+ROOT = Path(__file__).parents[2]
+_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "leaseq-data")
+
+C = TypeVar("C", bound="Change")
+R = TypeVar("R")
+
+
+class Change(Protocol):
+    """A piece of a file, and what stands there instead."""
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def piece(self) -> str: ...
+
+    @property
+    def instead(self) -> str: ...
+
+
+@contextmanager
+def copies(count: int) -> Iterator[list[Path]]:
+    """So many copies of the tree, under the folder for temporary files."""
+    with tempfile.TemporaryDirectory(prefix="leaseq-planting-") as folder:
+        trees = [Path(folder) / f"tree{number}" for number in range(count)]
+        for tree in trees:
+            shutil.copytree(ROOT, tree, ignore=_LEFT_OUT, symlinks=True)
+        yield trees
+
+
+def each(trees: Iterable[Path], changes: Sequence[C], look: Callable[[Path, C], R]) -> list[R]:
+    """What ``look`` finds with each change in place. A tree has one of them at a time."""
+    free: SimpleQueue[Path] = SimpleQueue()
+    for tree in trees:
+        free.put(tree)
+
+    def one(change: C) -> R:
+        tree = free.get()
+        try:
+            with planted(tree, change):
+                return look(tree, change)
+        finally:
+            free.put(tree)
+
+    with ThreadPoolExecutor(free.qsize()) as pool:
+        return list(pool.map(one, changes))
+
+
+@contextmanager
+def planted(tree: Path, change: Change) -> Iterator[None]:
+    path = tree / change.file
+    whole = path.read_text()
+    _write(path, whole.replace(change.piece, change.instead))
+    try:
+        yield
+    finally:
+        _write(path, whole)
+
+
+def _write(path: Path, text: str) -> None:
+    """With what Python keeps of it gone: that goes by seconds and size, and these may be the same."""
+    path.write_text(text)
+    for kept in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+        kept.unlink()
+
+
+def run(tree: Path, tests: Iterable[str], patience: float, *options: str) -> subprocess.CompletedProcess[str]:
+    """pytest's run of these tests; subprocess.TimeoutExpired after ``patience`` seconds, with all ended that
+    it had started."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *tests]
+    with subprocess.Popen(
+        command,
+        cwd=tree,
+        # What Python compiled is kept: without that, half of a run is compiling.
+        env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=patience)
+        finally:
+            with suppress(ProcessLookupError):  # a server may outlive a test that was ended
+                os.killpg(process.pid, signal.SIGKILL)
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def failed(done: subprocess.CompletedProcess[str]) -> str:
+    """How many tests failed, as pytest says it; '' where none did, or none ran: that is nobody noticing."""
+    if done.returncode not in (0, 1):
+        print(done.stdout[-1_500:], file=sys.stderr)
+        return ""
+    found = re.search(r"(\d+) (?:failed|error)", done.stdout)
+    return found[0] if found else ""

@@ -1,0 +1,33 @@
+"""Taking an item where there must be one, and losing it again."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import leaseq
+from tests.support.patience import PATIENCE, eventually
+
+
+def take(queue: leaseq.Queue, person: str, *skills: str) -> leaseq.Lease:
+    lease = queue.reserve(person, skills=skills)
+    assert lease is not None
+    return lease
+
+
+def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
+    """In a new queue, where the item comes while they wait for it."""
+    queue.configure()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(queue.reserve, person, wait=PATIENCE)
+        eventually(lambda: queue.stats().waiting == 1)
+        queue.enqueue({})
+        lease = waiting.result()
+    assert lease is not None
+    return lease
+
+
+def run_out(queue: leaseq.Queue) -> int:
+    """All its leases, now: somebody clears it to whom a day has passed. How many came back."""
+    tomorrow = round((time.time() + 86_400) * 1e6)
+    return leaseq.Queue(queue._client, queue.name, clock=lambda: tomorrow).clear().returned

@@ -1,0 +1,112 @@
+"""What splits a table's columns: told by its header, by the file or by the caller, or asked about."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaseq import Invalid
+from tests.transfer.reads import bad, payloads, read
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "expected"),
+    [
+        ("a;b", "1,5;2", {"a": "1,5", "b": "2"}),
+        ("a\tb", "1,5\t2;3", {"a": "1,5", "b": "2;3"}),
+        ("a,b", "1;5,2", {"a": "1;5", "b": "2"}),
+        ('"a, x";b', "1;2", {"a, x": "1", "b": "2"}),
+        ('"a ""x"", y";b', "1;2", {'a "x", y': "1", "b": "2"}),
+        ('"a\n, x";b', "1;2", {"a\n, x": "1", "b": "2"}),
+        ("\r\n\r\na;b", "1;2", {"a": "1", "b": "2"}),
+        ("only one", "1", {"only one": "1"}),
+    ],
+)
+def test_what_splits_a_csv_is_told_by_its_header(header: str, row: str, expected: dict[str, str]) -> None:
+    for data in (f"{header}\n{row}\n", f"\ufeff{header}\r\n{row}\r\n"):
+        assert payloads(read(data.encode(), "csv")) == [expected]
+
+
+def test_a_header_that_can_be_split_in_two_ways_is_a_bad_row_and_nothing_enters() -> None:
+    data = b"amount, net;who\n1,5;Smith\n"
+    ((line, said),) = bad(read(data, "csv"))
+    assert line == 1
+    assert "by commas (2 columns) or by semicolons (2 columns): say which it is, by the delimiter" in said
+    assert payloads(read(data, "csv", delimiter=";")) == [{"amount, net": "1,5", "who": "Smith"}]
+    assert payloads(read(b"a;b\n1;2\n", "csv", delimiter=",")) == [{"a;b": "1;2"}]
+    assert payloads(read(b"a;b\n1;2\n", "tsv", delimiter=";")) == [{"a": "1", "b": "2"}]
+
+
+@pytest.mark.parametrize(("format", "delimiter"), [("csv", ":"), ("csv", ""), ("json", ","), ("jsonl", ";")])
+def test_a_delimiter_that_is_none_is_refused(format: str, delimiter: str) -> None:
+    with pytest.raises(Invalid, match="delimiter"):
+        read(b"", format, delimiter=delimiter)
+
+
+@pytest.mark.parametrize(
+    ("format", "data", "said", "delimiter", "expected"),
+    [
+        (
+            "csv",
+            b"id|text\n1|a\n",
+            "by pipes (2 columns) or by commas (1 column)",
+            "|",
+            {"id": "1", "text": "a"},
+        ),
+        ("csv", b"id|text\n1|a\n", "by pipes (2 columns)", ",", {"id|text": "1|a"}),
+        ("tsv", b"id|text\n1|a\n", "by pipes (2 columns) or by tabs (1 column)", "\t", {"id|text": "1|a"}),
+        (
+            "tsv",
+            b"id,text\n1,a\n",
+            "by commas (2 columns) or by tabs (1 column)",
+            ",",
+            {"id": "1", "text": "a"},
+        ),
+    ],
+)
+def test_one_column_that_looks_like_several_is_asked_about(
+    format: str, data: bytes, said: str, delimiter: str, expected: dict[str, str]
+) -> None:
+    ((line, found),) = bad(read(data, format))
+    assert line == 1
+    assert said in found
+    assert "--delimiter comma, semicolon, tab or pipe" in found
+    assert payloads(read(data, format)) == []
+    assert payloads(read(data, format, delimiter=delimiter)) == [expected]
+
+
+@pytest.mark.parametrize(("format", "data"), [("csv", b"a,b|c\n1,2\n"), ("tsv", b"a\tb|c, d\n1\t2\n")])
+def test_a_header_with_the_delimiter_of_its_format_has_no_other(format: str, data: bytes) -> None:
+    assert bad(read(data, format)) == []
+
+
+@pytest.mark.parametrize(
+    ("format", "data", "expected"),
+    [
+        ("csv", b"sep=;\r\na;b, c\r\n1;2\r\n", {"a": "1", "b, c": "2"}),
+        ("csv", b"\xef\xbb\xbfSEP=,\na,b;c\n1,2\n", {"a": "1", "b;c": "2"}),
+        ("csv", b"sep=|\na|b\n1|2\n", {"a": "1", "b": "2"}),
+        ("csv", b"sep=\t\na\tb,c\n1\t2\n", {"a": "1", "b,c": "2"}),
+        ("tsv", b"sep=;\na;b\n1;2\n", {"a": "1", "b": "2"}),
+        ("csv", b"sep=\na;b\n1;2\n", {"a": "1", "b": "2"}),
+        ("csv", b'"sep=;"\nb\n', {"sep=;": "b"}),
+        ("csv", b"separator\nb\n", {"separator": "b"}),
+    ],
+)
+def test_a_line_that_names_what_splits_is_no_header(
+    format: str, data: bytes, expected: dict[str, str]
+) -> None:
+    rows = read(data, format)
+    assert payloads(rows) == [expected]
+    assert bad(rows) == []
+
+
+def test_a_line_that_names_what_splits_no_table_is_asked_about() -> None:
+    ((line, said),) = bad(read(b"sep=:\na:b\n1:2\n", "csv"))
+    assert line == 1
+    assert "the first line names ':', by which no table is split here: say which it is" in said
+    assert payloads(read(b"sep=:\na:b\n1:2\n", "csv", delimiter=",")) == [{"a:b": "1:2"}]
+
+
+def test_the_delimiter_that_is_said_goes_before_the_one_that_the_file_names() -> None:
+    assert payloads(read(b"sep=;\na;b,c\n1;2,3\n", "csv", delimiter=",")) == [{"a;b": "1;2", "c": "3"}]
+    assert bad(read(b"sep=;\na;b\n1;2;3\n", "csv")) == [(3, "the header has 2 columns, this row has 3")]

@@ -1,0 +1,146 @@
+"""Bad bodies and headers: each gives its documented error and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.web.api_calls import CALLS, problem, unchanged
+
+DEEP = "[" * 3_000 + "]" * 3_000
+HUGE = "9" * 5_000
+
+# What a body can be wrong in: the raw text, and the field that the error names.
+BODIES = {
+    "malformed": ('{"token": 1,', "body"),
+    "not utf-8": (b'{"token": "\xff"}', "body"),
+    "NaN": ('{"token": NaN}', "body"),
+    "infinity": ('{"token": -Infinity}', "body"),
+    "overflow": ('{"token": 1e999}', "body"),
+    "a key twice": ('{"token": 1, "token": 2}', "body"),
+    "a huge number": (f'{{"token": {HUGE}}}', "body"),
+    "deep": (f'{{"token": {DEEP}}}', "body"),
+    "no object": ("[]", "body"),
+    "json in a string": (json.dumps('{"token": 1}'), "body"),
+    "null": ("null", "body"),
+    "an unknown field": ('{"token": 1, "person": "eve"}', "person"),
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("name", CALLS)
+def test_a_body_that_is_no_good(asking: leaseq.Queue, call: Callable[..., Any], name: str, body: str) -> None:
+    role, method, path, _ = CALLS[name]
+    raw, field = BODIES[body]
+    if name == "put item" and body == "no object":
+        raw = "3"
+    with unchanged(asking):
+        answer = call(role, method, path.format(q=asking.name), data=raw, content_type="application/json")
+        found = problem(answer, 400, "invalid")
+    assert found["limit"]
+    if field == "body" and name != "put item":
+        assert found["field"] == "body"
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_another_kind_of_content(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+    role, method, path, good = CALLS[name]
+    with unchanged(asking):
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+            answer = call(role, method, path.format(q=asking.name), data=json.dumps(good), content_type=kind)
+            problem(answer, 415, "unsupported-media-type")
+
+
+@pytest.mark.parametrize("token", ["1", 1.5, True, None, -1, 2**53 + 1, [1], {}])
+def test_a_token_of_another_type(asking: leaseq.Queue, call: Callable[..., Any], token: Any) -> None:
+    asking.reserve("table worker")
+    with unchanged(asking):
+        answer = call("worker", "POST", f"/queues/{asking.name}/items/one/renew", json={"token": token})
+        assert problem(answer, 400, "invalid")["field"] == "token"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "field"),
+    [
+        ("put queue", {"lease_seconds": 0}, "lease_seconds"),
+        ("put queue", {"lease_seconds": "60"}, "lease_seconds"),
+        ("put queue", {"lease_seconds": 10**200}, "lease_seconds"),
+        ("put queue", {"bands": [3, 2]}, "bands"),
+        ("put queue", {"bands": [1]}, "bands"),
+        ("put queue", {"title": "x" * 201}, "title"),
+        ("put queue", {"title": None}, "title"),
+        ("put queue", {"form": {"ask": {"type": "string"}}}, "form"),
+        ("put queue", {"form": {"ask": {"type": "object", "$ref": "http://127.0.0.1:1/x"}}}, "form"),
+        ("put queue", {"form": {"ask": {"type": "object", "$ref": "file:///etc/passwd"}}}, "form"),
+        ("put queue", {"form": {"show": "text"}}, "form"),
+        ("put item", {"id": ""}, "id"),
+        ("put item", {"id": "x" * 201}, "id"),
+        ("put item", {"id": "a\nb"}, "id"),
+        ("put item", {"id": "\ud800"}, "id"),
+        ("put item", {"id": 7}, "id"),
+        ("put item", {"id": ".."}, "id"),
+        ("put item", {"priority": 1.5}, "priority"),
+        ("put item", {"priority": -1}, "priority"),
+        ("put item", {"delay": -1}, "delay"),
+        ("put item", {"delay": 10**400}, "body"),
+        ("put item", {"due": "tomorrow"}, "due"),
+        ("put item", {"due": "2026-11-21T10:05:00"}, "due"),
+        ("put item", {"requires": "fr"}, "requires"),
+        ("put item", {"requires": ["Not A Skill"]}, "requires"),
+        ("put item", {"max_attempts": 0}, "max_attempts"),
+        ("finish", {"then_reserve": "yes"}, "then_reserve"),
+        ("abandon", {"reason": "x" * 2_001}, "reason"),
+        ("abandon", {"reason": 7}, "reason"),
+        ("fail", {"error": "x" * 2_001}, "error"),
+        ("fail", {"error": "\ud800"}, "error"),
+        ("pause", {"reason": "x" * 2_001}, "reason"),
+        ("put person", {"role": "boss"}, "role"),
+        ("put person", {"skills": ["Not A Skill"]}, "skills"),
+        ("put person", {"skills": "fr"}, "skills"),
+        ("put person", {"disabled": "yes"}, "disabled"),
+    ],
+)
+def test_a_field_that_is_no_good(
+    asking: leaseq.Queue, call: Callable[..., Any], accounts: Any, name: str, change: Any, field: str
+) -> None:
+    role, method, path, good = CALLS[name]
+    lease = asking.reserve("table worker")
+    assert lease
+    if "token" in good:
+        good = {**good, "token": lease.token}
+    with unchanged(asking):
+        answer = call(role, method, path.format(q=asking.name), json={**good, **change})
+        assert problem(answer, 400, "invalid")["field"] == field
+    assert accounts.find("somebody new") is None
+
+
+@pytest.mark.parametrize("name", ["put item", "finish", "abandon", "fail", "renew", "draft", "adopt"])
+def test_a_field_that_is_missing(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+    role, method, path, good = CALLS[name]
+    for field in good:
+        less = {key: value for key, value in good.items() if key != field}
+        with unchanged(asking):
+            answer = call(role, method, path.format(q=asking.name), json=less)
+            assert problem(answer, 400, "invalid")["field"] == field
+
+
+def test_a_body_that_is_too_large(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
+    big = b'{"payload": "' + b"x" * 9_000_000 + b'"}'
+    with unchanged(asking):
+        for name, (role, method, path, _) in CALLS.items():
+            answer = call(role, method, path.format(q=asking.name), data=big, content_type="application/json")
+            assert problem(answer, 413, "too-large"), name
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "a\tb"])
+def test_an_idempotency_key_that_is_no_good(asking: leaseq.Queue, call: Callable[..., Any], key: str) -> None:
+    for name in ("put item", "reserve"):
+        role, method, path, good = CALLS[name]
+        with unchanged(asking):
+            headers = {"Idempotency-Key": key}
+            answer = call(role, method, path.format(q=asking.name), json=good, headers=headers)
+            assert problem(answer, 400, "invalid")["field"] == "Idempotency-Key"

@@ -1,0 +1,39 @@
+"""Several new items of which one is bad: an array adds none, lines stop there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.web.api_calls import problem, unchanged
+
+DEEP = "[" * 3_000 + "]" * 3_000
+
+
+def test_an_array_with_a_bad_item_adds_none(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
+    items = [{"payload": 1}, {"payload": 2, "id": ""}, {"payload": 3}]
+    with unchanged(asking):
+        found = problem(call("manager", "POST", f"/queues/{asking.name}/items", json=items), 400, "invalid")
+    assert found["field"] == "1.id"
+    assert "item 2" in found["detail"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ['{"payload": NaN}', '{"payload": 1, "x": 2}', "{", '{"payload": 1, "payload": 2}', DEEP, '"text"',
+     "\xff"],
+    ids=["nan", "unknown", "malformed", "twice", "deep", "text", "latin"],
+)  # fmt: skip
+def test_lines_stop_at_the_first_bad_one(asking: leaseq.Queue, call: Callable[..., Any], bad: str) -> None:
+    lines = '{"payload": 1, "id": "a"}\n{"payload": 1, "id": "a"}\n' + bad + '\n{"payload": 4, "id": "d"}\n'
+    answer = call(
+        "manager", "POST", f"/queues/{asking.name}/items",
+        data=lines.encode("latin-1"), content_type="application/x-ndjson",
+    )  # fmt: skip
+    found = problem(answer, 400, "invalid")
+    assert (found["line"], found["added"], found["duplicates"]) == (3, 1, 1)
+    assert "line 3" in found["detail"]
+    assert asking.stats().inbound == 3, "nothing of that line and of those after it entered"

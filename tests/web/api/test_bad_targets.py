@@ -1,0 +1,174 @@
+"""A call to what is not there, or is not yours: each gives its documented error and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import pytest
+
+import leaseq
+from tests.web.api_calls import CALLS, problem, unchanged
+from tests.web.conftest import Caller
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in ("put queue", "put person")])
+def test_a_queue_that_is_not_there(call: Callable[..., Any], server: Any, name: str) -> None:
+    role, method, path, good = CALLS[name]
+    found = problem(call(role, method, path.format(q="not-there"), json=good), 404, "not-found")
+    assert "not-there" in found["detail"]
+    assert "not-there" not in leaseq.queues(server.client)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "put person"])
+@pytest.mark.parametrize("bad", ["UPPER", "sp%20ace", "x" * 65, "%E2%82%AC"])
+def test_a_queue_name_that_can_not_be(call: Callable[..., Any], name: str, bad: str) -> None:
+    role, method, path, good = CALLS[name]
+    found = problem(call(role, method, path.format(q=bad), json=good), 400, "invalid")
+    assert found["field"] == "queue"
+
+
+@pytest.mark.parametrize("name", ["finish", "abandon", "fail", "renew", "draft"])
+def test_a_token_that_is_not_the_holders(
+    asking: leaseq.Queue, call: Callable[..., Any], name: str, worker: Caller
+) -> None:
+    role, method, path, good = CALLS[name]
+    if name == "finish":
+        good = {**good, "result": {"about": "other", "urgent": False}}
+    old = asking.reserve("table worker")
+    assert old
+    asking.release(old.id)
+    held = asking.reserve(worker.name)
+    assert held
+    for token in (old.token, held.token, held.token + 7):  # stale, foreign, never given
+        before = asking.get("one")
+        body = {**good, "token": token}
+        found = problem(call(role, method, path.format(q=asking.name), json=body), 409, "lease-lost")
+        assert found["state"] == "reserved"
+        assert isinstance(found["answer_kept"], bool)
+        after = asking.get("one")
+        assert (after.state, after.leases, after.answers) == (before.state, before.leases, before.answers)
+
+
+@pytest.mark.parametrize(
+    "name", ["finish", "abandon", "fail", "renew", "draft", "adopt", "revive", "release"]
+)
+def test_an_item_that_is_not_there(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+    role, method, path, good = CALLS[name]
+    if name == "finish":
+        good = {**good, "result": {"about": "other", "urgent": False}}
+    with unchanged(asking):
+        path = path.format(q=asking.name).replace("/one/", "/nowhere/")
+        problem(call(role, method, path, json=good), 404, "not-found")
+
+
+def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
+    asking: leaseq.Queue, call: Callable[..., Any]
+) -> None:
+    base = f"/queues/{asking.name}/items/one"
+    with unchanged(asking):
+        problem(call("manager", "POST", f"{base}/adopt", json={"token": 5}), 400, "invalid")
+    asking.finish(asking.reserve("ann"), {"about": "other", "urgent": False})
+    with unchanged(asking):
+        problem(call("manager", "POST", f"{base}/revive"), 400, "invalid")
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/items", "state"),
+        ("/items?state=lost", "state"),
+        ("/items?state=inbound&limit=0", "limit"),
+        ("/items?state=inbound&limit=1001", "limit"),
+        ("/items?state=inbound&limit=x", "limit"),
+        ("/items?state=inbound&after=x", "after"),
+        ("/items?state=inbound&after=%00", "after"),
+        ("/items?state=inbound&x=1", "x"),
+        ("/due?limit=0", "limit"),
+        ("/due?state=dead", "state"),
+        ("/journal?after=x", "after"),
+        ("/journal?limit=-1", "limit"),
+        ("/answers?format=xml", "format"),
+        ("/answers?to=", "to"),
+        ("/answers?from=", "from"),
+        ("/answers?to=%20", "to"),
+        ("/answers?person=", "person"),
+        ("/answers?late=", "late"),
+        ("/items?state=inbound&after=", "after"),
+        ("/due?after=", "after"),
+        ("/mine?after=", "after"),
+        ("/journal?after=", "after"),
+        ("/events?after=", "after"),
+        ("/items?state=inbound&state=dead", "state"),
+        ("/items?state=inbound&limit=5&limit=5", "limit"),
+        ("/answers?to=2026-11-21&to=2026-11-22", "to"),
+        ("/stats?x=1&x=2", "x"),
+        ("/events?after=1.0&after=2.0", "after"),
+    ],
+)
+def test_a_query_that_is_no_good(
+    asking: leaseq.Queue, call: Callable[..., Any], path: str, field: str
+) -> None:
+    found = problem(call("manager", "GET", f"/queues/{asking.name}{path}"), 400, "invalid")
+    assert found["field"] == field
+
+
+BYTES = "%ff%fe"
+"""No text in UTF-8."""
+
+
+@pytest.mark.parametrize(
+    ("role", "method", "path"),
+    [
+        ("manager", "GET", f"/queues/{BYTES}"),
+        ("manager", "PUT", f"/queues/{BYTES}"),
+        ("manager", "GET", f"/queues/{{q}}/items/{BYTES}"),
+        ("manager", "DELETE", f"/queues/{{q}}/items/one{BYTES}"),
+        ("worker", "POST", f"/queues/{{q}}/items/{BYTES}/renew"),
+        ("admin", "PUT", f"/people/{BYTES}"),
+        ("worker", "GET", f"/nowhere/{BYTES}"),
+        ("worker", "PATCH", f"/{BYTES}"),
+    ],
+)
+def test_a_path_that_is_not_utf_8(
+    asking: leaseq.Queue, call: Callable[..., Any], accounts: Any, role: str, method: str, path: str
+) -> None:
+    raw = unquote_to_bytes(f"/api/v1{path.format(q=asking.name)}").decode("latin-1")  # as WSGI has it
+    with unchanged(asking):
+        answer = call(role, method, "/", json={}, environ_overrides={"PATH_INFO": raw})
+        assert problem(answer, 400, "invalid")["field"] == "path"
+    assert [one.name for one in accounts.people() if "\ufffd" in one.name] == []
+
+
+def test_a_query_that_is_not_utf_8(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
+    """It would be about another person, whose name is the percent signs."""
+    for query in (f"person={BYTES}", f"{BYTES}=1"):
+        answer = call("manager", "GET", f"/queues/{asking.name}/answers?{query}")
+        assert problem(answer, 400, "invalid")["field"] == "query"
+    good = call("manager", "GET", f"/queues/{asking.name}/answers?person=Zo%C3%AB")
+    assert good.status_code == 200
+
+
+def test_a_page_of_a_path_that_is_not_utf_8(app: Any) -> None:
+    answer = app.test_client().get("/", environ_overrides={"PATH_INFO": "/q/\xff\xfe"})
+    assert (answer.status_code, answer.mimetype) == (400, "text/html")
+
+
+def test_what_flask_itself_refuses_is_a_problem_too(call: Callable[..., Any], app: Any) -> None:
+    problem(call("worker", "GET", "/nowhere"), 404, "not-found")
+    answer = call("worker", "DELETE", "/queues")
+    problem(answer, 405, "method-not-allowed")
+    assert "GET" in answer.headers["Allow"]
+    problem(app.test_client().get("/api/v1/queues"), 401, "unauthorized")
+    problem(
+        app.test_client().get("/api/v1/queues", headers={"Authorization": "Basic eDp5"}), 401, "unauthorized"
+    )
+    assert (
+        app.test_client().get("/api/v1/queues", headers={"Authorization": "Bearer \udcff"}).status_code == 401
+    )
+
+
+@pytest.mark.parametrize("name", ["%20x", "x" * 65, "a%0Ab"])
+def test_a_person_that_can_not_be(call: Callable[..., Any], name: str) -> None:
+    assert problem(call("admin", "PUT", f"/people/{name}", json={}), 400, "invalid")["field"] == "name"

@@ -1,0 +1,167 @@
+"""What a caller is told who puts in what is there, or is too large: nothing is lost in silence."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.web.api_calls import problem, unchanged
+from tests.web.conftest import Caller
+
+NDJSON = "application/x-ndjson"
+
+
+@pytest.fixture
+def path(queue: leaseq.Queue) -> str:
+    queue.configure()
+    return f"/queues/{queue.name}/items"
+
+
+def send(who: Caller, path: str, items: list[dict[str, Any]], kind: str, key: str | None = None) -> Any:
+    headers = {} if key is None else {"Idempotency-Key": key}
+    if kind == "array":
+        return who("POST", path, json=items, headers=headers)
+    lines = "".join(json.dumps(item) + "\n" for item in items)
+    return who("POST", path, data=lines, content_type=NDJSON, headers=headers)
+
+
+def test_a_new_item_says_where_it_is(queue: leaseq.Queue, manager: Caller, path: str) -> None:
+    made = manager("POST", path, json={"payload": {"n": 1}, "id": "a/b ü?"}, headers={"Idempotency-Key": "k"})
+    assert (made.status_code, made.json) == (201, {"id": "a/b ü?", "added": True})
+    there = manager.client.get(made.headers["Location"], headers={"Authorization": f"Bearer {manager.token}"})
+    assert (there.status_code, there.json["payload"]) == (200, {"n": 1})
+    again = manager(
+        "POST", path, json={"payload": {"n": 1}, "id": "a/b ü?"}, headers={"Idempotency-Key": "k"}
+    )
+    assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
+    assert again.headers["Location"] == made.headers["Location"]
+
+
+def test_an_equal_payload_for_an_id_that_is_there_adds_nothing(
+    queue: leaseq.Queue, manager: Caller, path: str
+) -> None:
+    manager("POST", path, json={"payload": {"a": 1, "b": [2]}, "id": "one"})
+    with unchanged(queue):
+        again = manager("POST", path, json={"payload": {"b": [2.0], "a": 1}, "id": "one"})
+        assert (again.status_code, again.json) == (200, {"id": "one", "added": False})
+        assert "Location" not in again.headers
+        for kind in ("array", "lines"):
+            many = send(manager, path, [{"payload": {"a": 1, "b": [2]}, "id": "one"}], kind)
+            assert (many.status_code, many.json) == (201, {"added": 0, "duplicates": 1})
+
+
+@pytest.mark.parametrize("state", ["inbound", "finished"])
+def test_another_payload_for_an_id_that_is_there_is_a_conflict(
+    queue: leaseq.Queue, manager: Caller, path: str, state: str
+) -> None:
+    manager("POST", path, json={"payload": {"n": 1}, "id": "one"})
+    if state == "finished":
+        queue.finish(queue.reserve("ann"), {})
+    with unchanged(queue):
+        found = problem(manager("POST", path, json={"payload": {"n": 2}, "id": "one"}), 409, "conflict")
+    assert found["id"] == "one"
+    assert "'one'" in found["detail"]
+
+
+@pytest.mark.parametrize("kind", ["array", "lines"])
+def test_of_several_each_conflict_is_told_and_all_else_enters(
+    queue: leaseq.Queue, manager: Caller, path: str, kind: str
+) -> None:
+    queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in (0, 1))
+    items = [{"payload": {"n": n}, "id": id} for n, id in ((0, "0"), (7, "1"), (2, "2"), (8, "2"), (3, "3"))]
+    found = problem(send(manager, path, items, kind, "k"), 409, "conflict")
+    assert (found["added"], found["duplicates"], found["conflicts"]) == (2, 1, 2)
+    assert found["items"] == [{"number": 2, "id": "1"}, {"number": 4, "id": "2"}]
+    assert "item 2 ('1')" in found["detail"]
+    assert {item.id: item.payload for item in queue.items("inbound")} == {f"{n}": {"n": n} for n in range(4)}
+    with unchanged(queue):
+        again = problem(send(manager, path, items, kind, "k"), 409, "conflict")
+    assert (again["added"], again["duplicates"], again["conflicts"]) == (0, 3, 2)
+
+
+def test_a_long_list_of_conflicts_is_cut_off_and_counted(
+    queue: leaseq.Queue, manager: Caller, path: str
+) -> None:
+    queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in range(300))
+    items = [{"payload": "other", "id": f"{n}"} for n in range(300)]
+    found = problem(send(manager, path, items, "lines"), 409, "conflict")
+    assert (found["conflicts"], len(found["items"])) == (300, 100)
+
+
+def test_lines_that_conflict_and_a_bad_one_are_both_told(
+    queue: leaseq.Queue, manager: Caller, path: str
+) -> None:
+    queue.enqueue({"n": 0}, id="0")
+    items = [{"payload": {"n": 1}, "id": "0"}, {"payload": {"n": 1}, "id": "1"}, {"payload": 1, "id": ""}]
+    found = problem(send(manager, path, items, "lines"), 400, "invalid")
+    assert (found["line"], found["added"], found["duplicates"], found["conflicts"]) == (3, 1, 0, 1)
+    assert found["items"] == [{"number": 1, "id": "0"}]
+
+
+@pytest.mark.parametrize("remembered", [True, False])
+def test_a_key_used_for_another_item_is_refused_though_its_answer_was_lost(
+    queue: leaseq.Queue, manager: Caller, path: str, monkeypatch: pytest.MonkeyPatch, remembered: bool
+) -> None:
+    headers = {"Idempotency-Key": secrets.token_hex(4)}
+    with monkeypatch.context() as patch:  # as where the process dies before it answers
+        patch.setattr(
+            "leaseq.webapp.store.idempotency.Sent.keep", lambda sent, who, scope, _: sent.drop(who, scope)
+        )
+        first = manager("POST", path, json={"payload": {"n": 1}}, headers=headers)
+    for _ in range(0 if remembered else 16):
+        queue.enqueue({})
+    with unchanged(queue):
+        refused = manager("POST", path, json={"payload": {"n": 2}}, headers=headers)
+        assert problem(refused, 422, "key-reused")["field"] == "Idempotency-Key"
+    same = manager("POST", path, json={"payload": {"n": 1}}, headers=headers)
+    assert (same.status_code, same.json) == (
+        (201, first.json) if remembered else (200, {"id": first.json["id"], "added": False})
+    )
+
+
+def test_a_new_person_is_created_and_a_known_one_is_not(admin: Caller, new_name: Any) -> None:
+    path = f"/people/{new_name('worker')}"
+    assert [admin("PUT", path, json={}).status_code for _ in range(2)] == [201, 200]
+    disabled = admin("PUT", f"/people/{new_name('worker')}", json={"disabled": True, "role": "manager"})
+    assert (disabled.status_code, disabled.json["disabled"], disabled.json["role"]) == (201, True, "manager")
+
+
+# 262,144 bytes of JSON are the limit of each.
+
+
+@pytest.mark.parametrize(("name", "field"), [("finish", "result"), ("draft", "draft")])
+def test_what_a_person_sends_over_the_limit_is_too_large(
+    asking: leaseq.Queue, worker: Caller, name: str, field: str
+) -> None:
+    lease = asking.reserve(worker.name)
+    body = {"token": lease.token, field: "x" * 262_143}
+    method = "PUT" if name == "draft" else "POST"
+    with unchanged(asking):
+        answer = worker(method, f"/queues/{asking.name}/items/{lease.id}/{name}", json=body)
+        found = problem(answer, 413, "too-large")
+    assert found["field"] == field
+    assert "262,144" in found["limit"]
+
+
+@pytest.mark.parametrize("kind", ["one", "array", "lines"])
+def test_a_payload_over_the_limit_is_too_large(
+    queue: leaseq.Queue, manager: Caller, path: str, kind: str
+) -> None:
+    items = [{"payload": "small"}, {"payload": "x" * 262_143}, {"payload": "small"}]
+    answer = manager("POST", path, json=items[1]) if kind == "one" else send(manager, path, items, kind)
+    found = problem(answer, 413, "too-large")
+    assert found["field"] == {"one": "payload", "array": "1.payload", "lines": "body"}[kind]
+    assert "262,144" in found["limit"]
+    assert queue.stats().inbound == (1 if kind == "lines" else 0)
+    if kind == "lines":
+        assert (found["line"], found["added"]) == (2, 1)
+
+
+def test_a_line_that_no_item_could_need_is_too_large(queue: leaseq.Queue, manager: Caller, path: str) -> None:
+    lines = '{"payload": 1}\n' + " " * 2_200_000 + '{"payload": 2}\n'
+    found = problem(manager("POST", path, data=lines, content_type=NDJSON), 413, "too-large")
+    assert (found["line"], found["added"]) == (2, 1)

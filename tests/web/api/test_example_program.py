@@ -1,0 +1,55 @@
+"""The producer and the consumer of examples/, run as their text says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.web.conftest import SECRET, Caller
+from tests.web.gunicorn_place import gunicorn
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "rest.py"
+
+
+@pytest.fixture(scope="module")
+def place(server: Any) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEASEQ_WAITING", "0")  # the queue is empty at the end, and all is said at once
+        with gunicorn(server.url, SECRET, workers=1, threads=4) as (url, _):
+            yield f"{url}/api/v1"
+
+
+def run(place: str, token: str, *words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LEASEQ": place, "TOKEN": token}
+    command = [sys.executable, "-W", "error", str(EXAMPLE), *words]
+    return subprocess.run(
+        command, check=False, env=environment, input=lines, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_what_one_produces_the_other_consumes(place: str, queue: leaseq.Queue, manager: Caller) -> None:
+    queue.configure()
+    lines = "My parcel is late\nThank you\nWhere is it\n"
+    done = run(place, manager.token, "produce", queue.name, lines=lines)
+    assert (done.stderr, done.stdout) == ("", "{'added': 3, 'duplicates': 0}\n")
+    queue.enqueue({"text": "an id with more in it"}, id="a/b c")
+    assert run(place, manager.token, "consume", queue.name).stderr == ""
+    assert [answer.result for answer in queue.answers()] == [{"words": n} for n in (4, 2, 3, 6)]
+
+
+def test_a_refusal_is_said(place: str, queue: leaseq.Queue, worker: Caller) -> None:
+    queue.configure()
+    done = run(place, worker.token, "produce", queue.name, lines="x\n")
+    assert done.returncode == 1
+    assert '"code": "forbidden"' in done.stderr
+
+
+def test_they_are_short() -> None:
+    assert len(EXAMPLE.read_text().splitlines()) <= 40

@@ -1,0 +1,203 @@
+"""REST for whoever works: the shapes and the status codes of the contract."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import leaseq
+from tests.web.api_calls import ANSWER, TIME, reserve
+from tests.web.conftest import Caller
+
+JSON = {"content_type": "application/json"}
+
+
+def test_a_lease_has_its_shape(asking: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(asking, worker)
+    assert TIME.fullmatch(lease.pop("reserved_at"))
+    assert TIME.fullmatch(lease.pop("expires_at"))
+    assert lease == {
+        "queue": asking.name,
+        "id": "one",
+        "token": lease["token"],
+        "payload": {"text": "My parcel is not here", "order": 12},
+        "attempt": 1,
+        "lease_seconds": 60,
+        "draft": None,
+        "person": worker.name,
+    }
+    (mine,) = worker("GET", f"/queues/{asking.name}/mine").json["leases"]
+    assert mine["token"] == lease["token"]
+    assert reserve(asking, worker)["token"] == lease["token"], "hands full: the same one again"
+
+
+def test_finish_and_next_in_one_call(asking: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(asking, worker)
+    path = f"/queues/{asking.name}/items/one/finish"
+    body = {"token": lease["token"], "result": ANSWER, "then_reserve": True}
+    first = worker("POST", path, json=body)
+    assert first.status_code == 200
+    assert first.json["next"]["id"] == "two"
+    assert {**first.json, "next": None} == {"id": "one", "late": False, "replayed": False, "next": None}
+    again = worker("POST", path, json=body)
+    assert (again.json["replayed"], again.json["next"]["id"]) == (True, "two")
+    assert asking.stats().counters["finished"] == 1
+    assert asking.get("one").answers[0].result == ANSWER
+
+
+def test_renew_draft_abandon_fail(asking: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(asking, worker)
+    base, token = f"/queues/{asking.name}/items/one", lease["token"]
+    renewed = worker("POST", f"{base}/renew", json={"token": token})
+    assert renewed.status_code == 200
+    assert renewed.json["expires_at"] > lease["expires_at"]
+    draft = worker("PUT", f"{base}/draft", json={"token": token, "draft": {"note": "so f"}})
+    assert (draft.status_code, draft.data) == (204, b"")
+    assert reserve(asking, worker)["draft"] == {"note": "so f"}
+    left = worker("POST", f"{base}/abandon", json={"token": token, "reason": "lunch"})
+    assert (left.status_code, left.json) == (200, {"id": "one"})
+    assert asking.get("one").history[-1].reason == "lunch"
+    asking.remove("two")  # which would come first, now that they put the other off
+    lease = reserve(asking, worker)
+    assert (lease["id"], lease["draft"]) == ("one", {"note": "so f"})
+    failed = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "unreadable"})
+    assert failed.status_code == 200
+    assert TIME.fullmatch(failed.json["retry_at"])
+    assert asking.get("one").last_error == "unreadable"
+
+
+def test_nothing_now_says_why_and_when_to_ask_again(
+    queue: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    queue.configure()
+    path = f"/queues/{queue.name}"
+
+    def nothing() -> tuple[int, str, bool]:
+        answer = worker("POST", f"{path}/reserve", json={})
+        return answer.status_code, answer.headers["X-Leaseq-Reason"], int(answer.headers["Retry-After"]) > 0
+
+    assert nothing() == (204, "empty", True)
+    queue.enqueue({}, id="x")
+    paused = manager("POST", f"{path}/pause", json={"reason": "lunch"})
+    assert (paused.status_code, paused.json) == (200, {"paused": "lunch"})
+    assert nothing() == (204, "paused", True)
+    assert worker("GET", path).json["paused"] == "lunch"
+    resumed = manager("POST", f"{path}/resume")
+    assert (resumed.status_code, resumed.json) == (200, {"paused": None})
+    reserve(queue, manager)
+    assert nothing() == (204, "held", True)
+
+
+def test_a_lost_lease_says_what_is_true_and_that_the_answer_is_kept(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    lease = reserve(asking, worker)
+    base = f"/queues/{asking.name}/items/one"
+    released = manager("POST", f"{base}/release")
+    assert (released.status_code, released.json["state"]) == (200, "inbound")
+    other = reserve(asking, manager)
+    assert other["id"] == "one"
+    body = {"token": lease["token"], "result": ANSWER}
+    lost = worker("POST", f"{base}/finish", json=body)
+    assert lost.status_code == 409
+    assert lost.mimetype == "application/problem+json"
+    assert {key: lost.json[key] for key in ("code", "state", "answer_kept", "status")} == {
+        "code": "lease-lost",
+        "state": "reserved",
+        "answer_kept": True,
+        "status": 409,
+    }
+    renewed = worker("POST", f"{base}/renew", json={"token": lease["token"]})
+    assert (renewed.status_code, renewed.json["answer_kept"]) == (409, False)
+    (late,) = manager("GET", base).json["late_answers"]
+    assert (late["person"], late["result"]) == (worker.name, ANSWER)
+    adopted = manager("POST", f"{base}/adopt", json={"token": late["token"]})
+    assert adopted.status_code == 200
+    assert (adopted.json["state"], adopted.json["answers"][0]["person"]) == ("finished", worker.name)
+
+
+def test_a_result_that_does_not_fit_leaves_the_lease(asking: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(asking, worker)
+    body = {"token": lease["token"], "result": {"about": "weather", "count": -1}}
+    answer = worker("POST", f"/queues/{asking.name}/items/one/finish", json=body)
+    assert (answer.status_code, answer.json["code"]) == (422, "form")
+    assert set(answer.json["errors"]) == {"about", "count", "urgent"}
+    assert asking.mine(worker.name)[0].token == lease["token"]
+
+
+def test_an_id_may_hold_any_printable_character(queue: leaseq.Queue, worker: Caller, manager: Caller) -> None:
+    queue.configure()
+    for id in ("a/b", "/", "a b?c#d%e", "ü/finish", "x/finish/finish", "<&>'\""):
+        manager("POST", f"/queues/{queue.name}/items", json={"payload": 1, "id": id})
+        path = f"/queues/{queue.name}/items/{quote(id, safe='')}"
+        assert manager("GET", path).json["id"] == id
+        lease = reserve(queue, worker)
+        done = worker("POST", f"{path}/finish", json={"token": lease["token"], "result": {}})
+        assert done.json["id"] == id
+
+
+def test_an_idempotency_key_makes_a_post_act_once(
+    queue: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    queue.configure(holds=5)
+    key = {"Idempotency-Key": "k1"}
+    path = f"/queues/{queue.name}/items"
+    first = manager("POST", path, json={"payload": 1}, headers=key).json
+    assert manager("POST", path, json={"payload": 1}, headers=key).json == first
+    many = {"json": [{"payload": n} for n in range(3)], "headers": {"Idempotency-Key": "k2"}}
+    assert manager("POST", path, **many).json == {"added": 3, "duplicates": 0}
+    assert manager("POST", path, **many).json == {"added": 3, "duplicates": 0}
+    lines = {
+        "data": '{"payload": 1}\n{"payload": 1}\n',
+        "content_type": "application/x-ndjson",
+        "headers": {"Idempotency-Key": "k3"},
+    }
+    assert manager("POST", path, **lines).json == {"added": 2, "duplicates": 0}
+    assert manager("POST", path, **lines).json == {"added": 2, "duplicates": 0}
+    assert queue.stats().inbound == 6
+    reserved = worker("POST", f"/queues/{queue.name}/reserve", headers=key).json
+    assert worker("POST", f"/queues/{queue.name}/reserve", headers=key).json["token"] == reserved["token"]
+    assert worker("POST", f"/queues/{queue.name}/reserve").json["token"] != reserved["token"]
+
+
+def test_a_whole_number_may_be_written_with_a_point(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    """JSON knows one kind of number: there are languages that write 5 as 5.0."""
+    assert manager("PUT", f"/queues/{asking.name}", data='{"holds": 2.0, "bands": [40.0, 150]}', **JSON).json
+    assert (asking.policy.holds, asking.policy.bands) == (2, (40, 150))
+    new = '{"payload": 1, "id": "three", "priority": 7.0, "max_attempts": 5e0}'
+    assert manager("POST", f"/queues/{asking.name}/items", data=new, **JSON).status_code == 201
+    assert asking.get("three").priority == 7
+    lease = reserve(asking, worker)
+    body = f'{{"token": {lease["token"]}.0}}'
+    assert worker("POST", f"/queues/{asking.name}/items/{lease['id']}/renew", data=body, **JSON).json
+
+
+def test_a_lost_lease_is_not_said_to_be_somebody_else_s_where_they_have_the_item(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    lease = reserve(asking, worker)
+    base = f"/queues/{asking.name}/items/one"
+    manager("POST", f"{base}/release")
+    again = reserve(asking, worker)
+    assert (again["id"], again["token"] > lease["token"]) == ("one", True)
+    for verb, body in (("renew", {}), ("finish", {"result": ANSWER}), ("abandon", {})):
+        lost = worker("POST", f"{base}/{verb}", json={"token": lease["token"], **body})
+        assert (lost.status_code, lost.json["code"]) == (409, "lease-lost")
+        assert f"the same person holds it, under token {again['token']}" in lost.json["detail"]
+
+
+def test_an_answer_that_a_manager_adopted_is_not_undone(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    lease = reserve(asking, worker)
+    base = f"/queues/{asking.name}/items/one"
+    manager("POST", f"{base}/release")
+    assert reserve(asking, manager)["id"] == "one"
+    finish = {"token": lease["token"], "result": ANSWER}
+    assert worker("POST", f"{base}/finish", json=finish).json["answer_kept"]
+    assert manager("POST", f"{base}/adopt", json={"token": lease["token"]}).status_code == 200
+    undo = worker("POST", f"{base}/undo", json={"token": lease["token"]})
+    assert (undo.status_code, undo.json["code"], undo.json["state"]) == (409, "lease-lost", "finished")
+    assert "only a manager can change it" in undo.json["detail"]
+    assert [one["person"] for one in manager("GET", base).json["answers"]] == [worker.name]

@@ -1,0 +1,174 @@
+"""Waiting for an item over REST: it comes by itself, and who waits keeps nobody else from being served."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp import create_app
+from leaseq.webapp.serving.long_poll import end_at_a_stop
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
+from tests.support.patience import PATIENCE, eventually
+from tests.web.api_calls import problem
+from tests.web.conftest import CHEAP, SECRET, Caller
+from tests.web.gunicorn_place import serving
+from tests.web.serving.test_gunicorn import call as over_http
+
+
+class Waiting(threading.Thread):
+    """A request that waits, and what it was answered."""
+
+    def __init__(self, ask: Callable[[], Any]) -> None:
+        super().__init__(daemon=True)
+        self._ask = ask
+        self.answer: Any = None
+        self.start()
+
+    def run(self) -> None:
+        self.answer = self._ask()
+
+    def result(self) -> Any:
+        self.join(PATIENCE)
+        assert not self.is_alive(), "it waits still"
+        return self.answer
+
+
+def test_an_item_that_comes_is_handed_to_who_waits(queue: leaseq.Queue, worker: Caller) -> None:
+    queue.configure()
+    waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    eventually(lambda: queue.stats().waiting == 1)
+    queue.enqueue({"n": 1}, id="one")
+    answer = waiting.result()
+    assert (answer.status_code, answer.json["id"]) == (200, "one")
+    assert queue.stats().waiting == 0
+
+
+def test_when_the_time_is_over_it_says_why_there_is_nothing(queue: leaseq.Queue, worker: Caller) -> None:
+    queue.configure()
+    queue.pause()
+    answer = worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 0.05})
+    assert (answer.status_code, answer.headers["X-Leaseq-Reason"]) == (204, "paused")
+    assert answer.headers["Retry-After"] == "0", "it has waited already"
+    assert queue.stats().waiting == 0
+
+
+def test_a_skill_of_the_account_counts_while_it_waits(
+    queue: leaseq.Queue, worker: Caller, accounts: Accounts
+) -> None:
+    queue.configure()
+    accounts.change(worker.name, by="test", skills=["fr"])
+    waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    eventually(lambda: queue.stats().waiting == 1)
+    queue.enqueue({"n": 1}, id="one", requires=["fr"])
+    assert waiting.result().json["id"] == "one"
+
+
+def test_who_is_disabled_while_they_wait_gets_nothing(
+    queue: leaseq.Queue, worker: Caller, accounts: Accounts
+) -> None:
+    queue.configure()
+    waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    eventually(lambda: queue.stats().waiting == 1)
+    accounts.change(worker.name, by="test", disabled=True)
+    queue.enqueue({"n": 1}, id="one")
+    problem(waiting.result(), 401, "unauthorized")
+    assert queue.get("one").state == "inbound"
+
+
+def test_sent_again_it_gives_what_it_gave(queue: leaseq.Queue, worker: Caller) -> None:
+    queue.configure(holds=3)
+    queue.enqueue_many([1, 2])
+    sent = {"json": {"wait": 1}, "headers": {"Idempotency-Key": "k"}}
+    first, again = (worker("POST", f"/queues/{queue.name}/reserve", **sent) for _ in range(2))
+    assert first.json == again.json
+
+
+@pytest.mark.parametrize("wait", [-1, 30.5, 3_600, "5", True, None, [1]])
+def test_a_wait_that_is_no_good(queue: leaseq.Queue, worker: Caller, wait: Any) -> None:
+    queue.configure()
+    queue.enqueue(1)
+    found = problem(worker("POST", f"/queues/{queue.name}/reserve", json={"wait": wait}), 400, "invalid")
+    assert found["field"] == "wait"
+    assert found["limit"]
+    assert queue.stats().reserved == 0
+
+
+def test_a_place_that_lets_nobody_wait_answers_at_once(
+    server: Any, queue: leaseq.Queue, worker: Caller
+) -> None:
+    app = create_app(Settings(redis_url=server.url, secret_key=SECRET, waiting=0), passwords=CHEAP)
+    impatient = Caller(worker.name, worker.token, app.test_client())
+    queue.configure()
+    waiting = Waiting(lambda: impatient("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    assert waiting.result().status_code == 204
+    assert int(waiting.answer.headers["Retry-After"]) >= 1
+    queue.enqueue(1)
+    assert impatient("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}).status_code == 200
+
+
+def test_who_waits_keeps_nobody_from_being_served(
+    server: Any, queue: leaseq.Queue, accounts: Accounts, new_name: Callable[[str], str]
+) -> None:
+    """Real gunicorn, two workers of four threads: two requests may wait in each."""
+    queue.configure()
+    tokens = []
+    for _ in range(12):
+        name = new_name("worker")
+        accounts.add(name, by="test", role="worker")
+        tokens.append(accounts.create_token(name, "test", by="test"))
+    with serving(server.url, SECRET) as url:
+        address = url.removeprefix("http://")
+        path = f"/queues/{queue.name}/reserve"
+
+        def waiting(token: str) -> Waiting:
+            return Waiting(lambda: over_http(address, token, "POST", path, {"wait": 30}))
+
+        asked = [waiting(token) for token in tokens]
+        eventually(lambda: sum(one.is_alive() for one in asked) == queue.stats().waiting <= 4)
+        in_line = [one for one in asked if one.is_alive()]
+        assert in_line
+        assert {one.result()[0] for one in asked if one not in in_line} == {204}
+        for _ in range(8):
+            with urllib.request.urlopen(f"{url}/readyz", timeout=PATIENCE) as answer:
+                assert answer.status == 200
+        queue.enqueue_many(range(len(in_line)))
+        assert [one.result()[0] for one in in_line] == [200] * len(in_line)
+
+
+def test_who_waits_is_answered_when_the_place_is_stopped(
+    server: Any, queue: leaseq.Queue, worker: Caller
+) -> None:
+    queue.configure()
+    with serving(server.url, SECRET) as url:
+        address = url.removeprefix("http://")
+        path = f"/queues/{queue.name}/reserve"
+        waiting = Waiting(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
+        eventually(lambda: queue.stats().waiting == 1)
+    assert waiting.result()[0] == 204
+    assert queue.stats().waiting == 0
+
+
+def test_who_is_let_go_finds_that_the_process_stops() -> None:
+    """A thread that is free then takes up what may be late already, and is still to be answered."""
+    others, happened = set(threading.enumerate()), []
+
+    def finish(_number: int, _frame: object) -> None:
+        for thread in set(threading.enumerate()) - others:
+            thread.join()
+        happened.append("stops")
+
+    at_first = signal.signal(signal.SIGTERM, finish)
+    try:
+        end_at_a_stop(lambda: happened.append("lets go"))
+        signal.raise_signal(signal.SIGTERM)
+        eventually(lambda: len(happened) == 2)
+    finally:
+        signal.signal(signal.SIGTERM, at_first)
+    assert happened == ["stops", "lets go"]

@@ -1,0 +1,223 @@
+"""REST for whoever manages: the shapes and the status codes of the contract."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import leaseq
+from tests.web.api_calls import ANSWER, TIME, problem, reserve
+from tests.web.conftest import FORM, Caller
+
+
+def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, queue_name: str) -> None:
+    made = manager("PUT", f"/queues/{queue_name}", json={"title": "Triage", "form": FORM, "bands": [10, 20]})
+    assert made.status_code == 201
+    assert made.json == {
+        "name": queue_name,
+        "title": "Triage",
+        "paused": None,
+        "policy": {
+            "lease_seconds": 300,
+            "max_attempts": 3,
+            "retry_seconds": 2,
+            "retry_max_seconds": 3600,
+            "holds": 1,
+            "bands": [10, 20],
+            "renewals": None,
+            "share_drafts": False,
+            "answers": 1,
+            "max_abandons": None,
+            "dedupe_seconds": 0,
+            "keep_finished_seconds": None,
+            "durable": "server",
+            "form": FORM,
+            "title": "Triage",
+            "instructions": "",
+        },
+        "form": FORM,
+        "counts": {"inbound": 0, "reserved": 0, "scheduled": 0, "finished": 0, "dead": 0},
+    }
+    changed = manager("PUT", f"/queues/{queue_name}", json={"lease_seconds": 5})
+    assert changed.status_code == 200
+    assert (changed.json["policy"]["lease_seconds"], changed.json["title"]) == (5, "Triage")
+    assert worker("GET", f"/queues/{queue_name}").json == changed.json
+    assert changed.json in worker("GET", f"/queues?after={queue_name[:-1]}").json["queues"]
+
+
+def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
+    manager: Caller, queue: leaseq.Queue
+) -> None:
+    path = f"/queues/{queue.name}"
+    for tag in ("*", '"0123"'):
+        problem(manager("PUT", path, json={}, headers={"If-Match": tag}), 412, "policy-changed")
+    assert not queue.exists()
+    tag = manager("PUT", path, json={"title": "One"}).headers["ETag"]
+    assert manager("GET", path).headers["ETag"] == tag
+    queue.enqueue({})
+    assert manager("GET", path).headers["ETag"] == tag  # of the policy, and not of the counts
+    changed = manager("PUT", path, json={"holds": 2}, headers={"If-Match": tag})
+    assert changed.status_code == 200
+    problem(manager("PUT", path, json={"holds": 3}, headers={"If-Match": tag}), 412, "policy-changed")
+    assert queue.policy.holds == 2
+    packed = f'"other", W/{changed.headers["ETag"]}'  # as behind a proxy that packs
+    assert manager("PUT", path, json={"holds": 3}, headers={"If-Match": packed}).status_code == 200
+    assert manager("PUT", path, json={"holds": 4}, headers={"If-Match": "*"}).json["policy"]["holds"] == 4
+
+
+def test_an_if_match_that_names_nothing_is_not_taken_for_none(manager: Caller, queue: leaseq.Queue) -> None:
+    queue.configure(holds=2)
+    for tag in ("", ",", '""'):
+        headers = {"If-Match": tag}
+        answer = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers=headers)
+        problem(answer, 412, "policy-changed")
+    assert queue.policy.holds == 2
+
+
+def test_a_queue_is_made_with_if_none_match_only_where_there_is_none(
+    manager: Caller, queue: leaseq.Queue
+) -> None:
+    path, headers = f"/queues/{queue.name}", {"If-None-Match": "*"}
+    for other in ('"0123"', "", "x"):
+        found = problem(manager("PUT", path, json={}, headers={"If-None-Match": other}), 400, "invalid")
+        assert found["field"] == "If-None-Match"
+    assert not queue.exists()
+    made = manager("PUT", path, json={"title": "One"}, headers=headers)
+    assert (made.status_code, queue.policy.title) == (201, "One")
+    found = problem(manager("PUT", path, json={"title": "Two"}, headers=headers), 412, "queue-exists")
+    assert queue.name in found["detail"]
+    both = {**headers, "If-Match": made.headers["ETag"]}
+    problem(manager("PUT", path, json={"title": "Two"}, headers=both), 412, "queue-exists")
+    assert queue.policy.title == "One"
+
+
+def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, manager: Caller) -> None:
+    queue.configure()
+    path = f"/queues/{queue.name}/items"
+    one = manager("POST", path, json={"payload": {"n": 1}, "id": "a", "priority": 7, "delay": 30})
+    assert (one.status_code, one.json) == (201, {"id": "a", "added": True})
+    assert manager("POST", path, json={"payload": {"n": 1}, "id": "a"}).json == {"id": "a", "added": False}
+    assert len(manager("POST", path, json={"payload": None}).json["id"]) > 10
+    many = manager("POST", path, json=[{"payload": {"n": 1}, "id": "a"}, {"payload": 2}, {"payload": 3}])
+    assert (many.status_code, many.json) == (201, {"added": 2, "duplicates": 1})
+    assert manager("POST", path, json=[]).json == {"added": 0, "duplicates": 0}
+    lines = "\n".join(json.dumps({"payload": n, "id": f"line-{n}"}) for n in range(2_000))
+    streamed = manager("POST", path, data=lines, content_type="application/x-ndjson")
+    assert (streamed.status_code, streamed.json) == (201, {"added": 2_000, "duplicates": 0})
+    assert queue.get("a").payload == {"n": 1}
+    assert queue.get("a").priority == 7
+    stats = queue.stats()
+    assert (stats.inbound, stats.scheduled) == (2_003, 1)
+
+
+def test_an_item_has_its_shape_and_lists_go_page_by_page(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    lease = reserve(asking, worker)
+    worker(
+        "POST", f"/queues/{asking.name}/items/one/finish", json={"token": lease["token"], "result": ANSWER}
+    )
+    item = manager("GET", f"/queues/{asking.name}/items/one").json
+    assert list(item) == [
+        "id", "state", "payload", "priority", "requires", "assignment", "assigned_to", "due", "attempts",
+        "failures", "last_error", "enqueued_at", "leases", "answers", "late_answers", "history",
+    ]  # fmt: skip
+    assert (item["state"], item["due"], item["requires"], item["leases"]) == ("finished", None, [], [])
+    assert list(item["answers"][0]) == [
+        "id", "payload", "result", "person", "token", "attempt", "finished_at", "late",
+    ]  # fmt: skip
+    assert item["history"][0]["how"] == "finished"
+    asking.enqueue_many([{"n": n} for n in range(7)])
+    path, after, seen = f"/queues/{asking.name}/items?state=inbound&limit=3", "", []
+    while after is not None:
+        page = manager("GET", path + (f"&after={after}" if after else "")).json
+        seen += [one["id"] for one in page["items"]]
+        after = page["after"]
+    assert seen == [one.id for one in asking.items("inbound")]
+
+
+def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller) -> None:
+    asking.configure(max_attempts=1)
+    lease = reserve(asking, worker)
+    base = f"/queues/{asking.name}/items/one"
+    failed = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "broken"})
+    assert failed.json == {"id": "one", "retry_at": None}
+    assert manager("POST", f"{base}/revive").json["state"] == "inbound"
+    removed = manager("DELETE", base)
+    assert (removed.status_code, removed.data) == (204, b"")
+    assert manager("GET", base).status_code == 404
+    cleared = manager("POST", f"/queues/{asking.name}/clear")
+    assert (cleared.status_code, cleared.json) == (
+        200,
+        {"returned": 0, "released": 0, "died": 0, "more": False, "forgotten": 0},
+    )
+    stats = manager("GET", f"/queues/{asking.name}/stats").json
+    assert list(stats) == [
+        *("inbound", "reserved", "scheduled", "finished", "dead"),
+        *("oldest_inbound_seconds", "overdue", "waiting", "paused", "counters"),
+    ]
+    assert set(stats["counters"]) == {
+        *("enqueued", "reserved", "finished", "late", "abandoned"),
+        *("expired", "failed", "died", "revived", "released", "assigned", "deduped", "forgotten", "undone"),
+    }
+
+
+def test_the_journal_names_who_did_what(asking: leaseq.Queue, worker: Caller, manager: Caller) -> None:
+    reserve(asking, worker)
+    path = f"/queues/{asking.name}/journal"
+    first = manager("GET", f"{path}?limit=2").json
+    rest = manager("GET", f"{path}?after={first['after']}").json
+    events = first["events"] + rest["events"]
+    assert events[-1] == {
+        "cursor": events[-1]["cursor"],
+        "at": events[-1]["at"],
+        "what": "reserved",
+        "id": "one",
+        "person": worker.name,
+        "token": 1,
+        "detail": None,
+    }
+    assert rest["after"] == events[-1]["cursor"]
+    assert manager("GET", f"{path}?after={rest['after']}").json["events"] == []
+
+
+def test_answers_stream_as_lines_and_as_a_table(
+    asking: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    lease = reserve(asking, worker)
+    worker(
+        "POST", f"/queues/{asking.name}/items/one/finish", json={"token": lease["token"], "result": ANSWER}
+    )
+    lines = manager("GET", f"/queues/{asking.name}/answers")
+    assert (lines.status_code, lines.mimetype) == (200, "application/x-ndjson")
+    (answer,) = map(json.loads, lines.text.splitlines())
+    assert (answer["id"], answer["result"], answer["late"]) == ("one", ANSWER, False)
+    table = manager("GET", f"/queues/{asking.name}/answers?format=csv")
+    assert table.mimetype == "text/csv"
+    assert "payload.order" in table.text.splitlines()[0]
+    assert f'filename="{asking.name}.csv"' in table.headers["Content-Disposition"]
+
+
+def test_people_are_added_and_changed_by_put(admin: Caller, new_name: Any) -> None:
+    name = new_name("by put/")
+    path = f"/people/{quote(name, safe='')}"
+    added = admin("PUT", path, json={"role": "manager", "skills": ["fr", "de"]})
+    assert added.status_code == 201
+    shape = dict(added.json)
+    assert TIME.fullmatch(shape.pop("created_at"))
+    assert shape == {"name": name, "role": "manager", "skills": ["de", "fr"], "disabled": False}
+    changed = admin("PUT", path, json={"disabled": True})
+    assert (changed.json["disabled"], changed.json["role"]) == (True, "manager")
+    assert name in people(admin)
+
+
+def people(admin: Caller) -> Iterator[str]:
+    """The names of all, page by page."""
+    page = admin("GET", "/people").json
+    while True:
+        yield from (one["name"] for one in page["people"])
+        if page["after"] is None:
+            return
+        page = admin("GET", f"/people?after={quote(page['after'], safe='')}").json

@@ -1,0 +1,72 @@
+"""REST as HTTP wants it: methods that a path has or has not, HEAD, and kinds of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.web.api_calls import CALLS, problem, unchanged
+
+PATHS = {
+    "/queues": {"GET"},
+    "/queues/{q}": {"GET", "PUT"},
+    "/queues/{q}/items": {"GET", "POST"},
+    "/queues/{q}/reserve": {"POST"},
+    "/queues/{q}/items/one": {"GET", "DELETE"},
+    "/queues/{q}/items/a%2Fb": {"GET", "DELETE"},
+    "/queues/{q}/items/one/finish": {"POST"},
+    "/queues/{q}/items/one/draft": {"PUT"},
+    "/queues/{q}/events": {"GET"},
+    "/people/ann": {"PUT"},
+}
+
+
+def allowed(answer: Any) -> set[str]:
+    return set(answer.headers["Allow"].split(", "))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_path_says_which_methods_it_has(
+    app: Any, asking: leaseq.Queue, call: Callable[..., Any], path: str
+) -> None:
+    there = PATHS[path] | {"OPTIONS"} | ({"HEAD"} if "GET" in PATHS[path] else set())
+    url = path.format(q=asking.name)
+    answer = app.test_client().options(f"/api/v1{url}")
+    assert (answer.status_code, answer.data, allowed(answer)) == (204, b"", there)
+    for method in ("PATCH", "TRACE", "PROPFIND"):
+        with unchanged(asking):
+            refused = call("admin", method, url)
+        problem(refused, 405, "method-not-allowed")
+        assert allowed(refused) == there
+
+
+def test_options_of_what_is_not_there(app: Any) -> None:
+    problem(app.test_client().options("/api/v1/nowhere"), 404, "not-found")
+
+
+def test_head_is_get_without_a_body(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
+    for path in ("", "/items?state=inbound", "/items/one", "/stats", "/journal"):
+        url = f"/queues/{asking.name}{path}"
+        got, head = call("manager", "GET", url), call("manager", "HEAD", url)
+        assert (head.status_code, head.data) == (200, b"")
+        assert head.mimetype == got.mimetype
+        assert abs((head.content_length or 0) - len(got.data)) < 4, "an age in it may grow by a digit"
+    assert call("manager", "HEAD", f"/queues/{asking.name}/items/none").status_code == 404
+
+
+@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if name != "draft"])
+def test_a_kind_that_a_call_does_not_give(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+    role, method, path, good = CALLS[name]
+    with unchanged(asking):
+        for kind in ("text/html", "application/xml, text/plain", "application/json;q=0"):
+            answer = call(role, method, path.format(q=asking.name), json=good, headers={"Accept": kind})
+            problem(answer, 406, "not-acceptable")
+
+
+@pytest.mark.parametrize("kind", ["*/*", "application/*", "text/html, */*;q=0.1", "application/json", ""])
+def test_kinds_that_take_json(asking: leaseq.Queue, call: Callable[..., Any], kind: str) -> None:
+    answer = call("worker", "GET", f"/queues/{asking.name}", headers={"Accept": kind})
+    assert (answer.status_code, answer.mimetype) == (200, "application/json")

@@ -1,0 +1,94 @@
+"""Lists of REST come a page at a time, and lose and repeat nothing while things come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.api_calls import problem
+from tests.web.conftest import Caller
+
+Page = dict[str, Any]
+
+
+def walk(caller: Caller, path: str, name: str, between: Callable[[Page], Any], **query: str) -> list[Any]:
+    """All pages of two, one after the other; ``between`` is what happens meanwhile."""
+    found: list[Any] = []
+    while True:
+        page: Page = caller("GET", path, query_string={**query, "limit": "2"}).json
+        assert len(page[name]) <= 2
+        found += page[name]
+        if page["after"] is None or not page[name]:
+            return found
+        between(page)
+        query["after"] = page["after"]
+
+
+def test_queues(server: Any, queue_name: str, worker: Caller) -> None:
+    names = [f"zz-{queue_name}.{letter}" for letter in "abcdef"]  # behind those of all other tests
+    for name in names:
+        leaseq.Queue(server.client, name).configure()
+
+    def between(page: Page) -> None:
+        leaseq.Queue(server.client, page["after"][:-1]).configure()  # just ahead of the last one seen
+
+    seen = [one["name"] for one in walk(worker, "/queues", "queues", between, after="zz")]
+    assert seen == sorted(set(seen))
+    assert set(names) <= set(seen)
+
+
+def test_leases(queue: leaseq.Queue, worker: Caller) -> None:
+    queue.configure(holds=7)
+    for number in range(7):
+        queue.enqueue(number)
+        queue.reserve(worker.name)
+    tokens = [lease.token for lease in queue.mine(worker.name)]
+
+    def between(page: Page) -> None:
+        queue.abandon(id=page["leases"][-1]["id"], token=page["leases"][-1]["token"], person=worker.name)
+
+    seen = walk(worker, f"/queues/{queue.name}/mine", "leases", between)
+    assert [one["token"] for one in seen] == tokens
+
+
+def test_people(accounts: Accounts, admin: Caller, new_name: Callable[[str], str]) -> None:
+    names = [accounts.add(new_name("paged"), by="test").name for _ in range(5)]
+    seen = [one["name"] for one in walk(admin, "/people", "people", lambda _: None)]
+    assert seen == sorted(set(seen))
+    assert set(names) <= set(seen)
+
+
+@pytest.mark.parametrize(
+    ("path", "state"), [("items", "inbound"), ("items", "dead"), ("due", ""), ("journal", "")]
+)
+def test_items_and_events(queue: leaseq.Queue, manager: Caller, path: str, state: str) -> None:
+    queue.configure(max_attempts=1)
+    for number in range(5):
+        queue.enqueue(number, id=f"i{number}", due=datetime(2030, 1, 1 + number, tzinfo=UTC))
+        if state == "dead":
+            lease = queue.reserve("ann")
+            assert lease is not None
+            queue.fail(lease, "x")
+    name, query = ("events" if path == "journal" else "items"), ({"state": state} if state else {})
+    url = f"/queues/{queue.name}/{path}"
+    whole = manager("GET", url, query_string=query).json[name]
+
+    def between(page: Page) -> None:
+        if name == "items":
+            queue.remove(page["items"][-1]["id"])
+
+    assert walk(manager, url, name, between, **query)[: len(whole)] == whole
+    assert len(whole) >= 5
+
+
+@pytest.mark.parametrize("path", ["/queues", "/queues/{q}/mine", "/people", "/queues/{q}/items?state=dead"])
+@pytest.mark.parametrize("bad", ["limit=0", "limit=1001", "limit=x", "after=", "before=1"])
+def test_a_page_that_can_not_be(asking: leaseq.Queue, admin: Caller, path: str, bad: str) -> None:
+    sign = "&" if "?" in path else "?"
+    answer = admin("GET", path.format(q=asking.name) + sign + bad)
+    assert problem(answer, 400, "invalid")["field"] == bad.partition("=")[0]

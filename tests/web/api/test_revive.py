@@ -1,0 +1,57 @@
+"""The dead come back to work by REST: all, or those that a filter names; their old addresses lead on."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from tests.web.api_calls import problem
+from tests.web.conftest import Browser, Caller
+
+
+@pytest.fixture
+def graves(queue: leaseq.Queue) -> leaseq.Queue:
+    """Six dead items of two people, with two errors."""
+    queue.configure(max_attempts=1)
+    for n in range(6):
+        queue.enqueue({"n": n}, id=f"item-{n}")
+        queue.fail(queue.reserve(("ann", "bob")[n % 2]), "no <text>" if n < 4 else "page 404")
+    return queue
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("dead", "state=dead"),
+        ("dead?error=&person=", "state=dead"),
+        ("dead?error=a+b&person=ann", "state=dead&text=a+b&person=ann"),
+        ("due", "state=due"),
+    ],
+)
+def test_old_addresses_lead_on(visitor: object, graves: leaseq.Queue, old: str, new: str) -> None:
+    boss: Browser = visitor("manager")  # type: ignore[operator]
+    assert boss.get(f"/manage/{graves.name}/{old}").location == f"/manage/{graves.name}/items?{new}"
+
+
+def test_by_rest_all_or_by_a_filter(graves: leaseq.Queue, manager: Caller) -> None:
+    path = f"/queues/{graves.name}/revive"
+    for body, revived in (({"person": "bob", "error": "404"}, 1), ({"error": "no <"}, 4), ({}, 1), ({}, 0)):
+        answer = manager("POST", path, json=body)
+        assert (answer.status_code, answer.json) == (200, {"revived": revived, "more": False})
+    assert graves.stats().dead == 0
+    assert {event.person for event in graves.journal(limit=100) if event.what == "revived"} == {manager.name}
+    for body, field in (
+        ({"person": ""}, "person"),
+        ({"error": "x" * 2_001}, "error"),
+        ({"error": 404}, "error"),
+    ):
+        assert problem(manager("POST", path, json=body), 400, "invalid")["field"] == field
+
+
+def test_by_rest_there_may_be_more(
+    graves: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.api.manage.MOST_REVIVED", 4)
+    path = f"/queues/{graves.name}/revive"
+    assert manager("POST", path).json == {"revived": 4, "more": True}
+    assert manager("POST", path).json == {"revived": 2, "more": False}

@@ -1,0 +1,60 @@
+"""schemathesis takes the description at its word, on its own server. CONTRIBUTING.md has the longer run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.conftest import CHEAP, PASSWORD, SECRET
+from tests.web.gunicorn_place import gunicorn
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[tuple[str, str]]:
+    """Address and token: a queue of reviews, and nobody who waits for what does not come."""
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder, fsync="no") as server,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("LEASEQ_WAITING", "0")
+        client = leaseq.connect(server.url)
+        queue = leaseq.Queue(client, "reviews")
+        queue.enqueue_many(leaseq.NewItem({"text": str(n)}, id=f"r-{n}") for n in range(100))
+        accounts = Accounts(client, passwords=CHEAP)
+        # Who has a password is the only admin who can sign in, and can't be shut out by what is sent here.
+        accounts.add("the tests", by="test", role="admin", password=PASSWORD)
+        token = accounts.create_token("the tests", "schemathesis", by="test")
+        with gunicorn(server.url, SECRET, workers=1, threads=4) as (url, _):
+            yield url, token
+        client.close()
+
+
+def test_all_checks_pass(place: tuple[str, str], tmp_path: Path) -> None:
+    url, token = place
+    command = [Path(sys.executable).with_name("st"), "--config-file", ROOT / "schemathesis.toml"]
+    command += ["run", f"{url}/api/v1/openapi.json", "--header", f"Authorization: Bearer {token}"]
+    command += ["--checks", "all", "--seed", "1", "--max-examples", "3", "--max-time", "10"]
+    done = subprocess.run(
+        [*command, "--suppress-health-check", "all"],
+        check=False,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "Coverage" in done.stdout
+    selected, total = map(int, re.findall(r"(\d+) selected / (\d+) total", done.stdout)[0])
+    assert total - selected == 1, "all but the stream of events"

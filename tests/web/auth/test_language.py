@@ -1,0 +1,67 @@
+"""A person chooses the language of the pages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from leaseq.webapp import i18n
+from leaseq.webapp.rendering.filters import clock, span
+from tests.web.conftest import Browser
+
+
+@pytest.fixture
+def two_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(i18n.LANGUAGES, "de", "Deutsch")
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_the_choice_stays(person: Browser) -> None:
+    assert '<html lang="en">' in person.get("/account").text
+    answer = person.post("/language", {"language": "de", "next": "/account"})
+    assert (answer.status_code, answer.location) == (303, "/account")
+    assert '<html lang="de">' in person.get("/account").text
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_who_is_not_signed_in_may_choose_too(app: Any) -> None:
+    stranger = Browser(app, "nobody")
+    assert "Deutsch" in stranger.get("/login").text
+    assert stranger.post("/language", {"language": "de"}, page="/login").status_code == 303
+    assert '<html lang="de">' in stranger.get("/login").text
+
+
+@pytest.mark.usefixtures("two_languages")
+def test_a_choice_leads_to_own_pages_only(person: Browser) -> None:
+    answer = person.post("/language", {"language": "de", "next": "//elsewhere.example/"})
+    assert answer.location == "/"
+
+
+def test_a_language_that_is_not_there_is_refused(person: Browser) -> None:
+    assert person.post("/language", {"language": "tlh"}).status_code == 400
+
+
+def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
+    days = 1234 * 86_400 + 3 * 3600
+    for wish, told in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
+        with app.test_request_context(headers={"Accept-Language": wish}):
+            assert span(days) == told
+
+
+def test_a_time_is_in_the_language_of_its_reader(app: Any) -> None:
+    """Until the page's script tells it in their own zone."""
+    noon = datetime(2026, 11, 22, 12, 30, 5, tzinfo=UTC)
+    for wish, told in (("en", "Nov 22, 2026, 12:30:05\u202fPM UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
+        with app.test_request_context(headers={"Accept-Language": wish}):
+            assert clock(noon) == told
+
+
+def test_each_reads_their_own_language_of_the_same_page(person: Browser) -> None:
+    def read(wish: str) -> str:
+        return str(person.get("/account", headers={"Accept-Language": wish}).text)
+
+    for _ in range(2):
+        assert ">Sign out<" in read("en")
+        assert ">Abmelden<" in read("de-AT, en;q=0.5")

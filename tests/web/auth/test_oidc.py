@@ -1,0 +1,233 @@
+"""Sign-in by an identity provider: who comes in, and every lie that is not believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from joserfc.jwk import RSAKey
+
+from leaseq.webapp.settings import SettingsRefused, load_settings
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.auth.oidc_provider import Provider, off, sign_in
+from tests.web.conftest import SECRET, Browser
+
+
+def test_somebody_known_comes_in_by_their_claim(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    name = provider.claims["preferred_username"]
+    accounts.add(name, by="test")
+    browser, answer = sign_in(place(), "/login/provider?next=/q/reviews")
+    assert (answer.status_code, answer.location) == (303, "/q/reviews")
+    assert name in browser.get("/account").text
+    (asked,) = provider.asked
+    assert (asked["code_challenge_method"], asked["scope"].split()[0]) == ("S256", "openid")
+    assert len(asked["state"]) >= 20
+    assert len(asked["nonce"]) >= 20
+    assert sign_in(place(), "/login/provider?next=//evil.example/")[1].location == "/"
+
+
+def test_the_page_offers_it_where_it_is_set(app: Flask, place: Callable[..., Flask]) -> None:
+    assert "/login/provider?next=" in Browser(place(), "").get("/login?next=/account").text
+    assert "/login/provider" not in Browser(app, "").get("/login").text
+    for path in ("/login/provider", "/login/provider/back?code=x&state=x"):
+        assert Browser(app, "").get(path).status_code == 404
+
+
+def test_who_is_unknown_comes_in_as_a_worker_only_where_that_is_set(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    name = provider.claims["preferred_username"]
+    browser, answer = sign_in(place())
+    assert (answer.status_code, "nobody of that name" in answer.text) == (403, True)
+    assert accounts.find(name) is None
+    assert browser.get("/account").status_code == 303
+    assert sign_in(place(oidc_create=True))[1].status_code == 303
+    assert accounts.get(name).role == "worker"
+    assert sign_in(place())[1].status_code == 303
+
+
+def test_who_is_disabled_stays_out(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    name = provider.claims["preferred_username"]
+    accounts.add(name, by="test")
+    accounts.change(name, by="test", disabled=True)
+    _, answer = sign_in(place(oidc_create=True))
+    assert (answer.status_code, "disabled" in answer.text) == (403, True)
+
+
+def test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    name = provider.claims["preferred_username"]
+    accounts.add(name, by="test")
+    assert sign_in(place())[1].status_code == 303
+    provider.claims["sub"] = "another person"
+    _, answer = sign_in(place())
+    assert (answer.status_code, "somebody else" in answer.text) == (403, True)
+    accounts.untie(name, by="test")
+    assert sign_in(place())[1].status_code == 303
+
+
+def test_an_address_counts_once_the_provider_verified_it(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
+) -> None:
+    address = f"{new_name('eve')}@example.org"
+    accounts.add(address, by="test")
+    app = place(oidc_claim="email")
+    for verified in ({}, {"email_verified": False}, {"email_verified": "true"}):
+        provider.faults = {"email": address, **verified}
+        assert sign_in(app)[1].status_code == 403, verified
+    provider.faults = {"email": address, "email_verified": True}
+    assert sign_in(app)[1].status_code == 303
+    provider.faults = {"email": ["a", "list"]}
+    assert sign_in(app)[1].status_code == 403
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"iss": "https://evil.example"},
+        {"aud": "another place"},
+        {"exp": 1_700_000_000},  # a time of its own each run would be a test of another name
+        {"exp": None},
+        {"nonce": "of another sign-in"},
+        {"nonce": None},
+        {"sub": None},
+    ],
+    ids=lambda fault: "{}-{}".format(*next(iter(fault.items()))).partition("://")[0],
+)
+def test_an_id_token_that_is_not_for_this_sign_in_is_refused(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider, fault: dict[str, Any]
+) -> None:
+    accounts.add(provider.claims["preferred_username"], by="test")
+    provider.faults = fault
+    browser, answer = sign_in(place())
+    assert (answer.status_code, "did not work" in answer.text) == (502, True)
+    assert browser.get("/account").status_code == 303
+
+
+def test_an_id_token_of_another_key_or_none_is_refused(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    accounts.add(provider.claims["preferred_username"], by="test")
+    provider.signs_with = RSAKey.generate_key(2048, {"kid": "one"})
+    assert sign_in(place())[1].status_code == 502
+    provider.signs_with, provider.no_id_token = None, True
+    assert sign_in(place())[1].status_code == 502
+
+
+def test_a_code_comes_back_to_the_browser_that_asked(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    """State ties the answer to the session that went off: a planted link signs nobody in."""
+    accounts.add(provider.claims["preferred_username"], by="test")
+    app = place()
+    mine, theirs = Browser(app, ""), Browser(app, "")
+    back = off(theirs)
+    for planted in (back, back.partition("&state")[0]):
+        off(mine)
+        assert mine.get(planted).status_code == 502
+        assert mine.get("/account").status_code == 303
+    again = off(mine)
+    assert mine.get(again).status_code == 303
+    assert Browser(app, "").get(again).status_code == 502, "a code counts once"
+
+
+def test_the_code_is_worth_nothing_without_the_verifier(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    """PKCE: what went off is the verifier's hash, and the verifier itself is sent with the code alone."""
+    accounts.add(provider.claims["preferred_username"], by="test")
+    browser = Browser(place(), "")
+    back = off(browser)
+    for asked in provider.codes.values():
+        asked["code_challenge"] = "of another verifier"
+    assert browser.get(back).status_code == 502
+
+
+def test_what_the_provider_refuses_is_told(place: Callable[..., Flask]) -> None:
+    browser = Browser(place(), "")
+    off(browser)
+    answer = browser.get("/login/provider/back?error=access_denied&error_description=<b>no</b>")
+    assert (answer.status_code, "access_denied" in answer.text, "<b>no" in answer.text) == (502, True, False)
+
+
+def test_a_provider_that_is_away_or_calls_itself_otherwise(
+    place: Callable[..., Flask], provider: Provider
+) -> None:
+    away = place(oidc_issuer="http://127.0.0.1:1")
+    answer = Browser(away, "").get("/login/provider")
+    assert (answer.status_code, "did not answer" in answer.text) == (502, True)
+    renamed = place(oidc_issuer=provider.url.replace("127.0.0.1", "localhost"))
+    assert Browser(renamed, "").get("/login/provider").status_code == 502
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"LEASEQ_OIDC_ISSUER": "https://login.example.org"}, "LEASEQ_OIDC_CLIENT_ID: set it too"),
+        (
+            {"LEASEQ_OIDC_ISSUER": "https://login.example.org", "LEASEQ_OIDC_CLIENT_ID": "x"},
+            "LEASEQ_OIDC_CLAIM: set it too",
+        ),
+        *(
+            (
+                {"LEASEQ_OIDC_ISSUER": issuer, "LEASEQ_OIDC_CLIENT_ID": "x", "LEASEQ_OIDC_CLAIM": "x"},
+                "LEASEQ_OIDC_ISSUER: .*https://",
+            )
+            for issuer in (
+                "http://login.example.org",
+                "http://localhost.evil.org",
+                "http://127.0.0.1.evil.org",
+                "http://localhost@evil.org",
+                "http://[::1]@evil.org",
+                "http://localhost:80@evil.org",
+                "http://127.0.0.1:x",
+                "https://evil.org\\@login.example.org",
+                "https://login.example.org@evil.org",
+                "https://login.example.org.",
+                "https://login.example.org:0",
+                "https://login.example.org:99999",
+                "https://login.example.org?x=1",
+                "https://login.example.org#x",
+                "https://",
+                "https:///team",
+            )
+        ),
+    ],
+)
+def test_settings_that_do_not_go_together(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], said: str
+) -> None:
+    monkeypatch.setenv("LEASEQ_SECRET_KEY", SECRET)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsRefused, match=said):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    [
+        "https://login.example.org/realms/team",
+        "https://login.example.org:8443/",
+        "https://[2001:db8::7]",
+        "http://127.0.0.1:8080/realms/team",
+        "http://localhost",
+        "http://[::1]:8080",
+    ],
+)
+def test_an_issuer_is_reached_by_tls_or_on_this_machine(monkeypatch: pytest.MonkeyPatch, issuer: str) -> None:
+    for name, value in (
+        ("SECRET_KEY", SECRET),
+        ("OIDC_ISSUER", issuer),
+        ("OIDC_CLIENT_ID", "x"),
+        ("OIDC_CLAIM", "email"),
+    ):
+        monkeypatch.setenv(f"LEASEQ_{name}", value)
+    assert load_settings().oidc_issuer == issuer

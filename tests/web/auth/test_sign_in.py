@@ -1,0 +1,220 @@
+"""Sign in and out, sessions that end, the first admin, links, tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
+from tests.web.conftest import PASSWORD, Browser, Caller
+
+
+def test_sign_in_and_out(visitor: Callable[[str], Browser]) -> None:
+    person = visitor("worker")
+    assert person.name in person.get("/account").text
+    assert person.post("/logout").status_code == 303
+    assert person.get("/account").location.startswith("/login")
+
+
+def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(
+    app: Flask, visitor: Callable[[str], Browser]
+) -> None:
+    known, unknown = visitor("worker"), Browser(app, "nobody at all")
+    known.post("/logout")
+    answers = [one.sign_in("wrong password") for one in (known, unknown)]
+    assert [one.status_code for one in answers] == [401, 401]
+    known_text, unknown_text = (
+        one.text.replace(who.name, "") for one, who in zip(answers, (known, unknown), strict=True)
+    )
+    import re
+
+    def without_tokens(text: str) -> str:
+        return re.sub(r'(value|nonce)="[^"]*"', "", text)
+
+    assert without_tokens(known_text) == without_tokens(unknown_text)
+
+
+def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same time, told by the work and not by a clock."""
+    hashed: list[str] = []
+    hasher = type(accounts._passwords._hasher)
+    verify = hasher.verify
+    monkeypatch.setattr(
+        hasher, "verify", lambda self, kept, tried: hashed.append(tried) or verify(self, kept, tried)
+    )
+    assert accounts.verify("nobody at all", "some password") is None
+    assert hashed == ["some password"]
+
+
+@pytest.mark.parametrize(
+    ("target", "where"),
+    [
+        ("/q/reviews?item=1", "/q/reviews?item=1"),
+        ("", "/"),
+        ("https://evil.example/", "/"),
+        ("//evil.example/", "/"),
+        ("///evil.example/", "/"),
+        ("/%5Cevil.example", "/%5Cevil.example"),
+        ("/\\evil.example", "/"),
+        ("/\tevil", "/"),
+        ("javascript:alert(1)", "/"),
+        ("account", "/"),
+    ],
+)
+def test_next_leads_to_own_paths_only(visitor: Callable[[str], Browser], target: str, where: str) -> None:
+    person = visitor("worker")
+    person.post("/logout")
+    assert person.sign_in(next=target).location == where
+
+
+def test_failed_sign_ins_are_limited_by_name_and_address(visitor: Callable[[str], Browser]) -> None:
+    person = visitor("worker")
+    person.post("/logout")
+    here = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.1"}}
+    fields = {"name": person.name, "password": "wrong password"}
+    for _ in range(PER_NAME):
+        assert person.post("/login", fields, page="/login", **here).status_code == 401
+    answer = person.post("/login", {**fields, "password": PASSWORD}, page="/login", **here)
+    assert answer.status_code == 429
+    assert 0 < int(answer.headers["Retry-After"]) <= 300
+    assert person.sign_in().status_code == 303, "from another address it still works"
+
+
+def test_failed_sign_ins_are_limited_by_address(app: Flask) -> None:
+    here = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.2"}}
+    stranger = Browser(app, "")
+    token = stranger.csrf()
+    codes = [
+        stranger.client.post(
+            "/login", data={"csrf_token": token, "name": f"n{n}", "password": "wrong"}, **here
+        ).status_code
+        for n in range(PER_ADDRESS + 1)
+    ]
+    assert codes == [401] * PER_ADDRESS + [429]
+
+
+def test_a_changed_password_ends_the_other_sessions(app: Flask, visitor: Callable[[str], Browser]) -> None:
+    here = visitor("worker")
+    there = Browser(app, here.name)
+    there.sign_in()
+    fields = {"password": PASSWORD, "new_password": "another long one", "again": "another long one"}
+    assert here.post("/account/password", fields).status_code == 303
+    assert here.get("/account").status_code == 200
+    assert there.get("/account").status_code == 303
+    assert there.sign_in().status_code == 401
+    assert there.sign_in("another long one").status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"password": "wrong password"}, "not your present password"),
+        ({"new_password": "short", "again": "short"}, "10 to 128 characters"),
+        ({"new_password": "x" * 129, "again": "x" * 129}, "10 to 128 characters"),
+        ({"again": "something else"}, "differ"),
+    ],
+)
+def test_a_refused_password_changes_nothing(
+    visitor: Callable[[str], Browser], app: Flask, fields: dict[str, str], said: str
+) -> None:
+    person = visitor("worker")
+    good = {"password": PASSWORD, "new_password": "another long one", "again": "another long one"}
+    answer = person.post("/account/password", {**good, **fields})
+    assert answer.status_code == 400
+    assert said in answer.text
+    assert Browser(app, person.name).sign_in().status_code == 303
+
+
+def test_sign_out_everywhere(app: Flask, visitor: Callable[[str], Browser]) -> None:
+    here = visitor("worker")
+    there = Browser(app, here.name)
+    there.sign_in()
+    here.post("/account/sign-out-everywhere")
+    assert there.get("/account").status_code == 303
+
+
+def test_who_is_disabled_is_out_at_once(
+    app: Flask, accounts: Accounts, visitor: Callable[[str], Browser]
+) -> None:
+    person = visitor("worker")
+    token = accounts.create_token(person.name, "test", by="test")
+    accounts.change(person.name, by="test", disabled=True)
+    assert person.get("/account").status_code == 303
+    assert person.sign_in().status_code == 401
+    header = {"Authorization": f"Bearer {token}"}
+    assert app.test_client().get("/api/v1/queues", headers=header).status_code == 401
+    accounts.change(person.name, by="test", disabled=False)
+    assert person.get("/account").status_code == 303, "the session that was ended stays ended"
+    assert person.sign_in().status_code == 303
+
+
+def test_a_forged_or_old_session_is_none(visitor: Callable[[str], Browser]) -> None:
+    person = visitor("admin")
+    with person.client.session_transaction() as session:
+        session["_user_id"] = f"{person.name}:999"
+    assert person.get("/account").status_code == 303
+
+
+def test_a_token_is_shown_once_and_kept_as_a_hash(
+    server: Any, app: Flask, visitor: Callable[[str], Browser]
+) -> None:
+    import re
+
+    person = visitor("worker")
+    shown = person.post("/account/tokens", {"token_name": "my script", "password": PASSWORD}).text
+    token = re.search(r"leaseq_[\w-]{43}", shown)[0]
+    assert token not in person.get("/account").text
+    assert "my script" in person.get("/account").text
+    kept = b"".join(b"".join(pair) for pair in server.redis.hgetall("leaseq:{@accounts}:tokens").items())
+    assert token.encode() not in kept
+    header = {"Authorization": f"Bearer {token}"}
+    assert app.test_client().get("/api/v1/queues", headers=header).status_code == 200
+    id = re.search(r"/account/tokens/(\w+)/revoke", person.get("/account").text)[1]
+    assert person.post(f"/account/tokens/{id}/revoke").status_code == 303
+    assert app.test_client().get("/api/v1/queues", headers=header).status_code == 401
+
+
+def test_nobody_revokes_another_persons_token(
+    accounts: Accounts, worker: Caller, visitor: Callable[[str], Browser]
+) -> None:
+    (theirs,) = accounts.tokens(worker.name)
+    assert visitor("worker").post(f"/account/tokens/{theirs.id}/revoke").status_code == 400
+    assert worker("GET", "/queues").status_code == 200
+
+
+def test_a_link_sets_a_password_once(
+    app: Flask, visitor: Callable[[str], Browser], accounts: Accounts
+) -> None:
+    import re
+
+    shown = visitor("admin").post("/people", {"name": "new one", "role": "worker", "skills": "fr de"}).text
+    path = re.search(r"/welcome\?token=[\w-]+", shown)[0]
+    person = Browser(app, "new one")
+    assert "Welcome, new one" in person.get(path).text
+    token = path.partition("=")[2]
+    fields = {"token": token, "new_password": PASSWORD, "again": PASSWORD}
+    assert person.post("/welcome", {**fields, "again": "else"}, page=path).status_code == 400
+    assert person.post("/welcome", fields, page=path).status_code == 303
+    assert person.get("/account").status_code == 200
+    assert person.get(path).status_code == 403
+    assert accounts.get("new one").skills == ("de", "fr")
+
+
+@pytest.mark.parametrize("path", ["/setup", "/setup?token=", "/setup?token=wrong", "/welcome?token=wrong"])
+def test_a_wrong_link_opens_nothing(app: Flask, path: str) -> None:
+    assert app.test_client().get(path).status_code == 403
+
+
+def test_the_page_says_how_long_a_password_is(visitor: Callable[[str], Browser]) -> None:
+    assert "10 to 128 characters" in visitor("worker").get("/account").text
+
+
+def test_a_disabled_person_has_no_session_whatever_its_version(accounts: Accounts, worker: Caller) -> None:
+    session = accounts.sessions.start(accounts.get(worker.name))
+    assert accounts.sessions.person(session)
+    accounts._people.change(worker.name, disabled=True)
+    assert accounts.sessions.person(session) is None

@@ -1,0 +1,219 @@
+"""Sign-ins: what the log keeps of them, and what a person is told at their next."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+import pyotp
+import pytest
+from flask import Flask
+
+from leaseq.webapp.store.accounts import Accounts, LogEntry, keys, log, sign_ins
+from leaseq.webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
+from tests.web.auth.oidc_provider import Provider, sign_in
+from tests.web.conftest import PASSWORD, Browser
+from tests.web.item_lists import rows
+
+
+@pytest.fixture(autouse=True)
+def own_log(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Streams of the test's own: other tests write into the log of the shared server meanwhile."""
+    mark = secrets.token_hex(4)
+    streams = {one: f"{getattr(keys, one)}:{mark}" for one in ("LOG", "SIGN_INS")}
+    for one, stream in streams.items():
+        monkeypatch.setattr(keys, one, stream)
+    return streams
+
+
+def told(accounts: Accounts, name: str) -> list[LogEntry]:
+    """The sign-ins of a name that the log has, the oldest first."""
+    wanted = {"sign-in.done", "sign-in.failed", "sign-in.limited"}
+    found = [one for one in accounts.log.page(person=name).entries if one.what in wanted]
+    return found[::-1]
+
+
+def said(browser: Browser) -> str:
+    """What the page says at its top, once."""
+    found = re.search(r'class="said">(.*?)</div>', browser.get("/account").text, re.DOTALL)
+    assert found
+    return found[1]
+
+
+def turn_on(accounts: Accounts, name: str) -> pyotp.TOTP:
+    """The second step, by a code of half a minute ago."""
+    totp = pyotp.TOTP(accounts.factors.offer(name))
+    accounts.turn_on_factor(name, totp.at(time.time() - 30))
+    return totp
+
+
+def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
+    app: Flask, accounts: Accounts, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    here: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.31"}}
+    stranger = Browser(app, person.name)
+    fields = {"name": person.name, "password": "not that one"}
+    for _ in range(PER_NAME + 3):
+        stranger.post("/login", fields, page="/login", **here)
+    found = told(accounts, person.name)
+    assert [one.what for one in found] == [
+        "sign-in.done",
+        *["sign-in.failed"] * PER_NAME,
+        "sign-in.limited",  # once, however often they go on
+    ]
+    assert (found[0].by, found[0].detail) == (person.name, "password, 127.0.0.1")
+    assert {(one.by, one.about, one.detail) for one in found[1:]} == {
+        ("", person.name, "password, 192.0.2.31")
+    }
+    page = rows(visitor("admin").get(f"/people/log?person={person.name}&kind=sign-in").text)
+    for words in ("signed in", "failed to sign in as", "was refused after too many tries"):
+        assert words in page
+
+
+def test_codes_and_the_provider_are_in_the_log(
+    app: Flask,
+    accounts: Accounts,
+    person: Browser,
+    place: Callable[..., Flask],
+    provider: Provider,
+) -> None:
+    totp = turn_on(accounts, person.name)
+    browser = Browser(app, person.name)
+    browser.sign_in()
+    browser.post("/login/code", {"code": "000000"}, page="/login/code")
+    browser.post("/login/code", {"code": totp.now()}, page="/login/code")
+    name = accounts.add(provider.claims["preferred_username"], by="test").name
+    sign_in(place())
+    provider.claims["sub"] = "another person"
+    sign_in(place())
+    assert [(one.what, one.detail.partition(",")[0]) for one in told(accounts, name)] == [
+        ("sign-in.done", "identity provider"),
+        ("sign-in.failed", "identity provider"),
+    ]
+    assert [(one.what, one.detail.rpartition(",")[0]) for one in told(accounts, person.name)][1:] == [
+        ("sign-in.failed", "code"),
+        ("sign-in.done", "password, code"),
+    ]
+
+
+def test_a_password_in_the_box_for_the_name_is_kept_nowhere(
+    server: Any, app: Flask, accounts: Accounts, own_log: dict[str, str]
+) -> None:
+    typed = "my secret horse battery"
+    here: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.32"}}
+    stranger = Browser(app, "")
+    for _ in range(PER_NAME + 1):
+        stranger.post("/login", {"name": typed, "password": "x"}, page="/login", **here)
+    odd = {"name": "\r\u202e" + typed, "password": "x"}
+    stranger.post("/login", odd, page="/login", **here)
+    about = [one.about for one in accounts.log.page(kind="sign-in").entries]
+    assert "my… (no account)" in about
+    assert {"sign-in.failed", "sign-in.limited"} <= {
+        one.what for one in accounts.log.page(kind="sign-in").entries if one.about == "my… (no account)"
+    }
+    kept = repr([server.redis.xrange(stream) for stream in own_log.values()])
+    assert "secret horse" not in kept
+    assert "\u202e" not in "".join(about)
+
+
+def test_strangers_push_nothing_out_of_the_log_of_changes(
+    accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "LOG_LENGTH", 200)
+    name = accounts.add(new_name("known"), by="test").name
+    for _ in range(600):
+        accounts.log.write("", "sign-in.failed", name, "password, 192.0.2.33")
+    acts = [one.what for one in accounts.log.page(person=name, limit=1_000).entries]
+    assert acts[-1] == "person.added"
+    assert len(acts) < 600
+
+
+def test_the_log_is_read_page_by_page_with_nothing_twice_or_left_out(
+    server: Any, accounts: Accounts, own_log: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both streams may have an entry of the same millisecond."""
+    monkeypatch.setattr(log, "_LOOK", 3)
+    for number in range(12):
+        entry = {"by": "ann", "about": "", "detail": str(number)}
+        for stream, what in (("LOG", "queue.set"), ("SIGN_INS", "sign-in.done")):
+            id = f"{1_800_000_000_000 + number // 2}-{number % 2}"
+            server.redis.xadd(own_log[stream], {**entry, "what": what}, id=id)
+    found: list[tuple[str, str]] = []
+    after = None
+    while len(found) < 24:
+        page = accounts.log.page(limit=5, after=after)
+        found += [(one.detail, one.what) for one in page.entries]
+        after = page.after
+        if after is None:
+            break
+    assert after is None
+    assert found == [(str(n), what) for n in reversed(range(12)) for what in ("sign-in.done", "queue.set")]
+
+
+def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
+    app: Flask, accounts: Accounts, person: Browser
+) -> None:
+    thief = Browser(app, person.name)
+    for _ in range(3):
+        thief.sign_in("not that one")
+    accounts.create_token(person.name, "deploy", by="somebody", scope="read")
+    assert person.sign_in().status_code == 303
+    news = said(person)
+    assert "3 tries to sign in under your name failed since you last signed in" in news
+    assert "somebody made an API token that acts as you (deploy, read)" in news
+    person.sign_in()
+    assert "failed" not in said(person)
+    person.sign_in("not that one")
+    person.sign_in()
+    assert "1 try to sign in under your name failed" in said(person)
+
+
+def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
+    app: Flask, accounts: Accounts, new_name: Callable[[str], str]
+) -> None:
+    """An é that is typed as two characters opens the same account."""
+    name = accounts.add(new_name("Jos\u00e9"), by="test", password=PASSWORD).name
+    Browser(app, unicodedata.normalize("NFD", name)).sign_in("not that one")
+    owner = Browser(app, name)
+    owner.sign_in()
+    assert "1 try to sign in under your name failed" in said(owner)
+    assert [one.what for one in told(accounts, name)] == ["sign-in.failed", "sign-in.done"]
+
+
+def test_a_new_second_step_is_told_at_the_next_sign_in(
+    app: Flask, accounts: Accounts, person: Browser
+) -> None:
+    totp = turn_on(accounts, person.name)
+    browser = Browser(app, person.name)
+    browser.sign_in()
+    browser.post("/login/code", {"code": "000000"}, page="/login/code")
+    browser.post("/login/code", {"code": totp.now()}, page="/login/code")
+    news = said(browser)
+    assert f"{person.name} turned on the second step of your sign-in" in news
+    assert "1 try to sign in under your name failed" in news
+
+
+def test_a_password_changed_in_the_session_is_told_at_the_next_sign_in(app: Flask, person: Browser) -> None:
+    """Who changed it may not be its owner."""
+    new = "another long one"
+    person.post("/account/password", {"password": PASSWORD, "new_password": new, "again": new})
+    assert "set your password" not in said(person)
+    browser = Browser(app, person.name)
+    browser.sign_in(new)
+    assert f"{person.name} set your password" in said(browser)
+
+
+def test_what_is_kept_for_somebody_who_never_comes_is_bounded(
+    server: Any, accounts: Accounts, new_name: Callable[[str], str]
+) -> None:
+    bot = accounts.add(new_name("bot"), by="test").name
+    for number in range(sign_ins.MAX_NEWS + 5):
+        accounts.set_password(bot, f"another long one {number}", by="test")
+    assert server.redis.llen(f"leaseq:{{@accounts}}:news:{bot}") == sign_ins.MAX_NEWS
+    for number in range(PER_ADDRESS):
+        accounts.sign_ins.failed(f"nobody {number}", "password", "192.0.2.34")
+    assert not any(name.startswith(b"nobody") for name in server.redis.hkeys("leaseq:{@accounts}:failed"))

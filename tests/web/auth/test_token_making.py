@@ -1,0 +1,126 @@
+"""Who makes an API token shows who they are; how many there may be; and what ends them all."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+
+from leaseq import Invalid
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.model import MAX_TOKENS
+from tests.web.auth.oidc_provider import Provider, off
+from tests.web.conftest import PASSWORD, Browser
+
+FORM = {"token_name": "t", "scope": "read", "days": "30"}
+NEW = "another long one"
+
+
+@pytest.mark.parametrize("password", [{}, {"password": ""}, {"password": "not that one"}])
+def test_making_one_asks_for_the_password(
+    accounts: Accounts, visitor: Callable[[str], Browser], password: dict[str, str]
+) -> None:
+    """On one's own page, and on that of somebody else."""
+    boss = visitor("admin")
+    for path in ("/account/tokens", f"/people/{boss.name}/tokens"):
+        answer = boss.post(path, {**FORM, **password})
+        assert (answer.status_code, "not your present password" in answer.text) == (400, True)
+    assert accounts.tokens(boss.name) == []
+    assert boss.post("/account/tokens", {**FORM, "password": PASSWORD}).status_code == 200
+    assert len(accounts.tokens(boss.name)) == 1
+
+
+def test_who_makes_one_for_somebody_else_gives_their_own_password(
+    accounts: Accounts, visitor: Callable[[str], Browser]
+) -> None:
+    boss = visitor("admin")
+    accounts.set_password(other := visitor("worker").name, NEW, by="test")
+    path = f"/people/{other}/tokens"
+    assert boss.post(path, {**FORM, "password": NEW}).status_code == 400
+    assert boss.post(path, {**FORM, "password": PASSWORD}).status_code == 200
+
+
+def test_who_has_no_password_has_signed_in_a_moment_ago(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    app, name = place(), provider.claims["preferred_username"]
+    accounts.add(name, by="test")
+    browser = Browser(app, name)
+    browser.get(off(browser))
+    assert browser.post("/account/tokens", FORM).status_code == 200
+    with browser.client.session_transaction() as session:
+        session["proved-at"] = time.time() - 601
+    answer = browser.post("/account/tokens", FORM)
+    assert (answer.status_code, "Sign in again" in answer.text) == (400, True)
+    again = re.search(r'href="(/login/provider\?again=[^"]+)"', answer.text)
+    assert again
+    provider.asked.clear()
+    back = browser.get(off(browser, again[1].replace("&amp;", "&")))
+    assert back.location.startswith("/account")
+    (asked,) = provider.asked
+    assert (asked["prompt"], asked["max_age"]) == ("login", "0"), "the provider lets nobody in unasked"
+    assert browser.post("/account/tokens", FORM).status_code == 200
+    assert len(accounts.tokens(name)) == 2
+
+
+def test_a_provider_that_says_they_signed_in_this_morning_is_no_proof(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    app, name = place(), provider.claims["preferred_username"]
+    accounts.add(name, by="test")
+    for ago, status in ((3_600, 400), (60, 200)):
+        provider.claims["auth_time"] = int(time.time()) - ago
+        browser = Browser(app, name)
+        browser.get(off(browser))
+        assert browser.post("/account/tokens", FORM).status_code == status
+
+
+def test_a_person_has_a_limited_number(
+    accounts: Accounts, person: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts.create_token(person.name, "short", by="test", days=1)
+    for number in range(MAX_TOKENS - 1):
+        accounts.create_token(person.name, f"t{number}", by="test")
+    answer = person.post("/account/tokens", {**FORM, "password": PASSWORD})
+    assert (answer.status_code, f"has {MAX_TOKENS} API tokens" in answer.text) == (400, True)
+    monkeypatch.setattr(accounts._tokens, "_clock", lambda: time.time() + 2 * 86_400)
+    accounts.create_token(person.name, "one more", by="test")
+    names = [token.name for token in accounts.tokens(person.name)]
+    assert (len(names), "short" in names) == (MAX_TOKENS, False), "those that are over make room"
+    with pytest.raises(Invalid, match="revoke those that are not used"):
+        accounts.create_token(person.name, "too many", by="test")
+
+
+@pytest.mark.parametrize("box", [{"revoke_tokens": "yes"}, {}], ids=["asked", "not-asked"])
+@pytest.mark.parametrize("what", ["password", "everywhere", "link", "by-admin"])
+def test_what_ends_the_sessions_offers_to_end_the_tokens(
+    app: Flask,
+    accounts: Accounts,
+    person: Browser,
+    visitor: Callable[[str], Browser],
+    what: str,
+    box: dict[str, str],
+) -> None:
+    boss = visitor("admin")
+    token = accounts.create_token(person.name, "a program", by="test")
+    link = accounts.password_link(person.name, by=boss.name)
+    passwords = {"password": PASSWORD, "new_password": NEW, "again": NEW}
+    page, path, who, fields = {
+        "password": ("/account", "/account/password", person, passwords),
+        "everywhere": ("/account", "/account/sign-out-everywhere", person, {}),
+        "link": (f"/welcome?token={link}", "/welcome", Browser(app, ""), {**passwords, "token": link}),
+        "by-admin": (f"/people/{person.name}", f"/people/{person.name}/sign-out", boss, {}),
+    }[what]
+    assert "Revoke the 1 API token as well" in who.get(page).text
+    assert who.post(path, {**fields, **box}, page=page).status_code == 303
+    assert ("1 API token is revoked." in who.get("/account", follow_redirects=True).text) is bool(box)
+    assert (accounts.caller(token) is None) is bool(box)
+    acts = [entry.what for entry in accounts.log.page(person=person.name).entries]
+    assert ("token.all-revoked" in acts) is bool(box)
+
+
+def test_where_there_are_no_tokens_nothing_is_offered(person: Browser) -> None:
+    assert "as well" not in person.get("/account").text

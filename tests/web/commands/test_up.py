@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import redis
+
+import leaseq
+from leaseq.server.embedded import EmbeddedServer, running_url
+from tests.support.patience import PATIENCE, eventually
+from tests.support.processes import LEASEQ, Up, alive, environment, is_ready, leaseq_command, settings_of
+
+Start = Callable[..., Up]
+
+
+def keep_busy(url: str) -> None:
+    """Hold the server for a second of its own time, which is more on a busy machine: a stopped one won't do,
+    the kernel wakes it when its parent dies."""
+    script = "local till = os.clock() + 1 while os.clock() < till do end"
+    with redis.Redis.from_url(url, retry=None) as server, suppress(redis.RedisError):
+        server.eval(script, 0)
+
+
+def is_busy(url: str) -> bool:
+    with redis.Redis.from_url(url, socket_timeout=0.2, retry=None) as server:
+        try:
+            return not server.ping()
+        except redis.TimeoutError:
+            return True
+
+
+def test_the_first_start_serves_and_prints_a_few_plain_lines(up: Start) -> None:
+    run = up("--demo")
+    assert run.get("/healthz") == 200
+    serves, setup, demo, data = run.said
+    assert serves == f"leaseq serves on http://127.0.0.1:{run.port}"
+    assert f": http://127.0.0.1:{run.port}/setup?token=" in setup
+    assert demo == "The queue `demo` holds 40 messages to try."
+    assert data == f"The data is in {run.data}. Ctrl-C stops it."
+    assert run.get(setup.partition(str(run.port))[2]) == 200
+    assert leaseq_command("stats", "--data", str(run.data)).returncode == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells an environment")
+def test_the_secret_key_is_the_web_apps_alone(up: Start) -> None:
+    pids = up().state()["pids"]
+    assert settings_of(pids["clear"]) == {"LEASEQ_REDIS_URL"}
+    assert settings_of(pids["web"]) == {"LEASEQ_REDIS_URL", "LEASEQ_SECRET_KEY"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_everything(up: Start, number: signal.Signals) -> None:
+    run = up()
+    pids = run.pids()
+    assert len(pids) == 5  # itself, server, gunicorn and its worker, clear
+    assert run.stop(number) == 0
+    assert [pid for pid in pids if alive(pid)] == []
+    assert not (run.data / "up.json").exists()
+
+
+def takes_signals(pid: int) -> bool:
+    """True once a handler of SIGTERM stands."""
+    caught = re.search(r"SigCgt:\t([0-9a-f]+)", Path(f"/proc/{pid}/status").read_text())
+    return caught is not None and bool(int(caught[1], 16) & 1 << (signal.SIGTERM - 1))
+
+
+def in_session(leader: int) -> set[int]:
+    """Processes of this session that run."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            state, _, _, session = entry.read_text().rpartition(")")[2].split()[:4]
+            if int(session) == leader and state != "Z":
+                found.add(int(entry.parent.name))
+    return found
+
+
+@contextmanager
+def starting(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    """A ``leaseq up`` that is not waited for, in a session of its own."""
+    command = [str(LEASEQ), "up", "--data", str(data), "--port", str(port), "--workers", "1"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, env=environment()
+    ) as start:
+        try:
+            yield start
+        finally:
+            start.kill()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells it by /proc")
+@pytest.mark.parametrize(
+    "moment", ["signals", "up.lock", "secret-key", "server.sock", "appendonlydir/*.incr.aof", "up.json"]
+)
+def test_a_signal_in_the_first_moments_stops_everything(data_dir: Path, port: int, moment: str) -> None:
+    with starting(data_dir, port) as start:
+        if moment == "signals":
+            eventually(lambda: takes_signals(start.pid), "it takes signals")
+        else:
+            eventually(lambda: list(data_dir.glob(moment)), f"{moment} is there")
+        start.terminate()
+        _, said = start.communicate(timeout=PATIENCE)
+        assert (start.returncode, said) == (0, "")
+        assert in_session(start.pid) == set()
+        assert not (data_dir / "up.json").exists()
+
+
+def test_a_signal_ends_the_wait_for_what_a_killed_one_left(data_dir: Path, port: int) -> None:
+    left_behind = (
+        "import os, subprocess, sys; from leaseq.server.datadir import DataDir; claimed = "
+        "DataDir(sys.argv[1]);"
+        "claimed.claim();"
+        "held = subprocess.Popen(['sh', '-c', 'trap \"\" TERM; sleep 600'], pass_fds=(claimed.lock_fd,),"
+        " start_new_session=True, stdout=subprocess.DEVNULL);"
+        "claimed.publish(url='unix:///x', web='', pids={'server': held.pid}); print(held.pid); os._exit(9)"
+    )
+    command = [sys.executable, "-c", left_behind, str(data_dir)]
+    left = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    held = int(left.stdout)
+    try:
+        with starting(data_dir, port) as waiting:
+            assert waiting.stderr is not None
+            assert "was killed; waiting for its processes to end" in waiting.stderr.readline()
+            waiting.terminate()
+            assert waiting.wait(PATIENCE) == 0
+    finally:
+        os.killpg(held, signal.SIGKILL)
+
+
+def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(up: Start) -> None:
+    run = up()
+    second = leaseq_command("up", "--data", str(run.data), "--port", str(run.port))
+    assert (second.returncode, second.stdout) == (1, "")
+    assert second.stderr == (
+        f"leaseq: {run.data} is in use by another `leaseq up` (pid {run.process.pid}) "
+        f"at http://127.0.0.1:{run.port}: use that one, stop it first, or give another directory by --data\n"
+    )
+    assert run.get("/healthz") == 200
+
+
+def test_a_taken_port_is_said_before_anything_is_started(data_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0), reuse_port=True) as other:
+        port = other.getsockname()[1]
+        refused = leaseq_command("up", "--data", str(data_dir), "--port", str(port))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        f"leaseq: port {port} on 127.0.0.1 is taken by another program: "
+        "stop that one, or choose another port by --port\n"
+    )
+    assert sorted(path.name for path in data_dir.iterdir()) == ["up.lock"]
+
+
+def test_what_dies_is_started_again_and_the_work_goes_on(up: Start) -> None:
+    run = up()
+    client = leaseq.connect(run.state()["url"])
+    leaseq.Queue(client, "q").enqueue({"n": 1}, id="one")
+    before = run.state()["pids"]
+    for name in ("server", "web", "clear"):
+        os.kill(before[name], signal.SIGKILL)
+        assert f"leaseq: {name} was killed by signal 9; starting it again" in run.error_line()
+    eventually(
+        lambda: (
+            len(run.state()["pids"]) == 3 and not set(run.state()["pids"].values()) & set(before.values())
+        ),
+        "three new processes",
+    )
+    eventually(is_ready(run.port), "the web app is ready again")
+    assert leaseq.Queue(client, "q").get("one").payload == {"n": 1}
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
+)
+def test_after_kill_9_nothing_stays_and_the_next_start_goes_on(up: Start) -> None:
+    run = up("--demo")
+    pids = run.pids()
+    busy = Thread(target=keep_busy, args=(run.state()["url"],))  # so that its server takes long to end
+    busy.start()
+    eventually(lambda: is_busy(run.state()["url"]), "the server runs the script")
+    run.process.kill()
+    run.stop()
+    assert running_url(run.data) is not None, "its files are still in use: nobody else may have them"
+    busy.join()
+    eventually(lambda: not any(map(alive, pids)), "all of its processes ended")
+    again = up()
+    assert leaseq.Queue(leaseq.connect(again.state()["url"]), "demo").stats().inbound == 40
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
+)
+def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(up: Start) -> None:
+    run = up()
+    with socket.create_connection(("127.0.0.1", run.port)) as slow:  # which it serves to the end
+        slow.settimeout(PATIENCE)
+        slow.sendall(b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+        assert slow.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread has taken it up
+        run.process.kill()
+        run.process.wait()
+        with starting(run.data, run.port) as following:
+            assert following.stderr is not None
+            assert following.stdout is not None
+            said = following.stderr.readline()
+            assert f"(pid {run.process.pid}) was killed; waiting for its processes to end" in said
+            slow.sendall(b"name=bo&x")
+            assert slow.recv(12) == b"HTTP/1.1 403"  # it has no CSRF token, and is answered
+            slow.close()
+            assert following.stdout.readline() == f"leaseq serves on http://127.0.0.1:{run.port}\n"
+            following.terminate()
+            assert following.wait(PATIENCE) == 0
+
+
+def test_the_clear_job_returns_an_item_whose_lease_ran_out(up: Start) -> None:
+    queue = leaseq.Queue(leaseq.connect(up().state()["url"]), "q")
+    queue.configure(lease_seconds=0.1)
+    queue.enqueue({"n": 1})
+    assert queue.reserve("ann") is not None
+    eventually(lambda: queue.stats().inbound == 1, "the item is back, without anybody reserving")
+
+
+def test_with_a_server_of_your_own_none_is_started(up: Start, own_server: EmbeddedServer) -> None:
+    run = up("--redis", own_server.url)
+    assert set(run.state()["pids"]) == {"web", "clear"}
+    assert run.get("/readyz") == 200
+    assert run.stop() == 0
+    assert own_server.alive
+
+
+def test_a_server_that_is_away_is_said_in_one_line(data_dir: Path, port: int) -> None:
+    refused = leaseq_command(
+        "up", "--data", str(data_dir), "--port", str(port), "--redis", f"unix://{data_dir}/nobody.sock"
+    )
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
+    assert "nobody.sock" in refused.stderr
+
+
+def test_a_wrong_setting_is_said_in_one_line(data_dir: Path, port: int) -> None:
+    refused = leaseq_command("up", "--data", str(data_dir), "--port", str(port), LEASEQ_SESSION_DAYS="many")
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
+    assert "LEASEQ_SESSION_DAYS" in refused.stderr
+    assert not (data_dir / "server.log").exists()

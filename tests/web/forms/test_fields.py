@@ -1,0 +1,227 @@
+"""Fields from a schema; results from what was typed; and what was typed from a draft."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.datastructures import MultiDict
+
+from leaseq.webapp.forms import draft_of, errors_at, fields_of, laid_out, read_result, typed_in, typed_of
+from tests.web.conftest import FORM
+
+
+@pytest.fixture(autouse=True)
+def _speaking(app: Any) -> Any:
+    """Labels and errors are in the language of a request."""
+    with app.test_request_context():
+        yield
+
+
+def asked(schema: Any, required: bool = True) -> Any:
+    return {
+        "ask": {
+            "type": "object",
+            "properties": {"x": schema},
+            "required": ["x"] if required else [],
+            "$defs": {"mark": {"enum": ["good", "bad"]}, "round": {"$ref": "#/$defs/round"}},
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        ({"enum": ["a", "b"]}, "choice"),
+        ({"type": "boolean"}, "choice"),
+        ({"oneOf": [{"const": 1, "title": "One"}, {"const": 2}]}, "choice"),
+        ({"type": "string"}, "long-text"),
+        ({"type": "string", "maxLength": 50}, "text"),
+        ({"type": "string", "format": "date"}, "text"),
+        ({"type": "integer"}, "integer"),
+        ({"type": "number"}, "number"),
+        ({"type": "array", "items": {"enum": ["a"]}}, "choices"),
+        ({"type": "array", "items": {"type": "string"}}, "lines"),
+        ({"type": "array"}, "json"),
+        ({"type": "array", "items": {"type": "number"}}, "lines"),
+        ({"type": "object"}, "json"),
+        ({"const": True}, "choice"),
+        ({"type": "integer", "minimum": 1, "maximum": 5}, "choice"),
+        ({"type": "integer", "minimum": 1, "maximum": 50}, "integer"),
+        ({"type": ["integer", "null"]}, "integer"),
+        ({"anyOf": [{"type": "string", "maxLength": 9}, {"type": "null"}]}, "text"),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "json"),
+        ({"$ref": "#/$defs/mark"}, "choice"),
+        ({"$ref": "#/$defs/round"}, "json"),
+        (True, "json"),
+        ({}, "json"),
+    ],
+)
+def test_each_kind_of_schema_has_its_widget(schema: Any, kind: str) -> None:
+    (field,) = fields_of(asked(schema))
+    assert field.kind == kind
+
+
+def test_without_a_schema_there_is_one_text_box() -> None:
+    for form in (None, {}, {"show": ["text"]}):
+        (field,) = fields_of(form)
+        assert (field.kind, field.name, field.required) == ("long-text", "answer", True)
+
+
+@pytest.mark.parametrize(
+    ("schema", "texts", "value"),
+    [
+        ({"enum": ["a", 1, None, True]}, ["a"], "a"),
+        ({"enum": ["a", 1, None, True]}, ["1"], 1),
+        ({"enum": ["a", 1, None, True]}, ["null"], None),
+        ({"enum": [1, "1"]}, ['"1"'], "1"),
+        ({"enum": [1, "1"]}, ["1"], 1),
+        ({"type": "boolean"}, ["false"], False),
+        ({"type": "string"}, [" as typed\r\nline "], " as typed\nline "),
+        ({"type": "integer"}, [" 42 "], 42),
+        ({"type": "integer"}, ["4.0"], 4),
+        ({"type": "number"}, ["-3.5e2"], -350.0),
+        ({"type": "array", "items": {"enum": ["a", "b", "c"]}}, ["c", "a"], ["a", "c"]),
+        ({"type": "array", "items": {"type": "string"}}, ["one\r\n\r\ntwo\r\n"], ["one", "two"]),
+        ({"type": "object"}, ['{"a": [1]}'], {"a": [1]}),
+        ({"type": "integer", "minimum": 1, "maximum": 5}, ["3"], 3),
+        ({"type": "array", "items": {"type": "number"}}, ["1\r\n2.5\r\n"], [1, 2.5]),
+        ({"type": "string", "format": "time"}, ["10:05"], "10:05:00Z"),
+        ({"type": "string", "format": "date-time"}, ["2026-11-21T10:05:30"], "2026-11-21T10:05:30Z"),
+        ({"type": ["string", "null"]}, [""], None),
+        ({"enum": [f"land {n}" for n in range(40)]}, ["LAND 7 "], "land 7"),
+        ({"oneOf": [{"const": n, "title": f"Land {n}"} for n in range(40)]}, ["Land 7"], 7),
+    ],
+)
+def test_what_was_typed_becomes_a_value_and_a_draft_again(schema: Any, texts: list[str], value: Any) -> None:
+    fields = fields_of(asked(schema))
+    typed = typed_in(fields, MultiDict([("answer.x", text) for text in texts]))
+    result, errors = read_result(fields, typed)
+    assert (result, errors) == ({"x": value}, {})
+    assert type(result["x"]) is type(value)
+    again, _ = read_result(fields, typed_of(fields, draft_of(fields, typed)))
+    assert again == result
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"enum": ["a"]}, "b"),
+        ({"type": "integer"}, "4.5"),
+        ({"type": "integer"}, "four"),
+        ({"type": "integer"}, "9" * 5_000),
+        ({"type": "integer"}, "true"),
+        ({"type": "number"}, "1,5"),
+        ({"type": "number"}, "NaN"),
+        ({"type": "number"}, "1e999"),
+        ({"type": "object"}, "{"),
+        ({"type": "object"}, "[" * 3_000),
+        ({"enum": [f"land {n}" for n in range(40)]}, "land"),
+        ({"type": "integer", "minimum": 0}, "-1"),
+        ({"type": "number", "exclusiveMaximum": 1}, "1"),
+        ({"type": "string", "maxLength": 3}, "four"),
+        ({"type": "string", "minLength": 3}, "no"),
+        ({"type": "string", "format": "email"}, "ann"),
+        ({"type": "string", "format": "uri"}, "example"),
+        ({"type": "string", "format": "time"}, "noon"),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 2}, "one"),
+        ({"type": "array", "items": {"type": "integer"}}, "1\ntwo"),
+    ],
+)
+def test_what_is_no_value_is_told_and_kept(schema: Any, text: str) -> None:
+    fields = fields_of(asked(schema))
+    typed = typed_in(fields, MultiDict({"answer.x": text}))
+    result, errors = read_result(fields, typed)
+    assert result == {}
+    assert errors["x"]
+    if not fields[0].choices:
+        assert typed_of(fields, draft_of(fields, typed)) == typed
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\r\n"])
+def test_an_empty_field_is_left_out_or_asked_for(text: str) -> None:
+    typed = MultiDict({"answer.x": text})
+    for schema in ({"type": "string"}, {"type": "integer"}, {"type": "object"}):
+        must, may = fields_of(asked(schema)), fields_of(asked(schema, required=False))
+        assert read_result(must, typed_in(must, typed))[1] == {"x": "Please answer this."}
+        assert read_result(may, typed_in(may, typed)) == ({}, {})
+
+
+def test_keys_are_one_to_nine_for_the_first_choices_or_as_the_form_binds_them() -> None:
+    fields = {field.name: field for field in fields_of(FORM)}
+    assert [choice.key for choice in fields["about"].choices] == ["1", "2", "3"]
+    assert [choice.key for choice in fields["urgent"].choices] == ["q", "w"]
+    assert [choice.key for choice in fields["tags"].choices] == ["a", "s", "d"]
+    (marks,) = fields_of(asked({"type": "integer", "minimum": 0, "maximum": 3}))
+    assert [choice.key for choice in marks.choices] == ["0", "1", "2", "3"]
+    bound = fields_of({**FORM, "keys": {"d": "delivery", "y": {"urgent": True}}})
+    assert [choice.key for field in bound[:2] for choice in field.choices] == ["d", None, None, "y", None]
+
+
+def test_a_default_stands_in_the_field_unless_there_is_a_draft() -> None:
+    fields = fields_of(asked({"type": "integer", "default": 3}))
+    assert typed_of(fields, None) == {"x": ["3"]}
+    assert typed_of(fields, {}) == {"x": []}
+    assert typed_of(fields, "a draft of another program") == {"x": ["3"]}
+
+
+RECORD = {
+    "ask": {
+        "type": "object",
+        "required": ["name", "place"],
+        "properties": {
+            "name": {"type": "string", "maxLength": 20},
+            "place": {
+                "type": "object",
+                "required": ["right"],
+                "properties": {
+                    "right": {"type": "boolean"},
+                    "correction": {"type": "string", "maxLength": 20},
+                    "where": {"type": "object", "required": ["x"], "properties": {"x": {"type": "number"}}},
+                },
+            },
+            "more": {"type": "object", "properties": {"note": {"type": "string"}}},
+        },
+    }
+}
+
+
+def test_an_object_inside_is_a_fieldset_of_its_own_fields() -> None:
+    fields = fields_of(RECORD)
+    assert [field.name for field in fields] == [
+        "name",
+        "place.right",
+        "place.correction",
+        "place.where.x",
+        "more.note",
+    ]
+    top = laid_out(fields)
+    assert [getattr(one, "group", None) and one.group.label for one in top] == [None, "Place", "More"]
+    assert len(top[1].members) == 3
+    assert top[1].members[2].group.path == ("place", "where")
+
+
+def test_an_object_inside_is_there_when_it_must_be_or_has_something_in_it() -> None:
+    fields = fields_of(RECORD)
+
+    def read(**typed: str) -> Any:
+        sent = MultiDict({"answer." + name.replace("__", "."): text for name, text in typed.items()})
+        return read_result(fields, typed_in(fields, sent))
+
+    assert read(name="Ann", place__right="true") == ({"name": "Ann", "place": {"right": True}}, {})
+    assert read(name="Ann")[1] == {"place.right": "Please answer this."}
+    whole = read(name="Ann", place__right="false", place__where__x="1.5", more__note="so")
+    assert whole == (
+        {"name": "Ann", "place": {"right": False, "where": {"x": 1.5}}, "more": {"note": "so"}},
+        {},
+    )
+    typed = typed_of(fields, whole[0])
+    assert typed["place.where.x"] == ["1.5"]
+    assert typed_of(fields, {"place.where.x": "1.", "place.right": "false"})["place.where.x"] == ["1."]
+    assert draft_of(fields, typed) == whole[0]
+
+
+def test_an_error_deep_in_a_result_stands_at_its_field() -> None:
+    fields = fields_of(RECORD)
+    found = errors_at(fields, {"place.where.x": "a", "name.0": "b", "other": "c"})
+    assert found == {"place.where.x": "a", "name": "b", "other": "c"}

@@ -1,0 +1,145 @@
+"""A manager acts on many items at once: the chosen ones, or all that a search finds."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.conftest import Browser
+from tests.web.item_lists import text_of
+
+
+def fields(page: str, action: str) -> dict[str, Any]:
+    """The hidden fields of the page's form."""
+    form = re.search(rf'<form method="post" action="[^"]*{action}".*?</form>', page, re.DOTALL)
+    assert form, action
+    found: dict[str, Any] = {}
+    for name, value in re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form[0]):
+        found.setdefault(name, []).append(html.unescape(value))
+    found.pop("csrf_token")
+    return found
+
+
+def ask(boss: Browser, queue: leaseq.Queue, move: str, search: str, **more: Any) -> Any:
+    return boss.post(f"/manage/{queue.name}/many", {"move": move, "search": search, **more})
+
+
+def do(boss: Browser, queue: leaseq.Queue, page: str, **more: Any) -> Any:
+    return boss.post(f"/manage/{queue.name}/many/do", {**fields(page, "/many/do"), **more})
+
+
+@pytest.mark.parametrize(
+    ("move", "state", "ids", "states"),
+    [
+        ("release", "reserved", ["held-1", "held-2"], {"inbound": 4}),
+        ("revive", "dead", ["dead-1"], {"dead": 1, "inbound": 3}),
+        ("remove", "finished", ["done-1"], {"finished": 0}),
+    ],
+)
+def test_the_chosen_ones_after_a_question(
+    boss: Browser,
+    mixed: leaseq.Queue,
+    accounts: Accounts,
+    move: str,
+    state: str,
+    ids: list[str],
+    states: dict[str, int],
+) -> None:
+    before = mixed.journal(limit=1_000)
+    question = ask(boss, mixed, move, f"state={state}", id=[*ids, *ids])
+    assert question.status_code == 200
+    n = f"{len(ids)} item{'s' if len(ids) > 1 else ''}"
+    assert f"{move.capitalize()}: {n}?" in text_of(question.text)
+    assert all(id in text_of(question.text) for id in ids)
+    assert mixed.journal(limit=1_000) == before, "nothing happens by the question"
+    done = text_of(do(boss, mixed, question.text).text)
+    assert f"{len(ids)} " in done
+    assert "As they were" not in done.replace("As they were, and why Back", "")
+    after = mixed.stats()
+    assert {name: getattr(after, name) for name in states} == states
+    entry = accounts.log.latest(1)[0]
+    assert (entry.by, entry.about) == (boss.name, mixed.name)
+    assert entry.what.startswith(f"item.{move}")
+    assert all(id in entry.detail for id in ids)
+
+
+def test_what_was_not_done_is_told_with_its_reason(boss: Browser, mixed: leaseq.Queue) -> None:
+    question = ask(boss, mixed, "release", "state=reserved", id=["held-1", "wait-1", "gone"])
+    page = text_of(do(boss, mixed, question.text).text)
+    assert "1 is released and waits. 2 are as they were." in page
+    assert "wait-1 : nobody holds it" in page
+    assert "gone : it is not there any more" in page
+    question = ask(boss, mixed, "revive", "state=dead", id=["done-1", "dead-1", "wait-2"])
+    page = text_of(do(boss, mixed, question.text).text)
+    assert "1 waits again. 2 are as they were." in page
+    assert "done-1 : id: a dead item; 'done-1' is finished" in page
+    assert "wait-2 : it is not dead: it is inbound" in page
+    assert mixed.get("dead-1").state == "inbound"
+
+
+def test_many_are_assigned_to_somebody_with_an_account(
+    boss: Browser, mixed: leaseq.Queue, person: Browser
+) -> None:
+    question = ask(boss, mixed, "assign", "state=inbound", id=["wait-1", "wait-2", "held-1"]).text
+    refused = do(boss, mixed, question, person="nobody of that name")
+    assert refused.status_code == 400
+    assert "has no account" in refused.text
+    assert 'value="nobody of that name"' in refused.text
+    page = text_of(do(boss, mixed, refused.text, person=person.name).text)
+    assert "2 are assigned. 1 is as it was." in page
+    assert "held-1 : id: an item that waits" in page
+    assert mixed.get("wait-1").assigned_to == (person.name,)
+    page = text_of(do(boss, mixed, question, person=person.name).text)
+    assert "wait-1 : it is theirs already" in page
+
+
+def test_nothing_chosen_and_no_such_move(boss: Browser, mixed: leaseq.Queue) -> None:
+    back = ask(boss, mixed, "remove", "state=dead&person=ann")
+    assert back.location == f"/manage/{mixed.name}/items?state=dead&person=ann"
+    assert "Choose some items first." in boss.get(back.location).text
+    assert ask(boss, mixed, "eat", "state=dead", id="dead-1").status_code == 400
+    assert ask(boss, mixed, "remove", "state=dead", id=[str(n) for n in range(501)]).status_code == 400
+
+
+def test_all_that_a_search_finds_a_step_at_a_time(
+    boss: Browser, queue: leaseq.Queue, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.manage.bulk.STEP", 10)
+    monkeypatch.setattr("leaseq.webapp.manage.bulk.LOOKS", 40)
+    queue.configure(max_attempts=1)
+    queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:02}") for n in range(60))
+    for n in range(60):
+        queue.fail(queue.reserve("ann"), "rare" if n % 2 else "frequent")
+    search = urlencode({"state": "dead", "text": "rare"})
+    page = ask(boss, queue, "revive", search, which="all").text
+    assert "more than 20 items?" in text_of(page), "so many are among the first 40"
+    assert "said “rare”" in text_of(page)
+    queue.enqueue({}, id="later", priority=1)
+    queue.fail(queue.reserve("ann"), "rare, but after the question")
+    steps = 0
+    answer = do(boss, queue, page)
+    while 'id="go-on"' in answer.text:
+        steps += 1
+        assert steps < 20
+        answer = do(boss, queue, answer.text)
+    assert "30 wait again." in text_of(answer.text)
+    assert steps >= 2
+    assert sorted(item.id for item in queue.items("inbound")) == [f"item-{n:02}" for n in range(1, 60, 2)]
+    assert queue.get("later").state == "dead"
+    entries = [entry for entry in accounts.log.latest(50) if entry.about == queue.name]
+    assert len(entries) == 2, "one as it began, one as it ended"
+    assert entries[0].detail.startswith("30: ")
+
+
+def test_all_that_are_held_leaves_the_leases_given_since(boss: Browser, mixed: leaseq.Queue) -> None:
+    page = ask(boss, mixed, "release", "state=reserved", which="all").text
+    assert "Release: 2 items?" in text_of(page)
+    lease = mixed.reserve("carol")
+    assert "2 are released and wait." in text_of(do(boss, mixed, page).text)
+    assert mixed.get(lease.id).state == "reserved"

@@ -1,0 +1,204 @@
+"""A look at a file before its import: what the page shows of it, guesses, asks and warns of."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+
+import pytest
+
+import leaseq
+from tests.transfer import corpus
+from tests.web.conftest import Browser
+from tests.web.manage.import_calls import TABLE, chosen, look, send
+
+
+def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    answer = look(boss, base, TABLE)
+    fields = chosen(answer)
+    assert {role: fields[role] for role in ("id", "priority", "due", "requires")} == {
+        "id": "id",
+        "priority": "priority",
+        "due": "due",
+        "requires": "requires",
+    }
+    assert fields["column"] == ["id", "text", "priority", "due", "requires"]
+    assert "three" in answer.text
+    assert "Line 4: priority: a whole number" in answer.text
+    again = look(boss, base, TABLE, **{**fields, "priority": ""})
+    assert "Line 4" not in again.text
+    assert chosen(again)["priority"] == ""
+    assert queue.stats().inbound == 0
+
+
+@pytest.mark.parametrize(("mark", "name"), [(",", "comma"), (";", "semicolon"), ("\t", "tab")])
+def test_what_splits_the_columns_is_told_by_the_header_and_can_be_corrected(
+    boss: Browser, base: str, queue: leaseq.Queue, mark: str, name: str
+) -> None:
+    data = "\ufeffid;text\r\n1;a, b\r\n".replace(";", mark).encode()
+    if mark == ",":
+        data = b'id,"text; more"\n1,"a, b"\n'
+    seen = look(boss, base, data)
+    assert f'value="{name}" selected' in seen.text
+    fields = chosen(seen)
+    assert fields["id"] == "id"
+    wrong = look(boss, base, data, **{**fields, "delimiter": "tab" if name == "comma" else "comma"})
+    assert chosen(wrong)["column"] != fields["column"], "the columns that were chosen before mean nothing now"
+    assert "has no column" not in wrong.text
+    assert "choose" not in seen.text
+    _, done = send(boss, base, data, **fields)
+    assert "1 added" in done.text
+    text = "a, b"
+    assert list(queue.get("1").payload.values()) == ["1", text]
+
+
+def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = "Betrag, netto;Kunde\n1,5;Müller\n".encode()
+    seen = look(boss, base, data)
+    assert "Choose what splits it" in seen.text
+    assert 'id="go"' not in seen.text
+    fields = chosen(look(boss, base, data, **{**chosen(seen), "delimiter": "semicolon"}))
+    assert fields["column"] == ["Betrag, netto", "Kunde"]
+    _, done = send(boss, base, data, name="rows.csv")
+    assert "0 added, 0 there already, 1 rejected" in done.text
+    assert "commas (2 columns) or by semicolons (2 columns)" in done.text
+    _, done = send(boss, base, data, **fields)
+    assert "1 added" in done.text
+    assert queue.items("inbound")[0].payload == {"Betrag, netto": "1,5", "Kunde": "Müller"}
+    assert look(boss, base, data, delimiter="colon").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "selected"), [("rows.csv", "id|text", "pipe"), ("rows.tsv", "id,text", "comma")]
+)
+def test_one_column_that_may_be_several_is_asked_about(
+    boss: Browser, base: str, queue: leaseq.Queue, name: str, header: str, selected: str
+) -> None:
+    data = f"{header}\n1{header[2]}x\n".encode()
+    seen = look(boss, base, data, name)
+    assert "Choose what splits it" in seen.text
+    assert 'id="go"' not in seen.text
+    _, done = send(boss, base, data, name)
+    assert "0 added, 0 there already, 1 rejected" in done.text
+    assert "or by" in done.text
+    assert "Choose what splits the columns." in done.text
+    fields = chosen(look(boss, base, data, name, **{**chosen(seen), "delimiter": selected}))
+    assert fields["column"] == ["id", "text"]
+    assert "1 added" in send(boss, base, data, name, **fields)[1].text
+    assert queue.get("1").payload == {"id": "1", "text": "x"}
+
+
+def test_a_line_that_names_what_splits_is_passed_over(boss: Browser, base: str) -> None:
+    seen = look(boss, base, b"sep=;\r\nid;text, raw\r\n1;x\r\n")
+    assert 'value="semicolon" selected' in seen.text
+    assert chosen(seen)["column"] == ["id", "text, raw"]
+    assert "Choose what splits it" in look(boss, base, b"sep=:\nid:text\n1:x\n").text
+
+
+def test_raw_text_keeps_its_quotes_and_the_page_says_so(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = corpus.table(['ham\t"one"', 'spam\t"two', "ham\tthree"])
+    seen = look(boss, base, data, "sms.tsv")
+    said = "Line 3: a field begins with a quote and does not end with it. So all quotes in the file are"
+    assert said in seen.text
+    assert "&#34;one&#34;" in seen.text
+    fields = chosen(seen)
+    assert fields["quotes"] == "auto"
+    to, done = send(boss, base, data, "sms.tsv", **fields)
+    assert "3 added, 0 there already, 0 rejected" in done.text
+    assert said in done.text
+    assert said in boss.get(to).text
+    assert [item.payload["text"] for item in queue.items("inbound")] == ['"one"', '"two', "three"]
+
+
+def test_fields_that_lose_their_quotes_are_counted_and_can_keep_them(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = corpus.table(['ham\t"one"', 'spam\t"two"'])
+    said = "Quotes taken off: from 2 fields. To keep them, choose that double quotes are text."
+    seen = look(boss, base, data, "sms.tsv")
+    assert said in seen.text
+    assert "further on" not in seen.text
+    assert "further on leaves its quote open" in look(boss, base, data, "sms.tsv", whole="no").text
+    assert said in send(boss, base, data, "sms.tsv", **chosen(seen))[1].text
+    kept = look(boss, base, data, "sms.tsv", **{**chosen(seen), "quotes": "none"})
+    assert said not in kept.text
+    assert said not in send(boss, base, data, "sms.tsv", **chosen(kept))[1].text
+    assert [item.payload["text"] for item in queue.items("inbound")] == ["one", "two", '"one"', '"two"']
+
+
+def test_a_quote_that_joins_rows_or_is_left_open_is_told_with_what_to_choose(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = b'a,b\n1,"x\n2,y"\n3,"z\n4,z\n\n'
+    seen = look(boss, base, data)
+    assert "Line 4: a quote opens in this row and does not close (lines 4 to 6 are left out)" in seen.text
+    to, done = send(boss, base, data, **chosen(seen))
+    assert "1 added, 0 there already, 3 rejected" in done.text
+    assert "closes in a later line: 1 (first: lines 2 to 3)" in done.text
+    assert "Choose that double quotes are text." in boss.get(to).text
+    assert "These are the first" not in done.text, "they are all there"
+    reasons = list(csv.reader(io.StringIO(boss.get(f"{to}/rejected").text)))
+    assert "Choose that double quotes are text." in reasons[1][1]
+    again = look(boss, base, data, **{**chosen(seen), "quotes": "none"})
+    assert "Blank lines passed over: 1." in again.text
+    assert "4 added, 0 there already, 0 rejected" in send(boss, base, data, **chosen(again))[1].text
+    assert look(boss, base, data, quotes="single").status_code == 400
+
+
+def test_columns_stay_chosen_when_other_quotes_are_as_long_as_they_are_there(
+    boss: Browser, base: str
+) -> None:
+    data = b'nr\t"text"\n1\tx\n'
+    fields = {**chosen(look(boss, base, data, "rows.tsv")), "id": "nr", "column": ["nr"]}
+    assert chosen(look(boss, base, data, "rows.tsv", **{**fields, "quotes": "none"}))["id"] == "nr"
+    gone = look(boss, base, data, "rows.tsv", **{**fields, "column": ["text"], "quotes": "none"})
+    assert html.unescape(" ".join(chosen(gone)["column"])) == 'nr "text"'
+    assert "has no column" not in gone.text
+
+
+def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, base: str) -> None:
+    data = b"id\ttext\n1\ta,b\n"
+    fields = chosen(look(boss, base, b"id,text\n1,2\n"))
+    seen = look(boss, base, data, **{**fields, "format": "tsv"})
+    assert 'value="tab" selected' in seen.text
+    assert chosen(seen)["column"] == ["id", "text"]
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "said"),
+    [
+        (b"a,b\n1,\xe4\n", "rows.csv", "Line 2: not UTF-8 text Save the file as UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "rows.csv", "this file is UTF-16 text: save it as UTF-8"),
+        (b"a, x;b\n1;2\n", "rows.csv", "can be split in more than one way. Choose what splits it."),
+        (b"a,b\n1\n", "rows.csv", "Line 2: the header has 2 columns, this row has 1"),
+        (b"", "rows.csv", "the file is empty"),
+        (b"[]", "rows.json", "There is no row in it"),
+        (b"{", "rows.jsonl", "Line 1"),
+    ],
+)
+def test_a_look_tells_what_is_wrong_with_a_file(
+    boss: Browser, base: str, data: bytes, name: str, said: str
+) -> None:
+    assert said in look(boss, base, data, name).text
+
+
+def test_a_look_at_the_beginning_of_a_long_file_finds_no_fault_with_its_cut(boss: Browser, base: str) -> None:
+    for data, name in (
+        (b'a,b\n1,2\n3,"4\n', "rows.csv"),
+        (b'{"a": 1}\n{"a": ', "rows.jsonl"),
+        (b'[{"a": 1}, {"a"', "rows.json"),
+    ):
+        answer = look(boss, base, data, name, whole="no")
+        assert 'class="error"' not in answer.text
+        assert ">a</th>" in answer.text
+
+
+def test_a_look_sees_whole_items(boss: Browser, base: str) -> None:
+    assert chosen(look(boss, base, b'{"payload": 1, "id": "x"}\n', "rows.jsonl"))["envelope"] == "yes"

@@ -1,0 +1,151 @@
+"""Import by the page: the file enters as chosen, and what became of it is told."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from werkzeug.exceptions import ClientDisconnected
+
+import leaseq
+from leaseq.webapp.manage import import_jobs as runs_module
+from leaseq.webapp.manage.import_jobs import Runs
+from tests.web.conftest import Browser
+from tests.web.manage.import_calls import TABLE, look, send, stream
+
+
+def test_a_file_whose_name_tells_nothing_is_refused_until_its_format_is_said(
+    boss: Browser, base: str
+) -> None:
+    assert look(boss, base, b"a\n1\n", "rows.xls").status_code == 400
+    assert look(boss, base, b"a\n1\n", "rows.xls", format="csv").status_code == 200
+
+
+def test_the_file_enters_as_chosen_and_again_adds_nothing_twice(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    choice = {"id": "id", "priority": "priority", "due": "due", "requires": "requires"}
+    to, answer = send(boss, base, TABLE, chosen="yes", column=["text"], **choice)
+    assert "2 added, 0 there already, 1 rejected" in answer.text
+    item = queue.get("a")
+    assert (item.payload, item.priority, item.requires) == ({"text": "one"}, 10, ("fr",))
+    assert item.due == datetime(2026, 12, 1, tzinfo=UTC)
+    page = boss.get(to).text
+    assert "2 added, 0 there already, 1 rejected" in page
+    assert "Line 4: priority" in page
+    assert to in boss.get(base).text
+    assert "0 added, 2 there already, 1 rejected" in send(boss, base, TABLE, **choice)[1].text
+    assert queue.stats().inbound == 2
+
+
+def test_a_file_is_taken_in_once_for_each_plan(boss: Browser, base: str, queue: leaseq.Queue) -> None:
+    to, _ = send(boss, base, b"a\n1\n")
+    assert stream(boss, base, to, b"a\n1\n").status_code == 400
+    assert queue.stats().inbound == 1
+
+
+def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: str) -> None:
+    table = b"id,text\n,no id\nb\nc,=1+1\n\xff,bad\n,=2+2\n"
+    to, _ = send(boss, base, table, id="id")
+    answer = boss.get(f"{to}/rejected")
+    rows = list(csv.reader(io.StringIO(answer.text)))
+    assert rows[0] == ["line", "reason", "id", "text"]
+    assert [(row[0], row[2:]) for row in rows[1:]] == [
+        ("2", ["", "no id"]),
+        ("3", ["b"]),
+        ("5", ["\ufffd", "bad"]),
+        ("6", ["", "'=2+2"]),
+    ]
+    assert all(row[1] for row in rows)
+    to, _ = send(boss, base, b'{"a": 1}\n{\n', "rows.jsonl", id="id")
+    lines = [json.loads(line) for line in boss.get(f"{to}/rejected").text.splitlines()]
+    assert [(line["line"], line["row"]) for line in lines] == [(1, {"a": 1}), (2, "{\n")]
+
+
+class Cut(io.BytesIO):
+    """A body whose sender goes away."""
+
+    def readline(self, *_: Any) -> bytes:
+        found = super().readline()
+        if not found:
+            raise ClientDisconnected
+        return found
+
+
+def test_what_a_broken_connection_left_is_told(
+    boss: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from leaseq.webapp.serving.json_request import StrictRequest
+
+    monkeypatch.setattr(
+        StrictRequest, "byte_lines", lambda _: Cut(b"id\n" + b"".join(b"%d\n" % n for n in range(1500)))
+    )
+    to, answer = send(boss, base, b"", id="id")
+    assert answer.status_code == 400
+    page = boss.get(to).text
+    assert "It stopped: the connection ended before the file did." in page
+    assert "1,000 added" in page
+    assert "not added twice" in page
+    assert queue.stats().inbound == 1000
+
+
+def test_an_import_that_fell_silent_is_told(
+    boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from leaseq.webapp.manage.import_mapping import Plan
+
+    runs = Runs(server.client)
+    id = runs.plan(queue.name, "ann", Plan("rows.csv", "csv"))
+    assert runs.begin(id)
+    assert "Under way" in boss.get(f"{base}/{id}").text
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime.now(tz) + timedelta(minutes=2)
+
+    monkeypatch.setattr(runs_module, "datetime", Later)
+    assert "nothing was heard of it" in boss.get(f"{base}/{id}").text
+
+
+def test_an_import_that_is_read_ahead_is_heard_of(
+    boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from leaseq.webapp.serving.json_request import StrictRequest
+
+    clock = [datetime.now(UTC)]
+    states: list[bool] = []
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return clock[0].astimezone(tz)
+
+    class Slow(io.BytesIO):
+        """A body that takes its time: no row enters before its last line is here."""
+
+        def readline(self, *_: Any) -> bytes:
+            clock[0] += timedelta(seconds=25)
+            (run,) = Runs(server.client).latest(queue.name)
+            states.append(run.silent)
+            return super().readline()
+
+    monkeypatch.setattr(runs_module, "datetime", Clock)
+    monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: Slow(b"a\n" + b'"x"\n' * 5))
+    _, answer = send(boss, base, b"", "rows.tsv")
+    assert "5 added" in answer.text
+    assert len(states) > 5
+    assert not any(states)
+
+
+def test_an_import_of_another_queue_is_none(boss: Browser, base: str, asking: leaseq.Queue) -> None:
+    to, _ = send(boss, base, b"a\n1\n")
+    id = to.rsplit("/", 1)[1]
+    other = f"/manage/{asking.name}.x"
+    leaseq.Queue(asking._client, f"{asking.name}.x").configure()
+    for path in (f"{other}/import/{id}", f"{other}/import/{id}/rejected", f"{base}/nothing"):
+        assert boss.get(path).status_code == 404

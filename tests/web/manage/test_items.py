@@ -1,0 +1,184 @@
+"""A manager finds items, goes from one to the next, and reads what became of each."""
+
+from __future__ import annotations
+
+import html
+import re
+from urllib.parse import parse_qsl
+
+import pytest
+
+import leaseq
+from tests.web.conftest import Browser
+from tests.web.item_lists import listed, text_of
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("state=dead", ["dead-2", "dead-1"]),
+        ("state=dead&order=oldest", ["dead-1", "dead-2"]),
+        ("state=dead&text=TEXT", ["dead-1"]),
+        ("state=dead&person=bob", ["dead-2"]),
+        ("state=dead&person=bob&text=text", []),
+        ("state=dead&person=&text=&outcome=", ["dead-2", "dead-1"]),
+        ("state=reserved&person=ann&outcome=held", ["held-1"]),
+        ("state=finished&person=ann&outcome=finished", ["done-1"]),
+        ("state=inbound", ["wait-2", "wait-1"]),
+        ("state=inbound&skill=fr", ["wait-1"]),
+        ("state=inbound&begins=wait-2", ["wait-2"]),
+        ("state=dead&from=2020-01-01&to=2020-01-02", []),
+        ("state=dead&from=2020-01-01", ["dead-2", "dead-1"]),
+        ("state=dead&from=2999-01-01T00:00:00Z", []),
+    ],
+)
+def test_what_is_asked_for_is_found(
+    boss: Browser, mixed: leaseq.Queue, asked: str, expected: list[str]
+) -> None:
+    page = boss.get(f"/manage/{mixed.name}/items?{asked}").text
+    assert listed(page) == expected
+    if not expected:
+        assert "There are none." in page
+
+
+def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queue) -> None:
+    page = text_of(boss.get(f"/manage/{mixed.name}/items?state=inbound&begins=dead-1").text)
+    assert "Just this id: dead-1 , dead." in page
+    page = text_of(boss.get(f"/manage/{mixed.name}/items?state=inbound&begins=dead").text)
+    assert "No item has just this id" in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("state=dead&from=yesterday", "a day such as 2026-11-21"),
+        ("state=dead&from=2026-11-21T10:00:00", "a time with its zone"),
+        ("state=dead&skill=No+Good", "a-z"),
+        ("state=dead&outcome=eaten", "outcome: one of"),
+        ("state=dead&text=x&outcome=held", "only then do people say why"),
+        ("state=dead&order=up", "newest or oldest"),
+    ],
+)
+def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
+    boss: Browser, mixed: leaseq.Queue, asked: str, said: str
+) -> None:
+    answer = boss.get(f"/manage/{mixed.name}/items?{asked}")
+    assert answer.status_code == 400
+    assert said in html.unescape(answer.text)
+    for name, text in parse_qsl(asked):
+        assert name in ("state", "outcome", "order") or f'value="{text}"' in answer.text
+
+
+def test_it_says_how_far_it_looked_and_looks_further(
+    boss: Browser, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.manage.items.LOOKS", 100)
+    queue.enqueue_many(leaseq.NewItem(n, id=f"{'rare' if n in (5, 210) else 'item'}-{n}") for n in range(230))
+    path: str | None = f"/manage/{queue.name}/items?state=inbound&begins=rare"
+    seen, said = [], []
+    while path:
+        page = boss.get(path).text
+        seen.append(listed(page))
+        said.append(re.findall(r"Looked through [^.;]*", text_of(page)))
+        more = re.search(r'href="([^"]+)">Look further', page)
+        path = html.unescape(more[1]) if more else None
+    assert seen == [["rare-5"], [], ["rare-210"]]
+    assert said == [
+        ["Looked through 100 entries of this list so far"],
+        ["Looked through 200 entries of this list so far"],
+        ["Looked through this list to its end: 230 entries"],
+    ]
+
+
+def test_an_items_page_has_its_neighbours_in_the_search(boss: Browser, mixed: leaseq.Queue) -> None:
+    page = boss.get(f"/manage/{mixed.name}/items?state=dead&text=e").text
+    link = re.search(r'<a href="([^"]+)" class="id">dead-2', page)
+    assert link
+    first = boss.get(html.unescape(link[1])).text
+    assert 'rel="prev"' not in first
+    link = re.search(r'<a href="([^"]+)" rel="next"', first)
+    assert link
+    second = boss.get(html.unescape(link[1])).text
+    assert "<h1>dead-1</h1>" in second
+    assert 'rel="next"' not in second
+    assert re.search(r'items/dead-2\?[^"]+" rel="prev"', second)
+    action = re.search(r'action="([^"]+/revive[^"]*)"', second)
+    assert action
+    moved = boss.post(html.unescape(action[1]))
+    third = boss.get(moved.location).text
+    assert "It waits again" in third
+    assert re.search(r'items/dead-2\?[^"]+" rel="prev"', third), "the search goes on where the item left it"
+
+
+@pytest.mark.parametrize("state", ["due", "inbound"])
+def test_neighbours_in_lists_of_another_order(boss: Browser, queue: leaseq.Queue, state: str) -> None:
+    from datetime import UTC, datetime
+
+    for n in range(3):
+        queue.enqueue({}, id=f"item-{n}", due=datetime(2031 - n, 1, 1, tzinfo=UTC), priority=100 * n)
+    order = [2, 1, 0] if state == "due" else [0, 1, 2]
+    page = boss.get(f"/manage/{queue.name}/items?state={state}").text
+    assert listed(page) == [f"item-{n}" for n in order]
+    link = re.search(r'<a href="([^"]+)" class="id">item-1', page)
+    assert link
+    middle = boss.get(html.unescape(link[1])).text
+    ways = dict(
+        re.findall(r'rel="(\w+)">', middle) and re.findall(r'items/(item-\d)\?[^"]+" rel="(\w+)"', middle)
+    )
+    assert ways == {f"item-{order[0]}": "prev", f"item-{order[2]}": "next"}
+
+
+def test_the_story_says_who_did_what_and_how_long_it_took(
+    boss: Browser, mixed: leaseq.Queue, person: Browser
+) -> None:
+    mixed.release("held-1", by=boss.name)
+    mixed.assign("held-1", person.name, by=boss.name)
+    lease = mixed.reserve(person.name)
+    mixed.abandon(lease, "not <my> language")
+    mixed.revive("dead-1", by=boss.name)
+    page = text_of(boss.get(f"/manage/{mixed.name}/items/held-1").text).partition("Story")[2]
+    told = [
+        "It entered the queue",
+        "ann got it",
+        f"{boss.name} took it away from ann",
+        f"{boss.name} assigned it to {person.name}",
+        f"{person.name} got it",
+        f"{person.name} gave it back after 0 s not <my> language",
+    ]
+    places = [page.find(one) for one in told]
+    assert -1 not in places, (told, page)
+    assert places == sorted(places)
+    page = text_of(boss.get(f"/manage/{mixed.name}/items/dead-1").text)
+    assert f"{boss.name} revived it" in page
+    assert "ann said that it is broken" in page
+
+
+def test_answers_are_headed_by_the_titles_of_the_form(boss: Browser, queue: leaseq.Queue) -> None:
+    ask = {
+        "type": "object",
+        "properties": {
+            "about": {"title": "What is it about?", "type": "string"},
+            "who": {
+                "type": "object",
+                "title": "The sender",
+                "properties": {"street": {"type": "string", "title": "Street & number"}},
+            },
+        },
+    }
+    queue.configure(form={"ask": ask})
+    queue.enqueue({"text": "hello"}, id="one")
+    queue.finish(queue.reserve("ann"), {"about": "refund", "who": {"street": "Kirchweg 3"}, "more": 1})
+    page = boss.get(f"/manage/{queue.name}/items/one").text
+    assert re.findall(r'<th scope="row">([^<]+)</th>', page) == ["What is it about?", "The sender", "more"]
+    assert "<dt>Street &amp; number</dt><dd>" in re.sub(r"\s*\n\s*", "", page)
+
+
+def test_answers_stand_side_by_side_and_differences_are_said(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure(answers=2)
+    queue.enqueue({"text": "hello"}, id="one")
+    for name, result in (("ann", {"about": "refund", "n": 1}), ("bob", {"about": "refund", "n": True})):
+        queue.finish(queue.reserve(name), result)
+    page = boss.get(f"/manage/{queue.name}/items/one").text
+    marked = re.findall(r'<tr class="differs"><th scope="row">(\w+)<br><b>differs', page)
+    assert marked == ["n"], "1 is not true"
+    assert '<th scope="row">about</th><td>' in page

@@ -1,0 +1,127 @@
+"""Late answers: the list behind the number, and what a manager does with one and with many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.conftest import Browser
+
+Late = Callable[[str], int]
+
+
+@pytest.fixture
+def came_late(asking: leaseq.Queue) -> Late:
+    """Lets ann answer an item of her own when it was taken away from her; gives her token."""
+
+    def answer(id: str) -> int:
+        asking.enqueue({"text": id}, id=id, priority=1)
+        lease = asking.reserve("ann")
+        assert lease
+        assert lease.id == id
+        asking.release(id)
+        theirs = asking.reserve("bob")
+        assert theirs
+        with pytest.raises(leaseq.LeaseLost):
+            asking.finish(lease, {"about": "refund", "urgent": True})
+        asking.finish(theirs, {"about": "delivery", "urgent": False})
+        return lease.token
+
+    return answer
+
+
+def listed(page: str) -> list[str]:
+    """Token and id of each row."""
+    return sorted(re.findall(r'type="checkbox" name="id" value="([^"]+)"', page))
+
+
+def meant(page: str) -> list[str]:
+    """What the question's form would send."""
+    return re.findall(r'type="hidden" name="id" value="([^"]+)"', page)
+
+
+def test_the_number_leads_to_the_list_and_the_list_says_what_each_is(
+    boss: Browser, asking: leaseq.Queue, came_late: Late
+) -> None:
+    base = f"/manage/{asking.name}"
+    assert "There are none." in boss.get(f"{base}/late").text
+    keys = [f"{came_late(id)} {id}" for id in ("a 1", "b<2")]
+    assert f'href="{base}/late?last=hour"' in boss.get(base).text
+    for path in (f"{base}/late?last=hour", f"{base}/late"):
+        page = boss.get(path).text
+        assert listed(page) == [keys[0], keys[1].replace("<", "&lt;")]
+    assert "answered by bob" in page
+    assert "refund" in page
+
+
+def test_one_is_taken_after_a_question_and_can_be_given_back(
+    boss: Browser, asking: leaseq.Queue, came_late: Late
+) -> None:
+    base, token = f"/manage/{asking.name}", came_late("x")
+    asked = boss.post(f"{base}/late", {"only": f"{token} x", "last": "hour"})
+    assert "Make 1 late answer the answer?" in asked.text
+    assert "takes the place of the answer of bob" in asked.text
+    assert [one.person for one in asking.get("x").answers] == ["bob"], "it only asked"
+    done = boss.post(f"{base}/late/adopt", {"id": meant(asked.text)[0], "last": "hour"})
+    assert done.location == f"{base}/late?last=hour"
+    page = boss.get(done.location).text
+    assert "1 late answer is taken." in page
+    assert listed(page) == [], "what it replaced is no news"
+    item = asking.get("x")
+    assert [one.person for one in item.answers] == ["ann"]
+    boss.post(f"{base}/items/x/adopt", {"token": str(item.late_answers[0].token)})
+    assert [one.person for one in asking.get("x").answers] == ["bob"]
+
+
+def test_many_are_taken_at_once_and_what_could_not_be_says_why(
+    boss: Browser, asking: leaseq.Queue, came_late: Late, accounts: Accounts
+) -> None:
+    base = f"/manage/{asking.name}"
+    keys = [f"{came_late(id)} {id}" for id in ("x", "y", "gone")]
+    asked = boss.post(f"{base}/late", {"id": keys})
+    assert "Make 3 late answers the answers?" in asked.text
+    assert meant(asked.text) == keys
+    asking.remove("gone")
+    done = boss.post(f"{base}/late/adopt", {"id": keys})
+    assert done.status_code == 200
+    assert "2 late answers are taken." in done.text
+    assert re.search(r">gone</a>: it is not there any more", done.text)
+    assert [asking.get(id).answers[0].person for id in "xy"] == ["ann", "ann"]
+    entry = next(one for one in accounts.log.latest(20) if one.about == asking.name)
+    assert (entry.by, entry.what, entry.detail) == (boss.name, "item.adopted", "2: x, y")
+
+
+def test_of_one_item_only_one_is_taken_where_it_has_one_answer(boss: Browser, asking: leaseq.Queue) -> None:
+    for person in ("ann", "bob"):
+        lease = asking.reserve(person)
+        assert lease
+        asking.release("one")
+        asking.assign("one", "cyd")
+        assert asking.reserve("cyd")
+        with pytest.raises(leaseq.LeaseLost):
+            asking.finish(lease, {"about": "refund", "urgent": True})
+        asking.release("one")
+        asking.assign("one", "bob")
+    keys = [f"{answer.token} one" for answer in asking.get("one").late_answers]
+    asked = boss.post(f"/manage/{asking.name}/late", {"id": keys}).text
+    assert "You chose several for one: choose one for each." in asked
+    assert "make them the answers</button>" not in asked
+    asked = boss.post(f"/manage/{asking.name}/late", {"id": [keys[0], "7 two"]}).text
+    assert meant(asked) == keys[:1], "the other is no late answer"
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [({}, "Choose some late answers first."), ({"id": "9 nothing"}, "They are not there any more.")],
+)
+def test_nothing_chosen_is_said(boss: Browser, asking: leaseq.Queue, sent: dict[str, str], said: str) -> None:
+    answer = boss.post(f"/manage/{asking.name}/late", sent)
+    assert said in boss.get(answer.location).text
+
+
+def test_a_key_that_is_none_is_refused(boss: Browser, asking: leaseq.Queue) -> None:
+    assert boss.post(f"/manage/{asking.name}/late/adopt", {"id": "one"}).status_code == 400

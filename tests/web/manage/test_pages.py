@@ -1,0 +1,209 @@
+"""The manager's pages and the admin's."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.conftest import FORM, Browser
+
+
+def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Queue) -> None:
+    base = f"/manage/{queue.name}"
+    made = boss.post("/manage", {"name": queue.name, "title": "Triage"})
+    assert made.location == f"{base}/settings"
+    settings = {
+        "title": "Triage",
+        "instructions": "Be *kind*",
+        "form": json.dumps(FORM),
+        "lease_seconds": "90",
+        "renewals": "",
+        "max_attempts": "2",
+        "holds": "1",
+        "retry_seconds": "2",
+        "retry_max_seconds": "3600",
+        "bands": "50 150",
+        "share_drafts": "yes",
+        "answers": "1",
+        "max_abandons": "",
+        "dedupe_seconds": "0",
+        "keep_finished_seconds": "",
+        "durable": "server",
+    }
+    assert boss.post(f"{base}/settings", settings).location == base
+    policy = queue.policy
+    assert (policy.form, policy.lease_seconds, policy.max_attempts) == (FORM, 90, 2)
+    assert (policy.share_drafts, policy.renewals, policy.instructions) == (True, None, "Be *kind*")
+    file = (io.BytesIO(b"id,text\na,one\nb,two\nb,again\nc\n"), "rows.csv")
+    imported = boss.post(f"{base}/import", {"file": file, "id": "id"}, follow_redirects=True)
+    assert "2 added, 1 there already, 1 rejected" in imported.text
+    assert "Line 5" in imported.text
+    lease = queue.reserve("worker one")
+    assert lease
+    page = boss.get(base).text
+    assert "worker one" in page
+    assert f"{base}/items?state=inbound" in page
+    assert boss.post(f"{base}/items/a/release", {"back": "yes"}).location == base
+    assert queue.mine("worker one") == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"name": "Not A Name"}, "1 to 64 characters"),
+        ({"name": ""}, "1 to 64 characters"),
+        ({"name": "fine", "title": "x" * 201}, "title"),
+    ],
+)
+def test_a_queue_that_can_not_be_made(boss: Browser, server: Any, fields: dict[str, str], said: str) -> None:
+    answer = boss.post("/manage", fields)
+    assert answer.status_code == 400
+    assert said in answer.text
+    assert "fine" not in leaseq.queues(server.client)
+
+
+def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
+    assert boss.post("/manage", {"name": asking.name, "title": "Other"}).status_code == 400
+    assert asking.policy.title == "Triage"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "Choose a file first"),
+        ({"file": (io.BytesIO(b"x"), "rows.xls")}, "tell its format"),
+        ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "id": "id"}, "id"),
+        ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "envelope": "yes"}, "csv"),
+        ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "format": "xml"}, "xml"),
+    ],
+)
+def test_a_file_that_can_not_be_imported(
+    boss: Browser, queue: leaseq.Queue, fields: dict[str, Any], said: str
+) -> None:
+    queue.configure()
+    answer = boss.post(f"/manage/{queue.name}/import", fields, follow_redirects=True)
+    assert said in answer.text
+    assert queue.stats().inbound == 0
+
+
+def test_a_file_larger_than_any_other_body_is_imported(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure()
+    row = json.dumps({"text": "x" * 5_000}) + "\n"
+    head = 'Content-Disposition: form-data; name="{}"{}\r\n\r\n{}\r\n'
+    parts = [
+        head.format("csrf_token", "", boss.csrf("/account")),
+        head.format("file", '; filename="rows.jsonl"', row * 2_000),
+    ]
+    body = "--x\r\n" + "--x\r\n".join(parts) + "--x--\r\n"
+    answer = boss.client.post(
+        f"/manage/{queue.name}/import",
+        data=body.encode(),
+        content_type="multipart/form-data; boundary=x",
+        follow_redirects=True,
+    )
+    assert "2,000 added" in answer.text
+
+
+def test_pause_resume_clear(boss: Browser, asking: leaseq.Queue) -> None:
+    base = f"/manage/{asking.name}"
+    boss.post(f"{base}/pause", {"reason": "lunch"})
+    assert asking.stats().paused == "lunch"
+    assert "Paused: lunch" in boss.get(base).text
+    boss.post(f"{base}/resume")
+    assert asking.stats().paused is None
+    boss.post(f"{base}/clear")
+    assert "0 returned, 0 released, 0 died." in boss.get(base).text
+
+
+def test_an_items_story_and_a_managers_moves(boss: Browser, asking: leaseq.Queue) -> None:
+    asking.configure(max_attempts=1)
+    base = f"/manage/{asking.name}"
+    asking.fail(asking.reserve("ann"), "unreadable <scan>")
+    assert "unreadable &lt;scan&gt;" in boss.get(f"{base}/items?state=dead").text
+    page = boss.get(f"{base}/items/one").text
+    assert "ann got it" in page
+    assert "unreadable &lt;scan&gt;" in page
+    assert boss.post(f"{base}/items/one/revive").location == f"{base}/items/one"
+    lease = asking.reserve("ann")
+    asking.release("one")
+    asking.reserve("bob")
+    with pytest.raises(leaseq.LeaseLost):
+        asking.finish(lease, {"about": "refund", "urgent": True})
+    assert "Make it the answer" in boss.get(f"{base}/items/one").text
+    assert boss.post(f"{base}/items/one/adopt", {"token": str(lease.token)}).status_code == 303
+    assert asking.get("one").answers[0].person == "ann"
+    assert boss.post(f"{base}/items/one/remove").location == base
+    assert boss.get(f"{base}/items/one").status_code == 404
+
+
+def test_lists_go_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
+    import html
+    import re
+
+    queue.enqueue_many([leaseq.NewItem(n, id=f"item-{n:03}") for n in range(120)])
+    seen: list[str] = []
+    path: str | None = f"/manage/{queue.name}/items?state=inbound"
+    while path:
+        page = boss.get(path).text
+        seen += re.findall(r'class="id">(item-\d+)</a>', page)
+        more = re.search(r'href="([^"]+)">Next page', page)
+        path = html.unescape(more[1]) if more else None
+    assert seen == [f"item-{n:03}" for n in range(120)]
+
+
+def test_answers_are_downloaded(boss: Browser, asking: leaseq.Queue) -> None:
+    asking.finish(asking.reserve("ann"), {"about": "refund", "urgent": True, "note": "=1+1"})
+    table = boss.get(f"/manage/{asking.name}/export?format=csv")
+    assert table.mimetype == "text/csv"
+    assert "'=1+1" in table.text
+    lines = boss.get(f"/manage/{asking.name}/export?format=jsonl")
+    assert json.loads(lines.text)["result"]["note"] == "=1+1"
+    assert boss.get(f"/manage/{asking.name}/export?format=xml").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "/settings", "/import", "/items", "/items/one", "/export", "/items?state=inbound"],
+)
+def test_a_queue_that_is_not_there(boss: Browser, path: str) -> None:
+    assert boss.get(f"/manage/not-there{path}").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/items?state=lost", "/items?state=inbound&after=x"])
+def test_a_list_that_is_none(boss: Browser, asking: leaseq.Queue, path: str) -> None:
+    assert boss.get(f"/manage/{asking.name}{path}").status_code == 400
+
+
+def test_an_admin_changes_people(
+    visitor: Callable[[str], Browser], accounts: Accounts, new_name: Callable[[str], str]
+) -> None:
+    boss, name = visitor("admin"), new_name("person/")
+    assert "/welcome?token=" in boss.post("/people", {"name": name, "role": "worker"}).text
+    again = boss.post("/people", {"name": name, "role": "worker"})
+    assert (again.status_code, "already" in again.text) == (400, True)
+    from urllib.parse import quote
+
+    accounts.add(name, by="test")
+    base = f"/people/{quote(name)}"
+    assert boss.post(f"{base}/change", {"role": "manager", "skills": "fr de"}).status_code == 303
+    assert boss.post(f"{base}/change", {"role": "manager", "skills": "No Good!"}).status_code == 400
+    person = accounts.get(name)
+    assert (person.role, person.skills) == ("manager", ("de", "fr"))
+    boss.post(f"{base}/disable")
+    assert accounts.get(name).disabled
+    boss.post(f"{base}/enable")
+    assert not accounts.get(name).disabled
+    assert "/welcome?token=" in boss.post(f"{base}/link").text
+    accounts.create_token(name, "their script", by="test")
+    assert "their script" in boss.get(base).text
+    boss.post(f"{base}/tokens/{accounts.tokens(name)[0].id}/revoke")
+    assert accounts.tokens(name) == []
+    assert "role: worker → manager" in boss.get(f"/people/log?person={quote(name)}").text
+    assert boss.get("/people/nobody of that name").status_code == 404
+    assert boss.post("/people/nobody of that name/disable").status_code == 404

@@ -1,0 +1,117 @@
+"""The manager's pages show the rules for people: who may have what, what is due, several answers."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.conftest import Browser
+
+
+def rows(page: str) -> list[list[str]]:
+    """The cells of a page's table, as a person reads them; each time as T."""
+    page = re.sub(r"<time.*?</time>", "T", page)
+    cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in page.split("<tr>")[1:]]
+    return [[" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in row] for row in cells]
+
+
+def test_an_item_is_assigned_on_its_page(
+    boss: Browser, asking: leaseq.Queue, person: Browser, accounts: Accounts
+) -> None:
+    base = f"/manage/{asking.name}/items/two"
+    assert f"<option>{person.name}</option>" in boss.get(base).text
+    refused = boss.post(f"{base}/assign", {"person": "nobody of that name"})
+    assert refused.status_code == 400
+    assert "has no account" in refused.text
+    assert 'value="nobody of that name"' in refused.text
+    assert boss.post(f"{base}/assign", {"person": person.name}).location == base
+    page = boss.get(base).text
+    assert f"For {person.name} only." in page
+    assert f"Only {person.name} gets it now" in page
+    listed = boss.get(f"/manage/{asking.name}/items?state=inbound").text
+    assert f"for {person.name} only" in listed
+    assert asking.reserve(person.name).id == "two"
+    assert "Assign to" not in boss.get(base).text, "somebody holds it"
+    refused = boss.post(f"{base}/assign", {"person": boss.name})
+    assert (refused.status_code, "release" in refused.text) == (400, True)
+    accounts.change(person.name, by="test", disabled=True)
+    assert f"<option>{person.name}</option>" not in boss.get(f"/manage/{asking.name}/items/one").text
+
+
+def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, queue: leaseq.Queue) -> None:
+    now = datetime.now(UTC)
+    queue.enqueue({}, id="whenever")
+    for id, hours in (("tomorrow", 24), ("yesterday", -24), ("soon", 1)):
+        queue.enqueue({}, id=id, due=now + timedelta(hours=hours), requires=["fr"])
+    queue.enqueue({}, id="done", due=now - timedelta(hours=1), priority=1)
+    queue.finish(queue.reserve("bob"), {})
+    base = f"/manage/{queue.name}"
+    page = boss.get(f"{base}/due", follow_redirects=True).text
+    assert [row[1:3] for row in rows(page)[1:]] == [
+        ["yesterday", "T overdue"],
+        ["soon", "T"],
+        ["tomorrow", "T"],
+    ]
+    assert rows(page)[1][5:7] == ["waiting", "needs fr"]
+    link = re.search(r'href="([^"]+)"[^>]*><b>1</b> overdue', page)
+    assert link
+    found = rows(boss.get(link[1].replace("&amp;", "&")).text)[1:]
+    assert [row[1] for row in found] == ["yesterday"]
+    heads, *listed = rows(boss.get(f"{base}/items?state=inbound").text)
+    assert heads[3] == "Due"
+    assert sorted(row[3] for row in listed) == ["", "T", "T", "T overdue"]
+    assert rows(boss.get(f"{base}/items?state=finished").text)[1][3] == "T"
+    assert "overdue" in boss.get(f"{base}/items/yesterday").text
+
+
+def test_what_is_due_goes_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
+    when = datetime.now(UTC) + timedelta(hours=1)
+    queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:03}", due=when) for n in range(70))
+    first = boss.get(f"/manage/{queue.name}/items?state=due").text
+    more = re.search(r'href="([^"]+)">Next page', first)
+    assert more
+    second = boss.get(more[1].replace("&amp;", "&")).text
+    seen = [row[1] for row in rows(first)[1:] + rows(second)[1:]]
+    assert seen == [f"item-{n:03}" for n in range(70)]
+    assert "From the beginning" in second
+    assert boss.get(f"/manage/{queue.name}/due?after=x", follow_redirects=True).status_code == 400
+
+
+def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure(answers=3)
+    queue.enqueue({"text": "hello"}, id="one")
+    for name in ("ann", "bob"):
+        queue.finish(queue.reserve(name), {"answer": f"{name} says"})
+    queue.reserve("carol")
+    base = f"/manage/{queue.name}"
+    page = boss.get(f"{base}/items/one").text
+    assert "2 of 3." in page
+    assert [page.count(f"{name} says") for name in ("ann", "bob")] == [1, 1]
+    assert re.search(r"carol holds it until <time", page)
+    finished = rows(boss.get(f"{base}/items?state=finished").text)[1:]
+    assert [(row[1], row[5]) for row in finished] == [
+        ("one assignment 2", "bob"),
+        ("one assignment 1", "ann"),
+    ]
+    assert rows(boss.get(f"{base}/items?state=reserved").text)[1][1:2] == ["one assignment 3"]
+    table = boss.get(f"{base}/export?format=csv").text
+    answers = [(row["person"], row["result.answer"]) for row in csv.DictReader(table.splitlines())]
+    assert answers == [("ann", "ann says"), ("bob", "bob says")]
+
+
+def test_skills_are_changed_on_the_page_of_people_and_count_at_once(
+    visitor: Callable[[str], Browser], queue: leaseq.Queue, person: Browser
+) -> None:
+    admin = visitor("admin")
+    queue.enqueue({}, requires=["fr"])
+    reserve = f"/q/{queue.name}/reserve"
+    person.post(reserve)
+    assert queue.mine(person.name) == []
+    admin.post(f"/people/{person.name}/change", {"role": "worker", "skills": "fr de"})
+    person.post(reserve)
+    assert len(queue.mine(person.name)) == 1
+    assert "de, fr" in admin.get("/people", query_string={"q": person.name}).text

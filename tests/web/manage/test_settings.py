@@ -1,0 +1,288 @@
+"""A queue's settings: saved, refused, merged; the preview; the forms to start from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.forms.linter import check_text
+from leaseq.webapp.forms.templates import starts
+from tests.web.conftest import FORM, Browser
+from tests.web.page_forms import sent_by
+from tests.web.work_pages import path, send, take
+
+NAMES = [
+    "yes-no", "choose-one", "tag", "transcribe", "compare", "check-record",
+]  # fmt: skip
+PIECE = {"X-Leaseq-Piece": "preview"}
+
+
+def base(queue: leaseq.Queue) -> str:
+    return f"/manage/{queue.name}/settings"
+
+
+def standing(boss: Browser, queue: leaseq.Queue) -> dict[str, str]:
+    """What the page would send as it stands."""
+    return sent_by(boss.get(base(queue)).text, "settings")
+
+
+def save(boss: Browser, queue: leaseq.Queue, typed: dict[str, str], **changes: str) -> Any:
+    return boss.post(base(queue), {**typed, **changes})
+
+
+def test_settings_saved_as_they_stand_change_nothing(boss: Browser, asking: leaseq.Queue) -> None:
+    asking.configure(lease_seconds=5_400.5, renewals=3, keep_finished_seconds=86_400, bands=(10, 20))
+    before, events = asking.policy, len(asking.journal())
+    typed = standing(boss, asking)
+    assert typed["lease_seconds"] == "5400.5 s"
+    assert typed["keep_finished_seconds"] == "1 d"
+    assert save(boss, asking, typed).location == f"/manage/{asking.name}"
+    assert asking.policy == before
+    assert len(asking.journal()) == events
+
+
+def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
+    changes = {
+        "title": "Other",
+        "instructions": "Be *kind*\r\n\r\nand quick",
+        "form": "",
+        "lease_seconds": "1 h 30 min",
+        "renewals": "2",
+        "holds": "3",
+        "bands": "10, 20",
+        "max_attempts": "5",
+        "max_abandons": "4",
+        "retry_seconds": "90",
+        "retry_max_seconds": "0.5 h",
+        "share_drafts": "yes",
+        "answers": "2",
+        "keep_finished_seconds": "30 d",
+        "dedupe_seconds": "1m",
+    }
+    assert save(boss, asking, standing(boss, asking), **changes).status_code == 303
+    assert asking.policy == leaseq.Policy(
+        title="Other",
+        instructions="Be *kind*\n\nand quick",
+        lease_seconds=5_400,
+        renewals=2,
+        holds=3,
+        bands=(10, 20),
+        max_attempts=5,
+        max_abandons=4,
+        retry_seconds=90,
+        retry_max_seconds=1_800,
+        share_drafts=True,
+        answers=2,
+        keep_finished_seconds=2_592_000,
+        dedupe_seconds=60,
+    )
+    typed = standing(boss, asking)
+    del typed["share_drafts"]  # not ticked
+    save(boss, asking, {**typed, "renewals": ""})
+    assert (asking.policy.share_drafts, asking.policy.renewals) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("lease_seconds", "long"),
+        ("lease_seconds", "5 min 3"),
+        ("lease_seconds", "0"),
+        ("lease_seconds", ""),
+        ("max_attempts", "2.5"),
+        ("bands", "1"),
+        ("bands", "2 1"),
+        ("form", "{"),
+        ("form", '{"ask": {"type": "string"}}'),
+        ("form", "[" * 3_000),
+        ("form", '{"ask": {"type": "object", "$ref": "https://evil.example/"}}'),
+        ("renewals", "-1"),
+        ("durable", "never"),
+        ("title", "x" * 201),
+    ],
+)
+def test_settings_that_are_no_good_change_nothing_and_stay_typed(
+    boss: Browser, asking: leaseq.Queue, name: str, text: str
+) -> None:
+    before = asking.policy
+    typed = standing(boss, asking) | {"instructions": "Typed <long>", "retry_seconds": "7", name: text}
+    answer = save(boss, asking, typed)
+    assert answer.status_code == 400
+    assert f'<a href="#{name}">' in answer.text
+    again = sent_by(answer.text, "settings")
+    assert again["instructions"] == "Typed <long>"
+    assert again["retry_seconds"] == "7"
+    assert name == "durable" or again[name] == text
+    assert asking.policy == before
+
+
+def test_what_two_people_change_is_merged_or_told(
+    boss: Browser, visitor: Callable[[str], Browser], asking: leaseq.Queue
+) -> None:
+    other = visitor("manager")
+    mine, theirs = standing(boss, asking), standing(other, asking)
+    save(other, asking, theirs, title="Theirs", holds="2")
+    saved = save(boss, asking, mine, answers="3")
+    assert (asking.policy.title, asking.policy.holds, asking.policy.answers) == ("Theirs", 2, 3)
+    assert "it stays as they saved it: Title, Items at once." in boss.get(saved.location).text
+    told = save(boss, asking, mine, title="Mine", max_attempts="9")
+    assert told.status_code == 409
+    both = re.findall(r"<dt>(?:<a[^>]*>)?([^<]+)(?:</a>)?, (theirs|yours)</dt><dd><pre>([^<]*)<", told.text)
+    assert both == [
+        ("Title", "theirs", "Theirs"),
+        ("Title", "yours", "Mine"),
+        ("Items at once", "theirs", "2"),
+        ("Answers", "theirs", "3"),
+    ]
+    assert (asking.policy.title, asking.policy.max_attempts) == ("Theirs", 3)
+    again = sent_by(told.text, "settings")
+    assert (again["title"], again["max_attempts"]) == ("Mine", "9")
+    assert save(boss, asking, again).status_code == 303
+    assert (asking.policy.title, asking.policy.max_attempts, asking.policy.holds) == ("Mine", 9, 2)
+
+
+@pytest.mark.parametrize(("theirs", "status"), [({"title": "Theirs"}, 409), ({"holds": 2}, 303)])
+def test_who_saves_in_the_same_moment_overwrites_nothing(
+    boss: Browser,
+    asking: leaseq.Queue,
+    monkeypatch: pytest.MonkeyPatch,
+    theirs: dict[str, Any],
+    status: int,
+) -> None:
+    """The other one's change comes between the look at the policy and the saving of mine."""
+    mine, save_it = standing(boss, asking), leaseq.Queue.configure
+
+    def meanwhile(self: leaseq.Queue, **changes: Any) -> leaseq.Policy:
+        monkeypatch.undo()
+        save_it(asking, **theirs)
+        return save_it(self, **changes)
+
+    monkeypatch.setattr(leaseq.Queue, "configure", meanwhile)
+    told = save(boss, asking, mine, title="Mine")
+    assert told.status_code == status
+    assert {name: getattr(asking.policy, name) for name in theirs} == theirs
+    assert (asking.policy.title == "Mine") is (status == 303)
+    if status == 409:
+        assert sent_by(told.text, "settings")["title"] == "Mine"
+
+
+def test_the_preview_shows_what_is_typed_and_saves_nothing(boss: Browser, asking: leaseq.Queue) -> None:
+    before = asking.policy
+    form = {"show": ["text"], "ask": {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}}}}
+    typed = standing(boss, asking) | {"form": json.dumps(form), "instructions": "Be **bold**"}
+    assert "My parcel is not here" in typed["sample"]  # an item that waits
+    piece = boss.post(f"{base(asking)}/preview", typed, headers=PIECE).text
+    for seen in ("My parcel is not here", "glad", "<kbd", "<strong>bold</strong>"):
+        assert seen in piece
+    assert "<html" not in piece
+    page = boss.post(f"{base(asking)}/preview", typed).text
+    assert "<html" in page
+    assert sent_by(page, "settings")["form"] == json.dumps(form)
+    assert asking.policy == before
+    inert = boss.post(
+        f"{base(asking)}/preview", {**typed, "sample": '{"text": "<script>x</script>"}'}, headers=PIECE
+    )
+    assert "<script>" not in inert.text
+    broken = boss.post(
+        f"{base(asking)}/preview", {**typed, "form": '{"show": ["text"],}'}, headers=PIECE
+    ).text
+    assert 'data-line="1"' in broken
+    assert 'id="seen"' not in broken
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('{\n  "show": ["a"],\n}', 2, "comma before the closing bracket"),
+        ('{\n  "show": ["a"]\n  "ask": {}\n}', 2, "comma or a colon is missing"),
+        ('{\n  "show": ["a"', 2, "ends too early"),
+        ("{'show': []}", 1, "double quotes"),
+        ('{\n "shows": []\n}', 2, "Did you mean 'show'?"),
+        ('{"show": [\n  "a",\n  {"field": "b", "kind": "picture"}]}', 3, "one of text, markdown"),
+        ('{"show": [\n  {"feld": "b"}]}', 2, '"field"'),
+        ('{"ask": {\n "type": "object",\n "properties": {\n  "a": {\n   "type": "strng"}}}}', 5, "'string'"),
+        ('{"ask": {\n "properties": {}}}', 1, '"type": "object"'),
+        ('{"keys": {\n"ab": 1}}', 2, "one character"),
+        ("[1]", 1, "is an object"),
+        ('{"show": [], "show": []}', 0, "twice"),
+    ],
+)
+def test_what_is_wrong_with_a_form_is_told_with_its_line(app: Any, text: str, line: int, said: str) -> None:
+    with app.test_request_context():
+        found = check_text(text)
+    assert not found.good
+    assert found.findings[0].line == line
+    assert said in found.findings[0].text
+
+
+def test_what_is_hardly_meant_is_told_and_may_be_saved(app: Any) -> None:
+    text = """{"ask": {"type": "object",
+      "required": ["abuot"],
+      "properties": {"about": {"enum": ["a", "b"]}}},
+      "keys": {"x": "a",
+               "y": "c"}}"""
+    with app.test_request_context():
+        found = check_text(text)
+        assert check_text(json.dumps(FORM)).findings == ()
+    assert found.good
+    assert [one.line for one in found.findings] == [2, 5]
+
+
+ANSWERS: dict[str, tuple[dict[str, Any], Any]] = {
+    "yes-no": ({"answer.ok": "false"}, {"ok": False}),
+    "choose-one": ({"answer.about": "Refund", "answer.note": "x"}, {"about": "Refund", "note": "x"}),
+    "tag": ({"answer.tags": ["Idea", "Praise"]}, {"tags": ["Praise", "Idea"]}),
+    "transcribe": ({"answer.text": "Meet me"}, {"text": "Meet me"}),
+    "compare": ({"answer.better": "b"}, {"better": "b"}),
+    "check-record": (
+        {
+            "answer.name.right": "true",
+            "answer.street.right": "false",
+            "answer.street.correction": "12 St James's Square",
+            "answer.city.right": "false",
+        },
+        {
+            "name": {"right": True},
+            "street": {"right": False, "correction": "12 St James's Square"},
+            "city": {"right": False},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_form_to_start_from_is_filled_in_saved_and_worked_to_the_end(
+    boss: Browser, person: Browser, queue: leaseq.Queue, name: str
+) -> None:
+    queue.configure()
+    page = boss.post(f"{base(queue)}/start", {**standing(boss, queue), "title": "Typed", "from": name})
+    typed = sent_by(page.text, "settings")
+    assert typed["title"] == "Typed"
+    assert typed["instructions"]
+    assert queue.policy == leaseq.Policy()
+    assert 'class="error"' not in page.text
+    assert save(boss, queue, typed).status_code == 303
+    queue.enqueue(json.loads(typed["sample"]), id="one")
+    lease = take(queue, person)
+    assert "<img" in person.get(path(queue)).text or name != "transcribe"
+    answer, result = ANSWERS[name]
+    sent = send(queue, person, lease, "finish", **answer)
+    assert sent.status_code == 303
+    assert queue.get("one").answers[0].result == result
+
+
+def test_a_form_to_start_from_keeps_instructions_that_were_typed(boss: Browser, asking: leaseq.Queue) -> None:
+    typed = {**standing(boss, asking), "instructions": "My own", "from": "tag"}
+    page = boss.post(f"{base(asking)}/start", typed).text
+    assert sent_by(page, "settings")["instructions"] == "My own"
+    assert boss.post(f"{base(asking)}/start", {**typed, "from": "no such"}).status_code == 400
+
+
+def test_there_are_the_forms_that_the_tests_work(app: Any) -> None:
+    with app.test_request_context():
+        assert [one.name for one in starts()] == NAMES

@@ -1,0 +1,107 @@
+"""The log of who changed what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import leaseq
+import leaseq.webapp.store.accounts
+from leaseq.webapp.people.log import WORDS
+from leaseq.webapp.store.accounts import Accounts, log
+from tests.web.conftest import Browser, Caller
+from tests.web.item_lists import rows
+
+
+def test_the_log_is_found_by_person_and_kind_page_by_page(
+    accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str]
+) -> None:
+    boss, name = visitor("admin"), new_name("logged")
+    accounts.add(name, by="test")
+    for number in range(60):
+        accounts.log.write("somebody", "queue.set", name, f"<b>{number}</b>")
+    first = boss.get(f"/people/log?person={name}").text
+    assert "&lt;b&gt;59&lt;/b&gt;" in first
+    assert "<b>59" not in first
+    older = re.search(r'href="(/people/log\?after=[^"]+)"', first)[1].replace("&amp;", "&")
+    second = rows(boss.get(older).text)
+    assert "&lt;b&gt;0&lt;/b&gt;" in second
+    assert "added a person" in second
+    assert "added a person" in boss.get(f"/people/log?person={name}&kind=person").text
+    assert "Nothing like that" in boss.get(f"/people/log?person={name}&kind=token").text
+    assert boss.get("/people/log?after=x").status_code == 400
+    assert visitor("manager").get("/people/log").status_code == 403
+
+
+def test_a_page_of_the_log_looks_through_a_bounded_number(
+    accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "_LOOK", 2)
+    monkeypatch.setattr(log, "_LOOKS", 2)
+    name = new_name("rare")
+    accounts.log.write("test", "person.added", name)
+    for _ in range(5):
+        accounts.log.write("test", "person.added", "somebody else")
+    page = accounts.log.page(person=name)
+    assert (page.entries, page.after is None) == ((), False)
+    assert [entry.about for entry in accounts.log.page(person=name, after=page.after, limit=1).entries] == [
+        name
+    ]
+
+
+def told(accounts: Accounts, by: str) -> list[tuple[str, str, str]]:
+    return [
+        (entry.what, entry.about, entry.detail)
+        for entry in accounts.log.page(person=by).entries
+        if entry.by == by
+    ]
+
+
+def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
+    accounts: Accounts, asking: leaseq.Queue, manager: Caller, visitor: Callable[[str], Browser]
+) -> None:
+    base = f"/queues/{asking.name}"
+    manager("PUT", base, json={"lease_seconds": 30, "instructions": "x" * 200})
+    manager("POST", f"{base}/pause", json={"reason": "lunch"})
+    manager("POST", f"{base}/items", json={"payload": 1})
+    manager("GET", f"{base}/stats")
+    manager("POST", f"{base}/items/one/assign", json={"person": manager.name})
+    assert manager("PUT", base, json={"lease_seconds": -1}).status_code == 400
+    entries = told(accounts, manager.name)
+    assert [entry[:2] for entry in entries] == [
+        ("item.assigned", f"{asking.name} / one"),
+        ("queue.paused", asking.name),
+        ("queue.set", asking.name),
+    ]
+    assert "reason: lunch" in entries[1][2]
+    assert "lease_seconds: 60.0 → 30.0" in entries[2][2] or "lease_seconds: 60 → 30" in entries[2][2]
+    assert "instructions:  → xxx" in entries[2][2]
+    assert len(entries[2][2]) < 300
+    boss = visitor("manager")
+    boss.post(f"/manage/{asking.name}/resume", page="/account")
+    assert told(accounts, boss.name)[0][:2] == ("queue.resumed", asking.name)
+
+
+def test_an_act_stands_where_the_log_can_not_be_written(
+    accounts: Accounts, asking: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is done by then: an error would make the caller do it again."""
+
+    def away(*_: object) -> None:
+        raise leaseq.ServerUnavailable("away")
+
+    monkeypatch.setattr(type(accounts.log), "write", away)
+    assert manager("POST", f"/queues/{asking.name}/pause", json={}).status_code == 200
+    assert asking.stats().paused is not None
+
+
+def test_every_act_that_accounts_write_has_words() -> None:
+    sources = "".join(
+        path.read_text() for path in Path(leaseq.webapp.store.accounts.__file__).parent.glob("*.py")
+    )
+    written = set(re.findall(r'"((?:person|invitation|sign-in|token)\.[a-z-]+)"', sources))
+    assert len(written) > 15
+    assert written == {what for what in WORDS if what.partition(".")[0] not in ("queue", "item")}

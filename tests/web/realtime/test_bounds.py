@@ -1,0 +1,82 @@
+"""What a process keeps for the next who asks has a bound, whatever is made up and however long it runs."""
+
+from __future__ import annotations
+
+import functools
+import socket
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+import leaseq
+from leaseq.engine import commands
+from leaseq.webapp.realtime import Live
+from leaseq.webapp.realtime.poller import Channel, Watcher
+from leaseq.webapp.realtime.rates import Tally
+from leaseq.webapp.realtime.snapshot import Pictures
+from tests.web.conftest import Caller
+
+
+def test_a_picture_that_nobody_looks_at_is_forgotten(server: Any, queue: leaseq.Queue) -> None:
+    pictures = Pictures()
+    pictures.of(queue).asked -= 3_600
+    other = leaseq.Queue(server.client, f"{queue.name}.other")
+    pictures.of(other)
+    assert list(pictures._kept) == [other.name]
+
+
+def test_grants_whose_end_never_comes_are_forgotten() -> None:
+    now = datetime.now(UTC)
+    tally = Tally(now)
+    for token in range(21_000):
+        tally.add(leaseq.Event(f"{token}.0", now, "reserved", "id", "ann", token, None))
+    assert len(tally._open) == 20_000
+    assert 0 not in tally._open
+
+
+class Silent(Channel):
+    def serve(self, watchers: Any) -> None: ...
+
+
+def test_who_watched_and_went_is_forgotten(queue: leaseq.Queue) -> None:
+    live = Live.with_places(1)
+    theirs, ours = socket.socketpair()
+    with theirs, ours:
+        ours.setblocking(False)
+        assert live.hub.take_place()
+        stream = live.hub.add(ours, chunked=False)
+        live.feed._started = True  # the test looks, and no thread
+        live.feed.watch(Silent(queue, live), Watcher(stream, lambda: True))
+        assert live.feed._present()
+        stream.open = False
+        assert not live.feed._present()
+    live.hub.close()
+
+
+def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:
+    client = worker.client.application.extensions["leaseq"].client
+    before = len(client.durable)
+    for number in range(50):
+        body = {"token": 1, "result": {}}
+        answer = worker("POST", f"/queues/made-up-{number}/items/one/finish", json=body)
+        assert answer.status_code == 404
+    assert len(client.durable) == before
+    assert commands._bind.cache_info().maxsize == 4_096
+
+
+def test_what_is_cached_has_a_bound() -> None:
+    """Of all modules that the app is made of."""
+    ours = [
+        one for name, one in sorted(sys.modules.items()) if name.partition(".")[0] in ("leaseq", "webapp")
+    ]
+    caches = {
+        f"{one.__module__}.{one.__qualname__}": one.cache_info().maxsize
+        for module in ours
+        for one in vars(module).values()
+        if isinstance(one, functools._lru_cache_wrapper)
+    }
+    assert len(caches) > 4
+    without = {name for name, most in caches.items() if most is None}
+    assert without == {"leaseq.engine.scripts.load", "leaseq.engine.scripts._folder"}, (
+        "those ask for the scripts that there are"
+    )

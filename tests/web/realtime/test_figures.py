@@ -1,0 +1,181 @@
+"""What the figures of a dashboard are."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import leaseq
+from leaseq.webapp.realtime.attention import Trouble
+from leaseq.webapp.realtime.rates import Tally, a_minute
+from leaseq.webapp.realtime.snapshot import Picture
+from leaseq.webapp.realtime.sparkline import spark
+from tests.conftest import Clock
+from tests.support.taking import run_out, take
+from tests.web.conftest import Browser
+
+NOW = datetime(2026, 11, 21, 10, 5, 30, tzinfo=UTC)
+
+
+def told(what: str, minutes: float, token: int | None = None) -> leaseq.Event:
+    """A move so many minutes ago."""
+    return leaseq.Event("1.0", NOW - timedelta(minutes=minutes), what, "one", "ann", token, None)
+
+
+def test_the_hour_is_counted_by_the_minute() -> None:
+    tally = Tally(NOW - timedelta(hours=1))
+    for event in (
+        told("enqueued", 59),
+        told("enqueued", 2),
+        told("enqueued", 2),
+        told("reserved", 3, 1),
+        told("finished", 2, 1),
+        told("undone", 2, 1),
+        told("reserved", 1.5, 2),
+        told("finished", 1, 2),
+    ):
+        tally.add(event)
+    come, done = tally.come(NOW), tally.done(NOW)
+    assert (come[0], come[-3], sum(n or 0 for n in come)) == (1, 2, 3)
+    assert (done[-3], done[-2], done[-1]) == (0, 1, 0)
+    assert a_minute(come) == 2 / 5
+    later = NOW + timedelta(minutes=57)
+    tally.forget(later)
+    assert sum(n or 0 for n in tally.come(later)) == 2
+
+
+def test_what_is_not_known_is_not_nothing() -> None:
+    tally = Tally(NOW - timedelta(minutes=10))
+    come = tally.come(NOW)
+    assert come[:49] == [None] * 49
+    assert come[49:] == [0] * 11
+    assert a_minute([None] * 60) is None
+
+
+def test_handling_times_are_of_those_whose_begin_is_known() -> None:
+    tally = Tally(NOW - timedelta(hours=1))
+    tally.add(told("finished", 9, 99))
+    assert tally.handling() is None
+    for token in range(100):
+        tally.add(told("reserved", 8, token))
+        tally.add(told("finished", 8 - (token + 1) / 60, token))
+    for token in (200, 201):
+        tally.add(told("reserved", 8, token))
+        tally.add(told("expired", 7, token))
+    handling = tally.handling()
+    assert handling
+    assert (round(handling.median), round(handling.p95), handling.of) == (51, 96, 100)
+
+
+def test_a_sparkline_has_a_bar_for_what_is_something() -> None:
+    assert spark([None, 0, 1, 100]) == "M2 20v-1h.8V20zM3 20v-20h.8V20z"
+    assert spark([]) == ""
+
+
+def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -> None:
+    queue.configure(max_attempts=1, lease_seconds=600)
+    queue.enqueue_many(leaseq.NewItem({}, id=f"n{n}") for n in range(5))
+    queue.enqueue({}, id="old", due=datetime(2020, 1, 1, tzinfo=UTC), priority=200)
+    for person in ("ann", "bob", "cyd"):
+        queue.abandon(take(queue, person))
+    queue.fail(take(queue, "dan"), "torn")
+    held = take(queue, "eva")
+    queue.finish(take(queue, "fay"), {})
+    seen = Picture(queue).seen()
+    assert seen["counts"] == {"inbound": 3, "reserved": 1, "scheduled": 0, "finished": 1, "dead": 1}
+    assert [(one["id"], one["person"], one["renewals"]) for one in seen["held"]] == [(held.id, "eva", 0)]
+    assert seen["dead"] == [{"key": "failed torn", "how": "failed", "error": "torn", "count": 1}]
+    assert [one["id"] for one in seen["due"]] == ["old"]
+    assert (seen["come"]["sum"], seen["done"]["sum"]) == (6, 1)
+    assert seen["handling"]
+
+
+def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock) -> None:
+    picture = Picture(queue, clock=lambda: clock.now / 1e6)
+    queue.enqueue({}, id="one")
+    first = picture.seen()
+    assert (first["unwanted_count"], first["late_count"], first["held"]) == (0, 0, [])
+    clock.tick(10)
+    assert picture.seen() is first, "nothing has changed"
+    for person in ("ann", "bob", "cyd"):
+        queue.abandon(take(queue, person))
+    assert picture.seen() is first, "it looked a moment ago"
+    clock.tick(10)
+    seen = picture.seen()
+    assert seen["unwanted"] == [{"key": "one 1", "id": "one", "people": 3}]
+    lease = take(queue, "dan")
+    clock.tick(10)
+    assert [one["person"] for one in picture.seen()["held"]] == ["dan"]
+    assert run_out(queue) == 1
+    take(queue, "eva")
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(lease, {})
+    clock.tick(10)
+    assert [(one["id"], one["person"]) for one in picture.seen()["late"]] == [("one", "dan")]
+
+
+def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(queue: leaseq.Queue) -> None:
+    queue.configure(holds=9)
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two"))
+    tokens = {}
+    for person in ("ann", "bob"):
+        lease = take(queue, person)
+        queue.release("one")
+        tokens[person] = lease
+    take(queue, "cyd")
+    for lease in tokens.values():
+        with pytest.raises(leaseq.LeaseLost):
+            queue.finish(lease, {})
+    trouble = Trouble(queue)
+    events = queue.journal(limit=1_000)
+    for event in events:
+        trouble.add(event)
+    now = events[-1].at
+    assert trouble.seen(queue.stats(), now)["late_count"] == 2
+    queue.adopt("one", tokens["ann"].token)
+    trouble.add(queue.latest_events(1)[0])
+    assert [one["person"] for one in trouble.seen(queue.stats(), now)["late"]] == ["bob"]
+    assert trouble.seen(queue.stats(), now + timedelta(minutes=59))["late_count"] == 1
+    assert trouble.seen(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
+
+
+def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
+    visitor: Callable[[str], Browser], asking: leaseq.Queue
+) -> None:
+    for person in ("ann", "bob", "cyd"):
+        asking.abandon(take(asking, person))
+    assert [one["id"] for one in Picture(asking).seen()["unwanted"]] == ["one"]
+    boss = visitor("manager")
+    link = re.search(r'href="([^"]+)"><[^>]+data-n="unwanted_count"', boss.get(f"/manage/{asking.name}").text)
+    assert link
+    page = boss.get(html.unescape(link[1])).text
+    assert re.findall(r'name="id" value="([^"]+)"', page) == ["one"]
+    asking.assign("one", "dan")
+    assert take(asking, "dan").id == "one"
+    assert Picture(asking).seen()["unwanted_count"] == 0, "somebody has it"
+
+
+def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue) -> None:
+    clock = Clock()
+    picture = Picture(queue, clock=lambda: clock.now / 1e6)
+    queue.enqueue({}, id="one")
+    picture.seen()
+    queue.enqueue_many({} for _ in range(6_000))
+    clock.tick(10)
+    assert picture.seen()["come"]["sum"] == 6_001
+
+
+def test_the_figures_as_json_are_those_of_the_page(
+    visitor: Callable[[str], Browser], asking: leaseq.Queue
+) -> None:
+    boss = visitor("manager")
+    found = boss.get(f"/manage/{asking.name}/live").json
+    assert found["counts"]["inbound"] == 2
+    assert found["now"].endswith("Z")
+    both = boss.get("/manage", headers={"Accept": "application/json"}).json["queues"]
+    assert both[asking.name]["counts"] == found["counts"]
+    assert boss.get("/manage", headers={"Accept": "text/html,*/*"}).mimetype == "text/html"

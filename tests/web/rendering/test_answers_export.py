@@ -1,0 +1,125 @@
+"""Answers leave by the page and by REST: all, or those of a person, a time, late or not, in any format."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import tracemalloc
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import transfer
+from tests.conftest import Server
+from tests.web.api_calls import problem
+from tests.web.conftest import Browser, Caller
+
+DAY = 86_400_000_000
+START = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
+
+
+@pytest.fixture
+def answered(server: Server, queue_name: str) -> leaseq.Queue:
+    """An answer a day from 2027-01-15 on, by ann and bob in turn; the fourth late, one refused and kept."""
+    now = START
+    queue = leaseq.Queue(server.client, queue_name, clock=lambda: now)
+    queue.configure(lease_seconds=60)
+    for n in range(4):
+        queue.enqueue({"n": n}, id=f"item-{n}")
+        lease = queue.reserve(("ann", "bob")[n % 2])
+        now += 120_000_000 if n == 3 else 0
+        queue.finish(lease, {"note": f"=answer {n}"})
+        now += DAY
+    queue.enqueue({"n": 4}, id="item-4")
+    lost = queue.reserve("ann")
+    queue.release("item-4")
+    queue.finish(queue.reserve("bob"), {"note": "taken"})
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(lost, {"note": "refused"})
+    return queue
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, [0, 1, 2, 3, 4]),
+        ({"person": "ann"}, [0, 2]),
+        ({"person": " ann "}, [0, 2]),
+        ({"from": "2027-01-16", "to": "2027-01-17"}, [1, 2]),
+        ({"from": "2027-01-16T08:00:00Z", "to": "2027-01-17T08:00:00Z"}, [1]),
+        ({"from": "2027-01-16T10:00:00+02:00", "to": ""}, [1, 2, 3, 4]),
+        ({"late": "yes"}, [3]),
+        ({"late": "no", "person": "bob"}, [1, 4]),
+        ({"with_late": "yes", "from": "2027-01-18"}, [3, 4, 4]),
+        ({"with_late": "yes", "to": "2027-01-17"}, [0, 1, 2]),
+        ({"with_late": "yes", "person": "ann"}, [0, 2, 4]),
+        ({"person": "nobody"}, []),
+    ],
+)
+def test_what_is_asked_for_leaves_and_nothing_else(
+    boss: Browser, manager: Caller, answered: leaseq.Queue, asked: dict[str, str], expected: list[int]
+) -> None:
+    by_page = boss.get(f"/manage/{answered.name}/export", query_string={**asked, "format": "jsonl"})
+    assert sorted(json.loads(line)["payload"]["n"] for line in by_page.text.splitlines()) == expected
+    words = {"yes": "true", "no": "false"}
+    same = {name: words.get(text, text) for name, text in asked.items() if text.strip()}
+    by_rest = manager("GET", f"/queues/{answered.name}/answers", query_string=same)
+    if asked.get("person", "").strip() == asked.get("person", ""):
+        assert by_rest.text == by_page.text
+
+
+def test_every_format_has_the_same(boss: Browser, manager: Caller, answered: leaseq.Queue) -> None:
+    for format in transfer.FORMATS:
+        page = boss.get(f"/manage/{answered.name}/export?format={format}&person=ann")
+        assert page.headers["Content-Disposition"] == f'attachment; filename="{answered.name}.{format}"'
+        assert page.text == manager("GET", f"/queues/{answered.name}/answers?format={format}&person=ann").text
+    table = boss.get(f"/manage/{answered.name}/export?format=csv&person=ann").text
+    assert [row["result.note"] for row in csv.DictReader(table.splitlines())] == ["'=answer 0", "'=answer 2"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"from": "yesterday"}, "from"),
+        ({"to": "2027-01-16T08:00:00"}, "to"),
+        ({"to": "9999-12-31"}, "to"),
+        ({"person": "x" * 65}, "person"),
+        ({"late": "perhaps"}, "late"),
+    ],
+)
+def test_what_no_export_can_mean_is_told_and_kept(
+    boss: Browser, manager: Caller, answered: leaseq.Queue, asked: dict[str, str], field: str
+) -> None:
+    page = boss.get(f"/manage/{answered.name}/export", query_string={**asked, "format": "csv"})
+    assert page.status_code == 400
+    assert f"{field}: " in html.unescape(page.text)
+    if field != "late":
+        assert f'value="{asked[field]}"' in page.text
+    refused = manager("GET", f"/queues/{answered.name}/answers", query_string=asked)
+    assert problem(refused, 400, "invalid")["field"] == field
+
+
+def test_the_page_asks_before_anything_is_downloaded(boss: Browser, answered: leaseq.Queue) -> None:
+    page = boss.get(f"/manage/{answered.name}/export")
+    assert page.mimetype == "text/html"
+    assert "5 answers count now." in page.text
+
+
+def test_memory_does_not_grow_with_the_answers(boss: Browser, queue: leaseq.Queue) -> None:
+    def peak(count: int) -> int:
+        """Of the export, after so many answers more."""
+        queue.enqueue_many(leaseq.NewItem({"text": "x" * 1_500}) for _ in range(count))
+        lease = queue.reserve("ann")
+        while lease:
+            lease = queue.finish(lease, {"text": "y" * 1_500}, then_reserve=True).next
+        tracemalloc.start()
+        answer: Any = boss.get(f"/manage/{queue.name}/export?format=csv&person=ann", buffered=False)
+        assert sum(map(len, answer.response)) > queue.stats().finished * 3_000
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    few = peak(510)
+    assert peak(510) < few + 600_000, "the answers that came to it are 1.5 MB"

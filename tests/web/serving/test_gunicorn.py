@@ -1,0 +1,178 @@
+"""Once through real gunicorn: what a test client does not show."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.conftest import SECRET
+from tests.web.gunicorn_place import serving
+
+
+@pytest.fixture(scope="module")
+def address(server: Any) -> Iterator[str]:
+    with serving(server.url, SECRET) as url:
+        yield urlsplit(url).netloc
+
+
+@pytest.fixture
+def tokens(accounts: Accounts, new_name: Any) -> dict[str, str]:
+    found = {}
+    for role in ("worker", "manager"):
+        name = new_name(role)
+        accounts.add(name, by="test", role=role)
+        found[role] = accounts.create_token(name, "test", by="test")
+    return found
+
+
+def call(
+    address: str, token: str, method: str, path: str, body: Any = None, **headers: str
+) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection(address, timeout=30)
+    try:
+        sent = json.dumps(body) if isinstance(body, dict | list) else body
+        kind = {"Content-Type": "application/json"} if sent is not None else {}
+        all_headers = {"Authorization": f"Bearer {token}", **kind, **headers}
+        connection.request(
+            method, f"/api/v1{path}", sent, all_headers, encode_chunked=not isinstance(sent, str)
+        )
+        answer = connection.getresponse()
+        raw = answer.read()
+        is_json = answer.headers.get_content_subtype() in ("json", "problem+json")
+        return answer.status, json.loads(raw) if is_json else raw
+    finally:
+        connection.close()
+
+
+def test_a_program_and_people_work_a_queue_to_its_end(
+    address: str, tokens: dict[str, str], queue_name: str
+) -> None:
+    boss, base = tokens["manager"], f"/queues/{queue_name}"
+    assert call(address, boss, "PUT", base, {"holds": 1})[0] == 201
+
+    def lines() -> Iterator[bytes]:
+        for n in range(200):  # in all more than any other body may have
+            yield b'{"payload": {"n": %d, "text": "%s"}}\n' % (n, b"x" * 50_000)
+
+    headers = {"Content-Type": "application/x-ndjson", "Transfer-Encoding": "chunked"}
+    assert call(address, boss, "POST", f"{base}/items", lines(), **headers) == (
+        201,
+        {"added": 200, "duplicates": 0},
+    )
+    seen: list[int] = []
+
+    def work(number: int) -> None:
+        token = tokens[("worker", "manager")[number]]
+        while True:
+            status, lease = call(address, token, "POST", f"{base}/reserve", {})
+            if status == 204:
+                return
+            assert status == 200
+            seen.append(lease["payload"]["n"])
+            done = {"token": lease["token"], "result": {"n": lease["payload"]["n"]}}
+            assert call(address, token, "POST", f"{base}/items/{lease['id']}/finish", done)[0] == 200
+
+    people = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    assert sorted(seen) == list(range(200))
+    status, lines_out = call(address, boss, "GET", f"{base}/answers")
+    assert status == 200
+    answers = [json.loads(line) for line in lines_out.splitlines()]
+    assert sorted(answer["result"]["n"] for answer in answers) == list(range(200))
+
+
+def test_a_body_without_a_length_is_limited_too(
+    address: str, tokens: dict[str, str], queue: leaseq.Queue
+) -> None:
+    queue.configure()
+
+    def endless() -> Iterator[bytes]:
+        yield b'{"payload": "'
+        for _ in range(150):
+            yield b"x" * 65_536
+        yield b'"}'
+
+    headers = {"Transfer-Encoding": "chunked"}
+    status, problem = call(
+        address, tokens["manager"], "POST", f"/queues/{queue.name}/items", endless(), **headers
+    )
+    assert (status, problem["code"]) == (413, "too-large")
+    assert queue.stats().inbound == 0
+
+
+def test_an_id_with_slashes_goes_through(address: str, tokens: dict[str, str], queue: leaseq.Queue) -> None:
+    queue.enqueue(1, id="a/b//c ü")
+    status, item = call(
+        address, tokens["manager"], "GET", f"/queues/{queue.name}/items/a%2Fb%2F%2Fc%20%C3%BC"
+    )
+    assert (status, item["id"]) == (200, "a/b//c ü")
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "code"),
+    [
+        (b"nonsense\r\n\r\n", 400, "invalid"),
+        (b"GET / HTTP/9.9\r\n\r\n", 400, "invalid"),
+        (b"G<T / HTTP/1.1\r\n\r\n", 400, "invalid"),
+        (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400, "invalid"),
+        (b'GET / HTTP/1.1\r\na "b: c\r\n\r\n', 400, "invalid"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "invalid"),
+        (b"POST / HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 400, "invalid"),
+        (b"GET /" + b"x" * 5_000 + b" HTTP/1.1\r\n\r\n", 414, "too-large"),
+        (b"GET / HTTP/1.1\r\na: " + b"x" * 9_000 + b"\r\n\r\n", 431, "too-large"),
+        (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n", 431, "too-large"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 501, "invalid"),
+    ],
+    ids=[
+        "no request", "version", "method", "header", "header name", "two lengths", "length", "long line",
+        "long header", "many headers", "coding",
+    ],
+)  # fmt: skip
+def test_what_is_no_request_is_answered_as_any_error(
+    address: str, request_bytes: bytes, status: int, code: str
+) -> None:
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as raw:
+        raw.sendall(request_bytes)
+        answer = http.client.HTTPResponse(raw)
+        answer.begin()
+        problem = json.loads(answer.read())
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    assert answer.headers["Connection"] == "close"
+    assert (problem["status"], problem["code"]) == (status, code)
+    assert {"type", "title", "detail", "field", "limit"} <= set(problem)
+
+
+def test_a_body_whose_chunks_are_broken_is_invalid(
+    address: str, tokens: dict[str, str], queue: leaseq.Queue
+) -> None:
+    queue.configure()
+    head = (
+        f"POST /api/v1/queues/{queue.name}/items HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+        f"{tokens['manager']}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as raw:
+        raw.sendall(head.encode() + b'5\r\n{"pay\r\nzz\r\n')
+        answer = http.client.HTTPResponse(raw)
+        answer.begin()
+        problem = json.loads(answer.read())
+    assert (answer.status, problem["code"]) == (400, "invalid")
+    assert queue.stats().inbound == 0
+
+
+def test_a_path_that_is_not_utf_8_names_nothing(address: str, tokens: dict[str, str]) -> None:
+    status, found = call(address, tokens["manager"], "PUT", "/queues/%ff", {})
+    assert (status, found["code"], found["field"]) == (400, "invalid", "path")

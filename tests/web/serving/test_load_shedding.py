@@ -1,0 +1,237 @@
+"""More requests than can be served: who waited too long is turned away unharmed, the others are served."""
+
+from __future__ import annotations
+
+import html
+import http.client
+import json
+import re
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq.webapp.serving.queue_time import WAITED, Patience
+from leaseq.webapp.store.accounts import Accounts
+from tests.support.patience import PATIENCE, eventually
+from tests.web.conftest import PASSWORD, SECRET, Browser, Caller
+from tests.web.gunicorn_place import gunicorn
+
+
+@contextmanager
+def too_late() -> Iterator[None]:
+    """What is asked meanwhile waited an hour for its thread."""
+    token = WAITED.set(3_600)
+    try:
+        yield
+    finally:
+        WAITED.reset(token)
+
+
+def served(patience: Patience, arrivals: list[float], takes: float) -> list[float]:
+    """How long each waited that was served, one at a time, each for so many seconds."""
+    free, waits = 0.0, []
+    for came in arrivals:
+        now = max(free, came)
+        if not patience.is_over(now - came, now):
+            waits.append(now - came)
+            free = now + takes
+    return waits
+
+
+def test_a_burst_is_served_whole() -> None:
+    """Somebody every tenth of a second, and once forty more at the same moment."""
+    arrivals = sorted([n / 10 for n in range(300)] + [10.0] * 40)
+    waits = served(Patience(1.0), arrivals, 0.02)
+    assert len(waits) == 340
+    assert 0.7 < max(waits) <= 1
+
+
+def test_where_too_much_comes_all_the_time_who_is_served_waits_a_fifth() -> None:
+    """Twice as many as can be served: half are, and none of them waits long, once that is seen."""
+    waits = served(Patience(1.0), [n / 100 for n in range(3_000)], 0.02)
+    assert 1_400 < len(waits) <= 1_550
+    assert max(waits) <= 1
+    assert max(waits[200:]) <= 0.2
+
+
+def test_what_was_is_forgotten_when_the_line_is_gone() -> None:
+    patience = Patience(1.0)
+    served(patience, [n / 100 for n in range(1_000)], 0.02)
+    later = [100.0] * 40
+    assert len(served(patience, later, 0.02)) == 40
+    assert len(served(patience, [200.0] * 80, 0.03)) == 34
+
+
+def test_without_patience_set_everybody_waits() -> None:
+    assert len(served(Patience(0), [0.0] * 1_000, 1)) == 1_000
+
+
+def test_a_program_is_told_when_to_send_it_again(worker: Caller, queue: leaseq.Queue) -> None:
+    queue.enqueue("hello", id="one")
+    path = f"/queues/{queue.name}/reserve"
+    again = {"Idempotency-Key": "k1"}
+    with too_late():
+        answers = [worker("POST", path, json={}, headers=again) for _ in range(20)]
+    for answer in answers:
+        assert (answer.status_code, answer.mimetype) == (503, "application/problem+json")
+        assert (answer.json["code"], answer.json["status"]) == ("server-unavailable", 503)
+        assert "busy" in answer.json["title"]
+        assert answer.json["request_id"] == answer.headers["X-Request-Id"]
+        assert answer.headers["Cache-Control"] == "no-store"
+    waits = {int(answer.headers["Retry-After"]) for answer in answers}
+    assert len(waits) > 1, "not all come back at once"
+    assert waits <= set(range(2, 7))
+    assert queue.stats().reserved == 0
+    answer = worker("POST", path, json={}, headers=again)
+    assert (answer.status_code, answer.json["id"]) == (200, "one")
+    assert "Idempotency-Replayed" not in answer.headers
+
+
+def test_a_page_tries_again_by_itself(person: Browser) -> None:
+    with too_late():
+        answer = person.get("/?a=1&b=2", headers={"Accept-Language": "de"})
+    assert (answer.status_code, answer.mimetype) == (503, "text/html")
+    assert f'data-again="{answer.headers["Retry-After"]}"' in answer.text
+    assert 'href="/?a=1&amp;b=2"' in answer.text
+    assert '<html lang="de">' in answer.text
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_what_was_typed_goes_out_again(person: Browser, asking: leaseq.Queue) -> None:
+    person.post(f"/q/{asking.name}/reserve")
+    page = person.get(f"/q/{asking.name}").text
+    fields = dict(re.findall(r'name="(csrf_token|token)" value="([^"]+)"', page))
+    typed = {**fields, "answer.about": "refund", "answer.urgent": "true", "answer.note": 'so <far> "'}
+    path = f"/q/{asking.name}/items/one/finish"
+    with too_late():
+        answer = person.client.post(path, data=typed)
+        forged = person.client.post(path, data={**typed, "csrf_token": "forged"})
+        secret = person.client.post("/login", data={**fields, "name": "ann", "password": PASSWORD})
+        large = person.client.post(path, data={**typed, "answer.note": "x" * 9_000_000})
+    assert [one.status_code for one in (answer, forged, secret, large)] == [503] * 4
+    assert f'action="{path}"' in answer.text
+    assert f'data-again="{answer.headers["Retry-After"]}"' in answer.text
+    assert 'data-again=""' in secret.text, "nothing that could be sent again by itself"
+    assert "so &lt;far&gt;" not in forged.text
+    assert PASSWORD not in secret.text
+    kept = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', answer.text)
+    again = {name: html.unescape(value) for name, value in kept}
+    assert asking.get("one").state == "reserved"
+    assert person.client.post(path, data=again).status_code == 303
+    assert asking.get("one").answers[0].result["note"] == 'so <far> "'
+
+
+def test_who_looks_after_the_place_sees_it(app: Flask, manager: Caller, person: Browser) -> None:
+    client, header = app.test_client(), {"Authorization": f"Bearer {manager.token}"}
+
+    def shed() -> float:
+        text = client.get("/metrics", headers=header).text
+        (found,) = re.findall(r"^leaseq_http_shed_total ([\d.]+)$", text, re.MULTILINE)
+        return float(found)
+
+    before = shed()
+    with too_late():
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 200
+        assert client.get("/static/style.css", buffered=True).status_code == 200
+        assert shed() == before
+        assert person.get("/", buffered=True).status_code == 503
+        assert shed() == before + 1
+        text = client.get("/metrics", headers=header).text
+    assert re.search(r'^leaseq_http_requests_total\{.*route="shed",status="503"\} ', text, re.MULTILINE)
+    (slow,) = re.findall(r"^leaseq_http_wait_seconds_sum ([\d.e+]+)$", text, re.MULTILINE)
+    assert float(slow) >= 3_600
+
+
+class Place:
+    """A gunicorn with two threads, and people who wait for an item in both of them."""
+
+    def __init__(self, url: str, process: Any, tokens: list[str], queue: leaseq.Queue) -> None:
+        self.address, self.process, self._queue = urlsplit(url).netloc, process, queue
+        self._tokens = tokens
+        self._threads: list[threading.Thread] = []
+        self.answers: dict[str, http.client.HTTPResponse] = {}
+        self.texts: dict[str, bytes] = {}
+
+    def ask(self, called: str, method: str, path: str, body: Any = None, *, by: int = 0) -> None:
+        """Send it on a connection of its own; what comes back is found under its name."""
+        connection = http.client.HTTPConnection(self.address, timeout=PATIENCE)
+        header = {"Authorization": f"Bearer {self._tokens[by]}", "Content-Type": "application/json"}
+        connection.request(method, path, json.dumps(body) if body is not None else None, header)
+
+        def read() -> None:
+            answer = self.answers[called] = connection.getresponse()
+            self.texts[called] = answer.read()
+            connection.close()
+
+        self._threads.append(threading.Thread(target=read))
+        self._threads[-1].start()
+
+    def take_both_threads(self) -> None:
+        path = f"/api/v1/queues/{self._queue.name}/reserve"
+        for n in range(2):
+            self.ask(f"wait {n}", "POST", path, {"wait": 30}, by=n)
+        eventually(lambda: self._queue.stats().waiting == 2)
+
+    def all_answered(self) -> None:
+        for one in self._threads:
+            one.join(PATIENCE)
+
+
+@pytest.fixture
+def place(
+    server: Any, accounts: Accounts, new_name: Any, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Place]:
+    tokens = []
+    for _ in range(2):
+        name = new_name("manager")
+        accounts.add(name, by="test", role="manager")
+        tokens.append(accounts.create_token(name, "test", by="test"))
+    queue.configure()
+    monkeypatch.setenv("LEASEQ_WAITING", "2")
+    with gunicorn(server.url, SECRET, workers=1, threads=2, LEASEQ_PATIENCE_SECONDS="0.5") as (url, process):
+        yield Place(url, process, tokens, queue)
+
+
+def test_gunicorn_turns_away_what_waited_too_long(place: Place, queue: leaseq.Queue) -> None:
+    place.take_both_threads()
+    stats = f"/api/v1/queues/{queue.name}/stats"
+    place.ask("item", "POST", f"/api/v1/queues/{queue.name}/items", {"payload": 1, "id": "shed"})
+    place.ask("health", "GET", "/healthz")
+    time.sleep(0.7)  # the fault itself: nobody has a thread for them
+    queue.enqueue_many(["a", "b"])  # ends both waits
+    place.all_answered()
+    assert [place.answers[one].status for one in ("wait 0", "wait 1", "item", "health")] == [
+        200,
+        200,
+        503,
+        200,
+    ]
+    assert 2 <= int(place.answers["item"].headers["Retry-After"]) <= 6
+    assert json.loads(place.texts["item"])["code"] == "server-unavailable"
+    place.ask("stats", "GET", stats)
+    place.all_answered()
+    assert place.answers["stats"].status == 200
+    assert json.loads(place.texts["stats"])["counters"]["enqueued"] == 2
+
+
+def test_a_stop_answers_also_those_who_waited_long(place: Place, queue: leaseq.Queue) -> None:
+    place.take_both_threads()
+    place.ask("item", "POST", f"/api/v1/queues/{queue.name}/items", {"payload": 1, "id": "let in"})
+    time.sleep(0.7)  # the fault itself
+    place.process.send_signal(signal.SIGTERM)
+    place.all_answered()
+    assert [place.answers[one].status for one in ("wait 0", "wait 1", "item")] in (
+        [204, 204, 201],
+        [200, 204, 201],
+    )
+    assert place.process.wait(PATIENCE) == 0

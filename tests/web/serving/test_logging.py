@@ -1,0 +1,121 @@
+"""The log: a line a record, whatever a path, a name or an error holds; and the ids of requests."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq.webapp import create_app
+from leaseq.webapp.serving.logging import ACCESS, AsJson, AsText
+from leaseq.webapp.settings import Settings
+from tests.web.conftest import CHEAP, SECRET, Caller
+
+EVIL = "x\n2026-11-21T10:00:00.000Z info leaseq.access: forged\r\x1b[2J\x85\u2028\u202e\x00"
+
+
+class Log:
+    """What was written, in one of the two forms."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        self.stream = io.StringIO()
+        self.handler = logging.StreamHandler(self.stream)
+        self.handler.setFormatter(formatter)
+
+    @property
+    def text(self) -> str:
+        return self.stream.getvalue()
+
+    def entries(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text.splitlines()]
+
+
+@pytest.fixture(params=[AsText, AsJson], ids=["text", "json"])
+def log(request: Any) -> Iterator[Log]:
+    yield from _listening(Log(request.param()))
+
+
+@pytest.fixture
+def json_log() -> Iterator[Log]:
+    yield from _listening(Log(AsJson()))
+
+
+def _listening(log: Log) -> Iterator[Log]:
+    root = logging.getLogger()
+    level = root.level
+    root.setLevel(logging.INFO)
+    root.addHandler(log.handler)
+    yield log
+    root.removeHandler(log.handler)
+    root.setLevel(level)
+
+
+def test_a_request_is_a_line_that_says_who_and_what(
+    json_log: Log, worker: Caller, queue: leaseq.Queue
+) -> None:
+    queue.configure()
+    answer = worker("GET", f"/queues/{queue.name}?secret=token", buffered=True)
+    (line,) = [one for one in json_log.entries() if one["logger"] == ACCESS]
+    assert line["ms"] > 0
+    assert line["time"].endswith("Z")
+    assert {name: line[name] for name in ("method", "path", "route", "status", "person", "address")} == {
+        "method": "GET",
+        "path": f"/api/v1/queues/{queue.name}",
+        "route": "/api/v1/queues/<q>",
+        "status": 200,
+        "person": worker.name,
+        "address": "127.0.0.1",
+    }
+    assert line["request_id"] == answer.headers["X-Request-Id"]
+    assert "secret" not in json_log.text, "links that set a password carry their token in the query"
+
+
+def test_nothing_forges_a_line(app: Flask, log: Log) -> None:
+    app.test_client().get("/" + EVIL.replace("\x00", "%00"), buffered=True)
+    logging.getLogger("webapp").error("%s failed", EVIL)
+    try:
+        raise ValueError(EVIL)
+    except ValueError:
+        logging.getLogger("webapp").exception("it failed")
+    lines = log.text.split("\n")
+    assert lines.pop() == ""
+    assert all(line.isprintable() for line in lines)
+    assert not any(line.startswith("2026-11-21T10:00:00.000Z") for line in lines)
+    told = [line for line in lines if not line.startswith("  | ")]
+    assert len(told) == 3
+
+
+def test_a_failure_is_logged_with_its_request(server: Any, json_log: Log) -> None:
+    app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+    app.view_functions["health.healthz"] = lambda: 1 // 0
+    answer = app.test_client().get("/healthz")
+    assert answer.status_code == 500
+    (failure,) = [one for one in json_log.entries() if one["level"] == "error"]
+    assert "ZeroDivisionError" in failure["exception"]
+    assert failure["request_id"] == answer.headers["X-Request-Id"]
+    assert failure["request_id"] in answer.text, "the page says by what to find it"
+
+
+def test_a_problem_names_its_request(app: Flask) -> None:
+    answer = app.test_client().get("/api/v1/queues")
+    assert answer.json["request_id"] == answer.headers["X-Request-Id"]
+
+
+def test_an_id_is_taken_from_a_configured_proxy_only(server: Any) -> None:
+    def given(proxies: int, id: str, **where: str) -> str:
+        settings = Settings(redis_url=server.url, secret_key=SECRET, trusted_proxies=proxies)
+        client = create_app(settings, passwords=CHEAP).test_client()
+        answer = client.get("/healthz", headers={"X-Request-Id": id}, environ_overrides=where)
+        return str(answer.headers["X-Request-Id"])
+
+    assert given(1, "abc-123-of-nginx") == "abc-123-of-nginx"
+    assert given(0, "abc-123-of-nginx") != "abc-123-of-nginx"
+    assert given(1, "abc-123-of-nginx", REMOTE_ADDR="192.0.2.1") != "abc-123-of-nginx"
+    assert given(1, "has spaces in it") != "has spaces in it"
+    assert given(1, "x" * 65) != "x" * 65

@@ -1,0 +1,219 @@
+"""Accounts by themselves: the first admin, the last admin, and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.attempts import of_password
+from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+
+
+@pytest.fixture(scope="module")
+def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
+        yield server
+
+
+@pytest.fixture
+def empty(empty_server: EmbeddedServer) -> Iterator[Accounts]:
+    """Accounts of a server of our own, where nobody is yet."""
+    client = leaseq.connect(empty_server.url)
+    client.redis.flushall()
+    yield Accounts(client, passwords=CHEAP)
+    client.close()
+
+
+def test_the_first_admin_is_made_once(empty: Accounts) -> None:
+    old = empty.setup_token()
+    token = empty.setup_token()
+    assert old
+    assert token
+    with pytest.raises(leaseq.Invalid, match="too old"):
+        empty.set_up(old, "ann", PASSWORD)
+    with pytest.raises(leaseq.Invalid, match="password"):
+        empty.set_up(token, "ann", "short")
+    assert empty.set_up(token, "ann", PASSWORD).role == "admin"
+    assert empty.setup_token() is None
+    with pytest.raises(leaseq.Invalid, match=r"admin already|used"):
+        empty.set_up(token, "eve", PASSWORD)
+    assert [one.name for one in empty.people()] == ["ann"]
+
+
+def test_of_two_who_use_the_link_at_once_one_gets_in(empty: Accounts) -> None:
+    token = empty.setup_token() or ""
+    made: list[str] = []
+    barrier = threading.Barrier(6)
+
+    def set_up(name: str) -> None:
+        barrier.wait()
+        with contextlib.suppress(leaseq.Invalid):
+            made.append(empty.set_up(token, name, PASSWORD).name)
+
+    threads = [threading.Thread(target=set_up, args=(f"p{n}",)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+    assert [one.name for one in empty.people()] == made
+
+
+def test_set_up_by_the_page(empty: Accounts, empty_server: EmbeddedServer) -> None:
+    app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP)
+    path = f"/setup?token={empty.setup_token()}"
+    person = Browser(app, "ann")
+    token = path.partition("=")[2]
+    fields = {"token": token, "name": "ann", "new_password": PASSWORD, "again": PASSWORD}
+    refused = person.post("/setup", {**fields, "new_password": "short", "again": "short"}, page=path)
+    assert refused.status_code == 400
+    assert 'value="ann"' in refused.text
+    assert person.post("/setup", fields, page=path).location == "/manage"
+    assert person.get("/people").status_code == 200
+    assert person.get(path).status_code == 403
+
+
+def test_a_set_up_link_is_closed_once_there_is_an_admin(
+    empty: Accounts, empty_server: EmbeddedServer
+) -> None:
+    """One who came otherwise, by the command line for instance."""
+    app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP)
+    token = empty.setup_token()
+    assert token
+    path = f"/setup?token={token}"
+    assert Browser(app, "").get(path).status_code == 200
+    empty.add("ann", by="test", role="admin", password=PASSWORD)
+    assert Browser(app, "").get(path).status_code == 403
+    assert leaseq.connect(empty_server.url).redis.exists("leaseq:{@accounts}:setup") == 0
+
+
+def test_the_last_admin_stays(empty: Accounts) -> None:
+    empty.add("ann", by="test", role="admin", password=PASSWORD)
+    empty.add("no password", by="test", role="admin")
+    for changes in ({"role": "manager"}, {"disabled": True}):
+        with pytest.raises(leaseq.Invalid, match="only admin"):
+            empty.change("ann", by="test", **changes)
+    empty.add("bob", by="test", role="admin", password=PASSWORD)
+    assert empty.change("ann", by="test", disabled=True).disabled
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": " ann"}, "name"),
+        ({"name": "a\nb"}, "name"),
+        ({"name": "x" * 65}, "name"),
+        ({"name": "\ud800"}, "name"),
+        ({"role": "boss"}, "role"),
+        ({"skills": ["Not A Skill"]}, "skills"),
+        ({"password": "short"}, "password"),
+        ({"password": "x" * 129}, "password"),
+        ({"password": "\ud800" * 10}, "password"),
+    ],
+)
+def test_what_is_refused_changes_nothing(empty: Accounts, fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        empty.add(**{"name": "ann", "by": "test", **fields})
+    assert refused.value.field == field
+    assert empty.people() == []
+
+
+def test_a_name_is_had_once(empty: Accounts) -> None:
+    empty.add("ann", by="test", password=PASSWORD)
+    with pytest.raises(leaseq.Invalid, match="already"):
+        empty.add("ann", by="test", role="admin", password="another password")
+    assert empty.verify("ann", PASSWORD)
+    assert empty.get("ann").role == "worker"
+
+
+@pytest.mark.parametrize("name", [".", "..", " ann", "ann ", "", "x" * 65, "a\nb"])
+def test_a_name_that_is_no_good(empty: Accounts, name: str) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        empty.add(name, by="test")
+    assert refused.value.field == "name"
+    assert empty.people() == []
+
+
+def test_a_hash_of_another_cost_is_renewed_at_sign_in(empty: Accounts, empty_server: EmbeddedServer) -> None:
+    from argon2 import PasswordHasher
+
+    from leaseq.webapp.store.accounts import Passwords
+
+    empty.add("ann", by="test", password=PASSWORD)
+    client = leaseq.connect(empty_server.url)
+    dearer = Accounts(client, passwords=Passwords(PasswordHasher(time_cost=2, memory_cost=64, parallelism=1)))
+    before = client.redis.hget("leaseq:{@accounts}:people", "ann")
+    assert dearer.verify("ann", PASSWORD)
+    after = client.redis.hget("leaseq:{@accounts}:people", "ann")
+    assert b"m=64,t=2" in after
+    assert before != after
+    assert dearer.verify("ann", PASSWORD)
+    client.close()
+
+
+def test_passwords_are_argon2id_at_the_cost_that_owasp_asks() -> None:
+    from leaseq.webapp.store.accounts import Passwords
+
+    assert Passwords().hash(PASSWORD, "ann").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+
+
+def test_the_log_says_who_changed_what(empty: Accounts) -> None:
+    empty.add("ann", by="root", role="manager")
+    empty.change("ann", by="root", skills=["fr"])
+    empty.create_token("ann", "script", by="ann")
+    told = [(entry.by, entry.what, entry.about, entry.detail) for entry in empty.log.latest()]
+    assert told == [
+        ("ann", "token.made", "ann", "script, manage"),
+        ("root", "person.changed", "ann", "skills: – → fr"),
+        ("root", "person.added", "ann", "manager"),
+    ]
+
+
+def test_accounts_live_in_one_slot_and_touch_no_queue(empty: Accounts, empty_server: EmbeddedServer) -> None:
+    empty.add("ann", by="test", password=PASSWORD)
+    empty.create_token("ann", "script", by="ann")
+    empty.setup_token()
+    empty.password_link("ann", by="test")
+    empty.invite(by="ann", name="bob")
+    empty.factors.offer("ann")
+    empty.sessions.start(empty.get("ann"))
+    empty.attempts.begin(of_password("ann", "127.0.0.1"))
+    client = leaseq.connect(empty_server.url)
+    keys = client.redis.keys("*")
+    assert len(keys) >= 10
+    assert all(key.startswith(b"leaseq:{@accounts}:") for key in keys)
+    assert leaseq.queues(client) == []
+    client.close()
+
+
+def test_of_two_who_use_a_password_link_at_once_one_gets_in(empty: Accounts) -> None:
+    empty.add("ann", by="test")
+    token = empty.password_link("ann", by="test")
+    used: list[str] = []
+    barrier = threading.Barrier(6)
+
+    def use(number: int) -> None:
+        barrier.wait()
+        with contextlib.suppress(leaseq.Invalid):
+            empty.use_link(token, f"password of {number}")
+            used.append(f"password of {number}")
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(used) == 1
+    assert empty.verify("ann", used[0])
+    with pytest.raises(leaseq.Invalid, match="used"):
+        empty.use_link("never made", PASSWORD)

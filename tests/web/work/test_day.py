@@ -1,0 +1,74 @@
+"""My day: what I did, hold and let go."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import leaseq
+from leaseq.webapp.store.activity import Days
+from tests.web.conftest import Browser
+
+
+def words(page: str) -> str:
+    """What stands in the page's main part."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page.partition("<main")[2]).split())
+
+
+def test_an_empty_day(person: Browser) -> None:
+    said = words(person.get("/day").text)
+    assert "0 finished today." in said
+    assert "Nothing yet." in said
+    assert "You hold" not in said
+
+
+def test_what_i_did_by_queue_and_by_day(asking: leaseq.Queue, server: Any, person: Browser) -> None:
+    yesterday = Days(server.client, clock=lambda: time.time() - 86_400)
+    for token in range(3):
+        yesterday.record(person.name, asking.name, "finished", id="x", token=token, active_ms=30_000)
+    today = Days(server.client)
+    today.record(person.name, asking.name, "finished", id="y", token=7, active_ms=41_000, held_ms=90_000)
+    today.record(person.name, asking.name, "gave_back", id="z", token=8, active_ms=4_000)
+    today.record(person.name, "a-queue-that-is-gone", "broken", id="z", token=9)
+
+    said = words(person.get("/day").text)
+    assert "1 finished today, in 45 s at work: 41 s each." in said
+    assert "Triage 1 45 s 41 s 1 min 30 s 1 0" in said
+    assert "a-queue-that-is-gone 0 – – – 0 1" in said
+    assert re.search(r"\w+, \w+ \d+ 3 1 min 30 s 30 s – 0 0", said), said
+
+
+def test_my_leases_lead_to_their_items(asking: leaseq.Queue, person: Browser) -> None:
+    lease = asking.reserve(person.name)
+    assert lease is not None
+    page = person.get("/day").text
+    assert f'href="/q/{asking.name}?item={lease.id}"' in page
+    assert "You hold Triage · one until" in words(page)
+
+
+def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: Any, person: Browser) -> None:
+    days = Days(server.client, clock=lambda: time.time() - 60)
+    days.record(person.name, asking.name, "finished", id="old", token=1)
+    lease = asking.reserve(person.name)
+    assert lease is not None
+    answer = {"answer.about": "refund", "answer.urgent": "true", "token": lease.token, "then": "stop"}
+    assert person.post(f"/q/{asking.name}/items/{lease.id}/finish", answer).status_code == 303
+
+    page = person.get("/day").text
+    assert "1 finished today" in words(page) or "2 finished today" in words(page)
+    assert page.count(">Undo</button>") == 1
+    undo = f"/q/{asking.name}/items/{lease.id}/undo"
+    assert f'action="{undo}"' in page
+    assert person.post(undo, {"token": lease.token}).status_code == 303
+    assert [one.id for one in asking.mine(person.name)] == [lease.id]
+    assert Days(server.client).today(person.name, asking.name).finished <= 1
+    assert ">Undo</button>" not in person.get("/day").text
+
+
+def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, person: Browser) -> None:
+    queue.configure(title="Triage")
+    queue.enqueue_many(range(1_204))
+    assert "1,204 wait." in words(person.get(f"/q/{queue.name}").text)
+    german = words(person.get(f"/q/{queue.name}", headers={"Accept-Language": "de"}).text)
+    assert "1.204" in german

@@ -1,0 +1,93 @@
+"""The first page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.activity import Days
+from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+
+
+@pytest.fixture
+def empty_place(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
+        app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+        state = app.extensions["leaseq"]
+        state.accounts.add("ann", by="test", password=PASSWORD)
+        person = Browser(app, "ann")
+        person.sign_in()
+        yield person, state.client
+        state.client.close()
+
+
+def test_home_lists_queues_and_one_queue_leads_to_work(empty_place: Any) -> None:
+    person, client = empty_place
+    assert "There is no queue yet" in person.get("/").text
+    leaseq.Queue(client, "reviews").configure(title="Reviews")
+    assert person.get("/").location == "/q/reviews"
+    leaseq.Queue(client, "scans").enqueue_many([1, 2])
+    page = person.get("/").text
+    assert "Reviews" in page
+    assert "2 wait" in page
+
+
+def lines_of(page: str) -> list[str]:
+    """Each queue's line in words."""
+    found = re.findall(r'<h2 id="queue-.*?</li>', page, re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in found]
+
+
+def test_a_line_says_what_waits_for_me_and_what_i_did(empty_place: Any) -> None:
+    person, client = empty_place
+    reviews, scans, photos, letters, mine = (
+        leaseq.Queue(client, name) for name in ("a-reviews", "b-scans", "c-photos", "d-letters", "e-mine")
+    )
+    for queue in (reviews, scans, photos, letters, mine):
+        queue.configure(title=queue.name[2:].capitalize())
+    reviews.enqueue_many([1, 2])
+    reviews.finish(reviews.reserve("ann"), {"text": "done"})
+    Days(client).record("ann", reviews.name, "finished", id="x", token=1, active_ms=41_000)
+    Days(client).record("ann", reviews.name, "gave_back", id="x", token=2)
+    scans.enqueue({}, requires=["fr"])
+    photos.enqueue({})
+    photos.pause("lunch <b>")
+    letters.enqueue({})
+    letters.reserve("bob")
+    mine.enqueue({})
+    mine.reserve("ann")
+
+    assert lines_of(person.get("/").text) == [
+        "Mine Nothing waits Go on",
+        "Reviews 1 waits You today: 1 finished, 41 s each, 1 given back Begin",
+        "Scans 1 waits, not for you Wait",
+        "Photos Paused: lunch &lt;b&gt; Wait",
+        "Letters Nothing waits, 1 is with somebody else Wait",
+    ]
+
+
+def test_the_menu_of_queues_leads_to_each(empty_place: Any) -> None:
+    person, client = empty_place
+    leaseq.Queue(client, "reviews").configure(title="Reviews <of> papers")
+    leaseq.Queue(client, "scans").configure()
+    assert 'data-load="/queues"' in person.get("/q/scans").text
+    menu = person.get("/queues").text
+    assert '<a href="/q/reviews">Reviews &lt;of&gt; papers</a>' in menu
+    assert '<a href="/q/scans">scans</a>' in menu
+    assert '<a href="/manage/scans">' in person.get("/queues?manage=yes").text
+
+
+def test_an_address_that_leads_nowhere_has_the_way_home(person: Browser, app: Any) -> None:
+    answer = person.get("/nowhere")
+    assert answer.status_code == 404
+    assert "Nothing has this address: it may be mistyped, or what was there is gone." in answer.text
+    assert person.name in answer.text, "who is signed in still is"
+    stranger = app.test_client().get("/nowhere")
+    assert stranger.status_code == 404
+    assert "Sign out" not in stranger.text

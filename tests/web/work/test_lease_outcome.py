@@ -1,0 +1,271 @@
+"""Whoever's lease is over is told what happened, and the form keeps what they typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.support.taking import run_out
+from tests.web.conftest import Browser
+from tests.web.work_pages import path, send, take
+
+ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "half a <thought>"}
+
+
+def receipt(text: str) -> str:
+    """The words of the receipt in a page, each time as T."""
+    found = re.search(r'id="receipt".*?>(.*?)</div>', text, re.DOTALL)
+    return words(found[1] if found else text)
+
+
+def words(piece: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", re.sub(r"<time.*?</time>", "T", piece)).split())
+
+
+def filled(text: str) -> bool:
+    return 'value="half a &lt;thought&gt;"' in text and bool(re.search(r'value="refund"[^>]* checked', text))
+
+
+@pytest.mark.parametrize("noticed", [False, True])
+def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Browser, noticed: bool) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    if noticed:
+        queue.clear()
+        assert queue.get(lease.id).state == "inbound"
+    late = send(queue, person, lease, "fail", error="", **ANSWER)
+    assert late.status_code == 422
+    assert receipt(late.text) == (
+        "Your time ran out at T. Nobody has taken it yet. "
+        "Take it back, or finish it: it counts while nobody else has it. Take it back T"
+    )
+    assert filled(late.text)
+    assert "My parcel is not here" in late.text
+    assert "Later" not in late.text
+    assert "not saved yet" not in late.text
+    back = send(queue, person, lease, "renew", back="yes", **ANSWER)
+    assert back.status_code == 303
+    page = person.get(back.location).text
+    assert "You have it again." in page
+    assert filled(page)
+    assert queue.mine(person.name)[0].token == lease.token
+
+
+def test_reported_after_it_ran_out(timed_asking: Any, person: Browser) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    queue.clear()
+    late = send(queue, person, lease, "fail", error="cut off & torn", **ANSWER)
+    assert late.status_code == 409
+    assert "Nobody has taken it yet." in receipt(late.text)
+    assert "cut off &amp; torn" in late.text
+    assert filled(late.text)
+    assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
+    assert queue.get(lease.id).answers[0].late
+
+
+def test_somebody_else_is_on_it_and_the_answer_can_still_be_sent(
+    timed_asking: Any, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    take(queue, visitor("worker"))
+    refused = send(queue, person, lease, "renew", **ANSWER)
+    assert refused.status_code == 409
+    ran_out = "Your time ran out at T. Somebody else is on it now."
+    assert receipt(refused.text) == f"{ran_out} You can still send your answer: your manager sees it."
+    assert filled(refused.text)
+    sent = send(queue, person, lease, "finish", **ANSWER)
+    assert receipt(sent.text) == f"{ran_out} Your answer is kept for the manager."
+    assert filled(sent.text)
+    (kept,) = queue.get(lease.id).late_answers
+    assert kept.result["note"] == "half a <thought>"
+
+
+def test_what_became_of_it_meanwhile(asking: leaseq.Queue, person: Browser) -> None:
+    """A manager took it away; then it waits, somebody has it, it is tried later, it is dead, it is gone."""
+    asking.configure(max_attempts=2, retry_seconds=600)
+    lease = take(asking, person)
+    asking.release(lease.id)
+
+    def told() -> str:
+        answer = send(asking, person, lease, "renew", **ANSWER)
+        assert answer.status_code in (404, 409)
+        assert filled(answer.text)
+        return receipt(answer.text)
+
+    can = "You can still send your answer: your manager sees it."
+    assert told() == f"A manager took it back at T. It waits for the next person. {can}"
+    other = asking.reserve("bob")
+    assert other
+    assert told() == f"A manager took it back at T. Somebody else is on it now. {can}"
+    asking.fail(other, "unreadable")
+    assert told() == f"A manager took it back at T. It is tried again later. {can}"
+    asking.configure(retry_seconds=0)
+    asking.assign(lease.id, "bob")
+    asking.remove("two")
+    asking.remove(lease.id)
+    assert told() == "This item is not there any more."
+
+
+def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> None:
+    asking.configure(max_attempts=1)
+    lease = take(asking, person)
+    asking.release("one")
+    asking.finish(asking.reserve("bob"), {"about": "other", "urgent": False})
+    assert "It is finished." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    lease = take(asking, person)
+    asking.release("two")
+    again = take(asking, person)
+    assert again.token != lease.token
+    told = send(asking, person, lease, "renew", **ANSWER).text
+    assert receipt(told) == "A manager took it back at T. You have it now, until T. Go on with it"
+    asking.fail(again, "unreadable")
+    assert "Its attempts are used up." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
+
+
+def test_one_that_was_finished_with_another_answer(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    assert send(asking, person, lease, "finish", **ANSWER).status_code == 303
+    changed = send(asking, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
+    assert changed.status_code == 409
+    first = "You finished it at T. Your first answer stands. Your answer is kept for the manager."
+    assert receipt(changed.text) == first
+
+
+@pytest.mark.parametrize("verb", ["finish", "renew", "abandon", "fail", "receipt"])
+def test_a_made_up_token_shows_nothing_of_the_item(
+    asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser], verb: str
+) -> None:
+    """Nobody reads an item through the receipt for a lease that was not theirs."""
+    theirs = take(asking, visitor("worker"))
+    for token in (theirs.token, theirs.token + 1):
+        if verb == "receipt":
+            answer = person.get(f"{path(asking, 'items', 'one', 'receipt')}?token={token}")
+        else:
+            fields = {"token": str(token), "error": "x", **ANSWER}
+            answer = person.post(path(asking, "items", "one", verb), fields)
+        assert answer.status_code == 404
+        assert "parcel" not in answer.text
+
+
+def test_the_page_asks_what_became_of_its_lease(
+    timed_asking: Any, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    asked = f"{path(queue, 'items', lease.id, 'receipt')}?token={lease.token}"
+    assert "You have it now, until T." in words(person.get(asked).text)
+    expire()
+    piece = person.get(asked).text
+    assert "Your time ran out at T. Nobody has taken it yet." in words(piece)
+    assert "<html" not in piece
+    assert 'form="answer"' in piece
+    take(queue, visitor("worker"))
+    assert "Somebody else is on it now." in words(person.get(asked).text)
+
+
+def test_one_who_had_it_since_gave_it_back(timed_asking: Any, person: Browser) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    since = queue.reserve("bob")
+    assert since.id == lease.id
+    queue.abandon(since)
+    told = receipt(send(queue, person, lease, "fail", error="", **ANSWER).text)
+    assert told.startswith("Your time ran out at T. It waits for the next person. You can still send")
+
+
+def test_of_several_answers_another_waits_and_theirs_was_taken(queue: leaseq.Queue, person: Browser) -> None:
+    queue.configure(answers=3, lease_seconds=60)
+    queue.enqueue({"text": "hello"}, id="one")
+    lease = take(queue, person)
+    for number in (2, 3):
+        queue.finish(queue.reserve(f"person {number}"), {"answer": "x"})
+    run_out(queue)
+    theirs = queue.reserve("bob")
+    queue.release("one")
+    assert theirs.attempt == 2, "the assignment that ran out"
+    refused = send(queue, person, lease, "renew", **{"answer.answer": "mine"})
+    assert refused.status_code == 409
+    assert "Take it back" not in refused.text
+    assert send(queue, person, lease, "finish", **{"answer.answer": "mine"}).status_code == 303
+    assert person.name in [answer.person for answer in queue.get("one").answers]
+
+
+def test_one_of_several_answers_ran_out(queue: leaseq.Queue, person: Browser) -> None:
+    """Others answered meanwhile; this assignment still waits, and nobody has taken it."""
+    queue.configure(answers=2, lease_seconds=60)
+    queue.enqueue({"text": "hello"}, id="one")
+    lease = take(queue, person)
+    queue.finish(queue.reserve("bob"), {"answer": "b"})
+    run_out(queue)
+    late = send(queue, person, lease, "abandon", **{"answer.answer": "mine"})
+    assert "Your time ran out at T. Nobody has taken it yet." in receipt(late.text)
+    assert send(queue, person, lease, "renew", back="yes").status_code == 303
+    assert queue.mine(person.name)[0].token == lease.token
+
+
+def test_it_was_theirs_once_more_and_ran_out_again(timed_asking: Any, person: Browser) -> None:
+    """A page of long ago: nobody else is on it."""
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    queue.release(lease.id)
+    again = take(queue, person)
+    assert again.token != lease.token
+    expire()
+    told = receipt(send(queue, person, lease, "renew", **ANSWER).text)
+    assert told.startswith("A manager took it back at T. It waits for the next person. You can still send")
+
+
+def test_of_several_answers_theirs_stands_while_others_are_to_come(
+    queue: leaseq.Queue, person: Browser
+) -> None:
+    queue.configure(answers=3)
+    queue.enqueue({"text": "hello"}, id="one")
+    lease = take(queue, person)
+    send(queue, person, lease, "finish", **{"answer.answer": "first"})
+    stands = "You finished it at T. Your first answer stands. Your answer is kept for the manager."
+    changed = send(queue, person, lease, "finish", **{"answer.answer": "second"})
+    assert receipt(changed.text) == stands, "the rest of it waits"
+    queue.reserve("bob")
+    changed = send(queue, person, lease, "finish", **{"answer.answer": "third"})
+    assert receipt(changed.text) == stands, "somebody else has the rest of it"
+
+
+def test_a_late_answer_that_was_taken_stands(timed_asking: Any, person: Browser) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    expire()
+    assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
+    changed = send(queue, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
+    assert "Your late answer stands. Your answer is kept for the manager." in receipt(changed.text)
+
+
+def test_an_answer_that_a_manager_replaced_does_not_stand(asking: leaseq.Queue, person: Browser) -> None:
+    ran_out = asking.reserve("bob")
+    assert ran_out is not None
+    asking.release("one")
+    lease = take(asking, person)
+    send(asking, person, lease, "finish", **ANSWER)
+    with pytest.raises(leaseq.LeaseLost):
+        asking.finish(ran_out, {"about": "other", "urgent": False})
+    asking.adopt("one", ran_out.token)
+    told = receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    assert told.startswith("You finished it at T. It is finished. You can still send your answer")
+
+
+def test_it_is_dead_since_so_many_gave_it_back(asking: leaseq.Queue, person: Browser) -> None:
+    asking.configure(max_abandons=1)
+    lease = take(asking, person)
+    asking.release("one")
+    asking.abandon(asking.reserve("bob"))
+    told = receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    assert told.startswith("A manager took it back at T. It is put aside. You can still send your answer")

@@ -1,0 +1,79 @@
+"""The page of who finds nothing says why, in plain words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.conftest import Browser
+from tests.web.work_pages import path, take
+
+
+def said(queue: leaseq.Queue, person: Browser) -> str:
+    """The words of the page, each time as T."""
+    page = person.get(path(queue)).text
+    found = re.search(r'<div id="why">\s*<p>(.*?)</p>', page, re.DOTALL)
+    assert found, page
+    return " ".join(re.sub(r"<time[^>]*>.*?</time>", "T", found[1]).split())
+
+
+def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, person: Browser) -> None:
+    queue.configure()
+    assert said(queue, person) == "All done."
+    queue.enqueue({}, delay=600)
+    assert said(queue, person) == "All done for now. The next comes at T."
+    queue.enqueue({})
+    assert said(queue, person) == "1 waits."
+    queue.pause("lunch <b>")
+    assert said(queue, person) == "Paused: lunch &lt;b&gt;. Nothing new is handed out."
+
+
+def test_all_that_is_left_is_with_others(
+    queue: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    queue.enqueue({})
+    take(queue, visitor("worker"))
+    assert said(queue, person) == "The one that is left is with somebody else; it comes free at T."
+    queue.enqueue({})
+    take(queue, visitor("worker"))
+    assert said(queue, person) == "All 2 left are with other people; the first comes free at T."
+    queue.enqueue({}, delay=600)
+    assert said(queue, person) == "2 are with other people, 1 waits for its time; the first comes free at T."
+
+
+def test_what_waits_is_not_for_me(queue: leaseq.Queue, person: Browser, accounts: Accounts) -> None:
+    queue.enqueue({}, id="bonjour", requires=["fr"])
+    assert said(queue, person) == "What waits needs fr."
+    queue.enqueue({}, id="vertrag", requires=["de", "legal"])
+    assert said(queue, person) == "What waits needs fr, or de and legal."
+    accounts.change(person.name, by="test", skills=["de"])
+    assert said(queue, person) == "What waits needs fr, or legal."
+    queue.enqueue({}, id="hers")
+    queue.assign("hers", "somebody else")
+    assert said(queue, person) == "What waits needs fr, or legal, or is meant for somebody else."
+    queue.remove("bonjour")
+    queue.remove("vertrag")
+    assert said(queue, person) == "What waits is meant for somebody else."
+    queue.enqueue({}, id="passed")
+    queue.abandon(queue.reserve(person.name), again=False)
+    mine = "is what you answered already, or said is not for you."
+    assert said(queue, person) == f"What waits is meant for somebody else, or {mine}"
+    queue.remove("hers")
+    assert said(queue, person) == f"What waits {mine}"
+
+
+def test_what_waits_behind_very_much_else(queue: leaseq.Queue, person: Browser) -> None:
+    queue.enqueue_many(leaseq.NewItem({}, requires=("de",)) for _ in range(150))
+    queue.enqueue({}, requires=["fr"])
+    assert said(queue, person) == "What waits needs de, or fr."
+
+
+def test_what_waits_is_not_for_me_and_others_hold_the_rest(
+    queue: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    queue.enqueue({})
+    take(queue, visitor("worker"))
+    queue.enqueue({}, requires=["fr"])
+    assert said(queue, person) == "What waits needs fr. What others hold may come free at T."

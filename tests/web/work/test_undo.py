@@ -1,0 +1,149 @@
+"""A finish undone by the page, without JavaScript, and how the page's script is answered."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import Any
+
+import leaseq
+from tests.web.conftest import Browser
+from tests.web.work_pages import path, send, take
+
+ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks"}
+PIECE = {"X-Leaseq-Piece": "yes"}
+
+
+def undo(queue: leaseq.Queue, person: Browser, lease: leaseq.Lease, **options: Any) -> Any:
+    return person.post(path(queue, "items", lease.id, "undo"), {"token": str(lease.token)}, **options)
+
+
+def test_the_answer_is_back_in_its_form(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    send(asking, person, lease, "finish", **{**ANSWER, "then": "next"})
+    assert f'action="{path(asking, "items", lease.id, "undo")}"' in person.get(path(asking)).text
+    gone = undo(asking, person, lease)
+    assert gone.location == path(asking) + "?item=one"
+    page = person.get(gone.location).text
+    assert 'value="thanks"' in page
+    assert "Your answer is taken back. Here it is again." in page
+    assert "Undo" not in page
+    assert asking.get("one").answers == ()
+    assert {held.id for held in asking.mine(person.name)} == {"one", "two"}
+
+
+def test_what_was_let_go_since_leaves_nothing_to_undo(asking: leaseq.Queue, person: Browser) -> None:
+    """An undo beside "you gave it back" would take back the answer before."""
+    for verb, fields in (("abandon", {"again": "later"}), ("fail", {"error": "blank"})):
+        asking.enqueue({"text": "more"})
+        asking.enqueue({"text": "more"})
+        send(asking, person, take(asking, person), "finish", **ANSWER)
+        assert "Undo" in person.get(path(asking)).text
+        send(asking, person, take(asking, person), verb, **fields)
+        page = person.get(path(asking)).text
+        assert "You gave it back" in page or "the problem is noted" in page
+        assert "Undo" not in page
+
+
+def test_the_offer_is_only_for_who_finished_it(
+    asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    """Somebody else at the same browser within ten seconds; and a browser that makes the offer up."""
+    lease = take(asking, person)
+    done = send(asking, person, lease, "finish", **ANSWER)
+    (cookie,) = (one for one in done.headers.getlist("Set-Cookie") if one.startswith("leaseq-saved="))
+    assert {"HttpOnly", "SameSite=Lax", "Max-Age=10"} <= set(cookie.split("; "))
+    assert "Undo" in person.get(path(asking)).text
+    other = visitor("worker")
+    for offer in (cookie.partition("=")[2].partition(";")[0], "made/up", f"{other.name}/q/one/1//nan"):
+        other.client.set_cookie("leaseq-saved", offer)
+        assert "Undo" not in other.get(path(asking)).text
+
+
+def test_what_cannot_be_undone_stands_and_says_so(
+    asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    lease = take(asking, person)
+    send(asking, person, lease, "finish", **ANSWER)
+    undo(asking, visitor("worker"), lease)
+    assert len(asking.get("one").answers) == 1, "it was somebody else's"
+    asking.remove("one")
+    assert undo(asking, person, lease).location == path(asking)
+    assert "can't be undone any more" in html.unescape(person.get(path(asking)).text)
+    told = undo(asking, person, lease, headers=PIECE)
+    assert told.status_code == 409
+
+
+def test_the_script_gets_the_next_item_alone_in_one_answer(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    done = send(asking, person, lease, "finish", **ANSWER)
+    assert done.status_code == 303
+    lease = take(asking, person)
+    fields = {"csrf_token": person.csrf("/account"), "token": str(lease.token), "then": "next", **ANSWER}
+    asking.enqueue({"text": "The third"}, id="three")
+    piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+    assert piece.status_code == 200
+    assert "The third" in piece.text
+    assert 'id="now"' in piece.text
+    assert "<html" not in piece.text
+    (third,) = asking.mine(person.name)
+    fields = {**fields, "token": str(third.token)}
+    end = person.client.post(path(asking, "items", "three", "finish"), data=fields, headers=PIECE)
+    assert (end.status_code, end.headers["X-Leaseq-Go"]) == (204, path(asking))
+
+
+def test_the_next_item_in_a_piece_shows_what_they_hold_besides(asking: leaseq.Queue, person: Browser) -> None:
+    """More than the policy allows: it allowed more before, or something was undone."""
+    for id in ("three", "four", "five"):
+        asking.enqueue({"text": f"The {id}"}, id=id)
+    asking.configure(holds=3)
+    held = [asking.reserve(person.name) for _ in range(3)]
+    asking.configure(holds=1)
+    for lease, others in zip(held, (1, 0, 0), strict=True):
+        assert lease is not None
+        fields = {"csrf_token": person.csrf("/account"), "token": str(lease.token), "then": "next", **ANSWER}
+        piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+        assert ("What you hold" in piece.text) == bool(others)
+
+
+def test_the_draft_of_the_page_is_kept_as_it_was_typed(asking: leaseq.Queue, person: Browser) -> None:
+    lease = take(asking, person)
+    sent = send(asking, person, lease, "draft", **{"answer.note": "so far", "answer.count": "4x"})
+    assert sent.status_code == 204
+    assert asking.mine(person.name)[0].draft == {"note": "so far", "count": "4x"}
+
+
+def test_who_is_signed_in_and_their_token(person: Browser) -> None:
+    known = person.get("/work/session").get_json()
+    assert known["person"] == person.name
+    assert known["csrf"]
+
+
+def test_sent_again_after_more_time_was_taken_it_is_undone_still(
+    asking: leaseq.Queue, person: Browser
+) -> None:
+    """The answer to the first undo was lost; another tab of theirs asked for more time meanwhile."""
+    lease = take(asking, person)
+    send(asking, person, lease, "finish", **ANSWER)
+    undo(asking, person, lease)
+    (held,) = asking.mine(person.name)
+    assert send(asking, person, held, "renew").status_code == 303
+    again = undo(asking, person, lease)
+    assert again.location == path(asking) + "?item=one"
+    assert "Your answer is taken back. Here it is again." in person.get(again.location).text
+    assert [one.token for one in asking.mine(person.name)] == [held.token]
+
+
+def test_an_undo_of_long_ago_is_not_taken_for_one_whose_token_begins_alike(
+    asking: leaseq.Queue, person: Browser
+) -> None:
+    first = take(asking, person)
+    for _ in range(10):
+        asking.release("one")
+        take(asking, person)
+    last = asking.mine(person.name)[0]
+    assert str(last.token).startswith(str(first.token))
+    send(asking, person, last, "finish", **ANSWER)
+    undo(asking, person, last)
+    undo(asking, person, first)
+    assert "can't be undone any more" in html.unescape(person.get(path(asking)).text)
