@@ -131,7 +131,7 @@ def as_json(problem: Problem) -> Response:
 def as_page(problem: Problem) -> Response:
     again = sent() if problem.status == 503 else []
     asked = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
-    page = render_template("error.html", problem=problem, again=again, request_id=asked)
+    page = render_template("shared/error.html", problem=problem, again=again, request_id=asked)
     response = Response(page, problem.status)
     response.headers.extend(problem.headers)
     return response
@@ -184,7 +184,7 @@ def too_busy(seconds: int) -> Response:
         response = as_json(Problem(503, "server-unavailable", detail, title="Too busy at this moment"))
     else:
         g.person = None  # nobody asks the server who this is
-        page = render_template("busy.html", seconds=seconds, again=_sent_if_readable())
+        page = render_template("shared/overloaded.html", seconds=seconds, again=_sent_if_readable())
         response = Response(page, 503)
     response.headers["Retry-After"] = str(seconds)
     return secured(response)

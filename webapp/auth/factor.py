@@ -40,7 +40,7 @@ def _page(error: str | None = None) -> str | Response:
         return redirect(url_for("auth.account"), 303)
     code = segno.make(provisioning_uri(me, secret), error="m")
     picture = Markup(code.svg_inline(omitsize=True, dark="#000", light="#fff", border=3))  # noqa: S704 (our own)
-    return render_template("auth/factor.html", picture=picture, secret=_grouped(secret), error=error)
+    return render_template("auth/second_factor.html", picture=picture, secret=_grouped(secret), error=error)
 
 
 @bp.post("/account/factor")
@@ -54,7 +54,7 @@ def confirm_factor() -> str | Response | tuple[str | Response, int]:
         return _page(str(refused)), 400
     accounts().attempts.forgive_code(me, address())
     start_session(changed)
-    return render_template("auth/recovery.html", codes=codes)
+    return render_template("auth/recovery_codes.html", codes=codes)
 
 
 @bp.post("/account/factor/off")

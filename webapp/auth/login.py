@@ -50,13 +50,13 @@ def code() -> str | Response | tuple[str, int]:
         return redirect(url_for("auth.login"), 303)
     way, who = found
     if request.method == "GET":
-        return render_template("auth/code.html", error=None)
+        return render_template("auth/login_code.html", error=None)
     begin_code(who.name)
     before = accounts().factors.find(who.name)
     if not accounts().factors.accepts(who.name, request.form.get("code", "")):
         accounts().sign_ins.failed(who.name, "code", address())
         error = _("That code is not right, or was used already. Wait for the next one.")
-        return render_template("auth/code.html", error=error), 401
+        return render_template("auth/login_code.html", error=error), 401
     accounts().attempts.forgive_code(who.name, address())
     answer = let_in(who, replace(way, how=f"{way.how}, code"))
     after = accounts().factors.find(who.name)

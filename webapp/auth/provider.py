@@ -98,10 +98,10 @@ def tie() -> str | Response | tuple[str, int]:
         return redirect(url_for("auth.login"), 303)
     way, who = found
     if request.method == "GET":
-        return render_template("auth/tie.html", name=who.name, error=None)
+        return render_template("auth/link_provider.html", name=who.name, error=None)
     if by_password(who.name, "password after the identity provider") is None:
         error = _("That is not the password of %(name)s here.", name=who.name)
-        return render_template("auth/tie.html", name=who.name, error=error), 401
+        return render_template("auth/link_provider.html", name=who.name, error=error), 401
     return go_on(who, replace(way, how="identity provider, password", proved_at=None))
 
 

@@ -24,7 +24,7 @@ def setup() -> str | Response | tuple[str, int]:
     """The first start: choose the admin's name and password."""
     token = request.values.get("token", "")
     if not accounts().setup_is_open(token):
-        return render_template("auth/link_used.html", setup=True), 403
+        return render_template("auth/invalid_link.html", setup=True), 403
     if request.method == "GET":
         return render_template("auth/setup.html", token=token, name="", error=None)
     name = request.form.get("name", "").strip()
@@ -47,14 +47,14 @@ def welcome() -> str | Response | tuple[str, int]:
         return _join(token, invitation)
     name = accounts().link_is_for(token)
     if name is None:
-        return render_template("auth/link_used.html", setup=False), 403
+        return render_template("auth/invalid_link.html", setup=False), 403
     fields = {"token": token, "name": name, "tokens": token_count(name)}
     if request.method == "GET":
-        return render_template("auth/welcome.html", **fields, error=None)
+        return render_template("auth/first_password.html", **fields, error=None)
     try:
         who = accounts().use_link(token, new_password())
     except Invalid as refused:
-        return render_template("auth/welcome.html", **fields, error=str(refused)), 400
+        return render_template("auth/first_password.html", **fields, error=str(refused)), 400
     # A link takes the place of the password, not of the code.
     lets_in = not (who.disabled or accounts().factors.find(who.name) is not None)
     if lets_in:

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 PIECE = {"X-Leaseq-Piece": "yes"}  # as the work page's script asks
 FORM = "application/x-www-form-urlencoded"
-PAUSES = (1, 2, 5, 10, 15)  # seconds, as work-send.js has them
+PAUSES = (1, 2, 5, 10, 15)  # seconds, as work/submit.js has them
 DRAFTS = 0.2  # of the answers have a note, which is saved while it is typed
 LATER = 0.02  # of the items are put off
 RELOADS = 0.01  # of the items are loaded again, whole

@@ -83,7 +83,7 @@ def do_many(q: str) -> str | tuple[str, int]:
         return _question(found, asked, error=str(refused)), 400
     outcome = _step(found, asked, whom) if asked.all else _chosen(found, asked, whom)
     return render_template(
-        "manage/many_done.html",
+        "manage/bulk_progress.html",
         queue=found,
         policy=found.policy,
         asked=asked,
@@ -101,7 +101,7 @@ def _question(found: leaseq.Queue, asked: Asked, *, error: str | None = None) ->
         page = _meant(asked).page(found, limit=COUNTED, look=LOOKS)
         count, more = len({item.id for item in page.items}), page.after is not None
     return render_template(
-        "manage/many_ask.html",
+        "manage/bulk_confirm.html",
         queue=found,
         policy=found.policy,
         asked=asked,

@@ -66,9 +66,9 @@ def look_at_file(q: str) -> str | tuple[str, int]:
         whole = request.form.get("whole") == "yes"
         look = look_at(piece.stream.read(), whole, request.form, request.form.get("name", ""))
     except Invalid as refused:
-        return render_template("manage/import_look.html", look=None, error=str(refused)), 400
+        return render_template("manage/import_preview.html", look=None, error=str(refused)), 400
     said = remarks(look.summary, whole=look.whole)
-    return render_template("manage/import_look.html", look=look, remarks=said, error=None, q=q)
+    return render_template("manage/import_preview.html", look=look, remarks=said, error=None, q=q)
 
 
 @bp.post("/manage/<q>/import/plan")
@@ -177,7 +177,7 @@ def _run(runs: Runs, q: str, id: str) -> Run:
 
 def _piece(found: leaseq.Queue, run: Run) -> str:
     rejected = list(_runs().bad(run.id, BAD_ROWS_SHOWN + 1)) if run.over and run.result.rejected else []
-    page = "manage/import_state.html" if PIECE in request.headers else "manage/import_run.html"
+    page = "manage/import_progress.html" if PIECE in request.headers else "manage/import_job.html"
     return render_template(
         page,
         queue=found,

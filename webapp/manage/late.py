@@ -55,7 +55,7 @@ def ask_late(q: str) -> str | Response:
         return redirect(_here(q), 303)
     twice = {one.item.id for one in known if sum(other.item.id == one.item.id for other in known) > 1}
     return render_template(
-        "manage/late_ask.html",
+        "manage/late_confirm.html",
         queue=found,
         policy=found.policy,
         chosen=[(one, becomes(one.item, found.policy)) for one in known],

@@ -82,7 +82,7 @@ def preview_settings(q: str) -> str:
     """The form as it is typed, as people will see it. Nothing is saved."""
     found, typed = queue(q), _typed()
     if PIECE in request.headers:
-        return render_template("manage/preview.html", typed=typed, **preview_of(typed))
+        return render_template("manage/form_preview.html", typed=typed, **preview_of(typed))
     now = written(found.policy)
     return _page(found, {**now, **typed}, {**now, **_before()})
 

@@ -62,7 +62,7 @@ def person_page(
     known = accounts().get(name)
     name = known.name
     return render_template(
-        "people/one.html",
+        "people/detail.html",
         known=known,
         held=accounts().held_by(name),
         figures=Figures.of(state().days.of_person(name, DAYS)),

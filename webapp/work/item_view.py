@@ -55,7 +55,7 @@ def shown(sheet: Sheet) -> str:
     asked = asked_by(sheet.policy.form)
     errors = errors_at(asked.fields, sheet.errors)
     return render_template(
-        "work/sheet.html" if wants_piece() else "work/page.html",
+        "work/item_view.html" if wants_piece() else "work/page.html",
         piece=wants_piece(),
         sheet=sheet,
         today=sheet.today or state().days.today(person().name, sheet.queue.name),

@@ -22,7 +22,7 @@ MOST_NAMED = 3
 def why(q: str) -> str:
     """Why there is nothing now, as a piece of the page: its script asks as things change."""
     found = queue(q)
-    return render_template("work/why.html", **_told(found))
+    return render_template("work/why_nothing.html", **_told(found))
 
 
 def nothing_held(found: leaseq.Queue) -> str:

@@ -86,7 +86,7 @@ def receipt(q: str, id: str) -> str | tuple[str, int]:
     with suppress(ItemNotFound):
         known = receipt_of(found.get(id), token, me, found.mine(me))
     told = render_template(
-        "work/receipt.html",
+        "work/lease_outcome.html",
         queue=found,
         to=urls_of(q, id),
         receipt=known or GONE,

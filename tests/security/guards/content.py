@@ -30,7 +30,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *guards(
         INERT,
-        "webapp/templates/show.html",
+        "webapp/templates/shared/payload.html",
         f"{T_INERT}::test_on_the_work_page_and_the_managers_pages {T_SHOWN}",
         (
             '<p class="text" dir="auto">{{ one.value if one.value is string else one.value|pretty }}</p>',

@@ -13,7 +13,7 @@ from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 from leaseq.webapp.store.accounts import ROLES
 from tests.web.conftest import Browser, Caller
 
-VALUES = {"q": "nowhere", "id": "x", "name": "x", "filename": "style.css"}
+VALUES = {"q": "nowhere", "id": "x", "name": "x", "filename": "shared/base.css"}
 
 
 def every_route(app: Flask) -> list[tuple[str, str, str]]:

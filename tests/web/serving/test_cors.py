@@ -98,6 +98,6 @@ def test_a_session_counts_for_our_own_pages_only(
 
 
 def test_pages_are_for_no_other_origin(named: Any) -> None:
-    for path in ("/login", "/healthz", "/static/style.css"):
+    for path in ("/login", "/healthz", "/static/shared/base.css"):
         with named.test_client().get(path, headers={"Origin": OURS}) as answer:
             assert (answer.status_code, cors(answer)) == (200, {})

@@ -30,7 +30,7 @@ def test_the_hosts_that_are_named_are_answered(named: Flask, host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "queue.example.org.evil.example", "evilteam.example", ""])
-@pytest.mark.parametrize("path", ["/login", "/", "/nowhere", "/static/page.js"])
+@pytest.mark.parametrize("path", ["/login", "/", "/nowhere", "/static/shared/page.js"])
 def test_another_host_is_refused(named: Flask, path: str, host: str) -> None:
     answer = named.test_client().get(path, headers={"Host": host})
     assert answer.status_code == 400

@@ -142,7 +142,7 @@ def test_who_looks_after_the_place_sees_it(app: Flask, manager: Caller, person: 
     with too_late():
         assert client.get("/healthz").status_code == 200
         assert client.get("/readyz").status_code == 200
-        assert client.get("/static/style.css", buffered=True).status_code == 200
+        assert client.get("/static/shared/base.css", buffered=True).status_code == 200
         assert shed() == before
         assert person.get("/", buffered=True).status_code == 503
         assert shed() == before + 1

@@ -9,7 +9,7 @@ import pytest
 
 from leaseq import webapp
 
-CSS = Path(webapp.__file__).parent.joinpath("static", "style.css").read_text()
+CSS = Path(webapp.__file__).parent.joinpath("static", "shared", "base.css").read_text()
 PAIRS = dict(re.findall(r"--([a-z-]+): light-dark\(([^)]+)\)", CSS))
 SURFACES = ("paper", "sheet", "wash")
 TEXT = ("ink", "soft", "accent", "wrong", "soon")
@@ -46,6 +46,6 @@ def test_the_main_button_is_read(scheme: str) -> None:
 
 
 def test_nothing_is_smaller_than_sixteen_pixels() -> None:
-    sheets = Path(webapp.__file__).parent.joinpath("static").glob("*.css")
+    sheets = Path(webapp.__file__).parent.joinpath("static").rglob("*.css")
     sizes = re.findall(r"font(?:-size)?: ?(\.\d+)rem", "".join(sheet.read_text() for sheet in sheets))
     assert all(float(size) * 17 >= 16 for size in sizes), sizes

@@ -1,0 +1,49 @@
+// A move with all that a search finds goes on by itself, a step at a time, until the list ends or somebody stops it.
+import { SignedOut, post } from "../shared/session.js";
+
+const outcome = document.getElementById("outcome");
+const stop = document.getElementById("stop");
+const failed = document.getElementById("failed");
+const out = document.getElementById("out");
+const refused = document.getElementById("refused");
+let stopped = false;
+
+const form = () => document.getElementById("go-on");
+
+stop.addEventListener("click", () => {
+  stopped = true;
+  stop.hidden = true;
+  form()?.querySelector("button").focus();
+});
+
+document.addEventListener("submit", (event) => {
+  if (event.target !== form()) return;
+  event.preventDefault();
+  goOn();
+});
+
+async function goOn() {
+  stopped = false;
+  failed.hidden = out.hidden = true;
+  while (form() && !stopped) {
+    stop.hidden = false;
+    try {
+      const answer = await post(form().action, () => new URLSearchParams(new FormData(form())));
+      if (!answer.ok) throw new Error(answer.status);
+      show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    } catch (error) {
+      (error instanceof SignedOut ? out : failed).hidden = false;
+      break;
+    }
+  }
+  stop.hidden = true;
+}
+
+function show(page) {
+  outcome.replaceChildren(...page.getElementById("outcome").children);
+  const more = page.querySelectorAll("#refused li");
+  refused.querySelector("ul").append(...more);
+  refused.hidden &&= more.length === 0;
+}
+
+goOn();

@@ -1,0 +1,80 @@
+// The preview follows what is typed; what is not saved is not left by accident.
+import { standsInTheWay } from "../shared/session.js";
+
+const form = document.getElementById("settings");
+const piece = document.getElementById("piece");
+const SEEN_BY = new Set(["title", "instructions", "form", "sample"]);
+const PAUSE = 250; // ms after the last key
+
+let timer = null;
+let asked = 0;
+let changed = document.querySelector("[role=alert], .note") !== null;
+
+form.addEventListener("input", (event) => {
+  if (event.target.closest("#preview")) return;
+  changed = true;
+  if (!SEEN_BY.has(event.target.name)) return;
+  clearTimeout(timer);
+  timer = setTimeout(show, PAUSE);
+});
+
+async function show() {
+  const mine = ++asked;
+  let answer;
+  try {
+    answer = await fetch(form.dataset.preview, {
+      method: "POST",
+      body: new URLSearchParams(new FormData(form)),
+      headers: { "X-Leaseq-Piece": "preview" },
+      redirect: "manual", // to where one signs in
+    });
+  } catch {
+    return; // no connection: what was seen last stays
+  }
+  if (!answer.ok || mine !== asked) return;
+  const made = document.createElement("template");
+  made.innerHTML = await answer.text(); // made by our own server, of the same templates as the page
+  if (mine !== asked) return;
+  const seen = made.content.querySelector("#seen");
+  piece.querySelector("#findings").replaceChildren(...made.content.querySelector("#findings").childNodes);
+  const old = piece.querySelector("#seen");
+  if (seen && old) old.replaceWith(seen);
+  else if (seen) piece.append(seen);
+}
+
+// To the line that something is wrong in.
+piece.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-line]");
+  if (!button) return;
+  const text = document.getElementById("form");
+  const lines = text.value.split("\n");
+  const number = Math.min(Number(button.dataset.line), lines.length);
+  const begin = lines.slice(0, number - 1).join("\n").length + (number > 1 ? 1 : 0);
+  text.focus();
+  text.setSelectionRange(begin, begin + lines[number - 1].length);
+});
+
+// Enter in the preview sends nothing.
+piece.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
+});
+
+// Where the session ended or the server is away, the page would go, and what is typed with it: asked first.
+let sure = false;
+form.addEventListener("submit", async (event) => {
+  if (sure) {
+    changed = sure = false;
+    return;
+  }
+  event.preventDefault();
+  const why = await standsInTheWay(form);
+  const trouble = document.getElementById("trouble");
+  for (const words of trouble.children) words.hidden = !(why in words.dataset);
+  if (why) return trouble.scrollIntoView({ block: "nearest" });
+  sure = true;
+  form.requestSubmit(event.submitter);
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if (changed) event.preventDefault();
+});

@@ -1,0 +1,39 @@
+// The sheet on the page, an item with its form, and the next one in its place.
+import { localise } from "../shared/page.js";
+
+const parts = [];
+let over = null;
+
+export function each(begin) {
+  parts.push(begin);
+}
+
+export function open() {
+  over?.abort();
+  over = new AbortController();
+  const root = document.getElementById("sheet");
+  const { person, queue, id } = root.dataset;
+  const form = root.querySelector("#answer");
+  const sheet = { root, form, person, queue, id, what: JSON.stringify([person, queue, id]), signal: over.signal };
+  for (const begin of parts) begin(sheet);
+}
+
+// A piece as the server made it: the sheet, and what stands in the page's header beside it.
+export function swap(html) {
+  const piece = document.createElement("template");
+  piece.innerHTML = html;
+  localise(piece.content);
+  const root = piece.content.getElementById("sheet");
+  history.replaceState(null, "", root.dataset.url);
+  document.getElementById("now").replaceWith(piece.content.getElementById("now"));
+  document.getElementById("sheet").replaceWith(root);
+  document.querySelector("main > .said").replaceChildren();
+  const said = [...root.querySelectorAll("#saved-words, [data-said]")];
+  document.getElementById("live").textContent = said.map((place) => place.textContent.trim()).join(" ");
+  open();
+}
+
+export function every(signal, pause, act) {
+  const ticking = setInterval(act, pause);
+  signal.addEventListener("abort", () => clearInterval(ticking));
+}

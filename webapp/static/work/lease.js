@@ -1,0 +1,144 @@
+// The lease: how much of it is left, more of it while the person works, and what became of it when it
+// ran out.
+import { local, localise } from "../shared/page.js";
+import { every } from "./item-view.js";
+
+const SIGNS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove"];
+const LOOK_AGAIN = 15_000; // ms between two looks at what became of it
+const IN_GOOD_TIME = 20_000; // ms to read a warning and press a key, at least
+
+export function begin(sheet) {
+  if (!document.getElementById("left")) return;
+  const lease = new Lease(sheet);
+  lease.begin();
+  sheet.over = () => lease.over(); // whatever is told by the server that the lease is lost
+}
+
+class Lease {
+  constructor({ root, form, signal }) {
+    this.form = form;
+    this.signal = signal;
+    this.left = document.getElementById("left");
+    this.ring = document.getElementById("ring");
+    this.time = this.left.closest(".time");
+    this.button = document.getElementById("more");
+    this.noMore = document.getElementById("no-more");
+    this.warning = root.querySelector("#warning");
+    this.note = root.querySelector("#receipt");
+    this.draftNote = form.querySelector("#draft");
+    // This page's own clock: the server said how long, so a wrong clock here does no harm. One of the two
+    // stands still while a lid is closed.
+    const began = [performance.now(), Date.now()];
+    this.now = () => Math.max(performance.now() - began[0], Date.now() - began[1]);
+    this.end = Number(this.left.dataset.left) * 1000;
+    this.whole = Number(this.left.dataset.of) * 1000;
+    this.renewals = form.dataset.renewals === "" ? Infinity : Number(form.dataset.renewals);
+    this.next = 0; // when the script may ask for more time again
+    this.isOver = false;
+    this.told = "";
+  }
+
+  begin() {
+    const { signal } = this;
+    for (const sign of SIGNS) document.addEventListener(sign, (event) => this.worked(event), { passive: true, signal });
+    this.button?.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.more();
+    });
+    document.getElementById("until").hidden = true;
+    this.left.parentElement.hidden = false;
+    every(signal, 1000, () => this.isOver || this.show());
+    this.show();
+  }
+
+  show() {
+    const rest = Math.max(0, this.end - this.now());
+    const seconds = Math.ceil(rest / 1000);
+    this.left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    this.ring.setAttribute("stroke-dasharray", `${((100 * rest) / this.whole).toFixed(1)} 100`);
+    this.time.classList.toggle("soon", rest <= this.whole / 5);
+    this.warn(rest > 0 && rest <= Math.min(Math.max(this.whole / 5, IN_GOOD_TIME), this.whole / 2));
+    if (seconds === 0) this.over();
+  }
+
+  // Said once; it goes when there is more time.
+  warn(soon) {
+    if (soon === (this.warning.textContent !== "")) return;
+    this.warning.textContent = soon ? this.warning.dataset[this.renewals === 0 ? "last" : "more"] : "";
+  }
+
+  // Whoever works keeps the item; who went away does not. At most every third of a lease, and where the
+  // renewals are counted not before the last third, so that they last.
+  worked(event) {
+    const idle = !event.isTrusted || event.repeat || (event.type === "pointermove" && !event.movementX && !event.movementY);
+    const share = this.renewals === Infinity ? 2 / 3 : 1 / 3;
+    const now = this.now();
+    if (idle || this.renewals === 0 || now < this.next || now >= this.end || this.end - now > this.whole * share) return;
+    this.more();
+  }
+
+  async more() {
+    this.next = this.now() + this.whole / 3;
+    const headers = { "Content-Type": "application/json", "X-CSRFToken": this.form.elements.csrf_token.value };
+    const body = JSON.stringify({ token: Number(this.form.dataset.token) });
+    let answer;
+    try {
+      answer = await fetch(this.form.dataset.renew, { method: "POST", body, headers });
+    } catch {
+      this.next = this.now() + 5000; // whatever is done next tries again
+      this.draftNote.textContent = this.draftNote.dataset.noTime;
+      return;
+    }
+    if (this.signal.aborted) return;
+    if (answer.ok) this.renewed(await answer.json(), Date.parse(answer.headers.get("Date")));
+    else if (answer.status === 400) this.used();
+    else if (answer.status === 409 || answer.status === 404) this.over();
+    else this.draftNote.textContent = this.draftNote.dataset[answer.status === 401 ? "out" : "noTime"];
+  }
+
+  renewed(lease, sent) {
+    this.whole = Date.parse(lease.expires_at) - sent; // both by the server's clock
+    this.end = this.now() + this.whole;
+    this.next = this.now() + this.whole / 3;
+    const time = document.querySelector("#until time");
+    time.dateTime = lease.expires_at;
+    time.textContent = local(lease.expires_at);
+    this.renewals -= 1;
+    if (this.renewals === 0) this.used();
+    this.show();
+  }
+
+  used() {
+    this.renewals = 0;
+    this.noMore.hidden = false;
+    if (this.button) this.button.hidden = true;
+  }
+
+  // What became of it
+
+  over() {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.warn(false);
+    this.time.hidden = true;
+    this.note.hidden = this.now() < this.end; // it stands there that the time ran out, until more is known
+    this.look();
+    every(this.signal, LOOK_AGAIN, () => this.look());
+  }
+
+  async look() {
+    if (document.visibilityState !== "visible") return;
+    try {
+      const answer = await fetch(this.form.dataset.receipt, { redirect: "manual" });
+      const text = await answer.text();
+      const known = answer.ok || answer.status === 404; // not there any more
+      if (!known || text === this.told || this.signal.aborted) return;
+      this.told = text;
+      this.note.hidden = false;
+      this.note.innerHTML = text; // made by our own server, of the same template as the page
+      localise(this.note);
+    } catch {
+      // no connection: what stands there stays true
+    }
+  }
+}

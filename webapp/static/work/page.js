@@ -1,0 +1,13 @@
+// The work page, put together. Each part begins anew with each item.
+import { each, open } from "./item-view.js";
+import * as active from "./active-time.js";
+import * as draft from "./draft.js";
+import * as focus from "./focus.js";
+import * as keys from "./shortcuts.js";
+import * as lease from "./lease.js";
+import * as saved from "./undo.js";
+import * as send from "./submit.js";
+import * as tabs from "./tabs.js";
+
+for (const part of [active, draft, tabs, lease, saved, keys, send, focus]) each(part.begin);
+open();

@@ -1,0 +1,56 @@
+// Sign in again in place, the form still filled.
+import { session } from "../shared/session.js";
+
+const dialog = document.getElementById("sign-in");
+
+// The CSRF token of the new session, or null where they closed the dialog.
+export function signIn(person) {
+  const form = dialog.querySelector("form");
+  const password = form.elements.password;
+  const said = dialog.querySelector("[role=alert]");
+  said.textContent = "";
+  dialog.showModal();
+  password.focus();
+  return new Promise((resolve) => {
+    const open = new AbortController();
+    const { signal } = open;
+    const end = (csrf) => {
+      open.abort();
+      password.value = "";
+      dialog.close();
+      resolve(csrf);
+    };
+    const look = async () => {
+      const known = await session();
+      if (known?.person === person) end(known.csrf);
+      else if (known) said.textContent = dialog.dataset.other;
+      return known !== null;
+    };
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      said.textContent = "";
+      const why = await knock(person, password.value);
+      if (!(await look())) said.textContent = why;
+    }, { signal });
+    window.addEventListener("focus", look, { signal }); // they may have signed in elsewhere meanwhile
+    dialog.querySelector("[data-does=close]").addEventListener("click", () => end(null), { signal });
+    dialog.addEventListener("cancel", () => end(null), { signal });
+  });
+}
+
+// By the form of the sign-in page; what it says where that was not enough.
+async function knock(name, password) {
+  const { login, away, more } = dialog.dataset;
+  try {
+    const page = parsed(await (await fetch(login)).text());
+    const body = new URLSearchParams({ csrf_token: page.querySelector("[name=csrf_token]").value, name, password });
+    const answer = await fetch(login, { method: "POST", body, redirect: "manual" });
+    if (answer.type === "opaqueredirect" || answer.ok) return more;
+    const main = parsed(await answer.text()).querySelector("main");
+    return (main.querySelector("[role=alert]") ?? main.querySelector("h1 + p"))?.textContent ?? away;
+  } catch {
+    return away;
+  }
+}
+
+const parsed = (html) => new DOMParser().parseFromString(html, "text/html");

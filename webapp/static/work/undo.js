@@ -1,0 +1,28 @@
+// What was just saved may be undone, for as long as the page counts.
+import { areOff } from "../shared/shortcuts-switch.js";
+import { every } from "./item-view.js";
+
+export function begin({ signal }) {
+  const place = document.getElementById("saved");
+  if (!place) return;
+  const left = place.querySelector("#undo-left");
+  const end = performance.now() + Number(place.dataset.seconds) * 1000;
+  const show = () => {
+    const seconds = Math.ceil((end - performance.now()) / 1000);
+    left.textContent = left.dataset.text.replace("{}", seconds);
+    if (seconds <= 0) place.remove();
+  };
+  every(signal, 250, show);
+  show();
+}
+
+// On other pages the undo goes by itself.
+if (!document.getElementById("sheet") && document.getElementById("saved")) {
+  begin({ signal: new AbortController().signal });
+  document.addEventListener("keydown", (event) => {
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.matches("input, textarea, select");
+    if (event.key.toLowerCase() === "u" && plain && !areOff()) {
+      document.querySelector("#saved button")?.click();
+    }
+  });
+}
