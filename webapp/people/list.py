@@ -45,7 +45,7 @@ def people_page(
     following = [one for one in matching if one.name.casefold() > after]
     shown = following[:PAGE]
     return render_template(
-        "people/list.html",
+        "people/index.html",
         rows=_rows(shown),
         found=len(matching),
         after=shown[-1].name if len(following) > PAGE else None,

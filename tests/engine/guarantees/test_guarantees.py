@@ -1,5 +1,5 @@
-"""The eleven guarantees, each attacked. Some have rooms of their own: order in test_reserve, tokens in
-test_fencing, lost replies in test_lost_replies, bounds and cost in test_cost, errors in test_bad_input."""
+"""The eleven guarantees, each attacked. Some have files of their own: order in reserve/test_reserve.py, lost
+replies in test_lost_replies.py, bounds and cost in test_cost.py, errors in enqueue/test_bad_input.py."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_order_holds_though_the_clock_steps_back(timed: leaseq.Queue, clock: Clo
     assert times == sorted(times)
 
 
-# 6. No answer lost: test_finish.py, test_adopt.py and test_drafts.py have the rest.
+# 6. No answer lost: finish/, adopt/ and renew/test_drafts.py have the rest.
 
 
 def test_no_answer_lost_of_three_who_typed_for_one_item(

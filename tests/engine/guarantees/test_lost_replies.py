@@ -86,4 +86,4 @@ def test_who_wants_only_a_new_queue_has_it_though_the_reply_is_lost(
 def test_every_script_that_changes_state_is_tried() -> None:
     tried = {script for _, _, script, _ in CALLS}
     writing = {name for name, script in SCRIPTS.items() if script.writes}
-    assert tried == writing - {"confirm"}  # that one is part of the others (test_durable.py)
+    assert tried == writing - {"confirm"}  # that one is part of the others (connect/test_durable.py)
