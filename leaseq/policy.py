@@ -1,89 +1,224 @@
-"""A queue's policy: validated here, kept in the server, read by the scripts."""
+"""A queue's policy: described and validated here, kept in the server, read by the scripts."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from hashlib import sha1
-from typing import Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from leaseq import validation
-from leaseq.errors import Invalid, LeaseqError
+from leaseq.errors import Invalid, LeaseqError, ServerRefused
 from leaseq.models import Json
+from leaseq.policy_fields import (
+    N_,
+    About,
+    Bands,
+    Form,
+    Line,
+    OneOf,
+    Seconds,
+    Text,
+    Whole,
+    YesNo,
+    fields_of,
+)
+from leaseq.validation import MAX_PRIORITY
 
-MAX_MARKDOWN = 65_536
-MAX_TITLE = 200
-MAX_KEPT = 315_360_000  # ten years, in seconds
+WEEK: Final = 604_800
+TEN_YEARS: Final = 315_360_000
 Durable = Literal["server", "fsync", "replica", "majority"]
-DURABLE: tuple[Durable, ...] = ("server", "fsync", "replica", "majority")
+
+GROUPS: Final[Mapping[str, str]] = {
+    "work": N_("The work"),
+    "time": N_("Time"),
+    "back": N_("Giving back and trying again"),
+    "answers": N_("Several answers"),
+    "keeping": N_("Keeping"),
+}
+"""The groups in which the settings page shows the fields, and their titles."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How a queue hands out its items. Every field has a default; an update names only what changes."""
+    """How a queue hands out its items. Every field has a default; an update names only what changes.
 
-    lease_seconds: float = 300  # how long a person may hold an item, 0.1 to 604,800
-    max_attempts: int = 3  # expiries and fails until an item is dead, 1 to 1,000
-    retry_seconds: float = 2  # the wait after the first fail; doubled for each one after it
-    retry_max_seconds: float = 3600  # the longest such wait
-    holds: int = 1  # leases that one person may have at once, 1 to 100
-    bands: tuple[int, int] = (50, 150)  # priorities up to the first are high, past the second low
-    renewals: int | None = None  # how often one lease may be renewed; None: no limit
-    share_drafts: bool = False  # show a draft to the next person
-    answers: int = 1  # how many people are to answer each item, 1 to 100
-    max_abandons: int | None = None  # that many people gave an item back: it is dead; None: no limit
-    dedupe_seconds: float = 0  # an equal payload within this window is a duplicate, whatever its id
-    keep_finished_seconds: float | None = None  # how long a finished item is kept; None: for good
-    durable: Durable = "server"  # what an acknowledgement waits for; see docs/operator.md
-    form: Json = None  # how to show a payload and what to ask: {"show", "ask", "keys"}
-    title: str = ""
-    instructions: str = ""  # Markdown
+    A field's type says what it may hold and how it is explained. Validation, REST, the command line, the
+    settings page and docs/policy.md are made from that, so a new field is written here and nowhere else.
+    """
+
+    title: Annotated[
+        str,
+        Line(200),
+        About("work", N_("Title"), N_("The queue's name, as people see it."), kept="text"),
+    ] = ""
+    instructions: Annotated[
+        str,
+        Text(65_536),
+        About(
+            "work",
+            N_("Instructions"),
+            N_("How to do the work, in Markdown; they are at hand beside each item."),
+            kept="text",
+        ),
+    ] = ""
+    form: Annotated[
+        Json,
+        Form(),
+        About(
+            "work",
+            N_("Form"),
+            N_("What to show, what to ask (a JSON Schema), and which keys choose what."),
+            none=N_("a table and one text box"),
+            kept="text",
+        ),
+    ] = None
+    lease_seconds: Annotated[
+        float,
+        Seconds(0.1, WEEK),
+        About(
+            "time",
+            N_("Time for one item"),
+            N_("How long a person may hold an item; then somebody else may have it."),
+            kept="status",
+        ),
+    ] = 300
+    renewals: Annotated[
+        int | None,
+        Whole(0, 1_000_000, N_("times")),
+        About(
+            "time",
+            N_("More time"),
+            N_("How often a person may take more time for one item (renew its lease)."),
+            none=N_("as often as they need"),
+        ),
+    ] = None
+    holds: Annotated[
+        int,
+        Whole(1, 100, N_("items")),
+        About("time", N_("Items at once"), N_("How many items one person may hold at once.")),
+    ] = 1
+    bands: Annotated[
+        tuple[int, int],
+        Bands(0, MAX_PRIORITY),
+        About(
+            "time",
+            N_("Priorities"),
+            N_("Two numbers: an item whose priority is up to the first is high, past the second low."),
+        ),
+    ] = (50, 150)
+    max_attempts: Annotated[
+        int,
+        Whole(1, 1_000, N_("times")),
+        About(
+            "back",
+            N_("Attempts"),
+            N_("An item that ran out of time or was reported broken this many times is dead."),
+        ),
+    ] = 3
+    max_abandons: Annotated[
+        int | None,
+        Whole(1, 1_000, N_("people")),
+        About(
+            "back",
+            N_("Given back by"),
+            N_("An item that this many people gave back is dead."),
+            none=N_("never for that"),
+        ),
+    ] = None
+    retry_seconds: Annotated[
+        float,
+        Seconds(0, WEEK),
+        About(
+            "back",
+            N_("Wait after a problem"),
+            N_("How long an item that was reported broken rests before the next try; doubled each time."),
+        ),
+    ] = 2
+    retry_max_seconds: Annotated[
+        float,
+        Seconds(0, WEEK),
+        About("back", N_("Longest such wait"), N_("The wait after a problem is not doubled past this.")),
+    ] = 3600
+    share_drafts: Annotated[
+        bool,
+        YesNo(),
+        About(
+            "back",
+            N_("Pass drafts on"),
+            N_("What one person typed stands in the form of the next who gets the item."),
+        ),
+    ] = False
+    answers: Annotated[
+        int,
+        Whole(1, 100, N_("people")),
+        About(
+            "answers",
+            N_("Answers"),
+            N_("How many different people answer each item; counts for items handed out from now on."),
+        ),
+    ] = 1
+    keep_finished_seconds: Annotated[
+        float | None,
+        Seconds(0, TEN_YEARS),
+        About(
+            "keeping",
+            N_("Keep finished items"),
+            N_("After this time finished items are forgotten, answers and all: export first."),
+            none=N_("they are kept"),
+        ),
+    ] = None
+    dedupe_seconds: Annotated[
+        float,
+        Seconds(0, TEN_YEARS),
+        About(
+            "keeping",
+            N_("Same content"),
+            N_("An item that equals one added within this time, whatever its id, is not added; 0: it is."),
+        ),
+    ] = 0
+    durable: Annotated[
+        Durable,
+        OneOf(
+            {
+                "server": N_("the server has it"),
+                "fsync": N_("it is on the server's disk"),
+                "replica": N_("another server has it, too"),
+                "majority": N_("more than half of the other servers have it, too"),
+            }
+        ),
+        About(
+            "keeping",
+            N_("Saved means"),
+            N_("What an answer, like every change, waits for before it counts as saved."),
+            kept="text",
+        ),
+    ] = "server"
 
     def __post_init__(self) -> None:
-        seconds = validation.number(self.lease_seconds, "lease_seconds", 0.1, 604_800)
-        object.__setattr__(self, "lease_seconds", round(seconds, 6))  # the server counts microseconds
-        validation.integer(self.max_attempts, "max_attempts", 1, 1_000)
-        validation.number(self.retry_seconds, "retry_seconds", 0, 604_800)
-        validation.number(self.retry_max_seconds, "retry_max_seconds", 0, 604_800)
-        validation.integer(self.holds, "holds", 1, 100)
-        object.__setattr__(self, "bands", _bands(self.bands))
-        if self.renewals is not None:
-            validation.integer(self.renewals, "renewals", 0, 1_000_000)
-        if not isinstance(self.share_drafts, bool):
-            raise Invalid("share_drafts", "true or false")
-        validation.integer(self.answers, "answers", 1, 100)
-        if self.max_abandons is not None:
-            validation.integer(self.max_abandons, "max_abandons", 1, 1_000)
-        validation.number(self.dedupe_seconds, "dedupe_seconds", 0, MAX_KEPT)
-        if self.keep_finished_seconds is not None:
-            validation.number(self.keep_finished_seconds, "keep_finished_seconds", 0, MAX_KEPT)
-        if self.durable not in DURABLE:
-            raise Invalid("durable", "one of " + ", ".join(DURABLE))
-        validation.text(self.title, "title", MAX_TITLE)
-        validation.text(self.instructions, "instructions", MAX_MARKDOWN)
+        for name, field in FIELDS.items():
+            object.__setattr__(self, name, field.check(getattr(self, name)))
 
     def updated(self, changes: Mapping[str, Any]) -> Policy:
         """This policy with some fields changed, or Invalid."""
-        unknown = sorted(set(changes) - FIELDS)
+        unknown = sorted(set(changes) - set(FIELDS))
         if unknown:
             raise Invalid(unknown[0], _no_field(unknown[0]))
-        if "title" in changes:  # here, so that one that was set before this rule is still read
-            changes = {**changes, "title": validation.label(changes["title"], "title", MAX_TITLE)}
-        return replace(self, **changes)
+        return replace(self, **{name: FIELDS[name].check(value, new=True) for name, value in changes.items()})
 
     @property
     def version(self) -> str:
         """A short name for exactly these settings, which ``configure(expected=…)`` compares."""
-        words = to_server(self, FIELDS, "")
-        kept = dict(zip(words[::2], words[1::2], strict=True))
-        rules = " ".join(kept[str(place)] for place in range(1, len(_PLACES) + 3))
-        texts = "\n".join([kept["lease_seconds"], rules, *(kept[name] for name in TEXTS)])
-        return sha1(texts.encode(), usedforsecurity=False).hexdigest()
+        texts = [_dump(self, name) for name in ("form", "title", "instructions", "durable")]
+        kept = "\n".join([_dump(self, "lease_seconds"), _rules(self), *texts])
+        return sha1(kept.encode(), usedforsecurity=False).hexdigest()
 
 
-FIELDS = frozenset(f.name for f in fields(Policy))
+FIELDS: Final = fields_of(Policy)
+"""Every field by its name, in the order in which they are shown."""
+
+RULES: Final = tuple(name for name, field in FIELDS.items() if field.about.kept == "rule")
+TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.about.kept == "text")
 
 
 def _no_field(name: str) -> str:
@@ -92,48 +227,33 @@ def _no_field(name: str) -> str:
     return f"no policy field; {f'did you mean {near[0]}?' if near else 'they are ' + ', '.join(known)}"
 
 
-def _bands(value: object) -> tuple[int, int]:
-    limit = "two whole numbers, the first no larger than the second"
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise Invalid("bands", limit)
-    low, high = (validation.integer(v, "bands", 0, validation.MAX_PRIORITY) for v in value)
-    if low > high:
-        raise Invalid("bands", limit)
-    return low, high
-
-
-# How the server keeps it: what every move needs as words of the queue's status, most other fields as
-# words of the line of rules, at these places, the rest as JSON.
-_PLACES = {
-    "holds": 1,
-    "max_attempts": 2,
-    "retry_seconds": 3,
-    "retry_max_seconds": 4,
-    "renewals": 7,
-    "share_drafts": 8,
-    "answers": 9,
-    "max_abandons": 10,
-    "dedupe_seconds": 11,
-    "keep_finished_seconds": 12,
+# The scripts know each rule by its place in the line of rules; the bands have two.
+_PLACES: Final[Mapping[str, tuple[int, ...]]] = {
+    "holds": (1,),
+    "max_attempts": (2,),
+    "retry_seconds": (3,),
+    "retry_max_seconds": (4,),
+    "bands": (5, 6),
+    "renewals": (7,),
+    "share_drafts": (8,),
+    "answers": (9,),
+    "max_abandons": (10,),
+    "dedupe_seconds": (11,),
+    "keep_finished_seconds": (12,),
 }
-_LOW_BAND, _HIGH_BAND = 5, 6
 _LEASE_SECONDS, _FORM_VERSION = 7, 8  # in the status
-TEXTS = ("form", "title", "instructions", "durable")
 
 
 def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
     """Place or name, and value, of each field that is named."""
     found: list[str] = []
     for name in names:
-        value = getattr(policy, name)
-        if name == "bands":
-            found += [str(_LOW_BAND), str(value[0]), str(_HIGH_BAND), str(value[1])]
-        elif name == "lease_seconds":
-            found += [name, json.dumps(value)]
-        elif name in _PLACES:
-            found += [str(_PLACES[name]), "-" if value is None else json.dumps(value)]
+        value = _dump(policy, name)
+        if name in RULES:
+            for place, word in zip(_PLACES[name], value.split(","), strict=True):
+                found += [str(place), word]
         else:
-            found += [name, json.dumps(value, ensure_ascii=False)]
+            found += [name, value]
         if name == "form":
             found += ["form_version", form_version]
     return found
@@ -143,14 +263,46 @@ def from_server(status: bytes, rules: bytes, texts: Sequence[bytes]) -> tuple[Po
     """The policy and its form's version, from the queue's status, its rules and the JSON of TEXTS."""
     now = status.decode().split(" ")
     words = rules.decode().split(" ")
-    values: dict[str, Any] = {
-        name: None if words[place - 1] == "-" else json.loads(words[place - 1])
-        for name, place in _PLACES.items()
-    }
-    bands = int(words[_LOW_BAND - 1]), int(words[_HIGH_BAND - 1])
-    long: dict[str, Any] = {name: json.loads(text) for name, text in zip(TEXTS, texts, strict=True)}
-    lease_seconds = json.loads(now[_LEASE_SECONDS - 1])
-    return Policy(lease_seconds=lease_seconds, bands=bands, **values, **long), now[_FORM_VERSION - 1]
+    kept = {name: ",".join(words[place - 1] for place in places) for name, places in _PLACES.items()}
+    kept |= {name: text.decode() for name, text in zip(TEXTS, texts, strict=True)}
+    kept["lease_seconds"] = now[_LEASE_SECONDS - 1]
+    values = {name: FIELDS[name].load(text) for name, text in kept.items()}
+    return Policy(**values), now[_FORM_VERSION - 1]
+
+
+def parse_rules(line: bytes) -> dict[str, Any]:
+    """The values of a line of rules, ``holds=2 bands=50,150 renewals=-``, by their names.
+
+    What this version of leaseq does not know, a newer one wrote: refused, since the queue would not be
+    worked by its policy.
+    """
+    values: dict[str, Any] = {}
+    for word in line.decode(errors="replace").split():
+        name, _, text = word.partition("=")
+        try:
+            if name not in RULES:
+                raise ValueError(name)
+            values[name] = FIELDS[name].check(FIELDS[name].load(text))
+        except (ValueError, Invalid):
+            raise ServerRefused(
+                f"this queue's policy has {word!r}, which this version of leaseq does not know: it needs a "
+                "newer version of leaseq"
+            ) from None
+    return values
+
+
+def rule_defaults() -> dict[str, str]:
+    """The default of each field that is kept among the rules, as the server keeps it."""
+    return {name: FIELDS[name].dump(FIELDS[name].default) for name in RULES}
+
+
+def _dump(policy: Policy, name: str) -> str:
+    return FIELDS[name].dump(getattr(policy, name))
+
+
+def _rules(policy: Policy) -> str:
+    """The line of rules."""
+    return " ".join(_dump(policy, name).replace(",", " ") for name in _PLACES)
 
 
 class PolicyChanged(LeaseqError):

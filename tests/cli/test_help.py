@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -15,8 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from leaseq.cli import main
-from leaseq.cli.policy import HELP
-from leaseq.policy import Policy
+from leaseq.policy import FIELDS
 
 DOCS = Path(__file__).parents[2] / "docs" / "command-line.md"
 
@@ -68,11 +66,14 @@ def test_the_docs_name_no_option_that_is_not_there() -> None:
     assert named - there == {"--help", "--version"}
 
 
-def test_each_policy_field_is_an_option_with_its_help() -> None:
-    names = {field.name for field in fields(Policy)}
-    assert set(HELP) == names
-    for path in ("queue create", "queue set"):
-        assert names <= {option.name for option in ALL[path].params}
+@pytest.mark.parametrize("path", ["queue create", "queue set"])
+def test_each_policy_field_is_an_option_with_its_help_and_its_limits(path: str) -> None:
+    options = {option.name: option for option in ALL[path].params if isinstance(option, click.Option)}
+    for name, field in FIELDS.items():
+        said = options[name].help or ""
+        assert said.startswith(field.about.help), name
+        assert field.kind.limits in said, name
+        assert ("none: " in said) is bool(field.about.none), name
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq import doctor, transfer
+from leaseq import doctor, policy_fields, transfer
 
 ROOT = Path(__file__).parents[2]
 GROUND = "ground"  # of leaseq: its modules beside the folders are one room
@@ -38,10 +38,11 @@ FOR_COMMANDS = ("leaseq.cli.common.", "leaseq.server.")
 # What other programs may build on: the package's names, and those of import and export.
 PUBLIC = {"leaseq", "leaseq.transfer"} | {
     f"{package.__name__}.{name}"
-    for package in (leaseq, doctor, leaseq.form, leaseq.names, leaseq.validation, transfer)
+    for package in (leaseq, doctor, leaseq.form, leaseq.names, policy_fields, leaseq.validation, transfer)
     for name in getattr(package, "__all__", vars(package))
     if not name.startswith("_")
 }
+PUBLIC |= {"leaseq.policy.FIELDS", "leaseq.policy.GROUPS"}  # what settings pages are made from
 
 PYTHON = sorted(path for folder in ("leaseq", "webapp") for path in (ROOT / folder).rglob("*.py"))
 # What a package gives under its own name it fetches from all its floors.

@@ -75,11 +75,19 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "leaseq/policy.py",
         "bad_input policy",
-        ("a lease of no time", '"lease_seconds", 0.1, 604_800', '"lease_seconds", 0, 604_800'),
-        ("101 answers", '"answers", 1, 100', '"answers", 1, 101'),
-        ("bands that are one band are refused", "    if low > high:", "    if low >= high:"),
-        ("a form is no part of a policy's version", "for name in TEXTS)])", "for name in TEXTS[1:])])"),
-        ("holds of none", '"holds", 1, 100', '"holds", 0, 100'),
+        ("a lease of no time", "Seconds(0.1, WEEK)", "Seconds(0, WEEK)"),
+        ("101 answers", 'Whole(1, 100, N_("people"))', 'Whole(1, 101, N_("people"))'),
+        (
+            "a form is no part of a policy's version",
+            'for name in ("form", "title", "instructions", "durable")]',
+            'for name in ("title", "instructions", "durable")]',
+        ),
+        ("holds of none", 'Whole(1, 100, N_("items"))', 'Whole(0, 100, N_("items"))'),
+    ),
+    *mutants(
+        "leaseq/policy_fields.py",
+        "bad_input policy",
+        ("bands that are one band are refused", "        if low > high:", "        if low >= high:"),
     ),
     *mutants(
         "leaseq/queue/producer.py",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import leaseq
+from leaseq.webapp.api.serializers import policy_shape
+
 _AT, _UNTIL, _LATER = "2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00.123Z", "2026-11-21T10:03:12.480Z"
 _PAYLOAD = {"text": "Great, but late", "order": "40-1182"}
 _RESULT = {"stars": 4}
@@ -16,24 +19,9 @@ _FORM = {
     },
     "keys": {},
 }
-_POLICY = {
-    "lease_seconds": 300.0,
-    "max_attempts": 3,
-    "retry_seconds": 2.0,
-    "retry_max_seconds": 3600.0,
-    "holds": 1,
-    "bands": [50, 150],
-    "renewals": None,
-    "share_drafts": False,
-    "answers": 1,
-    "max_abandons": None,
-    "dedupe_seconds": 0.0,
-    "keep_finished_seconds": None,
-    "durable": "server",
-    "form": _FORM,
-    "title": "Reviews",
-    "instructions": "Four stars and more only where the parcel came.",
-}
+_POLICY = policy_shape(
+    leaseq.Policy(title="Reviews", instructions="Four stars and more only where the parcel came.", form=_FORM)
+)
 _COUNTS = {"inbound": 8214, "reserved": 37, "scheduled": 12, "finished": 41003, "dead": 6}
 _QUEUE = {
     "name": "reviews",

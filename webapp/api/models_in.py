@@ -21,7 +21,6 @@ MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exact
 SKILL = {"type": "string", "pattern": "^[a-z0-9._-]{1,64}$"}
 SKILLS: dict[str, Any] = {"items": SKILL, "maxItems": validation.MAX_SKILLS}
 PRIORITY: dict[str, Any] = {"minimum": 0, "maximum": validation.MAX_PRIORITY}
-BANDS: dict[str, Any] = {"items": {"type": "integer", **PRIORITY}, "minItems": 2, "maxItems": 2}
 TEXT: dict[str, Any] = {"maxLength": validation.MAX_TEXT}
 PRINTABLE = "^[^\\u0000-\\u001f\\u007f-\\u00a0]+$"  # and of what lies above what Unicode calls so
 ID: dict[str, Any] = {"minLength": 1, "maxLength": validation.MAX_ID}

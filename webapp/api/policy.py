@@ -1,13 +1,17 @@
-"""A queue's policy as REST takes and gives it, and the form in it."""
+"""A queue's policy as REST takes and gives it, made from `leaseq.policy`; and the form in it."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, SkipValidation
+from pydantic import BaseModel, ConfigDict, SkipValidation, create_model
 
 from leaseq import form
-from leaseq.webapp.api.models_in import BANDS, Body, Whole, optional, within
+from leaseq.policy import FIELDS
+from leaseq.policy_fields import Bands, Field, OneOf, Seconds, Text, Whole
+from leaseq.policy_fields import Form as FormKind
+from leaseq.webapp.api.models_in import Body, optional, within
+from leaseq.webapp.api.models_in import Whole as WholeNumber
 
 
 class ShownField(Body):
@@ -37,37 +41,39 @@ class Form(Body):
     keys: dict[str, Any] = optional("The choice that each key of the keyboard makes, by its character")
 
 
-class PolicyChanges(Body):
-    """Policy fields to set; a field that is left out keeps its value."""
+_FormOrNone: TypeAlias = SkipValidation[Form | None]
 
-    lease_seconds: float = optional("How long a person may hold an item", **within(0.1, 604_800))
-    max_attempts: Whole = optional("Expiries and fails until an item is dead", **within(1, 1_000))
-    retry_seconds: float = optional(
-        "The wait after the first fail; doubled for each one after it", **within(0, 604_800)
+
+def _model_field(field: Field) -> tuple[Any, Any]:
+    """The type and the description of a policy field, as ``create_model`` takes them."""
+    about = field.explain("null", limits=isinstance(field.kind, OneOf))  # other limits are in the schema
+    match field.kind:
+        case Seconds(least, most):
+            return field.type, optional(about, **within(least, most))
+        case Whole(least, most):
+            type_ = WholeNumber | None if field.about.none else WholeNumber
+            return type_, optional(about, **within(least, most))
+        case Bands(least, most):
+            items = {"type": "integer", **within(least, most)}
+            return list[WholeNumber], optional(about, items=items, minItems=2, maxItems=2)
+        case Text(longest):
+            return field.type, optional(about, maxLength=longest)
+        case FormKind():
+            return _FormOrNone, optional(about)
+        case _:
+            return field.type, optional(about)
+
+
+if TYPE_CHECKING:
+    _Fields = Body
+else:
+    _Fields = create_model(
+        "_Fields", __base__=Body, **{name: _model_field(field) for name, field in FIELDS.items()}
     )
-    retry_max_seconds: float = optional("The longest such wait", **within(0, 604_800))
-    holds: Whole = optional("Leases that one person may have at once", **within(1, 100))
-    bands: list[Whole] = optional("Priorities up to the first are high, past the second low", **BANDS)
-    renewals: Whole | None = optional(
-        "How often one lease may be renewed; null: no limit", **within(0, 1_000_000)
-    )
-    share_drafts: bool = optional("Show a draft to the next person")
-    answers: Whole = optional("How many people are to answer each item", **within(1, 100))
-    max_abandons: Whole | None = optional(
-        "When that many people gave an item back, it is dead; null: no limit", **within(1, 1_000)
-    )
-    dedupe_seconds: float = optional(
-        "An equal payload within this time is a duplicate, whatever its id", **within(0, 315_360_000)
-    )
-    keep_finished_seconds: float | None = optional(
-        "How long a finished item is kept; null: for good", **within(0, 315_360_000)
-    )
-    durable: Literal["server", "fsync", "replica", "majority"] = optional(
-        "What an acknowledgement waits for: the server, its disk, a replica, or most of them"
-    )
-    form: SkipValidation[Form | None] = optional("null: the payload in a table, and one text box")
-    title: str = optional("What pages call the queue", maxLength=200)
-    instructions: str = optional("Markdown", maxLength=65_536)
+
+
+class PolicyChanges(_Fields):
+    """Policy fields to set; a field that is left out keeps its value."""
 
     def named(self) -> dict[str, Any]:
         """The fields that the request names, and no others."""

@@ -91,9 +91,16 @@ def queue_shape(queue: leaseq.Queue, policy: leaseq.Policy) -> dict[str, Any]:
         "name": queue.name,
         "title": policy.title,
         "paused": stats.paused,
-        "policy": {**asdict(policy), "bands": list(policy.bands)},
+        "policy": policy_shape(policy),
         "form": policy.form,
         "counts": counts_shape(stats),
+    }
+
+
+def policy_shape(policy: leaseq.Policy) -> dict[str, Any]:
+    """Every field; what is a tuple in Python is a list in JSON."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(policy).items()
     }
 
 

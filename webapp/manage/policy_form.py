@@ -1,19 +1,18 @@
-"""The fields of a queue's policy as the settings page asks for them: words, and text to value and back."""
+"""The settings page's fields, made from `leaseq.policy`: their words, and text to value and back."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
 
-from flask_babel import gettext
-from flask_babel import lazy_gettext as _
+from flask_babel import format_decimal, gettext
 
 from leaseq import Invalid, Json, Policy, validation
-
-Kind = Literal["text", "area", "json", "number", "seconds", "yes-no", "one-of"]
+from leaseq.policy import FIELDS
+from leaseq.policy import GROUPS as TITLES
+from leaseq.policy_fields import Bands, Field, Form, Line, OneOf, Seconds, Text, Whole, YesNo
 
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(d|h|min|m|s)?\s*")
@@ -22,197 +21,119 @@ _DEFAULTS = Policy()
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One field of the policy as the page asks for it. Texts are lazy: each request has its language."""
+    """One field of the policy as the page asks for it. Texts are in the language of the request."""
 
-    name: str
-    label: Any
-    help: Any
-    kind: Kind
-    limits: Any = ""
-    options: tuple[tuple[str, Any], ...] = ()
-    may_be_empty: bool = False
+    field: Field
+
+    @property
+    def name(self) -> str:
+        return self.field.name
+
+    @property
+    def label(self) -> str:
+        return str(gettext(self.field.about.label))
+
+    @property
+    def help(self) -> str:
+        """All that is said of it: what it is, what it takes, what none means, and what a new queue has."""
+        said = [str(gettext(self.field.about.help)), self._limits()]
+        if self.field.about.none:
+            said.append(str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.about.none))))
+        default = self.write(_DEFAULTS)
+        if default and self.control not in ("tick", "choice"):
+            said.append(str(gettext("Unless you say otherwise: %(value)s.", value=default)))
+        return " ".join(filter(None, said))
+
+    @property
+    def control(self) -> str:
+        """What the page asks for it by."""
+        match self.field.kind:
+            case YesNo():
+                return "tick"
+            case OneOf():
+                return "choice"
+            case Form():
+                return "code"
+            case Line():
+                return "line"
+            case Text():
+                return "area"
+        return "short"
+
+    @property
+    def choices(self) -> dict[str, str]:
+        kind = self.field.kind
+        found = kind.choices if isinstance(kind, OneOf) else {}
+        return {choice: str(gettext(meaning)) for choice, meaning in found.items()}
+
+    @property
+    def longest(self) -> int | None:
+        """How many characters a line takes. Longer text is not cut off but refused, so that none is lost."""
+        return self.field.kind.longest if isinstance(self.field.kind, Line) else None
 
     def write(self, policy: Policy) -> str:
         """The field's value as it stands in the page."""
         value = getattr(policy, self.name)
         if value is None:
             return ""
-        if self.kind == "json":
-            return json.dumps(value, ensure_ascii=False, indent=2)
-        if self.kind == "seconds":
-            return span_text(value)
-        if self.kind == "yes-no":
-            return "yes" if value else ""
-        return " ".join(map(str, value)) if self.name == "bands" else str(value)
+        match self.field.kind:
+            case Form():
+                return json.dumps(value, ensure_ascii=False, indent=2)
+            case Seconds():
+                return span_text(value)
+            case YesNo():
+                return "yes" if value else ""
+            case Bands():
+                return " ".join(map(str, value))
+        return str(value)
 
     def read(self, text: str) -> Json:
         """The value of what was typed, or Invalid."""
-        if self.kind == "yes-no":
-            return text == "yes"
-        if self.kind == "area":
+        if self.control == "area":
             return text
-        if not text.strip() and self.may_be_empty:
+        text = text.strip()
+        if not text and self.field.about.none:
             return None
-        return _READERS[self.kind](self.name, text.strip())
+        match self.field.kind:
+            case YesNo():
+                return text == "yes"
+            case Whole():
+                return _number(self.name, text)
+            case Seconds():
+                return _seconds(self.name, text)
+            case Bands():
+                return tuple(_number(self.name, part) for part in text.replace(",", " ").split())
+            case Form():
+                return validation.load_json(text, self.name)
+        return text
 
-    @property
-    def default(self) -> str:
-        return self.write(_DEFAULTS)
+    def _limits(self) -> str:
+        match self.field.kind:
+            case Whole(least, most, unit):
+                ends = {"least": format_decimal(least), "most": format_decimal(most)}
+                return str(gettext("%(least)s to %(most)s %(unit)s.", unit=gettext(unit), **ends))
+            case Seconds(least, most):
+                return str(gettext("%(least)s to %(most)s.", least=span_text(least), most=span_text(most)))
+            case Bands(least, most):
+                ends = {"least": format_decimal(least), "most": format_decimal(most)}
+                return str(gettext("%(least)s to %(most)s, the first no larger than the second.", **ends))
+            case Text(longest):
+                return str(gettext("At most %(count)s characters.", count=format_decimal(longest)))
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     id: str
-    title: Any
     settings: tuple[Setting, ...]
 
+    @property
+    def title(self) -> str:
+        return str(gettext(TITLES[self.id]))
 
-GROUPS = (
-    Group(
-        "work",
-        _("The work"),
-        (
-            Setting("title", _("Title"), _("What people see."), "text", _("At most 200 characters.")),
-            Setting(
-                "instructions",
-                _("Instructions"),
-                _("How to do it, in Markdown. They are at hand beside each item."),
-                "area",
-            ),
-            Setting(
-                "form",
-                _("Form"),
-                _("What to show, what to ask (a JSON Schema), and keys. Empty: a table and one text box."),
-                "json",
-                may_be_empty=True,
-            ),
-        ),
-    ),
-    Group(
-        "time",
-        _("Time"),
-        (
-            Setting(
-                "lease_seconds",
-                _("Time for one item"),
-                _("How long a person may hold it. Then somebody else may have it."),
-                "seconds",
-                _("0.1 s to 7 d."),
-            ),
-            Setting(
-                "renewals",
-                _("More time"),
-                _("How often a person may take more time for one item. Empty: as often as they need."),
-                "number",
-                _("0 to 1,000,000 times."),
-                may_be_empty=True,
-            ),
-            Setting(
-                "holds",
-                _("Items at once"),
-                _("How many items one person may have."),
-                "number",
-                _("1 to 100."),
-            ),
-            Setting(
-                "bands",
-                _("Priorities"),
-                _("Two numbers: an item whose priority is up to the first is high, past the second low."),
-                "text",
-                _("0 to 1,000,000, the first no larger than the second."),
-            ),
-        ),
-    ),
-    Group(
-        "back",
-        _("Giving back and trying again"),
-        (
-            Setting(
-                "max_attempts",
-                _("Attempts"),
-                _("An item that ran out of time or was reported broken so often is dead."),
-                "number",
-                _("1 to 1,000."),
-            ),
-            Setting(
-                "max_abandons",
-                _("Given back by"),
-                _("When so many people gave an item back, it is dead. Empty: never for that."),
-                "number",
-                _("1 to 1,000 people."),
-                may_be_empty=True,
-            ),
-            Setting(
-                "retry_seconds",
-                _("Wait after a problem"),
-                _("How long an item that was reported broken rests before the next try. Doubled each time."),
-                "seconds",
-                _("0 s to 7 d."),
-            ),
-            Setting(
-                "retry_max_seconds",
-                _("Longest such wait"),
-                _("It is not doubled past this."),
-                "seconds",
-                _("0 s to 7 d."),
-            ),
-            Setting(
-                "share_drafts",
-                _("Pass drafts on"),
-                _("What one person typed stands in the form of the next who gets the item."),
-                "yes-no",
-            ),
-        ),
-    ),
-    Group(
-        "answers",
-        _("Several answers"),
-        (
-            Setting(
-                "answers",
-                _("Answers"),
-                _("How many different people answer each item. Counts for items handed out from now on."),
-                "number",
-                _("1 to 100."),
-            ),
-        ),
-    ),
-    Group(
-        "keeping",
-        _("Keeping"),
-        (
-            Setting(
-                "keep_finished_seconds",
-                _("Keep finished items"),
-                _("After that they are forgotten, answers and all: export first. Empty: they are kept."),
-                "seconds",
-                _("At most 3650 d."),
-                may_be_empty=True,
-            ),
-            Setting(
-                "dedupe_seconds",
-                _("Same content"),
-                _("An item that equals one that entered within this time is not added. 0: it always is."),
-                "seconds",
-                _("At most 3650 d."),
-            ),
-            Setting(
-                "durable",
-                _("Saved means"),
-                _("What an answer waits for before the page says that it is saved."),
-                "one-of",
-                options=(
-                    ("server", _("the server has it")),
-                    ("fsync", _("it is on the server's disk")),
-                    ("replica", _("another server has it, too")),
-                    ("majority", _("more than half of the other servers have it, too")),
-                ),
-            ),
-        ),
-    ),
-)
 
-SETTINGS = tuple(one for group in GROUPS for one in group.settings)
+SETTINGS = tuple(Setting(field) for field in FIELDS.values())
+GROUPS = tuple(Group(id, tuple(one for one in SETTINGS if one.field.about.group == id)) for id in TITLES)
 
 
 def written(policy: Policy) -> dict[str, str]:
@@ -264,22 +185,3 @@ def _seconds(name: str, text: str) -> Json:
     sizes = {**UNITS, "m": 60}
     found = round(sum(float(part[1]) * sizes[part[2] or "s"] for part in parts), 6)
     return int(found) if found == int(found) else found
-
-
-def _text(name: str, text: str) -> Json:
-    if name != "bands":
-        return text
-    return tuple(_number(name, part) for part in text.replace(",", " ").split())
-
-
-def _json(name: str, text: str) -> Json:
-    return validation.load_json(text, name)
-
-
-_READERS: dict[str, Callable[[str, str], Json]] = {
-    "number": _number,
-    "seconds": _seconds,
-    "text": _text,
-    "one-of": _text,
-    "json": _json,
-}

@@ -71,7 +71,7 @@ def _save(found: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
     if "title" in values:
         warn_of_same_look(found, found.policy.title)
     if others:
-        names = ", ".join(str(one.label) for one in SETTINGS if one.name in others)
+        names = ", ".join(one.label for one in SETTINGS if one.name in others)
         flash(_("Changed by somebody else meanwhile, it stays as they saved it: %(names)s.", names=names))
     return redirect(url_for("manage.one_queue", q=found.name), 303)
 
@@ -105,7 +105,9 @@ def start_settings(q: str) -> str:
 def _typed() -> dict[str, str]:
     """What the page sent. A box that is not ticked sends nothing, where the page asked for it."""
     sent = {name: text.replace("\r\n", "\n") for name, text in request.form.items()}
-    known = {one.name: sent.get(one.name, "") for one in SETTINGS if one.name in sent or one.kind == "yes-no"}
+    known = {
+        one.name: sent.get(one.name, "") for one in SETTINGS if one.name in sent or one.control == "tick"
+    }
     return {**known, "sample": sent.get("sample", "")}
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
 import leaseq
 from tests.web.api_calls import ANSWER, TIME, problem, reserve
 from tests.web.conftest import FORM, Caller
+
+DEFAULTS: dict[str, Any] = json.loads(json.dumps(asdict(leaseq.Policy())))
 
 
 def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, queue_name: str) -> None:
@@ -19,24 +22,7 @@ def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, que
         "name": queue_name,
         "title": "Triage",
         "paused": None,
-        "policy": {
-            "lease_seconds": 300,
-            "max_attempts": 3,
-            "retry_seconds": 2,
-            "retry_max_seconds": 3600,
-            "holds": 1,
-            "bands": [10, 20],
-            "renewals": None,
-            "share_drafts": False,
-            "answers": 1,
-            "max_abandons": None,
-            "dedupe_seconds": 0,
-            "keep_finished_seconds": None,
-            "durable": "server",
-            "form": FORM,
-            "title": "Triage",
-            "instructions": "",
-        },
+        "policy": {**DEFAULTS, "title": "Triage", "form": FORM, "bands": [10, 20]},
         "form": FORM,
         "counts": {"inbound": 0, "reserved": 0, "scheduled": 0, "finished": 0, "dead": 0},
     }

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 from babel.messages import Catalog, Message
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract_from_dir, extract_from_file
 from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 from flask import Flask
 
+from leaseq.policy import FIELDS, GROUPS
+from leaseq.policy_fields import OneOf
 from leaseq.webapp.i18n import COOKIE, LANGUAGES
 from tests.web.conftest import Browser
 
@@ -38,6 +40,8 @@ def said() -> Iterator[object]:
     method_map = [(one["pattern"], one["method"]) for one in table]
     for _, _, text, _, _ in extract_from_dir(ROOT / "webapp", method_map):
         yield text
+    for _, text, _, _ in extract_from_file("python", ROOT / "leaseq/policy.py"):
+        yield text
 
 
 def texts(message: Message) -> tuple[str, ...]:
@@ -46,6 +50,17 @@ def texts(message: Message) -> tuple[str, ...]:
 
 def test_there_is_another_language() -> None:
     assert TRANSLATED == ["de"]
+
+
+def test_what_is_said_of_the_policy_is_gathered() -> None:
+    """Pages show these texts by variables, so they are marked where they are defined."""
+    gathered = set(said())
+    assert {*GROUPS.values()} <= gathered
+    for field in FIELDS.values():
+        kind, about = field.kind, field.about
+        texts = {about.label, about.help, about.none} | {getattr(kind, "unit", "")}
+        texts |= set(kind.choices.values()) if isinstance(kind, OneOf) else set()
+        assert texts - {""} <= gathered, field.name
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

@@ -1,0 +1,226 @@
+"""Kinds of policy field: what each may hold, how the server keeps it, and what is said of it.
+
+`leaseq.policy` has the fields. Validation, REST, the command line, the settings page and docs/policy.md are
+made from them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from leaseq import validation
+from leaseq.errors import Invalid
+from leaseq.models import Json
+
+
+def N_(text: str) -> str:  # noqa: N802 - gettext's name for it
+    """Mark a text for translation; a page translates it when it is shown."""
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a field may hold."""
+
+    def check(self, value: Any, name: str) -> Any:
+        """The value as the policy holds it, or Invalid."""
+        raise NotImplementedError
+
+    def check_new(self, value: Any, name: str) -> Any:
+        """The same for a value that is set now. What was kept before a rule was made stays readable."""
+        return self.check(value, name)
+
+    def dump(self, value: Any) -> str:
+        """The value as the server keeps it."""
+        return json.dumps(value, ensure_ascii=False)
+
+    def load(self, text: str) -> Any:
+        return json.loads(text)
+
+    @property
+    def limits(self) -> str:
+        """What it takes, in a few words."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(Kind):
+    """A whole number. ``unit``: what it counts."""
+
+    least: int
+    most: int
+    unit: str = ""
+
+    def check(self, value: Any, name: str) -> int:
+        return validation.integer(value, name, self.least, self.most)
+
+    @property
+    def limits(self) -> str:
+        return f"{self.least:,} to {self.most:,} {self.unit}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds(Kind):
+    """A duration in seconds."""
+
+    least: float
+    most: float
+
+    def check(self, value: Any, name: str) -> float:
+        return round(
+            validation.number(value, name, self.least, self.most), 6
+        )  # the server counts microseconds
+
+    @property
+    def limits(self) -> str:
+        return f"{self.least:,} to {self.most:,} seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Bands(Kind):
+    """Two priorities, the first no larger than the second."""
+
+    least: int
+    most: int
+
+    def check(self, value: Any, name: str) -> tuple[int, int]:
+        limit = "two whole numbers, the first no larger than the second"
+        if not isinstance(value, list | tuple) or len(value) != 2:
+            raise Invalid(name, limit)
+        low, high = (validation.integer(v, name, self.least, self.most) for v in value)
+        if low > high:
+            raise Invalid(name, limit)
+        return low, high
+
+    def dump(self, value: Any) -> str:
+        return ",".join(map(str, value))
+
+    def load(self, text: str) -> list[int]:
+        return [int(part) for part in text.split(",")]
+
+    @property
+    def limits(self) -> str:
+        return f"{self.least:,} to {self.most:,}, the first no larger than the second"
+
+
+@dataclass(frozen=True, slots=True)
+class YesNo(Kind):
+    def check(self, value: Any, name: str) -> bool:
+        if not isinstance(value, bool):
+            raise Invalid(name, "true or false")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(Kind):
+    """One of a few words. ``choices`` says what each of them means."""
+
+    choices: Mapping[str, str]
+
+    def check(self, value: Any, name: str) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            raise Invalid(name, "one of " + ", ".join(self.choices))
+        return value
+
+    @property
+    def limits(self) -> str:
+        return "; ".join(f"{choice}: {meaning}" for choice, meaning in self.choices.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Kind):
+    """Text of several lines."""
+
+    longest: int
+
+    def check(self, value: Any, name: str) -> str:
+        return validation.text(value, name, self.longest)
+
+    @property
+    def limits(self) -> str:
+        return f"At most {self.longest:,} characters"
+
+
+@dataclass(frozen=True, slots=True)
+class Line(Text):
+    """A name that people read, of one line."""
+
+    def check_new(self, value: Any, name: str) -> str:
+        return validation.label(value, name, self.longest)
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Kind):
+    """A form as JSON: `leaseq.form.check_form` checks it."""
+
+    def check(self, value: Json, name: str) -> Json:  # noqa: ARG002
+        return value
+
+    @property
+    def limits(self) -> str:
+        return "As JSON"
+
+
+Kept = Literal["status", "rule", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is said of a field: ``group`` on the settings page, ``label``, one sentence of ``help``, and what
+    None means where the field may be None. ``kept``: in the queue's status, as a word of its rules, or as
+    JSON in a field of the ledger of its own."""
+
+    group: str
+    label: str
+    help: str
+    none: str = ""
+    kept: Kept = "rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of the policy: its name, its type, its default, its kind, and what is said of it."""
+
+    name: str
+    type: Any
+    default: Any
+    kind: Kind
+    about: About
+
+    def check(self, value: Any, *, new: bool = False) -> Any:
+        """The value as the policy holds it, or Invalid with the field's name."""
+        if value is None and self.about.none:
+            return None
+        return (self.kind.check_new if new else self.kind.check)(value, self.name)
+
+    def dump(self, value: Any) -> str:
+        """The value as the server keeps it: '-' for none, or JSON's null where it keeps JSON."""
+        return "-" if value is None and self.about.kept == "rule" else self.kind.dump(value)
+
+    def load(self, text: str) -> Any:
+        return None if text == "-" and self.about.kept == "rule" else self.kind.load(text)
+
+    def explain(self, none: str, *, limits: bool = True) -> str:
+        """The help, what the field takes, and what None means, which the reader knows as ``none``."""
+        said = self.about.help
+        if limits and self.kind.limits:
+            said += f" {self.kind.limits}."
+        if self.about.none:
+            said += f" {none}: {self.about.none}."
+        return said
+
+
+def fields_of(policy: type[Any]) -> dict[str, Field]:
+    """The fields of a dataclass whose types are ``Annotated[type, kind, About(…)]``."""
+    hints = get_type_hints(policy, include_extras=True)
+    found: dict[str, Field] = {}
+    for one in fields(policy):
+        hint = hints[one.name]
+        if get_origin(hint) is not Annotated or len(get_args(hint)) != 3:
+            raise TypeError(f"{policy.__name__}.{one.name}: say Annotated[type, kind, About(…)]")
+        type_, kind, about = get_args(hint)
+        found[one.name] = Field(one.name, type_, one.default, kind, about)
+    return found

@@ -1,0 +1,119 @@
+"""Each field of the policy is described whole, and read back from the server's words of it."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+import leaseq
+from leaseq.errors import Invalid
+from leaseq.policy import FIELDS, GROUPS, RULES, TEXTS, parse_rules, rule_defaults
+from leaseq.policy_fields import Bands, Form, OneOf, Seconds, Text, Whole, YesNo
+
+
+def other(name: str) -> object:
+    """A value that is not the default."""
+    match FIELDS[name].kind:
+        case Whole(_, most):
+            return most
+        case Seconds(least, _):
+            return least + 1.5
+        case YesNo():
+            return not FIELDS[name].default
+        case OneOf(choices):
+            return list(choices)[-1]
+        case Text():
+            return "Other"
+        case Bands(least, most):
+            return least, most
+        case Form():
+            return {"show": ["text"]}
+    raise AssertionError(f"{name}: say here what else such a field may hold")
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_field_is_described_whole(name: str) -> None:
+    field = FIELDS[name]
+    assert field.about.group in GROUPS
+    assert field.about.label
+    assert field.about.help.endswith(".")
+    assert "\n" not in field.about.help
+    assert (type(None) in get_args(field.type)) <= bool(field.about.none)
+    assert field.check(field.default) == field.default
+    assert (None in (field.default, field.check(None))) if field.about.none else (field.default is not None)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_value_survives_the_server(name: str) -> None:
+    field = FIELDS[name]
+    values = [field.default, other(name), *([None] if field.about.none else [])]
+    for value in values:
+        word = field.dump(value)
+        assert field.check(field.load(word)) == value
+        if name not in TEXTS:
+            assert word
+            assert " " not in word
+
+
+@pytest.mark.parametrize("name", sorted({*FIELDS} - {"form"}))
+def test_what_it_does_not_take_is_refused_by_name(name: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        leaseq.Policy(**{name: object()})
+    assert refused.value.field == name
+    assert refused.value.limit
+    if not FIELDS[name].about.none:
+        with pytest.raises(Invalid, match=name):
+            leaseq.Policy(**{name: None})  # type: ignore[arg-type]
+
+
+def test_rules_are_read_by_their_names_in_any_order() -> None:
+    wanted = {name: other(name) for name in RULES}
+    words = [f"{name}={FIELDS[name].dump(value)}" for name, value in wanted.items()]
+    assert parse_rules(" ".join(words).encode()) == wanted
+    assert parse_rules(" ".join(reversed(words)).encode()) == wanted
+
+
+def test_a_line_of_rules_as_it_lies_in_the_server() -> None:
+    line = b"holds=2 bands=50,150 renewals=- share_drafts=true retry_seconds=0.5"
+    found = parse_rules(line)
+    assert found == {
+        "holds": 2,
+        "bands": (50, 150),
+        "renewals": None,
+        "share_drafts": True,
+        "retry_seconds": 0.5,
+    }
+    assert leaseq.Policy(**found).answers == 1, "what a line lacks has its default"
+    assert parse_rules(b"") == {}
+
+
+def test_the_defaults_of_the_rules_are_those_of_a_new_policy() -> None:
+    found = rule_defaults()
+    assert set(found) == set(RULES)
+    assert (
+        leaseq.Policy(**parse_rules(" ".join(f"{n}={w}" for n, w in found.items()).encode()))
+        == leaseq.Policy()
+    )
+    assert (found["bands"], found["renewals"], found["holds"]) == ("50,150", "-", "1")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "max_answer_bytes=5",
+        "holds=many",
+        "holds=1000",
+        "bands=1",
+        "bands=1,2,3",
+        "holds",
+        "holds=-",
+        "title=x",
+        "=",
+        "\xff",
+    ],
+)
+def test_a_rule_that_is_not_known_asks_for_a_newer_version(word: str) -> None:
+    with pytest.raises(leaseq.ServerRefused, match="needs a newer version of leaseq") as refused:
+        parse_rules(f"holds=2 {word} answers=3".encode("latin-1"))
+    assert word.isascii() is (repr(word) in str(refused.value))
