@@ -9,27 +9,7 @@ import pytest
 import leaseq
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS, GROUPS, RULES, TEXTS, parse_rules, rule_defaults
-from leaseq.policy_fields import Bands, Form, OneOf, Seconds, Text, Whole, YesNo
-
-
-def other(name: str) -> object:
-    """A value that is not the default."""
-    match FIELDS[name].kind:
-        case Whole(_, most):
-            return most
-        case Seconds(least, _):
-            return least + 1.5
-        case YesNo():
-            return not FIELDS[name].default
-        case OneOf(choices):
-            return list(choices)[-1]
-        case Text():
-            return "Other"
-        case Bands(least, most):
-            return least, most
-        case Form():
-            return {"show": ["text"]}
-    raise AssertionError(f"{name}: say here what else such a field may hold")
+from tests.policy_values import ANOTHER
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -47,7 +27,7 @@ def test_a_field_is_described_whole(name: str) -> None:
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_value_survives_the_server(name: str) -> None:
     field = FIELDS[name]
-    values = [field.default, other(name), *([None] if field.about.none else [])]
+    values = [field.default, ANOTHER[name], *([None] if field.about.none else [])]
     for value in values:
         word = field.dump(value)
         assert field.check(field.load(word)) == value
@@ -68,7 +48,7 @@ def test_what_it_does_not_take_is_refused_by_name(name: str) -> None:
 
 
 def test_rules_are_read_by_their_names_in_any_order() -> None:
-    wanted = {name: other(name) for name in RULES}
+    wanted = {name: ANOTHER[name] for name in RULES}
     words = [f"{name}={FIELDS[name].dump(value)}" for name, value in wanted.items()]
     assert parse_rules(" ".join(words).encode()) == wanted
     assert parse_rules(" ".join(reversed(words)).encode()) == wanted

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 import leaseq
 from leaseq.engine.keys import Keys
 from leaseq.webapp.store.accounts import Accounts
-from tests.meta.docs import settings_table
+from tests.meta.docs import policy_table, settings_table
 from tests.web.gunicorn_place import serving
 
 ROOT = Path(__file__).parents[3]
@@ -111,3 +112,9 @@ def test_the_pages_named_in_the_readme_are_there() -> None:
 
 def test_the_table_of_settings_is_what_the_code_says() -> None:
     assert (ROOT / "docs/settings.md").read_text() == settings_table.page()
+
+
+def test_the_page_of_the_policy_is_what_the_code_says() -> None:
+    made = policy_table.page()
+    assert (ROOT / "docs/policy.md").read_text() == made, "python -m tests.docs.policy_table prints it"
+    assert all(f"| `{field.name}` |" in made for field in fields(leaseq.Policy))

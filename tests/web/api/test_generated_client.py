@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from tests.support.policy_values import ANOTHER
 from tests.web.conftest import FORM, SECRET, Caller
 from tests.web.gunicorn_place import serving
 
@@ -64,24 +65,7 @@ def send(generated: Callable[[str], Any], place: str, manager: Caller) -> Iterat
         yield lambda name, **given: generated(f"api.{name}").sync_detailed(client=client, **given)
 
 
-POLICY: dict[str, Any] = {
-    "lease_seconds": 60.5,
-    "max_attempts": 7,
-    "retry_seconds": 11.0,
-    "retry_max_seconds": 99.0,
-    "holds": 3,
-    "bands": (10, 20),
-    "renewals": 5,
-    "share_drafts": True,
-    "answers": 2,
-    "max_abandons": 4,
-    "dedupe_seconds": 30.0,
-    "keep_finished_seconds": 86_400.0,
-    "durable": "fsync",
-    "form": FORM,
-    "title": "Triage",
-    "instructions": "*Read* it",
-}
+POLICY: dict[str, Any] = {**ANOTHER, "durable": "fsync", "form": FORM}
 """Nothing of it is what a new queue has."""
 
 

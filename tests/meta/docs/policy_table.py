@@ -1,0 +1,57 @@
+"""The page of the policy's fields, made from the code: ``python -m tests.docs.policy_table`` prints it."""
+
+from __future__ import annotations
+
+from leaseq.cli.policy import flags_and_settings
+from leaseq.policy import FIELDS, GROUPS
+from leaseq.policy_fields import Field
+
+PAGE = """# Policy
+
+How a queue hands out its items. Each field has one name in Python (`queue.configure`) and REST
+(`PUT /queues/{{q}}`), one option of `leaseq queue create` and `leaseq queue set`, and one place on the
+settings page. What an update does not name keeps its value. No value is `None` in Python, `null` in REST,
+`none` on the command line, and an empty field on the settings page. This page is made from the code.
+
+{groups}
+"""
+
+
+def page() -> str:
+    return PAGE.format(groups="\n\n".join(map(_group, GROUPS)))
+
+
+def _group(group: str) -> str:
+    rows = [_row(field) for field in FIELDS.values() if field.about.group == group]
+    head = "| field | option | on the page | what | takes | default |\n|---|---|---|---|---|---|"
+    return "\n".join([f"## {GROUPS[group]}", "", head, *rows])
+
+
+def _row(field: Field) -> str:
+    flags, settings = flags_and_settings(field)
+    option = ", ".join(f"`{flag} {settings.get('metavar', '')}".strip() + "`" for flag in flags.split("/"))
+    takes = [field.kind.limits, f"none: {field.about.none}" if field.about.none else ""]
+    cells = (
+        f"`{field.name}`",
+        option,
+        field.about.label,
+        field.about.help,
+        "; ".join(filter(None, takes)),
+        _default(field),
+    )
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def _default(field: Field) -> str:
+    match field.default:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if field.default else "no"
+        case tuple():
+            return " ".join(map(str, field.default))
+    return str(field.default)
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,30 @@
+"""A value of each policy field that a new queue does not have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaseq.policy import FIELDS
+from leaseq.policy_fields import Bands, Form, OneOf, Seconds, Text, Whole, YesNo
+
+
+def another(name: str) -> Any:
+    match FIELDS[name].kind:
+        case Whole(_, most):
+            return most
+        case Seconds(least, _):
+            return least + 1.5
+        case YesNo():
+            return not FIELDS[name].default
+        case OneOf(choices):
+            return list(choices)[-1]
+        case Text():
+            return "Another"
+        case Bands(least, most):
+            return least, most
+        case Form():
+            return {"show": ["text"]}
+    raise AssertionError(f"{name}: say here what else such a field may hold")
+
+
+ANOTHER = {name: another(name) for name in FIELDS}
