@@ -71,6 +71,12 @@ class Setting:
         """How many characters a line takes. Longer text is not cut off but refused, so that none is lost."""
         return self.field.kind.longest if isinstance(self.field.kind, Line) else None
 
+    @property
+    def is_whole(self) -> bool:
+        """Digits alone. It is a box for text all the same: one for numbers sends nothing for what is none, and
+        nothing may mean "no limit"."""
+        return isinstance(self.field.kind, Whole)
+
     def write(self, policy: Policy) -> str:
         """The field's value as it stands in the page."""
         value = getattr(policy, self.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.policy import FIELDS, GROUPS
 from leaseq.webapp.forms.linter import check_text
 from leaseq.webapp.forms.templates import starts
 from tests.web.conftest import FORM, Browser
@@ -85,6 +87,32 @@ def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
     del typed["share_drafts"]  # not ticked
     save(boss, asking, {**typed, "renewals": ""})
     assert (asking.policy.share_drafts, asking.policy.renewals) == (False, None)
+
+
+def test_each_field_of_the_policy_is_there_in_its_group_and_order(
+    boss: Browser, asking: leaseq.Queue
+) -> None:
+    page = boss.get(base(asking)).text
+    seen = re.findall(r'id="group-(\w+)"|<(?:input|textarea|select)[^>]* id="(\w+)"', page)
+    groups = {group: [f.name for f in FIELDS.values() if f.about.group == group] for group in GROUPS}
+    wanted = [(group, name) for group, names in groups.items() for name in ("", *names)]
+    there = [("", name) if name else (group, "") for group, name in seen if group or name in FIELDS]
+    assert there == [("", name) if name else (group, "") for group, name in wanted]
+
+
+def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: leaseq.Queue) -> None:
+    page = boss.get(base(asking)).text
+    for name, field in FIELDS.items():
+        (said,) = re.findall(rf'<p class="help" id="{name}-help">(.*?)</p>', page)
+        assert html.unescape(said).startswith(field.about.help), name
+        assert (f"Empty: {field.about.none}." in said) is bool(field.about.none), name
+    assert "at once. 1 to 100 items. Unless you say otherwise: 1.</p>" in page
+    assert " 0.1 s to 7 d. Unless you say otherwise: 5 min.</p>" in page
+    assert re.search(r'<input id="title"[^>]* maxlength="200"', page)
+    assert re.search(r'<input id="renewals"[^>]* inputmode="numeric"', page)
+    german = boss.get(base(asking), headers={"Accept-Language": "de"}).text
+    assert "zugleich haben darf. 1 bis 100 Aufgaben. " in german
+    assert "0 bis 1.000.000 Mal. Leer: so oft wie nötig.</p>" in german
 
 
 @pytest.mark.parametrize(
