@@ -259,12 +259,15 @@ def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[s
     return found
 
 
-def from_server(status: bytes, rules: bytes, texts: Sequence[bytes]) -> tuple[Policy, str]:
-    """The policy and its form's version, from the queue's status, its rules and the JSON of TEXTS."""
+def from_server(status: bytes, rules: bytes, texts: Sequence[bytes | None]) -> tuple[Policy, str]:
+    """The policy and its form's version, from the queue's status, its rules and the JSON of TEXTS.
+
+    A text that is not there has its default: the queue is older than the field.
+    """
     now = status.decode().split(" ")
     words = rules.decode().split(" ")
     kept = {name: ",".join(words[place - 1] for place in places) for name, places in _PLACES.items()}
-    kept |= {name: text.decode() for name, text in zip(TEXTS, texts, strict=True)}
+    kept |= {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
     kept["lease_seconds"] = now[_LEASE_SECONDS - 1]
     values = {name: FIELDS[name].load(text) for name, text in kept.items()}
     return Policy(**values), now[_FORM_VERSION - 1]

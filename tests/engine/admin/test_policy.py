@@ -252,3 +252,9 @@ def test_of_two_who_make_a_queue_at_once_one_does(
     with pytest.raises(leaseq.QueueExists):
         queue.configure(create_only=True, holds=2)
     assert queue.policy == Policy(holds=7)
+
+
+def test_a_text_that_an_older_queue_lacks_has_its_default(queue: leaseq.Queue, server: Server) -> None:
+    queue.configure(title="One", instructions="Read it", holds=2)
+    server.redis.hdel(Keys(queue.name).ledger, "title")
+    assert queue.policy == Policy(instructions="Read it", holds=2)
