@@ -81,7 +81,7 @@ def test_the_defaults_of_the_rules_are_those_of_a_new_policy() -> None:
 @pytest.mark.parametrize(
     "word",
     [
-        "max_answer_bytes=5",
+        "from_a_newer_version=5",
         "holds=many",
         "holds=1000",
         "bands=1",
