@@ -73,8 +73,8 @@ class Setting:
 
     @property
     def is_whole(self) -> bool:
-        """Digits alone. It is a box for text all the same: one for numbers sends nothing for what is none, and
-        nothing may mean "no limit"."""
+        """Whether a phone offers digits alone. The box is one for text all the same: a box for numbers sends
+        nothing where what is typed is no number, and here nothing may mean "no limit"."""
         return isinstance(self.field.kind, Whole)
 
     def write(self, policy: Policy) -> str:
