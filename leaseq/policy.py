@@ -197,7 +197,9 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name, field in FIELDS.items():
-            object.__setattr__(self, name, field.check(getattr(self, name)))
+            value = getattr(self, name)
+            if value is not field.default:  # a test checks the defaults
+                object.__setattr__(self, name, field.check(value))
 
     def updated(self, changes: Mapping[str, Any]) -> Policy:
         """This policy with some fields changed, or Invalid."""
