@@ -9,7 +9,7 @@ import pytest
 import leaseq
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS, GROUPS, RULES, TEXTS, parse_rules, rule_defaults
-from tests.policy_values import ANOTHER
+from tests.support.policy_values import ANOTHER
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -116,5 +116,5 @@ def test_the_table_of_settings_is_what_the_code_says() -> None:
 
 def test_the_page_of_the_policy_is_what_the_code_says() -> None:
     made = policy_table.page()
-    assert (ROOT / "docs/policy.md").read_text() == made, "python -m tests.docs.policy_table prints it"
+    assert (ROOT / "docs/policy.md").read_text() == made, "python -m tests.meta.docs.policy_table prints it"
     assert all(f"| `{field.name}` |" in made for field in fields(leaseq.Policy))
