@@ -1,4 +1,4 @@
-"""The page of the policy's fields, made from the code: ``python -m tests.meta.docs.policy_table`` prints it."""
+"""Prints the page of the policy's fields, made from the code: ``python -m tests.meta.docs.policy_table``."""
 
 from __future__ import annotations
 
