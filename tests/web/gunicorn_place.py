@@ -7,6 +7,7 @@ import os
 import subprocess
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
 from leaseq.webapp.commands.serve import gunicorn_argv
 from tests.support.patience import PATIENCE, eventually
@@ -28,9 +29,10 @@ def gunicorn(
     workers: int,
     threads: int,
     socket_seconds: float | None = None,
+    access_log: Path | None = None,
     **settings: str,
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The address of a running gunicorn, and its process."""
+    """The address of a running gunicorn, and its process. The access log is written only to a named file."""
     port = free_port()
     environment = {
         **os.environ,
@@ -39,12 +41,14 @@ def gunicorn(
         "LEASEQ_PATIENCE_SECONDS": "60",  # a machine that runs tests may be slow
         **settings,
     }
-    command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level="warning")
+    level = "info" if access_log else "warning"
+    command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level=level)
     if socket_seconds is not None:
         configuration = command.index("python:leaseq.webapp.serving.gunicorn_conf")
         command[configuration] = "python:tests.web.gunicorn_limit"
         environment["SOCKET_SECONDS"] = str(socket_seconds)
-    process = subprocess.Popen(command, env=environment)
+    with access_log.open("wb") if access_log else contextlib.nullcontext() as log:
+        process = subprocess.Popen(command, env=environment, stderr=log)
     try:
         url = f"http://127.0.0.1:{port}"
         eventually(lambda: process.poll() is not None or _is_ready(url), "gunicorn is ready")

@@ -134,7 +134,7 @@ class Person:
     def __init__(self, name: str, password: str, queue: str, browser: Browser, tally: Tally) -> None:
         self._name, self._password, self._queue = name, password, queue
         self._browser, self._tally = browser, tally
-        self._random = random.Random(name)  # noqa: S311 - nothing secret
+        self._random = random.Random(name)
 
     async def sign_in(self) -> None:
         page = (await self._browser.ask("sign in, page", "/login")).text

@@ -7,26 +7,22 @@ each change, as `leaseq up` runs it. All of it is on this machine, and on loopba
 from __future__ import annotations
 
 import asyncio
-import os
 import resource
 import secrets
-import socket
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from leaseq.webapp.commands.load_people import Browser, Person, Tally, Wrong
-from leaseq.webapp.commands.serve import gunicorn_argv
 from leaseq.webapp.store.accounts import Accounts
+from tests.load.people import Browser, Person, Tally, Wrong
+from tests.web.gunicorn_place import gunicorn
 
 HOST = "127.0.0.1"
 QUEUE = "load"
@@ -55,10 +51,12 @@ FORM = {
 @click.option("--threads", default=16, show_default=True, help="Threads of each.")
 @click.option(
     "--patience",
+    default=1.0,
+    show_default=True,
     type=click.FloatRange(0, 60),
     help="LEASEQ_PATIENCE_SECONDS of the web processes; 0 sheds nothing.",
 )
-def load(people: int, think: float, seconds: int, workers: int, threads: int, patience: float | None) -> None:
+def load(people: int, think: float, seconds: int, workers: int, threads: int, patience: float) -> None:
     """Let made-up people work through a real gunicorn, and print what they waited.
 
     Each signs in, takes an item, thinks, answers it and gets the next; some save drafts, put items off or
@@ -66,8 +64,15 @@ def load(people: int, think: float, seconds: int, workers: int, threads: int, pa
     """
     with tempfile.TemporaryDirectory(prefix="leaseq-load-") as folder, EmbeddedServer(folder) as server:
         names, password = _fill(server.url, people, items=int(people * (seconds / think + 6)) + 1_000)
-        with _gunicorn(server.url, workers, threads, patience, Path(folder)) as port:
-            tally = asyncio.run(_crowd(port, names, password, think, seconds))
+        with gunicorn(
+            server.url,
+            secrets.token_urlsafe(48),
+            workers=workers,
+            threads=threads,
+            access_log=Path(folder) / "web.log",  # part of what a request costs
+            LEASEQ_PATIENCE_SECONDS=str(patience),
+        ) as (url, _):
+            tally = asyncio.run(_crowd(urlsplit(url).port or 80, names, password, think, seconds))
     _print(tally, seconds)
     if tally.errors or not _fast_enough(tally):
         sys.exit(1)
@@ -85,33 +90,6 @@ def _fill(url: str, people: int, items: int) -> tuple[list[str], str]:
         accounts.add(name, by="load", password=password)
     client.close()
     return names, password
-
-
-@contextmanager
-def _gunicorn(url: str, workers: int, threads: int, patience: float | None, folder: Path) -> Iterator[int]:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port = int(probe.getsockname()[1])
-    environment = {**os.environ, "LEASEQ_REDIS_URL": url, "LEASEQ_SECRET_KEY": secrets.token_urlsafe(48)}
-    if patience is not None:
-        environment["LEASEQ_PATIENCE_SECONDS"] = str(patience)
-    argv = gunicorn_argv(HOST, port, workers, threads, log_level="info")
-    with (folder / "web.log").open("wb") as log:  # the access log is part of what a request costs
-        process = subprocess.Popen(argv, env=environment, stderr=log)
-    try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection((HOST, port), timeout=1).close()
-                break
-            except OSError:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise click.ClickException((folder / "web.log").read_text()[-2_000:]) from None
-                time.sleep(0.1)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 async def _crowd(port: int, names: list[str], password: str, think: float, seconds: int) -> Tally:

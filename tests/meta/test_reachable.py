@@ -1,0 +1,56 @@
+"""Each module of the product is used: imports lead to it from an entry point or a public name."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+# What programs import, and what is named as text: on gunicorn's command line, or by ./dev lua.
+NAMED = {
+    "leaseq",
+    "leaseq.__main__",
+    "leaseq.webapp.serving.gunicorn_conf",
+    "leaseq.webapp.wsgi",
+    "leaseq.engine.print_script",
+}
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for folder, package in (("leaseq", "leaseq"), ("webapp", "leaseq.webapp")):
+        for path in (ROOT / folder).rglob("*.py"):
+            below = path.relative_to(ROOT / folder).with_suffix("").parts
+            found[".".join([package, *below]).removesuffix(".__init__")] = path
+    return found
+
+
+def names_in(path: Path) -> Iterator[str]:
+    """What a file imports, and what its texts may name: ``leaseq.cli.stats:stats``."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value.partition(":")[0]
+
+
+def test_each_module_is_used() -> None:
+    known = modules()
+    entry_points = [*PROJECT["scripts"].values(), *PROJECT["entry-points"]["leaseq.commands"].values()]
+    ahead = NAMED | {entry.partition(":")[0] for entry in entry_points}
+    reached: set[str] = set()
+    while ahead:
+        name = ahead.pop()
+        while name and name not in known:  # a name in a module stands for the module
+            name = name.rpartition(".")[0]
+        if name in known and name not in reached:
+            reached.add(name)
+            ahead.update(names_in(known[name]))
+            ahead.add(name.rpartition(".")[0])
+    assert set(known) - reached == set()
