@@ -11,7 +11,7 @@ from flask import Response, request
 from leaseq.webapp.api import bp, problem_reply
 from leaseq.webapp.api.headers import LAST_EVENT_ID, RETRY_AFTER
 from leaseq.webapp.api.models_in import EventsQuery, QueuePath
-from leaseq.webapp.api.serializers import event_shape, stats_shape
+from leaseq.webapp.api.models_out import Event, Stats
 from leaseq.webapp.context import queue, state
 from leaseq.webapp.realtime import Live
 from leaseq.webapp.realtime.event_stream import streamed
@@ -55,7 +55,7 @@ class Moves(Channel):
             self._tell_moves(cursor, readers)
 
     def _tell_counts(self, watchers: Sequence[Reader]) -> None:
-        stats = stats_shape(self.queue.stats())
+        stats = Stats.of(self.queue.stats())
         counted = {**stats, "oldest_inbound_seconds": None}  # grows by itself: no news
         for reader in watchers:
             if reader.stats != counted:
@@ -68,7 +68,7 @@ class Moves(Channel):
             events = self.queue.journal(after=cursor, limit=PAGE) if ready else []
             if not events:
                 return
-            data = b"".join(message("journal", event_shape(one), one.cursor) for one in events)
+            data = b"".join(message("journal", Event.of(one), one.cursor) for one in events)
             cursor = events[-1].cursor
             for reader in ready:
                 reader.cursor = cursor

@@ -32,7 +32,6 @@ from leaseq.webapp.api.models_in import (
     QueuePath,
     TokenRequest,
 )
-from leaseq.webapp.api.serializers import item_shape
 from leaseq.webapp.context import accounts, person, queue, state
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.serving.json_request import JSON, strict_request
@@ -175,7 +174,7 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
 def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     """The items in one state, in order, a page at a time."""
     page = _page(lambda: queue(path.q).page(query.state, limit=query.limit, after=query.after))
-    return {"items": [item_shape(item) for item in page.items], "after": page.after}
+    return {"items": [models_out.Item.of(item) for item in page.items], "after": page.after}
 
 
 @bp.get("/queues/<q>/due", tags=TAGS, responses={"200": models_out.ItemList})
@@ -183,7 +182,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """The items with a due date that are neither finished nor dead, what is due first first."""
     page = _page(lambda: queue(path.q).by_due(limit=query.limit, after=query.after))
-    return {"items": [item_shape(item) for item in page.items], "after": page.after}
+    return {"items": [models_out.Item.of(item) for item in page.items], "after": page.after}
 
 
 def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
@@ -200,7 +199,7 @@ def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
 @needs("manager")
 def get_item(path: ItemPath) -> dict[str, Any]:
     """One item and all that is known about it."""
-    return item_shape(queue(path.q).get(path.id))
+    return models_out.Item.of(queue(path.q).get(path.id))
 
 
 @bp.delete("/queues/<q>/items/<name:id>", tags=TAGS, responses={"204": None})
@@ -215,14 +214,14 @@ def remove(path: ItemPath) -> Response:
 @needs("manager")
 def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Put a dead item back to work, with all its attempts."""
-    return item_shape(queue(path.q).revive(path.id, by=person().name))
+    return models_out.Item.of(queue(path.q).revive(path.id, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Take a lease away: the item waits for somebody else."""
-    return item_shape(queue(path.q).release(path.id, by=person().name))
+    return models_out.Item.of(queue(path.q).release(path.id, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": models_out.Item})
@@ -230,11 +229,11 @@ def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG0
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Let only this person reserve an item that waits, until they give it back."""
     found = queue(path.q)
-    return item_shape(found.assign(path.id, accounts().who_works(body.person), by=person().name))
+    return models_out.Item.of(found.assign(path.id, accounts().who_works(body.person), by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Make the late answer of this token the item's answer."""
-    return item_shape(queue(path.q).adopt(path.id, body.token, by=person().name))
+    return models_out.Item.of(queue(path.q).adopt(path.id, body.token, by=person().name))

@@ -10,7 +10,6 @@ from flask import Response
 from werkzeug.exceptions import Unauthorized
 
 from leaseq import Lease, validation
-from leaseq.transfer import rfc3339
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.headers import RETRY_AFTER
 from leaseq.webapp.api.idempotency import request_id
@@ -25,7 +24,6 @@ from leaseq.webapp.api.models_in import (
     TokenRequest,
 )
 from leaseq.webapp.api.pagination import LeasesQuery, page_of
-from leaseq.webapp.api.serializers import finished_shape, lease_shape
 from leaseq.webapp.context import accounts, person, queue, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.long_poll import LONGEST
@@ -60,7 +58,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     if lease is not None and wait:
         _still_works(lease)
     if lease is not None:
-        return lease_shape(lease)
+        return models_out.Lease.of(lease)
     why = found.why_nothing(me.name, me.skills)
     response = Response(status=204)
     response.headers["Retry-After"] = "0" if wait else str(_wait(why.free_at))
@@ -90,7 +88,7 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     """The leases that I hold, the oldest first, a page at a time."""
     after = None if query.after is None else int(query.after)
     leases, more = page_of(queue(path.q).mine(person().name), lambda one: one.token, after, query.limit)
-    return {"leases": [lease_shape(lease) for lease in leases], "after": more}
+    return {"leases": [models_out.Lease.of(lease) for lease in leases], "after": more}
 
 
 @bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": models_out.Finished})
@@ -112,7 +110,7 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
         request_id=request_id(),
     )
     _count(path, "finished", body.token, finished.held_seconds)
-    return finished_shape(finished)
+    return models_out.Finished.of(finished)
 
 
 @bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": models_out.Lease})
@@ -127,7 +125,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
         id=path.id, token=body.token, person=person().name, request_id=request_id()
     )
     state().days.take_off(person().name, path.q, id=path.id, token=body.token)
-    return lease_shape(again)
+    return models_out.Lease.of(again)
 
 
 @bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": models_out.Abandoned})
@@ -147,8 +145,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Say that the item can't be done. It comes again later, until its attempts are used up."""
     failed = queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
     _count(path, "broken", body.token)
-    retry_at = rfc3339(failed.retry_at) if failed.retry_at else None
-    return {"id": failed.id, "retry_at": retry_at}
+    return models_out.Failed.of(failed)
 
 
 def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> None:
@@ -165,7 +162,7 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     Takes it back where the lease ran out and nobody else was granted it.
     """
     renewed = queue(path.q).renew(id=path.id, token=body.token, person=person().name, request_id=request_id())
-    return lease_shape(renewed)
+    return models_out.Lease.of(renewed)
 
 
 @bp.put("/queues/<q>/items/<name:id>/draft", tags=TAGS, responses={"204": None})

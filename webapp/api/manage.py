@@ -15,7 +15,6 @@ from leaseq.webapp.api.models_in import (
     QueuePath,
     ReviveRequest,
 )
-from leaseq.webapp.api.serializers import event_shape
 from leaseq.webapp.context import person, queue
 from leaseq.webapp.rendering.answers_export import Wanted, streamed_answers
 from leaseq.webapp.security.authorization import needs
@@ -39,14 +38,7 @@ def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG00
 
     It deletes nothing but finished items that are older than the policy's `keep_finished_seconds`.
     """
-    cleared = queue(path.q).clear()
-    return {
-        "returned": cleared.returned,
-        "released": cleared.released,
-        "died": cleared.died,
-        "forgotten": cleared.forgotten,
-        "more": cleared.more,
-    }
+    return models_out.Cleared.of(queue(path.q).clear())
 
 
 MOST_REVIVED = 1_000
@@ -84,7 +76,7 @@ def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
     """What happened, in order. Pass `after` back to go on from there."""
     events = queue(path.q).journal(after=query.after, limit=query.limit)
     after = events[-1].cursor if events else query.after
-    return {"events": [event_shape(event) for event in events], "after": after}
+    return {"events": [models_out.Event.of(event) for event in events], "after": after}
 
 
 @bp.get("/queues/<q>/answers", tags=TAGS, responses={"200": _ANSWERS})

@@ -1,16 +1,19 @@
-"""The shapes that REST gives: the docs are made from these models."""
+"""The shapes that REST gives: the docs are made from these models, and answers from the library's objects."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
+from leaseq.transfer import rfc3339
 from leaseq.webapp.api.models_in import Role, State
 from leaseq.webapp.api.policy import Form, Policy
 
 Time = Annotated[
-    str,
+    datetime,
+    PlainSerializer(rfc3339),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T10:05:00.123Z"]}),
 ]
 
@@ -27,7 +30,17 @@ class Problem(BaseModel):
     detail: str = Field(description="For a person to read")
 
 
-class Lease(BaseModel):
+class Shape(BaseModel):
+    """Has the fields of an object of the library."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def of(cls, found: object) -> dict[str, Any]:
+        return cls.model_validate(found).model_dump()
+
+
+class Lease(Shape):
     queue: str
     id: str
     token: int
@@ -45,7 +58,7 @@ class LeaseList(BaseModel):
     after: str | None
 
 
-class Finished(BaseModel):
+class Finished(Shape):
     id: str
     late: bool = Field(description="The lease had run out, and nobody else had been granted the item")
     replayed: bool = Field(description="This finish was counted before: a retry")
@@ -70,12 +83,12 @@ class Abandoned(BaseModel):
     id: str
 
 
-class Failed(BaseModel):
+class Failed(Shape):
     id: str
     retry_at: Time | None = Field(description="null: the attempts are used up, the item is dead")
 
 
-class Answer(BaseModel):
+class Answer(Shape):
     id: str
     payload: Any
     result: Any
@@ -86,7 +99,7 @@ class Answer(BaseModel):
     late: bool
 
 
-class Grant(BaseModel):
+class Grant(Shape):
     token: int
     person: str
     attempt: int
@@ -98,7 +111,7 @@ class Grant(BaseModel):
     reason: str | None
 
 
-class Item(BaseModel):
+class Item(Shape):
     id: str
     state: State
     payload: Any
@@ -122,25 +135,20 @@ class ItemList(BaseModel):
     after: str | None
 
 
-class Stats(BaseModel):
+class Counts(Shape):
     inbound: int
     reserved: int
     scheduled: int
     finished: int
     dead: int
+
+
+class Stats(Counts):
     oldest_inbound_seconds: float | None
     overdue: int = Field(description="Neither finished nor dead, and past their due date")
     waiting: int = Field(description="How many wait for an item")
     paused: str | None = Field(description="The reason, '' where none was given; null: not paused")
     counters: dict[str, int]
-
-
-class Counts(BaseModel):
-    inbound: int
-    reserved: int
-    scheduled: int
-    finished: int
-    dead: int
 
 
 class Queue(BaseModel):
@@ -157,7 +165,7 @@ class QueueList(BaseModel):
     after: str | None
 
 
-class Cleared(BaseModel):
+class Cleared(Shape):
     returned: int
     released: int
     died: int
@@ -174,7 +182,7 @@ class Paused(BaseModel):
     paused: str | None
 
 
-class Event(BaseModel):
+class Event(Shape):
     cursor: str
     at: Time
     what: str
@@ -189,7 +197,7 @@ class EventList(BaseModel):
     after: str | None
 
 
-class Person(BaseModel):
+class Person(Shape):
     name: str
     role: Role
     skills: list[str]

@@ -7,7 +7,6 @@ from typing import Any
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.models_in import PersonChanges, PersonPath
 from leaseq.webapp.api.pagination import PageQuery, page_of
-from leaseq.webapp.api.serializers import person_shape
 from leaseq.webapp.context import accounts, person
 from leaseq.webapp.security.authorization import needs
 
@@ -19,7 +18,7 @@ TAGS: list[Any] = [{"name": "people"}]
 def list_people(query: PageQuery) -> dict[str, Any]:
     """Everybody who has an account, by name, a page at a time."""
     people, after = page_of(accounts().people(), lambda one: one.name, query.after, query.limit)
-    return {"people": [person_shape(one) for one in people], "after": after}
+    return {"people": [models_out.Person.of(one) for one in people], "after": after}
 
 
 @bp.put("/people/<name:name>", tags=TAGS, responses={"200": models_out.Person, "201": models_out.Person})
@@ -34,7 +33,7 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
     if accounts().find(path.name) is None:
         added = accounts().add(path.name, by=me, role=body.role or "worker", skills=body.skills or ())
         if not body.disabled:
-            return person_shape(added), 201
-        return person_shape(accounts().change(added.name, by=me, disabled=True)), 201
+            return models_out.Person.of(added), 201
+        return models_out.Person.of(accounts().change(added.name, by=me, disabled=True)), 201
     changed = accounts().change(path.name, by=me, role=body.role, skills=body.skills, disabled=body.disabled)
-    return person_shape(changed), 200
+    return models_out.Person.of(changed), 200

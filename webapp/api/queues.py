@@ -12,7 +12,7 @@ from leaseq.webapp.api import bp, models_out, problem_reply
 from leaseq.webapp.api.models_in import QueuePath
 from leaseq.webapp.api.pagination import PageQuery, page_of
 from leaseq.webapp.api.policy import PolicyChanges
-from leaseq.webapp.api.serializers import queue_shape, stats_shape
+from leaseq.webapp.api.serializers import queue_shape
 from leaseq.webapp.context import person, queue, state
 from leaseq.webapp.security.authorization import needs
 
@@ -93,4 +93,4 @@ def _told(found: leaseq.Queue, status: int) -> Told:
 @needs("manager")
 def stats(path: QueuePath) -> dict[str, Any]:
     """Counts of the five states, and of every way in and out since the queue was made."""
-    return stats_shape(queue(path.q).stats())
+    return models_out.Stats.of(queue(path.q).stats())
