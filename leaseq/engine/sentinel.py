@@ -7,7 +7,7 @@ from random import random
 from time import monotonic
 from typing import Any
 
-from redis.exceptions import ConnectionError, TimeoutError
+from redis import exceptions as rx
 from redis.sentinel import (
     MasterNotFoundError,
     Sentinel,
@@ -40,7 +40,7 @@ class Sentinels(Sentinel):
         for sentinel in sorted(self.sentinels, key=lambda one: (self._silent.get(one, 0.0), random())):  # noqa: S311
             try:
                 masters: Any = sentinel.sentinel_masters()
-            except (ConnectionError, TimeoutError):
+            except (rx.ConnectionError, rx.TimeoutError):
                 self._silent[sentinel] = monotonic()
                 continue
             self._silent.pop(sentinel, None)

@@ -182,9 +182,9 @@ def test_people_come_page_by_page(
     new_name: Callable[[str], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from leaseq.webapp.people import list
+    from leaseq.webapp.people import index
 
-    monkeypatch.setattr(list, "PAGE", 2)
+    monkeypatch.setattr(index, "PAGE", 2)
     boss, group = visitor("admin"), new_name("page")
     names = [f"{group} {letter}" for letter in "aBc"]
     for name in names:
