@@ -7,6 +7,7 @@ A room is what lies in a package: a folder, or a module beside the folders.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -162,7 +163,10 @@ def test_only_keys_spells_a_queues_key(path: Path) -> None:
         assert path.read_text().count("leaseq:{") == path.read_text().count("leaseq:{@"), relative(path)
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=relative)
-def test_only_accounts_spell_the_accounts_keys(path: Path) -> None:
-    spelled = "leaseq:{@accounts" in path.read_text()
-    assert not spelled or path.is_relative_to(ROOT / "webapp" / "store" / "accounts"), relative(path)
+def test_each_of_the_web_apps_keys_is_spelled_in_one_place() -> None:
+    places: dict[str, set[str]] = {}
+    for path in PYTHON:
+        for tag in re.findall(r"leaseq:\{(@\w+)", path.read_text()):
+            places.setdefault(tag, set()).add(relative(path))
+    assert places.pop("@accounts") == {"webapp/store/accounts/keys.py"}
+    assert {tag: paths for tag, paths in places.items() if len(paths) > 1} == {}

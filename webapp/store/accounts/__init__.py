@@ -1,7 +1,6 @@
 """People, their roles and skills, password and token hashes, and the managers' log.
 
-They live in the same server as the queues, under keys of their own. This is the only package of the web
-app that spells keys.
+They live in the same server as the queues, under keys of their own, which only this package spells.
 """
 
 from leaseq.webapp.store.accounts.accounts import Accounts, Caller
