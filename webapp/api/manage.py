@@ -16,7 +16,7 @@ from leaseq.webapp.api.models_in import (
     ReviveRequest,
 )
 from leaseq.webapp.context import person, queue
-from leaseq.webapp.rendering.answers_export import Wanted, streamed_answers
+from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "manage"}]
@@ -86,7 +86,4 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
 
     `with_late` adds those that were refused and kept.
     """
-    wanted = Wanted.of(
-        since=query.since, until=query.until, person=query.person, late=query.late, with_late=query.with_late
-    )
-    return streamed_answers(queue(path.q), query.format, wanted)
+    return streamed_answers(queue(path.q), **query.model_dump())

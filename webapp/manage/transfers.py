@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 from leaseq import Invalid, transfer
 from leaseq.webapp.context import accounts, queue
 from leaseq.webapp.manage import bp
-from leaseq.webapp.rendering.answers_export import Wanted, streamed_answers
+from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.security.authorization import needs
 
 
@@ -20,14 +20,15 @@ def export(q: str) -> Response | str | tuple[str, int]:
     wrong: Invalid | None = None
     if "format" in asked:
         try:
-            wanted = Wanted.of(
+            return streamed_answers(
+                found,
+                transfer.format_of("answers." + asked["format"]),
                 since=asked.get("from", "").strip() or None,  # a field that was left empty names nothing
                 until=asked.get("to", "").strip() or None,
                 person=asked.get("person", "").strip() or None,
                 late=_late(asked.get("late", "")),
                 with_late=asked.get("with_late") == "yes",
             )
-            return streamed_answers(found, transfer.format_of("answers." + asked["format"]), wanted)
         except Invalid as refused:
             wrong = refused
     page = render_template(

@@ -9,8 +9,7 @@ from leaseq import ItemNotFound, LeaseLost
 from leaseq.webapp.context import person, queue
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
-from leaseq.webapp.work.counted import count
-from leaseq.webapp.work.responses import Page, back, keep, over, refused, token_sent
+from leaseq.webapp.work.responses import Page, back, count, keep, over, refused, token_sent
 from leaseq.webapp.work.undo import forget
 
 

@@ -10,10 +10,10 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from leaseq.webapp.context import person
+from leaseq.webapp.context import person, state
 from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
 from leaseq.webapp.serving.numbers import whole
-from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.store.activity import DayFigures, How
 from leaseq.webapp.work.item_view import Sheet, shown, wants_piece
 from leaseq.webapp.work.lease_outcome import GONE, receipt_of
 
@@ -36,6 +36,20 @@ def token_sent() -> int:
     if token is None:
         raise Invalid("token", "the token of a lease")
     return token
+
+
+def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) -> DayFigures | None:
+    """Count one item, with the active time that the page measured (the form's field ``active_ms``). Gives the
+    person's figures of today, where they are to be had."""
+    return state().days.record(
+        person().name,
+        queue,
+        how,
+        id=id,
+        token=token,
+        active_ms=whole(request.form.get("active_ms")) or 0,
+        held_ms=round(held_seconds * 1_000),
+    )
 
 
 def keep(found: leaseq.Queue, id: str, token: int) -> None:
