@@ -181,7 +181,7 @@ def too_busy(seconds: int) -> Response:
     """The answer to a request of which nothing was done, since too many came: it may be sent again then."""
     if in_api():
         detail = f"more is asked than can be answered now; nothing of this was done: ask again in {seconds} s"
-        response = as_json(Problem(503, "server-unavailable", detail, title="Too busy at this moment"))
+        response = as_json(Problem(503, "server-unavailable", detail))
     else:
         g.person = None  # nobody asks the server who this is
         page = render_template("shared/overloaded.html", seconds=seconds, again=_sent_if_readable())

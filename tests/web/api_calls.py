@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any
 
 import leaseq
@@ -55,7 +56,7 @@ def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
     assert answer.mimetype == "application/problem+json"
     found: dict[str, Any] = answer.json
     assert (found["status"], found["code"]) == (status, code)
-    assert found["title"]
+    assert found["title"] == HTTPStatus(status).phrase
     assert found["detail"]
     assert "Traceback" not in answer.text
     return found

@@ -6,6 +6,7 @@ from typing import Any
 
 import leaseq
 from leaseq.webapp.api.serializers import policy_shape
+from leaseq.webapp.serving.problem import Problem, body_of
 
 _AT, _UNTIL, _LATER = "2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00.123Z", "2026-11-21T10:03:12.480Z"
 _PAYLOAD = {"text": "Great, but late", "order": "40-1182"}
@@ -189,103 +190,60 @@ STREAMS: dict[str, dict[str, Any]] = {
 }
 """Answers that are no single JSON object, by kind."""
 
-_PROBLEMS: tuple[tuple[int, str, str, str, dict[str, Any]], ...] = (
-    (
-        400,
-        "invalid",
-        "That was not accepted",
-        "wait: a number from 0 to 30",
-        {"field": "wait", "limit": "0 to 30"},
-    ),
-    (401, "unauthorized", "Sign in first", "send a token by `Authorization: Bearer ...`, or sign in", {}),
-    (403, "forbidden", "You may not do this", "this takes the role manager; yours is worker", {}),
-    (404, "not-found", "There is nothing here", "there is no queue 'reviews'", {}),
-    (
-        405,
-        "method-not-allowed",
-        "That is not done here",
-        "The method is not allowed for the requested URL.",
-        {},
-    ),
-    (406, "not-acceptable", "There is no such kind of answer", "this gives application/json", {}),
-    (
+_PROBLEMS = (
+    Problem(400, "invalid", "wait: a number from 0 to 30", field="wait", limit="0 to 30"),
+    Problem(401, "unauthorized", "send a token by `Authorization: Bearer ...`, or sign in"),
+    Problem(403, "forbidden", "this takes the role manager; yours is worker"),
+    Problem(404, "not-found", "there is no queue 'reviews'"),
+    Problem(405, "method-not-allowed", "The method is not allowed for the requested URL."),
+    Problem(406, "not-acceptable", "this gives application/json"),
+    Problem(
         409,
         "lease-lost",
-        "The lease is not yours any more",
         "this lease of item 'r-1' is over: somebody else is on it now",
-        {"id": "r-1", "state": "reserved", "answer_kept": True},
+        id="r-1",
+        state="reserved",
+        answer_kept=True,
     ),
-    (
-        409,
-        "in-progress",
-        "The first of these is not answered yet",
-        "the first request is not answered yet",
-        {},
-    ),
-    (
+    Problem(409, "in-progress", "the first request is not answered yet"),
+    Problem(
         409,
         "conflict",
-        "The id is taken",
         "an item with the id 'r-1' is there already, with another payload: nothing changed",
-        {"id": "r-1"},
+        id="r-1",
     ),
-    (409, "answer-not-kept", "That was done", "its answer was too long to be kept", {}),
-    (
+    Problem(409, "answer-not-kept", "its answer was too long to be kept"),
+    Problem(
         412,
         "policy-changed",
-        "Somebody else changed it meanwhile",
         "the policy of queue 'reviews' was changed meanwhile: look at what is in force, then save again",
-        {},
     ),
-    (
-        412,
-        "queue-exists",
-        "There is a queue of this name already",
-        "there is a queue 'reviews' already, and it was left as it is",
-        {},
-    ),
-    (413, "too-large", "That is too large", "The data value transmitted exceeds the capacity limit.", {}),
-    (415, "unsupported-media-type", "That kind of content is not taken here", "send application/json", {}),
-    (
+    Problem(412, "queue-exists", "there is a queue 'reviews' already, and it was left as it is"),
+    Problem(413, "too-large", "The data value transmitted exceeds the capacity limit."),
+    Problem(415, "unsupported-media-type", "send application/json"),
+    Problem(
         422,
         "form",
-        "The result does not fit the form",
         "the result does not fit the queue's form: stars: 9 is greater than the maximum of 5",
-        {"errors": {"stars": "9 is greater than the maximum of 5"}},
+        errors={"stars": "9 is greater than the maximum of 5"},
     ),
-    (
+    Problem(
         422,
         "key-reused",
-        "This key belongs to another request",
         "Idempotency-Key: this key was used for another body",
-        {"field": "Idempotency-Key", "limit": "another key for each body"},
+        field="Idempotency-Key",
+        limit="another key for each body",
     ),
-    (500, "internal", "Something went wrong", "the failure was written to the log", {}),
-    (
+    Problem(500, "internal", "the failure was written to the log"),
+    Problem(
         503,
         "server-unavailable",
-        "The queue server can't be reached",
         "the server that keeps the queues does not answer just now: try again in a few seconds",
-        {},
     ),
-    (503, "server-refused", "The queue server refused", "the server refused: out of memory", {}),
+    Problem(503, "server-refused", "the server refused: out of memory"),
 )
 
 
 def problems(status: str) -> dict[str, Any]:
     """The examples of one status, by code."""
-    return {
-        code: {
-            "value": {
-                "type": "about:blank",
-                "title": title,
-                "status": number,
-                "code": code,
-                "detail": detail,
-                "request_id": "0f3a9c51",
-                **members,
-            }
-        }
-        for number, code, title, detail, members in _PROBLEMS
-        if str(number) == status
-    }
+    return {one.code: {"value": body_of(one, "0f3a9c51")} for one in _PROBLEMS if str(one.status) == status}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 
@@ -17,35 +18,10 @@ class Problem(Exception):
         self.headers: dict[str, str] = {}
 
 
-TITLES: dict[str, str] = {
-    "invalid": "That was not accepted",
-    "unauthorized": "Sign in first",
-    "forbidden": "You may not do this",
-    "not-found": "There is nothing here",
-    "method-not-allowed": "That is not done here",
-    "not-acceptable": "There is no such kind of answer",
-    "request-timeout": "The request took too long to arrive",
-    "conflict": "The id is taken",
-    "lease-lost": "The lease is not yours any more",
-    "in-progress": "The first of these is not answered yet",
-    "answer-not-kept": "That was done",
-    "key-reused": "This key belongs to another request",
-    "policy-changed": "Somebody else changed it meanwhile",
-    "queue-exists": "There is a queue of this name already",
-    "too-large": "That is too large",
-    "unsupported-media-type": "That kind of content is not taken here",
-    "form": "The result does not fit the form",
-    "too-many-requests": "That was too often",
-    "server-unavailable": "The queue server can't be reached",
-    "server-refused": "The queue server refused",
-    "internal": "Something went wrong",
-}
-
-
 def body_of(problem: Problem, request_id: str | None) -> dict[str, Any]:
     return {
         "type": "about:blank",
-        "title": TITLES.get(problem.code, "That did not work"),
+        "title": HTTPStatus(problem.status).phrase,
         "status": problem.status,
         "code": problem.code,
         "detail": problem.detail,
