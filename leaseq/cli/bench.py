@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leaseq.cli.common import Failed, emit_json, json_option
+from leaseq.cli.common import Failed, emit_json, emit_table, json_option
 
 if TYPE_CHECKING:
     from leaseq.bench import Figure
@@ -29,20 +29,20 @@ def bench(quick: bool, markdown: bool, as_json: bool) -> None:
     if as_json:
         emit_json([{**asdict(figure), "reached": figure.reached} for figure in figures])
     else:
-        click.echo("\n".join(_rows(figures, markdown)))
+        _print(figures, markdown)
     short = [figure.name for figure in figures if not figure.reached]
     if short and not quick:
         raise Failed(f"falls short: {', '.join(short)}")
 
 
-def _rows(figures: list[Figure], markdown: bool) -> list[str]:
-    rows = [("figure", "measured", "at least", "aim")]
-    rows += [(f.name, _measured(f), _limit(f, f.least), _limit(f, f.aim)) for f in figures]
+def _print(figures: list[Figure], markdown: bool) -> None:
+    headings = ("figure", "measured", "at least", "aim")
+    rows = [(f.name, _measured(f), _limit(f, f.least), _limit(f, f.aim)) for f in figures]
     if markdown:
-        cells = [f"| {' | '.join(row)} |" for row in rows]
-        return [cells[0], "|---|---|---|---|", *cells[1:]]
-    widths = [max(len(row[n]) for row in rows) for n in range(4)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        for row in (headings, ("---",) * 4, *rows):
+            click.echo(f"| {' | '.join(row)} |")
+    else:
+        emit_table(headings, rows)
 
 
 def _measured(figure: Figure) -> str:

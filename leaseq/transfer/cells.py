@@ -28,7 +28,7 @@ _SPLIT = re.compile(rf"([;,|\t])(?={_SIGN})(?!{_NUMBER.pattern}(?:\1|\Z))")
 _SIGN_BEHIND = re.compile(rf"(?<=[;,|\t]){_SIGN}")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
-_encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+compact_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Columns:
@@ -63,7 +63,7 @@ def cell(value: Json) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        return _STRING.sub(_escaped, _encode(value))
+        return _STRING.sub(_escaped, compact_json(value))
     inert = _SPLIT.sub(r"\1'", value)
     if value.startswith(_RUNS) and not _NUMBER.fullmatch(value):
         return "'" + inert

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -57,9 +56,7 @@ def _priority(value: Json, name: str) -> int:
             found = validation.load_json(value.strip(), name)
         except Invalid:
             found = None
-    if isinstance(found, float) and math.isfinite(found) and found.is_integer():
-        found = int(found)
-    return validation.integer(found, name, 0, validation.MAX_PRIORITY)
+    return validation.integer(validation.whole(found), name, 0, validation.MAX_PRIORITY)
 
 
 def _due(value: Json, name: str) -> datetime:

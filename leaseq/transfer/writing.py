@@ -7,18 +7,15 @@ import io
 import json
 import tempfile
 from collections.abc import Iterable, Iterator
-from json import JSONEncoder
 from typing import IO, Any, BinaryIO
 
 from leaseq.errors import Invalid
 from leaseq.models import Answer
-from leaseq.transfer.cells import Columns, cell, flat
+from leaseq.transfer.cells import Columns, cell, compact_json, flat
 from leaseq.transfer.formats import checked_format
 from leaseq.transfer.shapes import answer_shape
 
 MAX_COLUMNS = 16_384  # what the common spreadsheets hold; it bounds the memory of a table, too
-
-_encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def encode(answers: Iterable[Answer], format: str) -> Iterator[bytes]:
@@ -31,7 +28,7 @@ def encode(answers: Iterable[Answer], format: str) -> Iterator[bytes]:
     known = checked_format(format)
     shapes = map(answer_shape, answers)
     if known == "jsonl":
-        return (_encode(shape).encode() + b"\n" for shape in shapes)
+        return (compact_json(shape).encode() + b"\n" for shape in shapes)
     if known == "json":
         return _array(shapes)
     return _table(shapes, "," if known == "csv" else "\t")
@@ -46,7 +43,7 @@ def write(answers: Iterable[Answer], stream: BinaryIO, format: str) -> None:
 def _array(shapes: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     before = b"[\n"
     for shape in shapes:
-        yield before + _encode(shape).encode()
+        yield before + compact_json(shape).encode()
         before = b",\n"
     yield b"[]\n" if before == b"[\n" else b"\n]\n"
 
@@ -77,6 +74,6 @@ def _keep(shapes: Iterable[dict[str, Any]], spool: IO[bytes]) -> list[str]:
                 f"at most {MAX_COLUMNS:,} columns in a table",
                 f"these answers have more than {MAX_COLUMNS:,} different fields: export them as jsonl",
             )
-        spool.write(_encode(shape).encode() + b"\n")
+        spool.write(compact_json(shape).encode() + b"\n")
     spool.seek(0)
     return columns.names()

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from leaseq.bench import Figure, against
-from leaseq.cli.bench import _rows
+from leaseq.cli.bench import _print
 
 
 def _cores() -> set[int]:
@@ -26,11 +26,18 @@ def test_a_round_against_the_floor_is_measured(monkeypatch: pytest.MonkeyPatch) 
     assert _cores() == before
 
 
-def test_a_ratio_says_what_it_is_one_of() -> None:
+def test_a_ratio_says_what_it_is_one_of(capsys: pytest.CaptureFixture[str]) -> None:
     ratio = Figure("server time", 5.28, "x", 5.957, 3.404, detail="75.6 µs to 13.9 µs")
     plain = Figure("enqueue_many", 1_000, "items/s", 60_000, 120_000, True)
     assert [figure.reached for figure in (ratio, plain)] == [True, False]
-    assert _rows([ratio, plain], markdown=True)[2:] == [
+    _print([ratio, plain], markdown=True)
+    assert capsys.readouterr().out.splitlines()[2:] == [
         "| server time | 5.28 x (75.6 µs to 13.9 µs) | ≤ 5.96 x | ≤ 3.40 x |",
         "| enqueue_many | 1,000 items/s | ≥ 60,000 items/s | ≥ 120,000 items/s |",
+    ]
+    _print([ratio, plain], markdown=False)
+    assert capsys.readouterr().out.splitlines() == [
+        "figure        measured                     at least          aim",
+        "server time   5.28 x (75.6 µs to 13.9 µs)  ≤ 5.96 x          ≤ 3.40 x",
+        "enqueue_many  1,000 items/s                ≥ 60,000 items/s  ≥ 120,000 items/s",
     ]

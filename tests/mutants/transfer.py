@@ -35,8 +35,8 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a number that goes on behind another mark is run", "(?:\\1|\\Z)", "(?:[;,|]|\\Z)"),
         (
             "in JSON a sign behind a delimiter is run",
-            "_STRING.sub(_escaped, _encode(value))",
-            "_encode(value)",
+            "_STRING.sub(_escaped, compact_json(value))",
+            "compact_json(value)",
         ),
         ("a number with something behind it is run", "_NUMBER.fullmatch(value)", "_NUMBER.match(value)"),
         ("a negative number gets an apostrophe", " and not _NUMBER.fullmatch(value):", ":"),

@@ -18,7 +18,8 @@ MAX_DELAY = 315_360_000  # ten years, in seconds
 MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exactly
 
 # What the library checks, for the description only: its own words are better than the models'.
-SKILL = {"type": "string", "pattern": "^[a-z0-9._-]{1,64}$"}
+NAME = "^[a-z0-9._-]{1,64}$"
+SKILL = {"type": "string", "pattern": NAME}
 SKILLS: dict[str, Any] = {"items": SKILL, "maxItems": validation.MAX_SKILLS}
 PRIORITY: dict[str, Any] = {"minimum": 0, "maximum": validation.MAX_PRIORITY}
 TEXT: dict[str, Any] = {"maxLength": validation.MAX_TEXT}
@@ -54,21 +55,18 @@ class Body(BaseModel):
 
 
 class QueuePath(BaseModel):
-    q: str = Field(description="The queue's name", json_schema_extra={"pattern": "^[a-z0-9._-]{1,64}$"})
+    q: str = Field(description="The queue's name", json_schema_extra={"pattern": NAME})
 
 
 class ItemPath(QueuePath):
     id: str = Field(
         description="The item's id: printable, not . or ..",
-        json_schema_extra={"minLength": 1, "maxLength": 200, "pattern": PRINTABLE},
+        json_schema_extra={**ID, "pattern": PRINTABLE},
     )
 
 
 class PersonPath(BaseModel):
-    name: str = Field(
-        description="The person's name: printable, not . or ..",
-        json_schema_extra={"minLength": 1, "maxLength": 64, "pattern": PRINTABLE},
-    )
+    name: str = Field(description="The person's name: printable, not . or ..", json_schema_extra=PERSON)
 
 
 class EmptyRequest(Body):

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.transfer import rfc3339
+from leaseq.transfer import rfc3339, time_of
 from leaseq.webapp.context import accounts, queue
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import (
@@ -136,15 +136,8 @@ def _asked() -> Asked:
         search=search_of(dict(parse_qsl(request.form.get("search", "")))),
         all=request.form.get("which") == "all",
         ids=ids,
-        began=_time(began) if began else datetime.now(UTC),
+        began=time_of(began, "began") if began else datetime.now(UTC),
     )
-
-
-def _time(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Invalid("began", "a time as the question had it") from None
 
 
 def _meant(asked: Asked) -> Search:

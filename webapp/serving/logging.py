@@ -16,6 +16,8 @@ from typing import Any, Literal
 from flask import has_request_context, request
 from gunicorn.glogging import Logger
 
+from leaseq.transfer import rfc3339
+
 Kind = Literal["text", "json"]
 
 VARIABLE = "LEASEQ_LOG"
@@ -34,8 +36,7 @@ def escaped(text: str) -> str:
 
 
 def _time(record: logging.LogRecord) -> str:
-    at = datetime.fromtimestamp(record.created, UTC)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return rfc3339(datetime.fromtimestamp(record.created, UTC))
 
 
 def _request_id(record: logging.LogRecord) -> str | None:
