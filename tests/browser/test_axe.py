@@ -48,8 +48,6 @@ PAGES = [
     ("manage.items", ADMIN, "/manage/axe/items?state=inbound"),
     ("manage.items", ADMIN, "/manage/axe/items?state=reserved"),
     ("manage.items", ADMIN, "/manage/axe/items?state=finished"),
-    ("manage.dead", ADMIN, "/manage/axe/dead"),
-    ("manage.due", ADMIN, "/manage/axe/due"),
     ("manage.late", ADMIN, "/manage/axe/late"),
     ("manage.item", ADMIN, "/manage/axe/items/held"),
     ("manage.item", ADMIN, "/manage/axe/items/done"),

@@ -121,8 +121,9 @@ def test_pages_fit_and_axe_finds_nothing(
     sign_in(tab, boss)
     base = f"/manage/{triage.name}"
     for path in (
-        "/", "/manage", base, f"{base}/settings", f"{base}/import", f"{base}/items?state=reserved",
-        f"{base}/items?state=inbound", f"{base}/dead", f"{base}/due", f"{base}/items/m1", "/people",
+        "/", "/manage", base, f"{base}/settings", f"{base}/import",
+        *(f"{base}/items?state={state}" for state in ("reserved", "inbound", "dead", "due")),
+        f"{base}/items/m1", "/people",
         f"/people/{boss}", "/account", f"/q/{triage.name}", "/nowhere",
     ):  # fmt: skip
         tab.goto(path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -59,7 +61,7 @@ def _client() -> Any:
 def provider() -> Response:
     """Off to the provider. A link and not a form: the page's policy lets no form lead to another host."""
     client = _client()
-    with _Talking():
+    with _talking():
         _metadata(client)
         back = url_for("auth.provider_back", _external=True)
         answer: Response = client.authorize_redirect(
@@ -73,7 +75,7 @@ def provider() -> Response:
 def provider_back() -> Response | tuple[str, int]:
     client = _client()
     target = str(session.get(_NEXT, ""))
-    with _Talking():
+    with _talking():
         claims = _claims(client)
     settings = state().settings
     subject = f"{claims['iss']} {claims['sub']}"
@@ -155,20 +157,17 @@ def _failed(why: str) -> Problem:
     )
 
 
-class _Talking:
+@contextmanager
+def _talking() -> Iterator[None]:
     """Turns what goes wrong between us and the provider into an answer that says so."""
+    from authlib.common.errors import AuthlibBaseError  # noqa: PLC0415
+    from joserfc.errors import JoseError  # noqa: PLC0415
+    from requests import RequestException  # noqa: PLC0415
 
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        from authlib.common.errors import AuthlibBaseError  # noqa: PLC0415
-        from joserfc.errors import JoseError  # noqa: PLC0415
-        from requests import RequestException  # noqa: PLC0415
-
-        if isinstance(error, RequestException):
-            raise _failed(_("It did not answer as it should.")) from error
-        if isinstance(error, (AuthlibBaseError, JoseError, ValueError, KeyError)):
-            current_app.logger.warning("sign-in by the provider: %s", error)
-            raise _failed(
-                _("It said: %(error)s.", error=str(error).strip() or type(error).__name__)
-            ) from error
+    try:
+        yield
+    except RequestException as error:
+        raise _failed(_("It did not answer as it should.")) from error
+    except (AuthlibBaseError, JoseError, ValueError, KeyError) as error:
+        current_app.logger.warning("sign-in by the provider: %s", error)
+        raise _failed(_("It said: %(error)s.", error=str(error).strip() or type(error).__name__)) from error

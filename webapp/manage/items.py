@@ -6,8 +6,7 @@ import json
 from functools import partial
 from urllib.parse import urlencode
 
-from flask import redirect, render_template, request, url_for
-from werkzeug.wrappers import Response
+from flask import render_template, request, url_for
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, Json
@@ -57,20 +56,6 @@ def items(q: str) -> str | tuple[str, int]:
         people=[one.name for one in accounts().people()],
     )
     return (shown, 400) if wrong else shown
-
-
-@bp.get("/manage/<q>/due")
-@needs("manager")
-def due(q: str) -> Response:
-    return redirect(url_for("manage.items", q=q, state="due", after=request.args.get("after")))
-
-
-@bp.get("/manage/<q>/dead")
-@needs("manager")
-def dead(q: str) -> Response:
-    """Where the list of the dead once was, with its own words for a text and a person."""
-    text, whose = request.args.get("error") or None, request.args.get("person") or None
-    return redirect(url_for("manage.items", q=q, state="dead", text=text, person=whose))
 
 
 def glimpse(payload: Json) -> str:

@@ -1,4 +1,4 @@
-"""The dead come back to work by REST: all, or those that a filter names; their old addresses lead on."""
+"""The dead come back to work by REST: all, or those that a filter names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 import leaseq
 from tests.web.api_calls import problem
-from tests.web.conftest import Browser, Caller
+from tests.web.conftest import Caller
 
 
 @pytest.fixture
@@ -17,20 +17,6 @@ def graves(queue: leaseq.Queue) -> leaseq.Queue:
         queue.enqueue({"n": n}, id=f"item-{n}")
         queue.fail(queue.reserve(("ann", "bob")[n % 2]), "no <text>" if n < 4 else "page 404")
     return queue
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("dead", "state=dead"),
-        ("dead?error=&person=", "state=dead"),
-        ("dead?error=a+b&person=ann", "state=dead&text=a+b&person=ann"),
-        ("due", "state=due"),
-    ],
-)
-def test_old_addresses_lead_on(visitor: object, graves: leaseq.Queue, old: str, new: str) -> None:
-    boss: Browser = visitor("manager")  # type: ignore[operator]
-    assert boss.get(f"/manage/{graves.name}/{old}").location == f"/manage/{graves.name}/items?{new}"
 
 
 def test_by_rest_all_or_by_a_filter(graves: leaseq.Queue, manager: Caller) -> None:

@@ -50,7 +50,7 @@ def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, q
     queue.enqueue({}, id="done", due=now - timedelta(hours=1), priority=1)
     queue.finish(queue.reserve("bob"), {})
     base = f"/manage/{queue.name}"
-    page = boss.get(f"{base}/due", follow_redirects=True).text
+    page = boss.get(f"{base}/items?state=due").text
     assert [row[1:3] for row in rows(page)[1:]] == [
         ["yesterday", "T overdue"],
         ["soon", "T"],
@@ -78,7 +78,7 @@ def test_what_is_due_goes_page_by_page(boss: Browser, queue: leaseq.Queue) -> No
     seen = [row[1] for row in rows(first)[1:] + rows(second)[1:]]
     assert seen == [f"item-{n:03}" for n in range(70)]
     assert "From the beginning" in second
-    assert boss.get(f"/manage/{queue.name}/due?after=x", follow_redirects=True).status_code == 400
+    assert boss.get(f"/manage/{queue.name}/items?state=due&after=x").status_code == 400
 
 
 def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -> None:
