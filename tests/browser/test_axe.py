@@ -48,6 +48,8 @@ PAGES = [
     ("manage.items", ADMIN, "/manage/axe/items?state=inbound"),
     ("manage.items", ADMIN, "/manage/axe/items?state=reserved"),
     ("manage.items", ADMIN, "/manage/axe/items?state=finished"),
+    ("manage.items", ADMIN, "/manage/axe/items?state=dead"),
+    ("manage.items", ADMIN, "/manage/axe/items?state=due"),
     ("manage.late", ADMIN, "/manage/axe/late"),
     ("manage.item", ADMIN, "/manage/axe/items/held"),
     ("manage.item", ADMIN, "/manage/axe/items/done"),

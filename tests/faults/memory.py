@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean, linear_regression
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,9 @@ class Trend:
 
 def trend(samples: list[tuple[float, float]]) -> Trend:
     """Of (seconds, bytes)."""
-    count = len(samples)
-    at, mean = sum(x for x, _ in samples) / count, sum(y for _, y in samples) / count
-    spread = sum((x - at) ** 2 for x, _ in samples)
-    slope = sum((x - at) * (y - mean) for x, y in samples) / spread
-    return Trend(mean, slope * 3_600 / mean, samples[-1][0] - samples[0][0])
+    times, sizes = zip(*samples, strict=True)
+    mean = fmean(sizes)
+    return Trend(mean, linear_regression(times, sizes).slope * 3_600 / mean, times[-1] - times[0])
 
 
 def resident(pid: int) -> float:

@@ -10,11 +10,6 @@ WITHIN = 30.0  # seconds after a fault
 MOST = 5.0  # seconds
 
 
-def outage(history: History, at: float) -> float:
-    begun, ended = gap(history, at)
-    return ended - begun
-
-
 def gap(history: History, at: float) -> tuple[float, float]:
     """The longest time between two answers, the first of which may have come just ahead of the fault."""
     answered = sorted(call.end for call in _answered(history) if call.end < at + WITHIN)

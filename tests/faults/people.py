@@ -14,7 +14,7 @@ from typing import Any
 import leaseq
 from tests.faults.history import History, Recorder
 from tests.faults.spec import Rules
-from tests.support.patience import patiently
+from tests.support.patience import PATIENCE, eventually, patiently
 
 LEASE_SECONDS = 1.0
 RULES = Rules(max_attempts=1_000, lease_seconds=LEASE_SECONDS)
@@ -87,38 +87,26 @@ class Crowd:
     def grants(self) -> int:
         return self.history.grants
 
-    def wait_for(self, grants: int, *, seconds: float = 60) -> None:
+    def wait_for(self, grants: int, *, seconds: float = PATIENCE) -> None:
         """Until so many leases were handed out in all."""
-        until = time.monotonic() + seconds
-        while self.grants() < grants:
-            self._raise_what_failed()
-            if time.monotonic() > until:
-                raise TimeoutError(f"{self.grants()} of {grants} grants within {seconds} s")
-            time.sleep(0.02)
+        self._wait(lambda: self.grants() >= grants, f"{grants} grants", seconds)
 
-    def wait_for_more(self, grants: int, *, seconds: float = 60) -> None:
+    def wait_for_more(self, grants: int) -> None:
         """Until so many more leases were handed out, or all is done: this thread may have come late."""
-        until, wanted = time.monotonic() + seconds, self.grants() + grants
-        while self.grants() < wanted and not self._all_done(patiently(self.queue.stats)):
-            self._raise_what_failed()
-            if time.monotonic() > until:
-                raise TimeoutError(f"{self.grants()} of {wanted} grants within {seconds} s")
-            time.sleep(0.02)
+        wanted = self.grants() + grants
+        self._wait(lambda: self.grants() >= wanted or self._all_done(), f"{wanted} grants", PATIENCE)
 
-    def done(self, *, seconds: float = 120) -> None:
+    def done(self, *, seconds: float = 2 * PATIENCE) -> None:
         """Until everything that was sent is finished; then all go home."""
-        until = time.monotonic() + seconds
-        while True:
-            self._raise_what_failed()
-            stats = patiently(self.queue.stats)
-            if self._all_done(stats):
-                break
-            if time.monotonic() > until:
-                raise TimeoutError(f"not all was finished within {seconds} s: {stats}")
-            time.sleep(0.05)
+        self._wait(self._all_done, "all is finished", seconds)
         self.stop()
 
-    def _all_done(self, stats: leaseq.Stats) -> bool:
+    def _wait(self, true: Callable[[], bool], what: str, seconds: float) -> None:
+        eventually(lambda: self._any_failed() or true(), what, seconds=seconds)
+        self._raise_what_failed()
+
+    def _all_done(self) -> bool:
+        stats = patiently(self.queue.stats)
         waits = stats.inbound or stats.reserved or stats.scheduled
         return stats.finished >= self._items and not waits
 
@@ -133,6 +121,9 @@ class Crowd:
         self._pool.shutdown(wait=True, cancel_futures=True)
         for client in self._clients:
             client.close()
+
+    def _any_failed(self) -> bool:
+        return any(one.done() and one.exception() for one in self._running)
 
     def _raise_what_failed(self) -> None:
         for one in self._running:

@@ -82,6 +82,7 @@ class Load:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self.failed: list[str] = []
+        self.failure = threading.Event()
         self.calls = 0
         for name in QUEUES:
             leaseq.Queue(self._client, name).configure(
@@ -114,6 +115,7 @@ class Load:
                     self.calls += 1
             except Exception as error:  # noqa: BLE001 - the test tells
                 self.failed.append(f"{name}: {error!r}")
+                self.failure.set()
             finally:
                 client.close()
 

@@ -71,8 +71,7 @@ def test_steps_of_a_minute_under_load(seed: int, rounds: int) -> None:
         crowd(embedded.url, "clock", seed, people=8, items=100 * rounds) as people,
     ):
         for number in range(rounds):
-            people.wait_for(60 * (number + 1))
-            time.sleep(dice.uniform(0, 0.2))
+            people.wait_for(60 * (number + 1) + dice.randrange(10))
             clock.step(STEP if number == 0 else dice.choice((STEP, -STEP)))
             people.wait_for_more(20)
             clock.step(-clock.seconds)

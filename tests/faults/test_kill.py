@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import tempfile
-import time
 from collections.abc import Callable
 
 from leaseq.server.embedded import EmbeddedServer
@@ -22,8 +21,7 @@ def test_kill_9_of_the_server(seed: int, rounds: int, measured: Callable[[str], 
         crowd(server.url, "killed", seed, people=8, items=60 * rounds) as people,
     ):
         for number in range(rounds):
-            people.wait_for(40 * (number + 1))
-            time.sleep(dice.uniform(0, 0.05))
+            people.wait_for(40 * (number + 1) + dice.randrange(10))
             assert server.pid is not None
             os.kill(server.pid, signal.SIGKILL)
             server.stop()

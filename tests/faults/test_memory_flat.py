@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -47,9 +46,7 @@ def test_memory_stays_flat(request: pytest.FixtureRequest, seed: int) -> None:
         try:
             load.begin(people=12, pause=0.2)
             with Sampler(looks, every=seconds / 500 + 0.1) as sampler:
-                until = time.monotonic() + seconds
-                while time.monotonic() < until and not load.failed and not sampler.failed:
-                    time.sleep(0.2)
+                load.failure.wait(seconds)
         finally:
             load.stop()
             asking.close()

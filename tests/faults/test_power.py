@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import subprocess
-import time
 from contextlib import suppress
 
 import pytest
@@ -41,10 +40,9 @@ def test_power_cuts_under_load(seed: int, rounds: int) -> None:
         crowd(server.url, "dark", seed, people=8, items=60 * rounds) as people,
     ):
         for number in range(rounds):
-            people.wait_for(40 * (number + 1))
+            people.wait_for(40 * (number + 1) + dice.randrange(10))
             if dice.random() < 0.5:  # in the middle of its writing the file anew
                 begin_rewrite(server)
-            time.sleep(dice.uniform(0, 0.05))
             lost += cut_power(server, there, dice)
         people.done()
         found = judged(people.history, RULES, people.queue)

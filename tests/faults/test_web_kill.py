@@ -8,7 +8,6 @@ import random
 import signal
 import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -77,8 +76,7 @@ def test_kill_9_of_all_that_leaseq_up_runs(seed: int, rounds: int, measured: Cal
 
         with crowd(up.state()["url"], "q", seed, people=PEOPLE, items=40 * len(victims), by=by) as people:
             for number, what in enumerate(victims):
-                people.wait_for(30 * (number + 1))
-                time.sleep(dice.uniform(0, 0.05))
+                people.wait_for(30 * (number + 1) + dice.randrange(10))
                 kill(up, what, dice)
             people.done()
             found = judged(people.history, BY_REST, people.queue)

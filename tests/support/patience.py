@@ -15,9 +15,11 @@ T = TypeVar("T")
 PATIENCE = 60  # seconds, only ever waited out by a test that fails
 
 
-def eventually(true: Callable[[], object], what: str = "what is waited for") -> None:
+def eventually(
+    true: Callable[[], object], what: str = "what is waited for", *, seconds: float = PATIENCE
+) -> None:
     """Return once it is so. Who does not answer yet is asked again: a server that starts, a file to come."""
-    until, pause = time.monotonic() + PATIENCE, 0.002
+    until, pause = time.monotonic() + seconds, 0.002
     while True:
         try:
             if true():
