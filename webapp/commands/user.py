@@ -14,7 +14,6 @@ from leaseq.webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from leaseq.webapp.store.accounts import Accounts
 
 ROLES = ("worker", "manager", "admin")
 
@@ -77,7 +76,7 @@ def list_people(client: Client, as_json: bool) -> None:
 def passwd(client: Client, name: str, password_stdin: bool, revoke_tokens: bool) -> None:
     """Set a person's password. It signs them out everywhere."""
     accounts = accounts_of(client)
-    _known(accounts, name)
+    accounts.get(name)
     accounts.set_password(name, _password(password_stdin), by=BY)
     click.echo(f"the password of {name} is set", err=True)
     if revoke_tokens:
@@ -90,17 +89,12 @@ def passwd(client: Client, name: str, password_stdin: bool, revoke_tokens: bool)
 def disable(client: Client, name: str) -> None:
     """Shut a person out: their sessions end and their tokens stop working."""
     accounts = accounts_of(client)
-    _known(accounts, name)
+    accounts.get(name)
     try:
         accounts.change(name, by=BY, disabled=True)
     except Invalid as refused:
         raise Failed(str(refused)) from None
     click.echo(f"{name} can't sign in any more", err=True)
-
-
-def _known(accounts: Accounts, name: str) -> None:
-    if accounts.find(name) is None:
-        raise Failed(f"there is nobody named {name!r}")
 
 
 def _password(from_stdin: bool) -> str:

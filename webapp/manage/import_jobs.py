@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
-from leaseq import Client
 from leaseq.transfer import BadRow, ImportResult, TableSummary
 from leaseq.webapp.manage.import_mapping import Plan
 from leaseq.webapp.manage.remarks import bad_row_message
+from leaseq.webapp.store.base import Store
 
 _BASE = "leaseq:{@imports}:"  # no queue can have this name: it has an '@'
 DAYS = 7
@@ -46,11 +46,7 @@ class Run:
         return self.state == "running" and (datetime.now(UTC) - self.heard).total_seconds() > SILENT
 
 
-class Runs:
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
-
+class Runs(Store):
     def plan(self, queue: str, by: str, plan: Plan) -> str:
         """Keep a plan; the id of its run."""
         id = secrets.token_urlsafe(12)

@@ -18,7 +18,6 @@ from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.people import bp
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import ROLES
-from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.activity import DayFigures
 
 DAYS = 30
@@ -90,8 +89,6 @@ def change(name: str) -> Response | tuple[str, int]:
             role=request.form.get("role") or None,
             skills=request.form.get("skills", "").split(),
         )
-    except NoSuchPerson:
-        raise
     except Invalid as refused:
         return person_page(name, error=str(refused)), 400
     flash(_("Saved."))
@@ -104,8 +101,6 @@ def disable(name: str) -> Response | tuple[str, int]:
     held = len(accounts().held_by(name))
     try:
         accounts().change(name, by=person().name, disabled=True)
-    except NoSuchPerson:
-        raise
     except Invalid as refused:
         return person_page(name, error=str(refused)), 400
     flash(_("%(name)s can't sign in any more.", name=name))
@@ -180,8 +175,6 @@ def create_token(name: str) -> str | tuple[str, int]:
     try:
         check_presence()
         token = accounts().create_token(name, by=person().name, **token_fields())
-    except NoSuchPerson:
-        raise
     except Invalid as refused:
         return person_page(name, error=str(refused)), 400
     return person_page(name, token=token)

@@ -7,15 +7,15 @@ when it is old. A call is one round trip, whatever the number of people and days
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
-from leaseq import Client, LeaseqError
+from leaseq import LeaseqError
 from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.base import Store
 
 log = logging.getLogger(__name__)
 
@@ -79,13 +79,8 @@ class Done:
     at: datetime
 
 
-class Days:
+class Days(Store):
     """Counts what people do, and tells it."""
-
-    def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
-        self._clock = clock
 
     def today(self, person: str, queue: str) -> DayFigures:
         with self._client.translating():

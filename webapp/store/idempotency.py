@@ -17,6 +17,7 @@ from typing import Any
 
 from leaseq import Client, LeaseqError
 from leaseq.webapp.store.accounts.secret import digest
+from leaseq.webapp.store.base import Store
 from leaseq.webapp.store.locks import MARKED_SECONDS
 from leaseq.webapp.store.locks import Running as Marks
 
@@ -46,13 +47,11 @@ class Running:
     hash: str
 
 
-class Sent:
+class Sent(Store):
     """Remembers, by person and scope: a digest of what was called, and by which key."""
 
     def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
-        self._clock = clock
+        super().__init__(client, clock=clock)
         self._marks = Marks(client)
 
     def begin(self, person: str, scope: str, hash: str) -> Kept | Running | None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import Any
 
 from leaseq import Client, LeaseqError
+from leaseq.webapp.store.base import Store
 
 MARKED_SECONDS = 4
 _RENEWED_EVERY = 1.0
 
 
-class Running:
+class Running(Store):
     """Those of one process. The thread that renews them starts with the first."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
-        self._redis: Any = client.redis
+        super().__init__(client)
         self._marks: set[str] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None

@@ -10,15 +10,13 @@ wherever they come from, since who tries codes has the password already.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
-from leaseq import Client
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.secret import digest
+from leaseq.webapp.store.base import Store
 
 WINDOW_SECONDS = 300
 PER_NAME = 10
@@ -69,14 +67,9 @@ def _wait_after(count: int, free: int) -> int:
     return min(FIRST_WAIT_SECONDS << doubled, LONGEST_WAIT_SECONDS)
 
 
-class Attempts:
+class Attempts(Store):
     """A try counts before it is made and is taken off when it was right, so that many at once are no more
     than the limit either. Passwords are counted in fixed windows: a counter goes with its window."""
-
-    def __init__(self, client: Client, clock: Callable[[], float] = time.time) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
-        self._clock = clock
 
     def begin(self, counters: list[Counter]) -> Refused | None:
         """Count a try of a password, or refuse it."""

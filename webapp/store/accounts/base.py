@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from leaseq import Client
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.attempts import Attempts
@@ -16,11 +14,12 @@ from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.accounts.sessions import SESSION_SECONDS, Sessions
 from leaseq.webapp.store.accounts.sign_ins import SignIns
 from leaseq.webapp.store.accounts.tokens import Tokens
+from leaseq.webapp.store.base import Store
 
 PROBE_SECONDS = 60
 
 
-class Base:
+class Base(Store):
     def __init__(
         self,
         client: Client,
@@ -28,8 +27,7 @@ class Base:
         passwords: Passwords | None = None,
         session_seconds: int = SESSION_SECONDS,
     ) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        super().__init__(client)
         self._people = People(client)
         self._tokens = Tokens(client)
         self._passwords = passwords or Passwords()

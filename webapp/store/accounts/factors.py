@@ -6,17 +6,16 @@ import base64
 import hmac
 import json
 import secrets
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import pyotp
 
-from leaseq import Client, Invalid
+from leaseq import Invalid
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.secret import digest
+from leaseq.webapp.store.base import Store
 
 ISSUER = "leaseq"
 RECOVERY_CODES = 10
@@ -36,12 +35,7 @@ class Factor:
     recovery_codes: int  # those that are left
 
 
-class Factors:
-    def __init__(self, client: Client, clock: Callable[[], float] = time.time) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
-        self._clock = clock
-
+class Factors(Store):
     def find(self, name: str) -> Factor | None:
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)

@@ -7,21 +7,18 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from leaseq import Client, Invalid, validation
+from leaseq import Invalid, validation
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.model import Invitation, Role
 from leaseq.webapp.store.accounts.secret import ID_LENGTH, digest, new_secret
+from leaseq.webapp.store.base import Store
 
 MAX_DAYS = 30
 DAYS = 7
 _DAY = 86_400
 
 
-class Invitations:
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
-
+class Invitations(Store):
     def make(self, name: str | None, role: Role, skills: tuple[str, ...], days: object, by: str) -> str:
         """The link's token, in the clear this once."""
         seconds = validation.integer(days, "days", 1, MAX_DAYS) * _DAY

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from leaseq import Client
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.people import Record, may_let_in
 from leaseq.webapp.store.accounts.secret import digest, new_secret
+from leaseq.webapp.store.base import Store
 
 LINK_SECONDS = 3 * 86_400
 
@@ -30,11 +29,7 @@ class Link:
         return found is not None and found.version == self.version and may_let_in(self.by, people)
 
 
-class Links:
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
-
+class Links(Store):
     def make(self, link: Link) -> str:
         """The link's token, in the clear this once."""
         token = new_secret()

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from leaseq import Client, Invalid
+from leaseq import Invalid
 from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.base import Store
 
 LOG_LENGTH = 50_000
 MAX_DETAIL = 500
@@ -42,18 +42,15 @@ class LogPage:
     after: str | None  # where the next page begins; None: there is no more
 
 
-class Log:
+class Log(Store):
     """Takes entries and gives them back, the latest first."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
 
     def write(self, by: str, what: str, about: str, detail: str = "") -> None:
         cut = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
-        entry: dict[Any, Any] = {"by": by, "what": what, "about": about, "detail": cut}
+        entry = {"by": by, "what": what, "about": about, "detail": cut}
         with self._client.translating():
             stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG
-            self._client.redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
+            self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
 
     def latest(self, limit: int = 50) -> tuple[LogEntry, ...]:
         return self.page(limit=limit).entries
@@ -82,7 +79,7 @@ class Log:
         id, mark = (cursor.removesuffix(_MARK), cursor.endswith(_MARK)) if cursor else ("", False)
         older = f"({id}" if id else "+"
         with self._client.translating():
-            pipe: Any = self._client.redis.pipeline(transaction=False)
+            pipe = self._redis.pipeline(transaction=False)
             pipe.xrevrange(keys.LOG, max=id if mark else older, count=_LOOK)
             pipe.xrevrange(keys.SIGN_INS, max=older, count=_LOOK)
             acts, sign_ins = pipe.execute()

@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from leaseq import Client, Invalid, ServerRefused
+from leaseq import Invalid, LeaseqError, ServerRefused
 from leaseq.names import same_look
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.model import Person, Role
+from leaseq.webapp.store.base import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,11 @@ class Record:
         return cls(**{**found, "skills": tuple(found["skills"])})
 
 
-class NoSuchPerson(Invalid):
+class NoSuchPerson(LeaseqError):
     """There is nobody of this name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__("name", "a person who has an account", f"there is nobody named {name!r}")
+        super().__init__(f"there is nobody named {name!r}")
 
 
 def refuse_taken(name: str, taken: Collection[str]) -> None:
@@ -84,12 +85,8 @@ def _spellings(name: str) -> Iterable[str]:
     return dict.fromkeys((name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))))
 
 
-class People:
+class People(Store):
     """Reads and writes records."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
 
     def find(self, name: str) -> Record | None:
         """The person of this name, however it was typed or is kept: é is one character or two."""

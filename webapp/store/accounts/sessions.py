@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 from leaseq import Client
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.accounts.people import Record
 from leaseq.webapp.store.accounts.secret import digest, new_secret
+from leaseq.webapp.store.base import Store
 
 SESSION_SECONDS = 14 * 86_400
 SEEN_SECONDS = 3_600  # a session that is in use is noted once an hour
@@ -31,12 +31,11 @@ class _Named:
         return cls(*parts) if len(parts) == 3 else None
 
 
-class Sessions:
+class Sessions(Store):
     """``seconds`` is how long one lives without a visit."""
 
     def __init__(self, client: Client, seconds: int = SESSION_SECONDS) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        super().__init__(client)
         self._seconds = seconds
 
     def start(self, person: Person) -> str:

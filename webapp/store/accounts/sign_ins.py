@@ -12,6 +12,7 @@ from leaseq import Client
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.log import Log
 from leaseq.webapp.store.accounts.people import People
+from leaseq.webapp.store.base import Store
 
 MAX_NEWS = 10
 _SHOWN = 2  # characters of a name that nobody has: it may be a password in the wrong box
@@ -35,12 +36,11 @@ class News:
     changes: tuple[Change, ...]  # the oldest first
 
 
-class SignIns:
+class SignIns(Store):
     """``how`` is by what somebody signs in: a password, a code, the identity provider."""
 
     def __init__(self, client: Client, people: People, log: Log) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        super().__init__(client)
         self._people = people
         self._log = log
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from leaseq import Client, Invalid
+from leaseq import Invalid
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.model import MAX_TOKENS, ApiToken, Scope, checked_token_name
 from leaseq.webapp.store.accounts.secret import ID_LENGTH, digest, new_secret
+from leaseq.webapp.store.base import Store
 
 PREFIX = "leaseq_"  # lets a scanner of leaked secrets know one
 _MINUTE = 60
 _DAY = 86_400
 
 
-class Tokens:
+class Tokens(Store):
     """Makes, finds, lists and revokes them."""
-
-    def __init__(self, client: Client, clock: Callable[[], float] = time.time) -> None:
-        self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
-        self._clock = clock
 
     def create(self, person: str, name: str, scope: Scope, queue: str | None, days: int | None) -> str:
         """A new token, in the clear: nobody can read it again."""

@@ -1,0 +1,18 @@
+"""What everything builds on that the web app keeps in the server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from leaseq import Client
+
+
+class Store:
+    """``clock`` gives the seconds since the epoch; only tests pass one."""
+
+    def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._clock = clock
