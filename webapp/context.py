@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from flask import current_app, g
+from flask import current_app, g, request
 
 import leaseq
 from leaseq.webapp.realtime import Live
@@ -42,6 +42,11 @@ def accounts() -> Accounts:
 def person() -> Person:
     """Who is signed in, or whose token this is. The gate let nobody else pass."""
     return cast("Person", g.person)
+
+
+def wants_piece() -> bool:
+    """Whether a page's script asks, by this header, for the piece that it swaps in, and not for the page."""
+    return "X-Leaseq-Piece" in request.headers
 
 
 class QueueOfRequest(leaseq.Queue):

@@ -16,12 +16,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 import leaseq
 from leaseq import Invalid, LeaseqError, transfer
-from leaseq.webapp.context import person, queue, state
+from leaseq.webapp.context import person, queue, state, wants_piece
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, Run, Runs
 from leaseq.webapp.manage.import_mapping import Plan, look_at
 from leaseq.webapp.manage.remarks import remarks
-from leaseq.webapp.manage.settings import PIECE
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.serving.json_request import strict_request
 
@@ -177,7 +176,7 @@ def _run(runs: Runs, q: str, id: str) -> Run:
 
 def _piece(found: leaseq.Queue, run: Run) -> str:
     rejected = list(_runs().bad(run.id, BAD_ROWS_SHOWN + 1)) if run.over and run.result.rejected else []
-    page = "manage/import_progress.html" if PIECE in request.headers else "manage/import_job.html"
+    page = "manage/import_progress.html" if wants_piece() else "manage/import_job.html"
     return render_template(
         page,
         queue=found,

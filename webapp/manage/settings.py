@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.webapp.context import person, queue
+from leaseq.webapp.context import person, queue, wants_piece
 from leaseq.webapp.forms.linter import check_text
 from leaseq.webapp.forms.templates import start_of, starts
 from leaseq.webapp.manage import bp
@@ -23,7 +23,6 @@ from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
 
 Texts = Mapping[str, str]
-PIECE = "X-Leaseq-Piece"  # the page's script asks by this header for the preview alone
 
 
 @bp.get("/manage/<q>/settings")
@@ -81,7 +80,7 @@ def _save(found: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
 def preview_settings(q: str) -> str:
     """The form as it is typed, as people will see it. Nothing is saved."""
     found, typed = queue(q), _typed()
-    if PIECE in request.headers:
+    if wants_piece():
         return render_template("manage/form_preview.html", typed=typed, **preview_of(typed))
     now = written(found.policy)
     return _page(found, {**now, **typed}, {**now, **_before()})

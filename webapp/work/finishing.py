@@ -7,11 +7,10 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from leaseq.webapp.context import person, queue, state
+from leaseq.webapp.context import person, queue, state, wants_piece
 from leaseq.webapp.forms import fields_of, read_result, typed_in
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
-from leaseq.webapp.work.item_view import wants_piece
 from leaseq.webapp.work.responses import Page, back, count, go, held, over, refused, token_sent
 from leaseq.webapp.work.undo import forget, remember
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flask import render_template, request, url_for
+from flask import render_template, url_for
 
 import leaseq
 from leaseq import Json
-from leaseq.webapp.context import person, state
+from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import Typed, errors_at
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.store.activity import DayFigures
@@ -17,13 +17,6 @@ from leaseq.webapp.work.form_view import asked_by
 from leaseq.webapp.work.lease_outcome import Receipt
 
 VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt")
-
-PIECE = "X-Leaseq-Piece"
-"""The page's script asks by this header for the sheet alone."""
-
-
-def wants_piece() -> bool:
-    return PIECE in request.headers
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from leaseq.webapp.context import person, state
+from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.store.activity import DayFigures, How
-from leaseq.webapp.work.item_view import Sheet, shown, wants_piece
+from leaseq.webapp.work.item_view import Sheet, shown
 from leaseq.webapp.work.lease_outcome import GONE, receipt_of
 
 Page = Response | str | tuple[str, int]
