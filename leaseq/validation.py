@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from json.encoder import JSONEncoder
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from leaseq import names
 from leaseq.errors import Invalid, TooLarge
@@ -34,6 +34,7 @@ _LEVELS = (dict, list, tuple)
 _TEXT = {str}
 _SHORT = 2 * MAX_JSON_DEPTH  # what has no more characters is no deeper, and holds no number that is too long
 _DIGIT = re.compile(r"[0-9]")
+Text = TypeVar("Text", bound=str)
 _Encode = Callable[[Json, bool], Iterable[str]]
 
 
@@ -96,6 +97,13 @@ def integer(value: object, field: str, least: int, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise Invalid(field, f"a whole number from {least:,} to {most:,}")
     return value
+
+
+def one_of(value: object, allowed: Sequence[Text], field: str) -> Text:
+    for known in allowed:
+        if value == known:
+            return known
+    raise Invalid(field, "one of " + ", ".join(allowed))
 
 
 def whole(value: object) -> object:

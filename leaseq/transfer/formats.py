@@ -33,21 +33,7 @@ def format_of(name: str) -> Format:
     if ending not in _ENDINGS:
         raise Invalid(
             "format",
-            "one of " + ", ".join(FORMATS),
-            f"{name!r} doesn't tell its format: name one of {_names()}",
+            f"one of {', '.join(FORMATS)}",
+            f"{name!r} doesn't tell its format: name one of {', '.join(FORMATS)}",
         )
     return _ENDINGS[ending]
-
-
-def checked_format(name: str) -> Format:
-    """``name`` where it is a format's name, or Invalid."""
-    for known in FORMATS:
-        if name == known:
-            return known
-    raise Invalid(
-        "format", "one of " + ", ".join(FORMATS), f"there is no format {name!r}: name one of {_names()}"
-    )
-
-
-def _names() -> str:
-    return ", ".join(FORMATS)

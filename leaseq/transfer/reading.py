@@ -10,7 +10,7 @@ from leaseq.errors import Invalid, TooLarge
 from leaseq.models import Json, NewItem
 from leaseq.transfer.arrays import elements
 from leaseq.transfer.delimiters import NAMES
-from leaseq.transfer.formats import checked_format
+from leaseq.transfer.formats import FORMATS
 from leaseq.transfer.lines import TOO_LONG, lines
 from leaseq.transfer.picking import Picked
 from leaseq.transfer.quotes import QUOTES, Quotes
@@ -73,7 +73,7 @@ def read(
     One row is held at a time, whatever the length of the stream. Nothing in the stream makes this raise;
     Invalid is raised at once where the arguments don't go together.
     """
-    known = checked_format(format)
+    known = validation.one_of(format, FORMATS, "format")
     table = known in ("csv", "tsv")
     if delimiter is not None and (not table or delimiter not in NAMES):
         raise Invalid("delimiter", "a comma, a semicolon, a tab or a pipe, for csv and tsv")

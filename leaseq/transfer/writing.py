@@ -9,10 +9,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, BinaryIO
 
+from leaseq import validation
 from leaseq.errors import Invalid
 from leaseq.models import Answer
 from leaseq.transfer.cells import Columns, cell, compact_json, flat
-from leaseq.transfer.formats import checked_format
+from leaseq.transfer.formats import FORMATS
 from leaseq.transfer.shapes import answer_shape
 
 MAX_COLUMNS = 16_384  # what the common spreadsheets hold; it bounds the memory of a table, too
@@ -25,7 +26,7 @@ def encode(answers: Iterable[Answer], format: str) -> Iterator[bytes]:
     export is never well-formed. A table's columns are those of all its rows: the answers are kept in a
     temporary file until the last is known, so the first piece comes late.
     """
-    known = checked_format(format)
+    known = validation.one_of(format, FORMATS, "format")
     shapes = map(answer_shape, answers)
     if known == "jsonl":
         return (compact_json(shape).encode() + b"\n" for shape in shapes)

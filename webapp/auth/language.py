@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, redirect, request
 from werkzeug.wrappers import Response
 
-from leaseq import Invalid
+from leaseq import validation
 from leaseq.webapp.auth import own_path
 from leaseq.webapp.context import state
 from leaseq.webapp.i18n import COOKIE, LANGUAGES
@@ -16,9 +16,7 @@ _YEAR_SECONDS = 365 * 86_400
 
 @bp.post("/language")
 def choose() -> Response:
-    chosen = request.form.get("language", "")
-    if chosen not in LANGUAGES:
-        raise Invalid("language", f"one of {', '.join(LANGUAGES)}")
+    chosen = validation.one_of(request.form.get("language"), tuple(LANGUAGES), "language")
     response = redirect(own_path(request.form.get("next")), 303)
     secure = state().settings.secure_cookies
     response.set_cookie(COOKIE, chosen, max_age=_YEAR_SECONDS, secure=secure, httponly=True, samesite="Lax")

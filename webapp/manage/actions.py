@@ -41,12 +41,6 @@ def moves_on(state: ListName) -> tuple[Move, ...]:
     return _ON[state]
 
 
-def checked_move(text: str | None) -> Move:
-    if text not in MOVES:
-        raise Invalid("move", "one of " + ", ".join(MOVES))
-    return text
-
-
 def name_of(move: Move) -> str:
     words: dict[Move, str] = {
         "release": _("Release"),

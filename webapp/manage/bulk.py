@@ -11,14 +11,14 @@ from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid
+from leaseq import Invalid, validation
 from leaseq.transfer import rfc3339, time_of
 from leaseq.webapp.context import accounts, queue
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import (
+    MOVES,
     Move,
     Refused,
-    checked_move,
     done_of,
     ids_in_words,
     make_all,
@@ -132,7 +132,7 @@ def _asked() -> Asked:
         raise Invalid("id", f"at most {MOST_CHOSEN} items at once; or all that a search finds")
     began = request.form.get("began")
     return Asked(
-        move=checked_move(request.form.get("move")),
+        move=validation.one_of(request.form.get("move"), MOVES, "move"),
         search=search_of(dict(parse_qsl(request.form.get("search", "")))),
         all=request.form.get("which") == "all",
         ids=ids,

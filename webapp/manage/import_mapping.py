@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
-from leaseq import Invalid, Json, transfer
+from leaseq import Json, transfer, validation
 from leaseq.transfer import BadRow, NewItem, Picked, TableSummary
 from leaseq.webapp.manage.remarks import bad_row_message
 
@@ -44,11 +44,11 @@ class Plan:
             envelope=form.get("envelope") == "yes",
             columns=tuple(form.getlist("column")) if form.get("chosen") else None,
             delimiter=form.get("delimiter") or None,
-            quotes=_quotes(form.get("quotes")),
+            quotes=validation.one_of(form.get("quotes") or "auto", transfer.QUOTES, "quotes"),
             **{role: form.get(role) or None for role in ROLES},
         )
-        if plan.delimiter not in (None, *transfer.DELIMITERS):
-            raise Invalid("delimiter", "one of " + ", ".join(transfer.DELIMITERS))
+        if plan.delimiter is not None:
+            validation.one_of(plan.delimiter, tuple(transfer.DELIMITERS), "delimiter")
         plan.rows(io.BytesIO())  # refused at once where it doesn't go together
         return plan
 
@@ -127,13 +127,6 @@ def _splits(plan: Plan, data: bytes) -> tuple[str, ...]:
         return (plan.delimiter,) if plan.delimiter else ()
     names = {mark: name for name, mark in transfer.DELIMITERS.items()}
     return tuple(names[mark] for mark in transfer.splits(io.BytesIO(data), plan.format, plan.quotes))
-
-
-def _quotes(sent: str | None) -> transfer.Quotes:
-    for known in transfer.QUOTES:
-        if known == (sent or "auto"):
-            return known
-    raise Invalid("quotes", "one of " + ", ".join(transfer.QUOTES))
 
 
 def _first(rows: Iterable[NewItem | BadRow], whole: bool) -> list[NewItem | BadRow]:

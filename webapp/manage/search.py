@@ -10,7 +10,7 @@ from typing import Any, get_args
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq import Filter, Invalid, ListName, transfer
+from leaseq import Filter, Invalid, ListName, transfer, validation
 from leaseq.webapp.serving.numbers import whole
 
 LISTS: tuple[ListName, ...] = get_args(ListName)
@@ -61,9 +61,7 @@ class Search:
 
 def search_of(sent: Mapping[str, Any]) -> Search:
     """What an address or a form asks for; Invalid with the field's name."""
-    state = sent.get("state") or "inbound"
-    if state not in LISTS:
-        raise Invalid("state", "one of " + ", ".join(LISTS))
+    state = validation.one_of(sent.get("state") or "inbound", LISTS, "state")
     typed = {name: str(sent.get(name) or "").strip() for name in FIELDS}
     if typed["order"] not in ("", "newest", "oldest"):
         raise Invalid("order", "newest or oldest")

@@ -88,20 +88,15 @@ def checked_name(value: object) -> str:
 
 
 def checked_role(value: object) -> Role:
-    for role in ROLES:
-        if value == role:
-            return role
-    raise Invalid("role", "one of " + ", ".join(ROLES))
+    return validation.one_of(value, ROLES, "role")
 
 
 def checked_scope(value: object, role: Role) -> Scope:
     """A scope that a person of this role may give to a token."""
-    for scope in SCOPES:
-        if value == scope:
-            if scope != "read" and not at_least(role, REACH[scope]):
-                raise Invalid("scope", f"at most {WHOLE[role]}: a token can't do more than a {role} may")
-            return scope
-    raise Invalid("scope", "one of " + ", ".join(SCOPES))
+    scope = validation.one_of(value, SCOPES, "scope")
+    if scope != "read" and not at_least(role, REACH[scope]):
+        raise Invalid("scope", f"at most {WHOLE[role]}: a token can't do more than a {role} may")
+    return scope
 
 
 def checked_days(value: object) -> int | None:
