@@ -255,3 +255,6 @@ def test_server_time_counts_and_never_the_client_s(
     assert lease is not None
     seconds, _ = server.redis.time()
     assert abs(lease.reserved_at.timestamp() - seconds) < 60
+    monkeypatch.setattr("time.time", lambda: 4e9)
+    assert queue.clear().returned == 0
+    assert queue.mine("ann") == [lease]
