@@ -157,16 +157,6 @@ def test_lists_go_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
     assert seen == [f"item-{n:03}" for n in range(120)]
 
 
-def test_answers_are_downloaded(boss: Browser, asking: leaseq.Queue) -> None:
-    asking.finish(asking.reserve("ann"), {"about": "refund", "urgent": True, "note": "=1+1"})
-    table = boss.get(f"/manage/{asking.name}/export?format=csv")
-    assert table.mimetype == "text/csv"
-    assert "'=1+1" in table.text
-    lines = boss.get(f"/manage/{asking.name}/export?format=jsonl")
-    assert json.loads(lines.text)["result"]["note"] == "=1+1"
-    assert boss.get(f"/manage/{asking.name}/export?format=xml").status_code == 400
-
-
 @pytest.mark.parametrize(
     "path",
     ["", "/settings", "/import", "/items", "/items/one", "/export", "/items?state=inbound"],

@@ -75,6 +75,7 @@ def test_every_format_has_the_same(boss: Browser, manager: Caller, answered: lea
         page = boss.get(f"/manage/{answered.name}/export?format={format}&person=ann")
         assert page.headers["Content-Disposition"] == f'attachment; filename="{answered.name}.{format}"'
         assert page.text == manager("GET", f"/queues/{answered.name}/answers?format={format}&person=ann").text
+    assert boss.get(f"/manage/{answered.name}/export?format=xml").status_code == 400
     table = boss.get(f"/manage/{answered.name}/export?format=csv&person=ann").text
     assert [row["result.note"] for row in csv.DictReader(table.splitlines())] == ["'=answer 0", "'=answer 2"]
 
