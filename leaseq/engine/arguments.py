@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from leaseq import validation
 from leaseq.engine import codec, digest, ids
 from leaseq.errors import Invalid
-from leaseq.models import Filter, Held, Item, Lease, LeaseOutcome, NewItem
+from leaseq.models import Filter, Held, Lease, LeaseOutcome, NewItem
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
@@ -150,33 +150,3 @@ def journal_cursor_back(before: object) -> tuple[str, int]:
     if found is None:
         raise Invalid("before", "the cursor of an event")
     return found[1], int(found[2])
-
-
-def lost(item: Item, held: Held, kept: bool) -> str:
-    """What a caller is told whose lease is gone. It is true for the person whose lease it was, also where
-    they have the item by another lease now."""
-    _, token, person = held
-    grant = next((one for one in item.history if (one.token, one.person) == (token, person)), None)
-    if grant is not None and grant.how == "held":
-        return f"this lease of item {item.id!r} was not finished, so there is nothing to undo"
-    over = f"this lease of item {item.id!r} is over"
-    if grant is None:
-        over = f"{person!r} has no lease of item {item.id!r} with token {token}"
-    return f"{over}: {_now(item, token, person)}{'; the answer is kept for the manager' if kept else ''}"
-
-
-def _now(item: Item, token: int, person: str) -> str:
-    """What is true of an item now, for a person whose lease had this token."""
-    if theirs := [one for one in item.leases if one.person == person]:
-        return f"the same person holds it, under token {theirs[0].token}"
-    if any((answer.token, answer.person) == (token, person) for answer in item.answers):
-        return ("it is finished, and " if item.state == "finished" else "") + "its answer stands"
-    if item.state == "dead" and item.failures < item.max_attempts:
-        return "it is dead"
-    return {
-        "inbound": "it waits for somebody again",
-        "scheduled": "it will be tried again later",
-        "reserved": "somebody else is on it now",
-        "finished": "it is finished",
-        "dead": "its attempts are used up",
-    }[item.state]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import redis
 from redis import exceptions as rx
@@ -16,6 +16,7 @@ from redis.cluster import RedisCluster
 
 from leaseq.engine.durability import Wait
 from leaseq.engine.notifications import Listener
+from leaseq.engine.replies import Reply
 from leaseq.engine.script_errors import message_of
 from leaseq.engine.scripts import Bound, Script
 from leaseq.engine.transport import FAILURES, Clustered, Link, Pooled
@@ -36,14 +37,6 @@ _AWAY_FOR_NOW = ("BUSY", "NOSCRIPT", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MAST
 _LOADS = 20  # of one script for one move
 # A new link may lead to a server that answers.
 _BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
-
-
-class Reply(NamedTuple):
-    """What a move answered. ``resent``: the first reply was lost, so it may have acted before."""
-
-    code: bytes
-    rest: list[Any]
-    resent: bool
 
 
 class Client:

@@ -9,9 +9,10 @@ from math import inf
 from time import monotonic
 from typing import Final
 
-from leaseq.engine.client import Client, Reply
+from leaseq.engine.client import Client
 from leaseq.engine.durability import MOST, Wait, majority_of, still_true
 from leaseq.engine.keys import Keys
+from leaseq.engine.replies import REFUSED, Call, Reply, refusal
 from leaseq.engine.scripts import Bound, Script, load
 from leaseq.errors import QueueNotFound
 from leaseq.models import Held
@@ -63,8 +64,6 @@ SCRIPTS: Final[dict[str, Script]] = {
 # What acknowledges nothing: the clear job runs again by itself, and a line is no promise.
 _UNCONFIRMED = {"clear", "leave_line", "confirm"}
 _CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
-# Whose callers are told that there is no queue: they make one, or ask whether there is one.
-_TOLD = {"enqueue", "policy", "schema"}
 _UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
 
@@ -87,7 +86,8 @@ class _Bounds(dict[str, Bound]):
 
 
 class Commands:
-    """The scripts of one queue. Replies are as the scripts' headers say."""
+    """The scripts of one queue. What they return is as the scripts' headers say; refusals are raised, as
+    the table of `replies` says."""
 
     def __init__(self, client: Client, keys: Keys, clock: Clock | None) -> None:
         self._client = client
@@ -102,8 +102,8 @@ class Commands:
         unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
         wait = None if unconfirmed or name not in _CONFIRMED else self.confirm()
         reply = self._client.move(self._bound[name], (at, *args), wait)
-        if reply.code == b"no-queue" and name not in _TOLD:
-            raise QueueNotFound(self._queue)
+        if reply.code in REFUSED and (error := refusal(Call(name, self._queue, args), reply)):
+            raise error
         return reply
 
     def confirm(self) -> Wait | None:
@@ -111,10 +111,10 @@ class Commands:
         whether the server's disk is still to be believed."""
         durable, until = self._client.durable.get(self._ledger, _UNREAD)
         if until < monotonic():
-            reply = self.policy(("durable",))
-            if reply.code == b"no-queue":
+            try:
+                durable = json.loads(self.policy(("durable",)).rest[2])
+            except QueueNotFound:
                 return None
-            durable = json.loads(reply.rest[2])
             self.learn(durable)
         if durable == "server":
             return None

@@ -38,10 +38,7 @@ class Admin(Inspection):
     def revive(self, id: str, *, by: str | None = None) -> Item:
         """Bring a dead item back to inbound, its failures forgotten. A finished one raises Invalid; any
         other is left as it is."""
-        reply = self._commands.revive(validation.item_id(id), arguments.by(by))
-        if reply.code == b"wrong-state":
-            raise Invalid("id", f"a dead item; {id!r} is {reply.rest[0][0].decode()}")
-        return self._item(reply, id)
+        return self._item(self._commands.revive(validation.item_id(id), arguments.by(by)), id)
 
     def revive_all(
         self, *, error: str | None = None, person: str | None = None, limit: int = 1000, by: str | None = None
@@ -80,32 +77,17 @@ class Admin(Inspection):
         Raises Invalid where nothing of the item waits, or where they answered or hold it.
         """
         who = validation.person_name(person)
-        reply = self._commands.assign(validation.item_id(id), arguments.by(by), who)
-        if reply.code == b"wrong-state":
-            state = reply.rest[0][0].decode()
-            raise Invalid("id", f"an item that waits; {id!r} is {state}: release or revive it first")
-        if reply.code == b"answered":
-            raise Invalid("person", f"somebody who neither answered {id!r} nor holds it; {who!r} did or does")
-        self._rows(reply, "person")
-        return self._item(reply, id)
+        return self._item(self._commands.assign(validation.item_id(id), arguments.by(by), who), id)
 
     def remove(self, id: str, *, by: str | None = None) -> None:
         """Forget an item whole, whatever its state."""
-        reply = self._commands.remove(validation.item_id(id), arguments.by(by))
-        if reply.code == b"no-item" and not reply.resent:
-            raise ItemNotFound(self.name, id)
+        self._commands.remove(validation.item_id(id), arguments.by(by))
 
     def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
         """Make a late answer (named by its token) the item's answer. Of several answers it takes the place of
         one that nobody holds or gave; else one that the item had is a late one then."""
         number = validation.integer(token, "token", 1, 2**53)
         reply = self._commands.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
-        if reply.code == b"no-answer":
-            raise Invalid("token", f"the token of a late answer of {id!r}; there is none with {number}")
-        if reply.code == b"answered":
-            raise Invalid(
-                "token", "an answer of somebody who gave no other and does not hold the item; they did or do"
-            )
         return self._item(reply, id)
 
 

@@ -1,4 +1,4 @@
-"""What every part of a queue has: its client, its moves, its policy, and what a reply means."""
+"""What every part of a queue has: its client, its commands and its policy."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from leaseq import form, validation
-from leaseq.engine import arguments, codec
-from leaseq.engine.client import Client, Reply, checked
+from leaseq.engine import arguments, codec, replies
+from leaseq.engine.client import Client, checked
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, SCHEMA, Keys
-from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, QueueExists
-from leaseq.models import Held, Item, Json
+from leaseq.engine.replies import Reply
+from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
+from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, from_server, to_server
 
 
@@ -36,8 +37,10 @@ class Base:
     def schema(self) -> int | None:
         """Of which schema its keys are; None where there is no queue. Every other call refuses one that is
         newer than this version of leaseq knows, with ServerRefused and before anything changes."""
-        reply = self._commands.schema()
-        return int(reply.rest[0]) if reply.code == b"schema" else None
+        try:
+            return int(self._commands.schema().rest[0])
+        except QueueNotFound:
+            return None
 
     @property
     def policy(self) -> Policy:
@@ -46,10 +49,11 @@ class Base:
 
     def find_policy(self) -> Policy | None:
         """The policy in force, or None where the queue isn't there: `exists` and `policy` in one call."""
-        reply = self._commands.policy(TEXTS)
-        if reply.code == b"no-queue":
+        try:
+            status, rules, *texts = self._commands.policy(TEXTS).rest
+        except QueueNotFound:
             return None
-        policy, version = from_server(reply.rest[0], reply.rest[1], reply.rest[2:])
+        policy, version = from_server(status, rules, texts)
         self._form = (version, policy.form)
         self._commands.learn(policy.durable)
         return policy
@@ -77,7 +81,7 @@ class Base:
         if policy.durable != before.durable:
             check(policy.durable, self._client, self._keys.ledger)
         who = arguments.by(by)
-        new = not only and self._commands.policy(()).code == b"no-queue"
+        new = not only and self._is_new()
         self._commands.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
         try:
             made = new and self._make(policy, who)
@@ -92,9 +96,17 @@ class Base:
             raise
         return policy
 
+    def _is_new(self) -> bool:
+        """Whether there is no queue. Unlike `exists`, refuses one of a schema that is not known here."""
+        try:
+            self._commands.policy(())
+        except QueueNotFound:
+            return True
+        return False
+
     def _changed(self, reply: Reply, wanted: Policy) -> None:
-        """Raise what a reply to `configure` means."""
-        if reply.code == b"changed":
+        """Raise PolicyChanged where another policy is in force than the one that was expected."""
+        if reply.code == replies.CHANGED:
             now = self.policy
             if not reply.resent or now != wanted:  # sent twice, it finds what it wrote itself
                 raise PolicyChanged(self.name, now)
@@ -112,26 +124,8 @@ class Base:
             self._client.redis.sadd(QUEUES, self.name)
         self._client.names.add(self.name)
 
-    def _check(self, reply: Reply, held: Held) -> None:
-        """Raise what a reply to the holder of a lease means; return where the move was made."""
-        if reply.code == b"no-item":
-            raise ItemNotFound(self.name, held[0])
-        if reply.code == b"lost":
-            kept, known = reply.rest
-            item = codec.item(held[0], known)
-            raise LeaseLost(arguments.lost(item, held, bool(kept)), item=item, answer_kept=bool(kept))
-
     def _item(self, reply: Reply, id: str) -> Item:
-        if reply.code == b"no-item":
-            raise ItemNotFound(self.name, id)
         return codec.item(id, reply.rest[0])
-
-    def _rows(self, reply: Reply, field: str = "requires") -> None:
-        if reply.code == b"rows":
-            limit = (
-                f"at most {reply.rest[0]:,} different sets of skills and persons with items waiting at once"
-            )
-            raise Invalid(field, limit)
 
 
 def _expected(given: Policy | str | None) -> str:

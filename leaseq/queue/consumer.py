@@ -6,22 +6,14 @@ import json
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Literal
 
 from leaseq import form, validation
-from leaseq.engine import arguments, codec
-from leaseq.engine.client import Reply
+from leaseq.engine import arguments, codec, replies
 from leaseq.engine.notifications import LookAgain, Waiter, wait_for
-from leaseq.errors import Invalid, LeaseLost, LeaseqError
+from leaseq.engine.replies import Reply
+from leaseq.errors import Invalid, LeaseqError
 from leaseq.models import Failed, Finished, Held, Json, Lease, WhyNothing
 from leaseq.queue.base import Base
-
-_REASONS: dict[bytes, Literal["empty", "held", "not-eligible"]] = {
-    b"empty": "empty",
-    b"held": "held",
-    b"not-eligible": "not-eligible",
-}
-
 
 MAX_WAIT = 3_600  # seconds
 UNDO_SECONDS = 15
@@ -111,9 +103,9 @@ class Consumer(Base):
         self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
     ) -> Lease | LookAgain:
         reply = self._commands.reserve(who, request, can, waiter, woken)
-        while reply.code == b"more":
+        while reply.code == replies.MORE:
             reply = self._commands.reserve(who, request, can, waiter, woken)
-        if reply.code == b"leased":
+        if reply.code == replies.LEASED:
             return codec.lease(self.name, reply.rest)
         again, last_token = reply.rest or (b"", 0)  # there is no queue
         return LookAgain(int(again or MAX_WAIT * 1_000_000) / 1e6, int(last_token))
@@ -133,13 +125,7 @@ class Consumer(Base):
         or Invalid where the policy allows no more renewals or the person's hands are full.
         """
         held = arguments.claim(self.name, lease, id, token, person)
-        reply = self._commands.renew(held, arguments.request(request_id))
-        if reply.code == b"used-up":
-            raise Invalid("renewals", f"at most {reply.rest[0]} renewals of one lease")
-        if reply.code == b"full":
-            raise Invalid("holds", f"at most {reply.rest[0]} leases at once; finish or give one back first")
-        self._check(reply, held)
-        return codec.lease(self.name, reply.rest)
+        return codec.lease(self.name, self._commands.renew(held, arguments.request(request_id)).rest)
 
     def save_draft(
         self,
@@ -152,7 +138,7 @@ class Consumer(Base):
     ) -> None:
         """Keep what the person has so far. They get it back with the item; a finish removes it."""
         held = arguments.claim(self.name, lease, id, token, person)
-        self._check(self._commands.save_draft(held, validation.dump_json(draft, "draft")), held)
+        self._commands.save_draft(held, validation.dump_json(draft, "draft"))
 
     def finish(
         self,
@@ -177,14 +163,12 @@ class Consumer(Base):
         can = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         reply = self._send_finish(held, result, text, request, ",".join(can))
-        if reply.code != b"finished":
-            self._check(reply, held)
         late, replayed, lasted, ended, *then_given = reply.rest
         following = then_given[0] if then_given else None
         then: Lease | None = None
-        if following and following[0] == b"leased":
+        if following and following[0] == replies.LEASED:
             then = codec.lease(self.name, following[1:])
-        elif following and following[0] == b"more":
+        elif following and following[0] == replies.MORE:
             then = self.reserve(held[2], skills=can, request_id=request)
         at = codec.when(ended)
         return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6, at)
@@ -204,7 +188,7 @@ class Consumer(Base):
                 except Invalid as error:
                     version, misfit = "misfit", error
             reply = self._commands.finish(held, text, version, request, can)
-            if reply.code != b"form":
+            if reply.code != replies.FORM:
                 return reply
             _ = self.policy  # read the form anew
             if misfit is not None and self._form[1] == wanted:
@@ -228,13 +212,6 @@ class Consumer(Base):
         held = arguments.claim(self.name, lease, id, token, person)
         request = arguments.request(request_id)
         reply = self._commands.undo_finish(held, request, UNDO_SECONDS * 1_000_000)
-        if reply.code == b"too-late":
-            raise Invalid("undo", f"within {UNDO_SECONDS} seconds of the finish; this one stands")
-        if reply.code == b"adopted":
-            item = codec.item(held[0], reply.rest[0])
-            adopted = f"a manager adopted the answer of this lease of item {item.id!r}"
-            raise LeaseLost(f"{adopted}: only a manager can change it", item=item)
-        self._check(reply, held)
         return codec.lease(self.name, reply.rest)
 
     def abandon(
@@ -255,7 +232,7 @@ class Consumer(Base):
         held = arguments.claim(self.name, lease, id, token, person)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
-        self._check(self._commands.abandon(held, arguments.text(reason, "reason"), again), held)
+        self._commands.abandon(held, arguments.text(reason, "reason"), again)
 
     def fail(
         self,
@@ -270,8 +247,7 @@ class Consumer(Base):
         attempts are used up (``retry_at`` is None then)."""
         held = arguments.claim(self.name, lease, id, token, person)
         reply = self._commands.fail(held, arguments.text(error, "error"))
-        self._check(reply, held)
-        return Failed(held[0], codec.when(reply.rest[0]) if reply.code == b"retry" else None)
+        return Failed(held[0], codec.when(reply.rest[0]) if reply.code == replies.RETRY else None)
 
     def mine(self, person: str) -> list[Lease]:
         """The leases that a person holds, the oldest first."""
@@ -283,10 +259,11 @@ class Consumer(Base):
         reply = self._commands.why_nothing(
             validation.person_name(person), ",".join(validation.skills(skills))
         )
-        if reply.code == b"paused":
-            return WhyNothing("paused", detail=json.loads(reply.rest[0]))
-        if reply.code == b"something":
+        if reply.code == replies.SOMETHING:
             return WhyNothing(None)
+        if reply.code == replies.PAUSED:
+            return WhyNothing("paused", detail=json.loads(reply.rest[0]))
         free_at = codec.when(reply.rest[0]) if reply.rest[0] else None
-        lacking = codec.ineligibility(reply.rest[1:]) if reply.code == b"not-eligible" else None
-        return WhyNothing(_REASONS[reply.code], free_at, ineligibility=lacking)
+        if reply.code == replies.NOT_ELIGIBLE:
+            return WhyNothing("not-eligible", free_at, ineligibility=codec.ineligibility(reply.rest[1:]))
+        return WhyNothing("held" if reply.code == replies.HELD else "empty", free_at)

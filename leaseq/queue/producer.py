@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from leaseq import validation
-from leaseq.engine import arguments, digest, ids
-from leaseq.errors import Invalid, ItemNotFound
+from leaseq.engine import arguments, digest, ids, replies
+from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
 from leaseq.models import Conflict, Enqueued, EnqueuedMany, Json, NewItem
 from leaseq.policy import Policy
 from leaseq.queue.base import Base
@@ -16,8 +16,6 @@ from leaseq.queue.base import Base
 # How much one call to the server adds at most, which takes it about a millisecond.
 _BATCH = 250  # items
 _BATCH_BYTES = 1_000_000
-
-_REUSED = "an id of its own for each thing that is added; this one was used for other content"
 
 OnConflict = Callable[[Conflict], object]
 
@@ -64,7 +62,7 @@ class Producer(Base):
         entered = self._enqueue(row, chosen, 0)
         if entered.differing and (derived or on_conflict) and self._differs(row):
             if derived:
-                raise Invalid("request_id", _REUSED)
+                raise Invalid("request_id", replies.REUSED)
             if on_conflict:
                 on_conflict(Conflict(0, row[0]))
         return Enqueued(entered.twin or row[0], entered.added == 1)
@@ -135,16 +133,15 @@ class Producer(Base):
         """
         request = ids.request_id() if chosen is None else arguments.chosen(chosen, chunk, rows)
         while True:
-            reply = self._commands.enqueue(request, digest.with_digests(rows) if self._digests else rows)
-            if reply.code == b"no-queue":
+            sent = digest.with_digests(rows) if self._digests else rows
+            try:
+                reply = self._commands.enqueue(request, sent)
+            except QueueNotFound:
                 self._make(Policy())
-            elif reply.code == b"digests":
-                self._digests = True
-            else:
+                continue
+            if reply.code != replies.DIGESTS:
                 break
-        if reply.code == b"reused":
-            raise Invalid("request_id", _REUSED)
-        self._rows(reply)
+            self._digests = True
         added, twin, differing = [*reply.rest, None, None][:3]
         self._digests = twin is not None
         return _Entered(int(added), twin.decode() if twin else "", differing or ())

@@ -135,7 +135,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "again completeness finish_and_next waiting cost_of_rules undo_finish",
         (
             "who has more to look at is told that there is nothing",
-            'while reply.code == b"more":',
+            "while reply.code == replies.MORE:",
             'while reply.code == b"most":',
         ),
         (
@@ -150,7 +150,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *mutants(
-        "leaseq/engine/arguments.py",
+        "leaseq/engine/replies.py",
         "lost_lease",
         (
             "somebody else is said to have what the same person has",
@@ -171,6 +171,15 @@ MUTANTS: tuple[Mutant, ...] = (
             "what is dead is said to have used up its attempts",
             'item.state == "dead" and item.failures < item.max_attempts',
             'item.state == ""',
+        ),
+    ),
+    *mutants(
+        "leaseq/engine/replies.py",
+        "lost_replies",
+        (
+            "a remove sent again finds nothing",
+            "None if reply.resent else ItemNotFound",
+            "ItemNotFound",
         ),
     ),
     *mutants(
@@ -201,11 +210,6 @@ MUTANTS: tuple[Mutant, ...] = (
             "a clear takes back more than was asked for",
             "left -= sum(counts[:3]) + counts[4]",
             "left -= sum(counts[:2])",
-        ),
-        (
-            "a remove sent again finds nothing",
-            'reply.code == b"no-item" and not reply.resent',
-            'reply.code == b"no-item"',
         ),
         ("one more is revived", "if len(revived) == most:", "if len(revived) > most:"),
         ("who had it first counts", "item.history[-1].person", "item.history[0].person"),

@@ -185,8 +185,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "no_queue",
         (
             "a queue that is not there is an empty one",
-            'if reply.code == b"no-queue" and name not in _TOLD:',
-            'if reply.code == b"no-queue" and name in ("pause", "resume", "configure"):',
+            "if reply.code in REFUSED and (error",
+            "if name in ('pause', 'resume', 'configure', 'enqueue') and (error",
         ),
     ),
     *mutants(

@@ -1,0 +1,168 @@
+"""What a script answers, and the one table of its refusals: which reply code becomes which exception.
+
+The forms of all replies are in the headers of ``lua/*.lua``. `Commands` raises what this table says, so
+that a method of the queue decodes only its success.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from leaseq.engine import codec
+from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, QueueNotFound
+from leaseq.models import Held, Item
+
+# Codes of replies that are no refusal, where a script has more than one of these.
+CHANGED = b"changed"  # configure: another policy is in force
+DIGESTS = b"digests"  # enqueue: send the payloads' digests as well
+FORM = b"form"  # finish: the queue's form is another one, check the result against that
+LEASED = b"leased"
+MORE = b"more"  # reserve: there is more to look at than fits one call, ask again
+HELD = b"held"  # why_nothing
+NOT_ELIGIBLE = b"not-eligible"
+PAUSED = b"paused"
+RETRY = b"retry"
+SOMETHING = b"something"
+
+REUSED = "an id of its own for each thing that is added; this one was used for other content"
+
+
+class Reply(NamedTuple):
+    """What a script answered. ``resent``: the first reply was lost, so the script may have run before."""
+
+    code: bytes
+    rest: list[Any]
+    resent: bool
+
+
+class Call(NamedTuple):
+    """A call of a script, of which an error names the parts."""
+
+    script: str
+    queue: str
+    args: tuple[str, ...]  # as the script's header lists ARGV, without the time
+
+    @property
+    def id(self) -> str:
+        return self.args[0]
+
+    @property
+    def held(self) -> Held:
+        """What the holder of a lease showed."""
+        return self.args[0], int(self.args[1]), self.args[2]
+
+
+def refusal(call: Call, reply: Reply) -> LeaseqError | None:
+    """The exception that a reply stands for; None where the call was made."""
+    make = _TABLE.get((call.script, reply.code)) or _TABLE.get((_ANY, reply.code))
+    return make(call, reply) if make else None
+
+
+def _lost(call: Call, reply: Reply) -> LeaseLost:
+    kept, known = reply.rest
+    item = codec.item(call.id, known)
+    return LeaseLost(_lost_text(item, call.held, bool(kept)), item=item, answer_kept=bool(kept))
+
+
+def _adopted(call: Call, reply: Reply) -> LeaseLost:
+    item = codec.item(call.id, reply.rest[0])
+    adopted = f"a manager adopted the answer of this lease of item {item.id!r}"
+    return LeaseLost(f"{adopted}: only a manager can change it", item=item)
+
+
+def _removed(call: Call, reply: Reply) -> ItemNotFound | None:
+    """Sent twice, it finds that it removed the item itself."""
+    return None if reply.resent else ItemNotFound(call.queue, call.id)
+
+
+def _rows(field: str) -> _Refusal:
+    limit = "at most {:,} different sets of skills and persons with items waiting at once"
+    return lambda _, reply: Invalid(field, limit.format(reply.rest[0]))
+
+
+def _too_late(call: Call, _: Reply) -> Invalid:
+    seconds = int(call.args[4]) // 1_000_000
+    return Invalid("undo", f"within {seconds} seconds of the finish; this one stands")
+
+
+def _not_dead(call: Call, reply: Reply) -> Invalid:
+    return Invalid("id", f"a dead item; {call.id!r} is {_state(reply)}")
+
+
+def _not_waiting(call: Call, reply: Reply) -> Invalid:
+    limit = f"an item that waits; {call.id!r} is {_state(reply)}: release or revive it first"
+    return Invalid("id", limit)
+
+
+def _answered_or_holds(call: Call, _: Reply) -> Invalid:
+    limit = f"somebody who neither answered {call.id!r} nor holds it; {call.args[2]!r} did or does"
+    return Invalid("person", limit)
+
+
+def _no_answer(call: Call, _: Reply) -> Invalid:
+    limit = f"the token of a late answer of {call.id!r}; there is none with {call.args[1]}"
+    return Invalid("token", limit)
+
+
+def _state(reply: Reply) -> str:
+    state: bytes = reply.rest[0][0]
+    return state.decode()
+
+
+_ANSWERED = "an answer of somebody who gave no other and does not hold the item; they did or do"
+_HANDS_FULL = "at most {} leases at once; finish or give one back first"
+_USED_UP = "at most {} renewals of one lease"
+
+_Refusal = Callable[[Call, Reply], LeaseqError | None]
+_ANY = ""  # any script
+_TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
+    (_ANY, b"no-queue"): lambda call, _: QueueNotFound(call.queue),
+    (_ANY, b"no-item"): lambda call, _: ItemNotFound(call.queue, call.id),
+    (_ANY, b"lost"): _lost,
+    ("enqueue", b"reused"): lambda *_: Invalid("request_id", REUSED),
+    ("enqueue", b"rows"): _rows("requires"),
+    ("renew", b"full"): lambda _, reply: Invalid("holds", _HANDS_FULL.format(reply.rest[0])),
+    ("renew", b"used-up"): lambda _, reply: Invalid("renewals", _USED_UP.format(reply.rest[0])),
+    ("undo_finish", b"too-late"): _too_late,
+    ("undo_finish", b"adopted"): _adopted,
+    ("revive", b"wrong-state"): _not_dead,
+    ("assign", b"wrong-state"): _not_waiting,
+    ("assign", b"answered"): _answered_or_holds,
+    ("assign", b"rows"): _rows("person"),
+    ("adopt", b"no-answer"): _no_answer,
+    ("adopt", b"answered"): lambda *_: Invalid("token", _ANSWERED),
+    ("remove", b"no-item"): _removed,
+}
+REFUSED: Final = frozenset(code for _, code in _TABLE)
+"""The codes that may be refusals."""
+
+
+def _lost_text(item: Item, held: Held, kept: bool) -> str:
+    """What a caller is told whose lease is gone. It is true for the person whose lease it was, also where
+    they have the item by another lease now."""
+    _, token, person = held
+    grant = next((one for one in item.history if (one.token, one.person) == (token, person)), None)
+    if grant is not None and grant.how == "held":
+        return f"this lease of item {item.id!r} was not finished, so there is nothing to undo"
+    over = f"this lease of item {item.id!r} is over"
+    if grant is None:
+        over = f"{person!r} has no lease of item {item.id!r} with token {token}"
+    return f"{over}: {_now(item, token, person)}{'; the answer is kept for the manager' if kept else ''}"
+
+
+def _now(item: Item, token: int, person: str) -> str:
+    """What is true of an item now, for a person whose lease had this token."""
+    if theirs := [one for one in item.leases if one.person == person]:
+        return f"the same person holds it, under token {theirs[0].token}"
+    if any((answer.token, answer.person) == (token, person) for answer in item.answers):
+        return ("it is finished, and " if item.state == "finished" else "") + "its answer stands"
+    if item.state == "dead" and item.failures < item.max_attempts:
+        return "it is dead"
+    return {
+        "inbound": "it waits for somebody again",
+        "scheduled": "it will be tried again later",
+        "reserved": "somebody else is on it now",
+        "finished": "it is finished",
+        "dead": "its attempts are used up",
+    }[item.state]

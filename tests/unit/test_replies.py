@@ -1,0 +1,62 @@
+"""Each code that a script may reply is in the one table of refusals, or is known as an answer; no other
+module compares a reply with a code of its own spelling."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from leaseq.engine import replies
+from leaseq.engine.commands import SCRIPTS
+
+ROOT = Path(__file__).parents[2]
+ANSWERS = {
+    *("ok", "item", "items", "policy", "schema", "stats", "entries", "story", "leases"),
+    *("leased", "nothing", "more", "finished", "form", "digests", "changed", "retry", "dead"),
+    *("something", "paused", "not-eligible", "held", "empty"),
+}
+
+
+def codes(script: str) -> set[str]:
+    """Those that the script's header names."""
+    header = (ROOT / "lua" / f"{script}.lua").read_text().partition("]]")[0]
+    forms = header.partition("\nREPLY ")[2]
+    return set(re.findall(r"\{'([a-z-]+)'", forms))
+
+
+def refused(script: str) -> set[str]:
+    found = replies._TABLE
+    return {code.decode() for name, code in found if name in (script, replies._ANY)}
+
+
+@pytest.mark.parametrize("script", sorted(SCRIPTS))
+def test_each_code_of_a_header_is_an_answer_or_refused(script: str) -> None:
+    found = codes(script)
+    assert found, "a header names the forms of its replies"
+    assert found - refused(script) <= ANSWERS
+    assert not found & refused(script) & ANSWERS
+
+
+def test_the_table_has_no_code_that_no_script_replies() -> None:
+    for script, code in replies._TABLE:
+        of = [script] if script != replies._ANY else sorted(SCRIPTS)
+        assert any(code.decode() in codes(name) for name in of), (script, code)
+
+
+def test_only_the_table_spells_a_code() -> None:
+    for path in sorted((ROOT / "leaseq").rglob("*.py")):
+        if path != Path(replies.__file__) and not path.is_relative_to(ROOT / "leaseq" / "webapp"):
+            spelled = [node.lineno for node in ast.walk(ast.parse(path.read_text())) if compares_a_code(node)]
+            assert not spelled, f"{path.relative_to(ROOT)}, line {spelled}: engine/replies.py names the codes"
+
+
+def compares_a_code(node: ast.AST) -> bool:
+    """``reply.code == b"…"``, or ``following[0] == b"…"``, either way round."""
+    if not isinstance(node, ast.Compare):
+        return False
+    sides = [node.left, *node.comparators]
+    of_a_reply = any(isinstance(one, ast.Subscript) or getattr(one, "attr", "") == "code" for one in sides)
+    return of_a_reply and any(isinstance(one, ast.Constant) and isinstance(one.value, bytes) for one in sides)
