@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         Stats,
         WhyNothing,
     )
-    from leaseq.policy import Policy, PolicyChanged
+    from leaseq.policy import Policy, PolicyChanged, PolicyChanges
     from leaseq.queue import Queue, queues
     from leaseq.worker import Worker, WorkerStats
 
@@ -76,6 +76,7 @@ __all__ = [
     "Page",
     "Policy",
     "PolicyChanged",
+    "PolicyChanges",
     "Queue",
     "QueueExists",
     "QueueNotFound",

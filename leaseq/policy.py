@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from hashlib import sha1
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 from leaseq.errors import Invalid, LeaseqError, ServerRefused
 from leaseq.models import Json
@@ -319,3 +319,24 @@ class PolicyChanged(LeaseqError):
         )
         self.queue = queue
         self.policy = policy
+
+
+class PolicyChanges(TypedDict, total=False):
+    """What ``configure`` takes: any fields of Policy. A test compares the two."""
+
+    lease_seconds: float
+    max_attempts: int
+    retry_seconds: float
+    retry_max_seconds: float
+    holds: int
+    bands: tuple[int, int]
+    renewals: int | None
+    share_drafts: bool
+    answers: int
+    max_abandons: int | None
+    dedupe_seconds: float
+    keep_finished_seconds: float | None
+    durable: Durable
+    form: Json
+    title: str
+    instructions: str

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from leaseq import Lease, Queue
 from leaseq.bench import floor
-from leaseq.bench.setting import RESULT, Bench, Figure, opened
+from leaseq.bench.setting import RESULT, Bench, Figure, given, opened
 from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.keys import Keys
 from leaseq.engine.scripts import Bound, pack
@@ -117,7 +117,7 @@ def two_calls(queue: Queue, count: int) -> float:
     started = time.perf_counter()
     for _ in range(count):
         lease = queue.reserve("alice")
-        queue.finish(lease, RESULT)
+        queue.finish(given(lease), RESULT)
     return time.perf_counter() - started
 
 
@@ -133,7 +133,7 @@ class _Chain:
         lease = self._lease
         started = time.perf_counter()
         for _ in range(count):
-            lease = self._queue.finish(lease, RESULT, then_reserve=True).next
+            lease = self._queue.finish(given(lease), RESULT, then_reserve=True).next
         seconds = time.perf_counter() - started
         self._lease = lease
         return seconds

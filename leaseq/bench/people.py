@@ -6,7 +6,7 @@ from collections.abc import Callable
 from statistics import median
 
 from leaseq import Lease, NewItem, Queue
-from leaseq.bench.setting import PAYLOAD, RESULT, Bench, Figure
+from leaseq.bench.setting import PAYLOAD, RESULT, Bench, Figure, given
 
 _SAMPLES = 200
 
@@ -19,9 +19,9 @@ def _reserves(bench: Bench, queue: Queue, take: Callable[[], Lease | None]) -> f
     """The server's microseconds for a reserve; each item taken is finished, past the clock."""
     found: list[float] = []
     for _ in range(_SAMPLES):
-        given: list[Lease | None] = []
-        found.append(bench.longest_call(lambda given=given: given.append(take())))  # type: ignore[misc]
-        queue.finish(given[0], RESULT)
+        taken: list[Lease | None] = []
+        found.append(bench.longest_call(lambda taken=taken: taken.append(take())))  # type: ignore[misc]
+        queue.finish(given(taken[0]), RESULT)
     return median(found)
 
 
@@ -31,7 +31,7 @@ def _skips(bench: Bench) -> Figure:
     bench.tell(f"a person who passed over {count:,} items")
     queue = bench.queue("skips", count + 2 * _SAMPLES + 10)
     for _ in range(count):
-        queue.abandon(queue.reserve("skipper"), again=False)
+        queue.abandon(given(queue.reserve("skipper")), again=False)
     newcomers = iter(range(_SAMPLES))
     theirs = _reserves(bench, queue, lambda: queue.reserve("skipper"))
     newcomer = _reserves(bench, queue, lambda: queue.reserve(f"newcomer-{next(newcomers)}"))
@@ -62,7 +62,7 @@ def _answers(bench: Bench) -> Figure:
 
         def cycle() -> None:
             for n in range(count):
-                queue.finish(queue.reserve(people[n % 5]), RESULT)
+                queue.finish(given(queue.reserve(people[n % 5])), RESULT)
 
         return bench.server_microseconds(cycle, count)
 

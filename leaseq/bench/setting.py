@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import redis
 
-from leaseq import Client, Queue, connect
+from leaseq import Client, Lease, Queue, connect
 from leaseq.server.embedded import EmbeddedServer
 
 PAYLOAD = {"text": "x" * 189}  # 200 bytes of JSON
@@ -34,6 +34,13 @@ class Figure:
     @property
     def reached(self) -> bool:
         return self.value >= self.least if self.more_is_better else self.value <= self.least
+
+
+def given(lease: Lease | None) -> Lease:
+    """The lease that a reserve gave, in a queue that has an item for each."""
+    if lease is None:
+        raise RuntimeError("the queue of this measurement has no item left: fill it with more")
+    return lease
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import get_args
+from typing import TypedDict, get_args
 from urllib.parse import unquote
 
 from leaseq import validation
@@ -21,15 +21,25 @@ _SHELF = r"(?:high|normal|low)(?::[0-9]{1,3})?(?::returned)?"
 _CURSOR = re.compile(rf"(?:([^/:]*):({_SHELF}))?/([0-9]{{1,17}})/([0-9]{{1,3}})/(.+)\Z")
 
 
-def claim(queue: str, lease: object, id: str | None, token: int | None, person: str | None) -> Held:
+class LeaseParts(TypedDict, total=False):
+    """What names a lease, by keyword, where the Lease is not at hand: all of it or nothing."""
+
+    id: str
+    token: int
+    person: str
+
+
+def claim(queue: str, lease: object, given: LeaseParts) -> Held:
     """The id, token and person of a lease of this queue, given whole or by its parts."""
+    if unknown := set(given) - LeaseParts.__optional_keys__:
+        raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
     if lease is not None:
         if not isinstance(lease, Lease):
             raise Invalid("lease", "a Lease, or id=, token= and person= by keyword")
         if lease.queue != queue:
             raise Invalid("lease", f"a lease of queue {queue!r}; this is one of queue {lease.queue!r}")
         return lease.id, lease.token, lease.person
-    parts = {"id": id, "token": token, "person": person}
+    parts = {name: given.get(name) for name in ("id", "token", "person")}
     missing = [name for name, value in parts.items() if value is None]
     if len(missing) == len(parts):
         raise Invalid(
@@ -40,9 +50,9 @@ def claim(queue: str, lease: object, id: str | None, token: int | None, person: 
     if missing:
         raise Invalid(missing[0], "given, too: without a Lease it takes all of id=, token= and person=")
     return (
-        validation.item_id(id),
-        validation.integer(token, "token", 1, 2**53),
-        validation.person_name(person),
+        validation.item_id(parts["id"]),
+        validation.integer(parts["token"], "token", 1, 2**53),
+        validation.person_name(parts["person"]),
     )
 
 

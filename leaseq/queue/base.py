@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Unpack
 
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
@@ -15,7 +15,7 @@ from leaseq.engine.keys import QUEUES, SCHEMA, Keys
 from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
-from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, from_server, to_server
+from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges, from_server, to_server
 
 
 class Base:
@@ -64,7 +64,7 @@ class Base:
         by: str | None = None,
         expected: Policy | str | None = None,
         create_only: bool = False,
-        **changes: Any,
+        **changes: Unpack[PolicyChanges],
     ) -> Policy:
         """Change some fields of the policy and return the whole. Makes the queue where there is none.
 

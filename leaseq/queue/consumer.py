@@ -6,9 +6,11 @@ import json
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Unpack, overload
 
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
+from leaseq.engine.arguments import LeaseParts
 from leaseq.engine.notifications import LookAgain, Waiter, wait_for
 from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError
@@ -110,47 +112,61 @@ class Consumer(Base):
         again, last_token = reply.rest or (b"", 0)  # there is no queue
         return LookAgain(int(again or MAX_WAIT * 1_000_000) / 1e6, int(last_token))
 
+    @overload
+    def renew(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
+    @overload
+    def renew(self, *, id: str, token: int, person: str, request_id: str | None = None) -> Lease: ...
     def renew(
-        self,
-        lease: Lease | None = None,
-        *,
-        id: str | None = None,
-        token: int | None = None,
-        person: str | None = None,
-        request_id: str | None = None,
+        self, lease: Lease | None = None, *, request_id: str | None = None, **parts: Unpack[LeaseParts]
     ) -> Lease:
         """Keep an item for another full lease from now; never shortens one.
 
         Also takes an item back whose lease ran out, while nobody else was granted it. Raises LeaseLost,
         or Invalid where the policy allows no more renewals or the person's hands are full.
         """
-        held = arguments.claim(self.name, lease, id, token, person)
+        held = arguments.claim(self.name, lease, parts)
         return codec.lease(self.name, self._commands.renew(held, arguments.request(request_id)).rest)
 
-    def save_draft(
-        self,
-        lease: Lease | None = None,
-        draft: Json = ...,
-        *,
-        id: str | None = None,
-        token: int | None = None,
-        person: str | None = None,
-    ) -> None:
+    @overload
+    def save_draft(self, lease: Lease, draft: Json) -> None: ...
+    @overload
+    def save_draft(self, *, draft: Json, id: str, token: int, person: str) -> None: ...
+    def save_draft(self, lease: Lease | None = None, draft: Json = ..., **parts: Unpack[LeaseParts]) -> None:
         """Keep what the person has so far. They get it back with the item; a finish removes it."""
-        held = arguments.claim(self.name, lease, id, token, person)
+        held = arguments.claim(self.name, lease, parts)
         self._commands.save_draft(held, validation.dump_json(draft, "draft"))
 
+    @overload
+    def finish(
+        self,
+        lease: Lease,
+        result: Json,
+        *,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+    ) -> Finished: ...
+    @overload
+    def finish(
+        self,
+        *,
+        result: Json,
+        id: str,
+        token: int,
+        person: str,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+    ) -> Finished: ...
     def finish(
         self,
         lease: Lease | None = None,
         result: Json = ...,
         *,
-        id: str | None = None,
-        token: int | None = None,
-        person: str | None = None,
         then_reserve: bool = False,
         skills: Sequence[str] = (),
         request_id: str | None = None,
+        **parts: Unpack[LeaseParts],
     ) -> Finished:
         """Hand in the answer; with ``then_reserve`` get the next item in the same round trip.
 
@@ -158,7 +174,7 @@ class Consumer(Base):
         lease stays. Raises LeaseLost where somebody else was granted the item, or it is finished or
         removed; an answer that was refused is kept as a late answer then (``answer_kept``).
         """
-        held = arguments.claim(self.name, lease, id, token, person)
+        held = arguments.claim(self.name, lease, parts)
         text = validation.dump_json(result, "result")
         can = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
@@ -194,14 +210,12 @@ class Consumer(Base):
             if misfit is not None and self._form[1] == wanted:
                 raise misfit
 
+    @overload
+    def undo_finish(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
+    @overload
+    def undo_finish(self, *, id: str, token: int, person: str, request_id: str | None = None) -> Lease: ...
     def undo_finish(
-        self,
-        lease: Lease | None = None,
-        *,
-        id: str | None = None,
-        token: int | None = None,
-        person: str | None = None,
-        request_id: str | None = None,
+        self, lease: Lease | None = None, *, request_id: str | None = None, **parts: Unpack[LeaseParts]
     ) -> Lease:
         """Take a finish back, at most UNDO_SECONDS after it: the person who finished the item holds it
         again, under a new token, with their answer as its draft.
@@ -209,43 +223,43 @@ class Consumer(Base):
         They get it even where their hands are full. Raises Invalid (field ``undo``) where it is too late,
         and LeaseLost where this lease was not finished or a manager adopted its answer.
         """
-        held = arguments.claim(self.name, lease, id, token, person)
+        held = arguments.claim(self.name, lease, parts)
         request = arguments.request(request_id)
         reply = self._commands.undo_finish(held, request, UNDO_SECONDS * 1_000_000)
         return codec.lease(self.name, reply.rest)
 
+    @overload
+    def abandon(self, lease: Lease, reason: str | None = None, *, again: bool = True) -> None: ...
+    @overload
+    def abandon(
+        self, *, id: str, token: int, person: str, reason: str | None = None, again: bool = True
+    ) -> None: ...
     def abandon(
         self,
         lease: Lease | None = None,
         reason: str | None = None,
         *,
-        id: str | None = None,
-        token: int | None = None,
-        person: str | None = None,
         again: bool = True,
+        **parts: Unpack[LeaseParts],
     ) -> None:
         """Give an item back. It goes ahead of the items that never left.
 
         ``again`` True: others go first; this person sees it again only when nothing else waits for them.
         False: never this person again.
         """
-        held = arguments.claim(self.name, lease, id, token, person)
+        held = arguments.claim(self.name, lease, parts)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
         self._commands.abandon(held, arguments.text(reason, "reason"), again)
 
-    def fail(
-        self,
-        lease: Lease | None = None,
-        error: str = "",
-        *,
-        id: str | None = None,
-        token: int | None = None,
-        person: str | None = None,
-    ) -> Failed:
+    @overload
+    def fail(self, lease: Lease, error: str = "") -> Failed: ...
+    @overload
+    def fail(self, *, id: str, token: int, person: str, error: str = "") -> Failed: ...
+    def fail(self, lease: Lease | None = None, error: str = "", **parts: Unpack[LeaseParts]) -> Failed:
         """Say that an item can't be done. It is tried again after a back-off, or is dead when its
         attempts are used up (``retry_at`` is None then)."""
-        held = arguments.claim(self.name, lease, id, token, person)
+        held = arguments.claim(self.name, lease, parts)
         reply = self._commands.fail(held, arguments.text(error, "error"))
         return Failed(held[0], codec.when(reply.rest[0]) if reply.code == replies.RETRY else None)
 

@@ -1,0 +1,21 @@
+"""What types promise that no type checker sees: that they follow the code they describe."""
+
+from __future__ import annotations
+
+from typing import Any, get_type_hints
+
+import pytest
+
+import leaseq
+from leaseq.policy import PolicyChanges
+
+
+def test_configure_takes_exactly_the_fields_of_a_policy() -> None:
+    assert get_type_hints(PolicyChanges) == get_type_hints(leaseq.Policy)
+
+
+@pytest.mark.parametrize("verb", ["renew", "save_draft", "finish", "undo_finish", "abandon", "fail"])
+def test_an_unknown_keyword_is_refused(queue: leaseq.Queue, verb: str) -> None:
+    call: Any = getattr(queue, verb)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tokn'"):
+        call(id="one", tokn=1, person="ann")

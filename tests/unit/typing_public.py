@@ -1,0 +1,63 @@
+"""For mypy alone (`./dev lint`): what a caller's type checker accepts, infers and refuses.
+
+Each ``type: ignore`` is an error that mypy has to find: one that it does not find is itself an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any, assert_type
+
+import leaseq
+
+
+def policies(queue: leaseq.Queue) -> None:
+    assert_type(queue.configure(lease_seconds=300, bands=(50, 150), durable="fsync"), leaseq.Policy)
+    queue.configure(by="meg", expected=queue.policy, keep_finished_seconds=None, form={"show": ["text"]})
+    queue.configure(leese_seconds=300)  # type: ignore[call-arg]
+    queue.configure(max_attempts="3")  # type: ignore[arg-type]
+    queue.configure(bands=(50, 100, 150))  # type: ignore[arg-type]
+    queue.configure(durable="disk")  # type: ignore[arg-type]
+    queue.configure(title=None)  # type: ignore[arg-type]
+
+
+def changes_from_elsewhere(queue: leaseq.Queue, known: leaseq.PolicyChanges, read: dict[str, Any]) -> None:
+    queue.configure(**known)
+    queue.configure(**read)
+    leaseq.Policy().updated(known)
+    wrong: leaseq.PolicyChanges = {"holds": 2, "answer": 3}  # type: ignore[typeddict-unknown-key]
+    queue.configure(**wrong)
+
+
+def leases(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
+    assert_type(queue.reserve("ann", wait=20), leaseq.Lease | None)
+    assert_type(queue.renew(lease), leaseq.Lease)
+    assert_type(queue.finish(lease, {"label": "spam"}, then_reserve=True).next, leaseq.Lease | None)
+    assert_type(queue.undo_finish(lease), leaseq.Lease)
+    assert_type(queue.fail(lease, "cut off"), leaseq.Failed)
+    queue.save_draft(lease, {"label": "sp"})
+    queue.abandon(lease, "not for me", again=False)
+
+
+def leases_by_their_parts(queue: leaseq.Queue) -> None:
+    assert_type(queue.renew(id="one", token=1, person="ann"), leaseq.Lease)
+    assert_type(queue.finish(result=None, id="one", token=1, person="ann"), leaseq.Finished)
+    assert_type(queue.undo_finish(id="one", token=1, person="ann", request_id="r"), leaseq.Lease)
+    assert_type(queue.fail(id="one", token=1, person="ann"), leaseq.Failed)
+    queue.save_draft(draft={}, id="one", token=1, person="ann")
+    queue.abandon(id="one", token=1, person="ann", again=False)
+
+
+def leases_in_a_wrong_way(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
+    queue.finish(lease, {}, id="one", token=1, person="ann")  # type: ignore[call-overload]
+    queue.finish(lease)  # type: ignore[call-overload]
+    queue.finish(result={}, id="one", token=1)  # type: ignore[call-overload]
+    queue.finish(result={}, id="one", token="1", person="ann")  # type: ignore[call-overload]
+    queue.finish(queue.reserve("ann"), {})  # type: ignore[arg-type]
+    queue.finish("one", {})  # type: ignore[call-overload]
+    queue.renew()  # type: ignore[call-overload]
+    queue.renew(lease, id="one")  # type: ignore[call-overload]
+    queue.save_draft(lease, {}, person="ann")  # type: ignore[call-overload]
+    queue.undo_finish(lease, token=1)  # type: ignore[call-overload]
+    queue.abandon(lease, "no", id="one")  # type: ignore[call-overload]
+    queue.fail(lease, "cut off", token=1)  # type: ignore[call-overload]
+    queue.fail(lease, None)  # type: ignore[call-overload]
