@@ -24,9 +24,12 @@ if TYPE_CHECKING:
         Answer,
         Cleared,
         Conflict,
+        CounterName,
+        Ending,
         Enqueued,
         EnqueuedMany,
         Event,
+        EventKind,
         Failed,
         Filter,
         Finished,
@@ -39,12 +42,13 @@ if TYPE_CHECKING:
         LeaseOutcome,
         ListName,
         NewItem,
+        NothingReason,
         Page,
         State,
         Stats,
         WhyNothing,
     )
-    from leaseq.policy import Policy, PolicyChanged, PolicyChanges
+    from leaseq.policy import Durable, Policy, PolicyChanged, PolicyChanges
     from leaseq.queue import Queue, queues
     from leaseq.worker import Worker, WorkerStats
 
@@ -54,9 +58,13 @@ __all__ = [
     "Cleared",
     "Client",
     "Conflict",
+    "CounterName",
+    "Durable",
+    "Ending",
     "Enqueued",
     "EnqueuedMany",
     "Event",
+    "EventKind",
     "Failed",
     "Filter",
     "Finished",
@@ -73,6 +81,7 @@ __all__ = [
     "LeaseqError",
     "ListName",
     "NewItem",
+    "NothingReason",
     "Page",
     "Policy",
     "PolicyChanged",

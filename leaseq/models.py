@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 Json: TypeAlias = Any
 """Any JSON value: a dict with string keys, a list, a string, a number, a bool or None."""
@@ -17,16 +17,62 @@ Held: TypeAlias = tuple[str, int, str]
 """Id, token and person of a lease: what its holder shows."""
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
-STATES: tuple[State, ...] = ("inbound", "reserved", "scheduled", "finished", "dead")
+STATES: tuple[State, ...] = get_args(State)
 
 Ending = Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone"]
 """How a grant ended; ``held`` while it hasn't."""
 
-ListName = Literal["inbound", "reserved", "scheduled", "finished", "dead", "due"]
+ListName = Literal[State, "due"]
 """A list of items: those in one state, or those with a due date that are neither finished nor dead."""
 
-LeaseOutcome = Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone", "assigned"]
+LeaseOutcome = Literal[Ending, "assigned"]
 """What a search asks of a person: how a lease of theirs ended, or that the item is theirs alone."""
+
+NothingReason = Literal["empty", "held", "not-eligible", "paused"]
+"""Why a reserve would get nothing."""
+
+EventKind = Literal[
+    "created",
+    "configured",
+    "paused",
+    "resumed",
+    "enqueued",
+    "due",
+    "assigned",
+    "reserved",
+    "renewed",
+    "finished",
+    "undone",
+    "late",
+    "adopted",
+    "abandoned",
+    "failed",
+    "expired",
+    "released",
+    "died",
+    "revived",
+    "removed",
+    "forgotten",
+]
+"""What an event of the journal tells: the first four of the queue itself, the others of an item."""
+
+CounterName = Literal[
+    "enqueued",
+    "reserved",
+    "finished",
+    "late",
+    "abandoned",
+    "expired",
+    "failed",
+    "died",
+    "revived",
+    "released",
+    "assigned",
+    "deduped",
+    "undone",
+    "forgotten",
+]
+"""What ``Stats.counters`` counts since the queue was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +240,7 @@ class Stats:
     waiting: int  # calls that wait for an item
     overdue: int  # neither finished nor dead, and past their due date
     paused: str | None  # the reason ("" when none was given); None: not paused
-    counters: Mapping[str, int] = field(default_factory=dict)
+    counters: Mapping[CounterName, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +256,7 @@ class Ineligibility:
 class WhyNothing:
     """Why a reserve would get nothing; ``reason`` is None where it would get something."""
 
-    reason: Literal["empty", "held", "not-eligible", "paused"] | None
+    reason: NothingReason | None
     free_at: datetime | None = None  # when the first held or scheduled item may come free
     detail: str | None = None  # the reason given for a pause
     ineligibility: Ineligibility | None = field(default=None, compare=False)  # with not-eligible: why
@@ -230,7 +276,7 @@ class Event:
 
     cursor: str  # pass it as ``after`` to go on from here
     at: datetime
-    what: str  # enqueued, reserved, renewed, finished, late, abandoned, failed, expired, …
+    what: EventKind
     id: str | None
     person: str | None
     token: int | None

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import quote
 
-from leaseq.models import Answer, Ending, Event, Grant, Ineligibility, Item, Json, Lease, State
+from leaseq.models import Answer, Ending, Event, EventKind, Grant, Ineligibility, Item, Json, Lease, State
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _parse = cast("Any", json.JSONDecoder()).scan_once  # what raw_decode calls: text, where to begin
@@ -213,7 +213,7 @@ def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
             Event(
                 cursor=f"{name}.{len(found)}",
                 at=at,
-                what=what,
+                what=cast("EventKind", what),
                 id=id or None,
                 person=person or None,
                 token=int(token) if token else None,

@@ -12,25 +12,22 @@ from typing import get_args
 from leaseq import validation
 from leaseq.engine import arguments, codec
 from leaseq.errors import Invalid
-from leaseq.models import STATES, Answer, Event, Filter, History, Item, ListName, Page, State, Stats
+from leaseq.models import (
+    STATES,
+    Answer,
+    CounterName,
+    Event,
+    Filter,
+    History,
+    Item,
+    ListName,
+    Page,
+    State,
+    Stats,
+)
 from leaseq.queue.base import Base
 
-COUNTERS = (
-    "enqueued",
-    "reserved",
-    "finished",
-    "late",
-    "abandoned",
-    "expired",
-    "failed",
-    "died",
-    "revived",
-    "released",
-    "assigned",
-    "deduped",
-    "undone",
-    "forgotten",
-)
+COUNTERS: tuple[CounterName, ...] = get_args(CounterName)
 EVERYTHING = Filter()
 MOST_LOOKS = 1_000_000
 _PAGE = 50  # items of one call to the server: about a millisecond of it

@@ -19,7 +19,7 @@ from leaseq.transfer.importing import ImportResult, import_items
 from leaseq.transfer.picking import Picked
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
-from leaseq.transfer.rows import BadRow, from_envelope
+from leaseq.transfer.rows import BadRow, Remedy, from_envelope
 from leaseq.transfer.shapes import answer_shape, rfc3339, time_of
 from leaseq.transfer.tables import TableSummary, splits
 from leaseq.transfer.writing import encode, write
@@ -35,6 +35,7 @@ __all__ = [
     "NewItem",
     "Picked",
     "Quotes",
+    "Remedy",
     "Rows",
     "TableSummary",
     "answer_shape",

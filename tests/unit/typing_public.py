@@ -61,3 +61,18 @@ def leases_in_a_wrong_way(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
     queue.abandon(lease, "no", id="one")  # type: ignore[call-overload]
     queue.fail(lease, "cut off", token=1)  # type: ignore[call-overload]
     queue.fail(lease, None)  # type: ignore[call-overload]
+
+
+def codes(queue: leaseq.Queue, item: leaseq.Item, event: leaseq.Event) -> None:
+    assert_type(event.what, leaseq.EventKind)
+    assert_type(item.state, leaseq.State)
+    assert_type(item.history[0].how, leaseq.Ending)
+    assert_type(queue.why_nothing("ann").reason, leaseq.NothingReason | None)
+    assert_type(queue.policy.durable, leaseq.Durable)
+    assert_type(queue.stats().counters["finished"], int)
+    queue.stats().counters["finnished"]  # type: ignore[index]
+    queue.items("ded")  # type: ignore[arg-type]
+    leaseq.Filter(outcome="given back")  # type: ignore[arg-type]
+    assert event.what != "reserve"  # type: ignore[comparison-overlap]
+    assert item.state != "waiting"  # type: ignore[comparison-overlap]
+    assert queue.why_nothing("ann").reason != "none"  # type: ignore[comparison-overlap]
