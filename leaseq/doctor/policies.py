@@ -10,6 +10,7 @@ from redis.cluster import RedisCluster
 
 from leaseq import Client, Invalid, Queue, ServerRefused, queues
 from leaseq.doctor.checks import Check, Finding
+from leaseq.engine.client import connection_of
 from leaseq.engine.durability import check, majority_of
 from leaseq.engine.keys import SCHEMA, Keys
 from leaseq.engine.urls import without_password
@@ -63,7 +64,7 @@ def look(client: Client, found: Mapping[str, int]) -> Iterator[Finding]:
     for (durable, server), names in asked.items():
         key = Keys(names[0]).ledger
         try:
-            check(durable, client, key)
+            check(durable, connection_of(client), key)
         except Invalid as refused:
             truth, _, cure = refused.limit.rpartition(": ")
             yield DURABLE.found(server, names=_listed(names), truth=truth, cure=cure)
@@ -77,7 +78,7 @@ def look(client: Client, found: Mapping[str, int]) -> Iterator[Finding]:
 def _replicas(client: Client, key: str) -> int:
     """0 where the user may not ask."""
     try:
-        return client.replicas(key)
+        return connection_of(client).replicas(key)
     except ServerRefused:
         return 0
 

@@ -1,42 +1,15 @@
-"""The link to the server: how a move is made, and what an error of the server means.
-
-Every move is idempotent by its state or its request id, so a move whose reply was lost is sent once
-more, and never more often: redis-py's own retries are off.
-"""
+"""What `connect` gives: a server that holds queues."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from contextlib import AbstractContextManager
 
 import redis
-from redis import exceptions as rx
 from redis.cluster import RedisCluster
 
-from leaseq.engine.durability import Wait
-from leaseq.engine.notifications import Listener
-from leaseq.engine.replies import Reply
-from leaseq.engine.script_errors import message_of
-from leaseq.engine.scripts import Bound, Script
-from leaseq.engine.transport import FAILURES, Clustered, Link, Pooled
+from leaseq.engine.connection import Connection
 from leaseq.engine.urls import redis_of, without_password
-from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
-from leaseq.policy import Durable
-
-_AWAY = (
-    rx.ConnectionError,
-    rx.TimeoutError,
-    rx.ClusterError,  # CLUSTERDOWN and MASTERDOWN, and where redis-py gives up on a slot that is moved
-    rx.AskError,  # and what is moved by it: a slot on its way to another node
-    rx.TryAgainError,
-    rx.RedisClusterException,
-    OSError,
-)
-_AWAY_FOR_NOW = ("BUSY", "NOSCRIPT", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
-_LOADS = 20  # of one script for one move
-# A new link may lead to a server that answers.
-_BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
+from leaseq.errors import Invalid
 
 
 class Client:
@@ -48,13 +21,7 @@ class Client:
     def __init__(self, url: str, client: redis.Redis | RedisCluster) -> None:
         self.url = url
         self.redis = client
-        self._link: Link = Clustered(client) if isinstance(client, RedisCluster) else Pooled(client)
-        self.listener = Listener(client)
-        self.names: set[str] = set()  # of queues that were there; `queues` says what for
-        self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
-        self.disks: dict[str, float] = {}  # by ledger: until when its server's setting of fsync counts
-        self.majorities: dict[str, tuple[int, float]] = {}  # by ledger: the replicas; until when it counts
-        self.wait_milliseconds = int(self._link.timeout * 800)  # ahead of the link's own timeout
+        self._connection = Connection(url, client)
 
     def __repr__(self) -> str:
         return f"<leaseq.Client {without_password(self.url)}>"
@@ -66,90 +33,15 @@ class Client:
 
     def close(self) -> None:
         """Let go of the server. Waits of other threads by this client end with None, and hold nothing."""
-        self.listener.close()
-        with self.translating():
-            self._link.reset()
-            self.redis.close()
+        self._connection.close()
 
-    def drop_idle_links(self) -> None:
-        """What a wait that ``close`` ended leaves behind; others may be in the middle of a call."""
-        with self.translating():
-            self._link.drop_idle()
+    @property
+    def closed(self) -> bool:
+        return self._connection.listener.closed
 
-    def move(self, bound: Bound, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
-        """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
-        With ``wait``, return only when that is over."""
-        try:
-            reply = self._link.send(bound, args, wait)
-        except FAILURES as error:
-            return self._again(bound, args, wait, error)
-        return Reply(reply[0], reply[1:], False)
-
-    def _again(self, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception) -> Reply:
-        """Load the script where the server doesn't have it, and send once more after a broken link, in
-        whichever order these happen. A new link may lead to another server, and a server may forget its
-        scripts between a load and the move: after the first, they go in one packet."""
-        loads, resent = 0, False
-        while True:
-            try:
-                if isinstance(error, rx.NoScriptError) and loads < _LOADS:
-                    loads += 1
-                    if loads == 1:
-                        self._load(bound)
-                elif _is_broken_link(error) and not resent:
-                    resent = True
-                    self._link.reset()
-                else:
-                    self._translate(error, bound.script)
-                reply = self._link.send(bound, args, wait, loading=loads > 1)
-            except FAILURES as following:
-                error = following
-            else:
-                return Reply(reply[0], reply[1:], resent)
-
-    def ask(self, key: str, *words: str) -> Any:
-        """A command about the server that has this key; what it refuses stays redis-py's ResponseError."""
-        try:
-            return self._link.ask(key, *words)
-        except rx.ResponseError:
-            raise
-        except FAILURES as error:
-            self._translate(error)
-
-    def replicas(self, key: str) -> int:
-        """How many replicas the server has that has this key."""
-        with self.translating():
-            return self._link.replicas(key)
-
-    def _load(self, bound: Bound) -> None:
-        """By itself, since a reply that is lost here is no lost reply of the move."""
-        with self.translating(bound.script):
-            try:
-                self._link.load(bound)
-            except _BROKEN_LINK:
-                self._link.reset()
-                self._link.load(bound)
-
-    @contextmanager
-    def translating(self, script: Script | None = None) -> Iterator[None]:
-        """Turn what redis-py raises into ServerUnavailable or ServerRefused. ``script``: what is run."""
-        try:
-            yield
-        except FAILURES as error:
-            self._translate(error, script)
-
-    def _translate(self, error: Exception, script: Script | None = None) -> NoReturn:
-        if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
-            raise ServerRefused(f"the server did not accept the user or password: {error}") from error
-        said = message_of(error, script)
-        if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
-            raise ServerUnavailable(f"no answer from {without_password(self.url)}: {said}") from error
-        raise ServerRefused(f"the server refused: {said}") from error
-
-
-def _is_broken_link(error: Exception) -> bool:
-    broken = isinstance(error, _BROKEN_LINK) or str(error).startswith("NOREPLICAS")
-    return broken and not isinstance(error, rx.AuthenticationError)
+    def translating(self) -> AbstractContextManager[None]:
+        """Turn what redis-py raises into ServerUnavailable or ServerRefused."""
+        return self._connection.translating()
 
 
 def checked(client: object) -> Client:
@@ -157,6 +49,11 @@ def checked(client: object) -> Client:
     if not isinstance(client, Client):
         raise Invalid("client", f"what leaseq.connect(url) gives; this is a {type(client).__name__}")
     return client
+
+
+def connection_of(client: Client) -> Connection:
+    """What the library itself uses of a client."""
+    return client._connection  # noqa: SLF001 - the one place that reaches into it
 
 
 def connect(url: str) -> Client:

@@ -9,7 +9,7 @@ from math import inf
 from time import monotonic
 from typing import Final
 
-from leaseq.engine.client import Client
+from leaseq.engine.connection import Connection
 from leaseq.engine.durability import MOST, Wait, majority_of, still_true
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import REFUSED, Call, Reply, refusal
@@ -89,8 +89,8 @@ class Commands:
     """The scripts of one queue. What they return is as the scripts' headers say; refusals are raised, as
     the table of `replies` says."""
 
-    def __init__(self, client: Client, keys: Keys, clock: Clock | None) -> None:
-        self._client = client
+    def __init__(self, connection: Connection, keys: Keys, clock: Clock | None) -> None:
+        self._connection = connection
         self._clock = clock
         self._ledger = keys.ledger
         self._queue = keys.queue
@@ -98,10 +98,10 @@ class Commands:
 
     def _run(self, name: str, args: tuple[str, ...]) -> Reply:
         at = str(self._clock()) if self._clock else ""
-        durable, until = self._client.durable.get(self._ledger, _UNREAD)
+        durable, until = self._connection.durable.get(self._ledger, _UNREAD)
         unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
         wait = None if unconfirmed or name not in _CONFIRMED else self.confirm()
-        reply = self._client.move(self._bound[name], (at, *args), wait)
+        reply = self._connection.move(self._bound[name], (at, *args), wait)
         if reply.code in REFUSED and (error := refusal(Call(name, self._queue, args), reply)):
             raise error
         return reply
@@ -109,7 +109,7 @@ class Commands:
     def confirm(self) -> Wait | None:
         """What goes behind a move, by the queue's policy, which is read again every few seconds; and so is
         whether the server's disk is still to be believed."""
-        durable, until = self._client.durable.get(self._ledger, _UNREAD)
+        durable, until = self._connection.durable.get(self._ledger, _UNREAD)
         if until < monotonic():
             try:
                 durable = json.loads(self.policy(("durable",)).rest[2])
@@ -118,24 +118,24 @@ class Commands:
             self.learn(durable)
         if durable == "server":
             return None
-        if durable == "fsync" and self._client.disks.get(self._ledger, 0.0) < monotonic():
-            seen = still_true(lambda *words: self._client.ask(self._ledger, *words))
-            self._client.disks[self._ledger] = monotonic() + _KNOWN_FOR if seen else inf
-        milliseconds = min(self._client.wait_milliseconds, MOST[durable])
+        if durable == "fsync" and self._connection.disks.get(self._ledger, 0.0) < monotonic():
+            seen = still_true(lambda *words: self._connection.ask(self._ledger, *words))
+            self._connection.disks[self._ledger] = monotonic() + _KNOWN_FOR if seen else inf
+        milliseconds = min(self._connection.wait_milliseconds, MOST[durable])
         needed = majority_of(self._replicas()) if durable == "majority" else 1
         return Wait(durable, self._bound["confirm"], milliseconds, needed)
 
     def _replicas(self) -> int:
-        count, until = self._client.majorities.get(self._ledger, (0, 0.0))
+        count, until = self._connection.majorities.get(self._ledger, (0, 0.0))
         if until < monotonic():
-            count = self._client.replicas(self._ledger)
-            self._client.majorities[self._ledger] = (count, monotonic() + _KNOWN_FOR)
+            count = self._connection.replicas(self._ledger)
+            self._connection.majorities[self._ledger] = (count, monotonic() + _KNOWN_FOR)
         return count
 
     def learn(self, durable: Durable | None) -> None:
         """The policy's ``durable``, as it is now; None: to be read."""
         until = 0.0 if durable is None else monotonic() + _KNOWN_FOR
-        self._client.durable[self._ledger] = (durable or "server", until)
+        self._connection.durable[self._ledger] = (durable or "server", until)
 
     def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
         """``rows``: id, head and payload of each item, one after the other."""

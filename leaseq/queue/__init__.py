@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from leaseq.engine.client import Client, checked
+from leaseq.engine.client import Client, checked, connection_of
 from leaseq.engine.keys import QUEUES
 from leaseq.errors import LeaseqError
 from leaseq.queue.admin import Admin
@@ -29,14 +29,15 @@ def queues(client: Client) -> list[str]:
     though their queues are whole. They are entered again by `configure`, and by each process that knew them
     and lists queues once more, as the clear job and the pages do.
     """
-    with checked(client).translating():
+    connection = connection_of(checked(client))
+    with client.translating():
         found = client.redis.smembers(QUEUES)
     names = {name.decode() if isinstance(name, bytes) else name for name in found}
-    missing = client.names - names
+    missing = connection.names - names
     there = sorted(name for name in names | missing if Queue(client, name).exists())
     if lost := missing.intersection(there):
         with suppress(LeaseqError), client.translating():  # who may only read has the list all the same
             client.redis.sadd(QUEUES, *lost)
-    client.names.update(there)
-    client.names.difference_update(missing - lost)
+    connection.names.update(there)
+    connection.names.difference_update(missing - lost)
     return there

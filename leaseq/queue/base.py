@@ -8,7 +8,7 @@ from typing import Unpack
 
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
-from leaseq.engine.client import Client, checked
+from leaseq.engine.client import Client, checked, connection_of
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, SCHEMA, Keys
@@ -22,8 +22,9 @@ class Base:
     def __init__(self, client: Client, name: str, *, clock: Clock | None = None) -> None:
         self.name = validation.queue_name(name)
         self._client = checked(client)
+        self._connection = connection_of(client)
         self._keys = Keys(self.name)
-        self._commands = Commands(client, self._keys, clock)
+        self._commands = Commands(self._connection, self._keys, clock)
         self._form: tuple[str, Json] = ("-", None)  # version and form, as last read
 
     def __repr__(self) -> str:
@@ -79,7 +80,7 @@ class Base:
         policy = before.updated(changes)
         form.check_form(policy.form)
         if policy.durable != before.durable:
-            check(policy.durable, self._client, self._keys.ledger)
+            check(policy.durable, self._connection, self._keys.ledger)
         who = arguments.by(by)
         new = not only and self._is_new()
         self._commands.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
@@ -122,7 +123,7 @@ class Base:
         """Into the list of names, where it is already but for one that was lost: `queues` says how."""
         with self._client.translating():
             self._client.redis.sadd(QUEUES, self.name)
-        self._client.names.add(self.name)
+        self._connection.names.add(self.name)
 
     def _item(self, reply: Reply, id: str) -> Item:
         return codec.item(id, reply.rest[0])

@@ -60,7 +60,7 @@ class Consumer(Base):
         self, who: str, request: str, can: str, seconds: float, stop: threading.Event | None
     ) -> Lease | None:
         """However it ends: either the caller has the lease, or the queue has the item."""
-        listener, last_token = self._client.listener, 0
+        listener, last_token = self._connection.listener, 0
         waiter: Waiter | None = None
 
         def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
@@ -92,7 +92,7 @@ class Consumer(Base):
             if waiter is not None:
                 listener.leave(waiter)
             if listener.closed:
-                self._client.drop_idle_links()  # the one by which the line was left
+                self._connection.drop_idle_links()  # the one by which the line was left
 
     def _leave_line(self, waiter: str, who: str, request: str, last_token: int, *, broken_off: bool) -> None:
         """Out of the line, with what came meanwhile given back. A call that was ``broken_off`` may still lie

@@ -182,7 +182,7 @@ class Worker:
         at = number % len(self._sources)
         order = self._sources[at:] + self._sources[:at]
         try:
-            while not self._stop.is_set() and not self._client.listener.closed:
+            while not self._stop.is_set() and not self._client.closed:
                 taken = self._take(order)
                 if taken is not None:
                     source, lease = taken

@@ -266,7 +266,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *mutants(
         "leaseq/queue/__init__.py",
         "policy",
-        ("a name that was lost stays so", "missing = client.names - names", "missing = set[str]()"),
+        ("a name that was lost stays so", "missing = connection.names - names", "missing = set[str]()"),
         (
             "a queue that is gone is in the list",
             "there = sorted(name for name in names | missing if",

@@ -4,7 +4,7 @@ from tests.mutants.mutant import Mutant, mutants
 
 MUTANTS: tuple[Mutant, ...] = (
     *mutants(
-        "leaseq/engine/client.py",
+        "leaseq/engine/connection.py",
         "resend lost_replies faults unconfirmed",
         (
             "a call is sent three times",
@@ -16,8 +16,8 @@ MUTANTS: tuple[Mutant, ...] = (
         ("a script that is missing is loaded but once", "and loads < _LOADS:", "and loads < 1:"),
         (
             "who is away refused",
-            'raise ServerUnavailable(f"no answer from {without_password(self.url)}: {said}") from error',
-            'raise ServerRefused(f"no answer from {without_password(self.url)}: {said}") from error',
+            'raise ServerUnavailable(f"no answer from {without_password(self._url)}: {said}") from error',
+            'raise ServerRefused(f"no answer from {without_password(self._url)}: {said}") from error',
         ),
         (
             "a wrong password is tried twice",

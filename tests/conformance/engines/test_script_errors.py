@@ -86,7 +86,7 @@ def test_so_does_that_of_a_move_that_waits_to_be_confirmed(
     planted = in_the_clock(tmp_path, fault)
     wait = Wait("replica", Bound(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
     with pytest.raises(leaseq.ServerRefused) as refused:
-        queue._client.move(planted.bound("reserve", queue), ("", "ann", "r1"), wait)
+        queue._connection.move(planted.bound("reserve", queue), ("", "ann", "r1"), wait)
     planted.is_told(str(refused.value), fault)
     said = the_record(caplog)
     planted.is_told(said, fault)
@@ -103,7 +103,7 @@ def test_so_does_that_of_what_is_waited_for(
     planted = Planted(tmp_path, "confirm.lua", behind, fault)
     wait = Wait("replica", planted.bound("confirm", queue), 500, 0)
     with pytest.raises(leaseq.ServerRefused, match="the server took this") as refused:
-        queue._client.move(Bound(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait)
+        queue._connection.move(Bound(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait)
     planted.is_told(str(refused.value), fault)
     said = the_record(caplog)
     planted.is_told(said, fault)

@@ -12,6 +12,7 @@ from redis.crc import key_slot
 
 import leaseq
 from leaseq.engine import commands
+from leaseq.engine.client import connection_of
 from tests.conformance.topology.nodes import Node
 from tests.conformance.topology.replicated import replicated
 from tests.conformance.topology.servers import port_of, primary_and_replicas, service_url, watching
@@ -111,7 +112,7 @@ def test_in_a_cluster_the_replicas_of_the_slot_count() -> None:
         client = leaseq.connect(cluster.url)
         queue = leaseq.Queue(client, NAME)
         # A node counts a replica once that has told it how far it is.
-        eventually(lambda: client.replicas(f"{{{NAME}}}") == 2)
+        eventually(lambda: connection_of(client).replicas(f"{{{NAME}}}") == 2)
         queue.configure(durable="majority")
         assert queue.enqueue({}).added
         port = cluster.owner(key_slot(NAME.encode())).port

@@ -8,6 +8,7 @@ import pytest
 import redis
 
 import leaseq
+from leaseq.engine.client import connection_of
 from tests.conftest import Server
 
 
@@ -32,9 +33,9 @@ def test_a_client_is_made_without_a_connection(url: str, monkeypatch: pytest.Mon
 
 def test_how_long_it_waits_for_a_server_is_an_option_of_a_sentinel_s_url_too() -> None:
     client = leaseq.connect("redis+sentinel://one/mymaster?socket_timeout=2")
-    assert client.wait_milliseconds == 1_600
+    assert connection_of(client).wait_milliseconds == 1_600
     client = leaseq.connect("redis+sentinel://one/mymaster")
-    assert client.wait_milliseconds == 4_000, "of five seconds"
+    assert connection_of(client).wait_milliseconds == 4_000, "of five seconds"
 
 
 def test_a_cluster_is_asked_for_its_slots_at_once() -> None:

@@ -212,7 +212,7 @@ def test_a_server_that_confirms_too_early_by_now_is_refused(
     queue.enqueue({}, id="one")
     monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
     raw(queue).config_set("appendfsync", "everysec")
-    queue._client.disks.clear()  # what it knew is past its time
+    queue._connection.disks.clear()  # what it knew is past its time
     with pytest.raises(leaseq.ServerRefused, match=r"appendfsync everysec now.*nothing was changed"):
         queue.reserve("ann")
     assert queue.stats().reserved == 0

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.engine.client import connection_of
 from leaseq.engine.keys import Keys
 from leaseq.engine.notifications import LookAgain
 from tests.conftest import Clock, Server
@@ -192,7 +193,7 @@ def test_a_wake_up_between_two_looks_is_not_lost(
             if not queue.stats().inbound:  # else she looks by herself, since her time is over
                 super()._reserve(who, request, can, waiter)
                 queue.enqueue({}, id="a")
-                channel = server.client.listener._channels[Keys(queue.name).wake]
+                channel = connection_of(server.client).listener._channels[Keys(queue.name).wake]
                 eventually(channel.waiters[waiter].roused.is_set)
             return LookAgain(LONG, 0)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import leaseq
 from leaseq.engine import commands
+from leaseq.engine.client import connection_of
 from leaseq.webapp.realtime import Live
 from leaseq.webapp.realtime.poller import Channel, Watcher
 from leaseq.webapp.realtime.rates import Tally
@@ -55,12 +56,12 @@ def test_who_watched_and_went_is_forgotten(queue: leaseq.Queue) -> None:
 
 def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:
     client = worker.client.application.extensions["leaseq"].client
-    before = len(client.durable)
+    before = len(connection_of(client).durable)
     for number in range(50):
         body = {"token": 1, "result": {}}
         answer = worker("POST", f"/queues/made-up-{number}/items/one/finish", json=body)
         assert answer.status_code == 404
-    assert len(client.durable) == before
+    assert len(connection_of(client).durable) == before
     assert commands._bind.cache_info().maxsize == 4_096
 
 
