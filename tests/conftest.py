@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import pytest
 import redis
@@ -35,14 +35,15 @@ class Server:
     admin: leaseq.Client | None = None
 
     @property
-    def redis(self) -> redis.Redis:
-        """To look at everything. Of a cluster it has the same commands, but for those that ask one node."""
-        return cast("redis.Redis", (self.admin or self.client).redis)
+    def redis(self) -> Any:
+        """To look at everything: a Redis or RedisCluster that gives bytes, which their types don't know. Both
+        have the same commands, but for those that ask one node."""
+        return (self.admin or self.client).redis
 
-    def pubsub(self, channel: str) -> redis.client.PubSub:
+    def pubsub(self, channel: str) -> Any:
         """Of the node that has the channel's slot: there, what a move says is heard before its reply."""
         if isinstance(self.redis, redis.RedisCluster):
-            return cast("redis.client.PubSub", self.redis.pubsub(node=self.redis.get_node_from_key(channel)))
+            return self.redis.pubsub(node=self.redis.get_node_from_key(channel))
         return self.redis.pubsub()
 
 
@@ -74,7 +75,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that are about one server, or stand between it and its clients, are not run on several."""
-    engine, kept, left_out = config.getoption("--engine"), [], []
+    engine = config.getoption("--engine")
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
     for item in items:
         marks = item.iter_markers("not_on")
         (left_out if any(engine in mark.args for mark in marks) else kept).append(item)

@@ -203,7 +203,7 @@ def _is_weak(secret: str) -> bool:
 def load_settings() -> Settings:
     """The settings from the environment, or SettingsRefused with one line that names what is wrong."""
     try:
-        return Settings()  # type: ignore[call-arg]  # pydantic-settings fills it from the environment
+        return Settings()
     except ValidationError as error:
         raise SettingsRefused("; ".join(map(_line, error.errors(include_input=False)))) from None
 

@@ -87,7 +87,7 @@ def _server(client: Client, queue: str) -> str:
     """The one that this queue is on: a cluster has several."""
     redis: Any = client.redis
     if isinstance(redis, RedisCluster):
-        return str(redis.get_node_from_key(Keys(queue).ledger).name)  # type: ignore[no-untyped-call]
+        return str(redis.get_node_from_key(Keys(queue).ledger).name)
     return without_password(client.url)
 
 

@@ -112,7 +112,7 @@ class Node:
 
     def ask(self, *words: str) -> Any:
         """A command, its reply as redis-py reads it."""
-        return self.redis.execute_command(*words)  # type: ignore[no-untyped-call]
+        return self.redis.execute_command(*words)
 
     @contextmanager
     def connection(self, *, login: bool = True) -> Iterator[Any]:

@@ -19,6 +19,7 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Days
 from tests.browser.conftest import PASSWORD, SECRET, sign_in
+from tests.support.taking import not_none
 
 STRANGER, WORKER, ADMIN = "nobody", "axe ann", "axe root"
 
@@ -126,11 +127,11 @@ def place(server: Any, accounts: Accounts) -> dict[str, str]:
     }
     for id in ("done", "dead", "held"):
         queue.enqueue(long, id=id)
-    queue.finish(queue.reserve("bob"), {"about": "refund", "urgent": True, "note": "as asked"})
-    queue.fail(queue.reserve("bob"), "unreadable scan")
+    queue.finish(not_none(queue.reserve("bob")), {"about": "refund", "urgent": True, "note": "as asked"})
+    queue.fail(not_none(queue.reserve("bob")), "unreadable scan")
     assert queue.reserve(WORKER) is not None
     queue.enqueue(long, id="late")
-    slow = queue.reserve("eva")
+    slow = not_none(queue.reserve("eva"))
     queue.release("late")
     assert queue.reserve("bob") is not None
     with pytest.raises(leaseq.LeaseLost):
@@ -232,7 +233,7 @@ def test_the_menus_too(tabs: dict[str, Page]) -> None:
 
 
 def test_every_page_is_in_the_list() -> None:
-    app = create_app(Settings(redis_url="redis://127.0.0.1:1/0", secret_key=SECRET))  # type: ignore[arg-type, call-arg]
+    app = create_app(Settings(redis_url="redis://127.0.0.1:1/0", secret_key=SECRET))
     gets = {
         rule.endpoint
         for rule in app.url_map.iter_rules()

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.support.taking import not_none
 
 
 @pytest.fixture
@@ -24,7 +25,9 @@ def graves(queue: leaseq.Queue) -> leaseq.Queue:
     queue.configure(title="Triage", max_attempts=1)
     queue.enqueue_many(leaseq.NewItem({"text": f"message {n}"}, id=f"m-{n:03}") for n in range(120))
     for n in range(120):
-        queue.fail(queue.reserve(("ann", "bob")[n % 2]), "the scan is unreadable" if n % 2 else "page 404")
+        queue.fail(
+            not_none(queue.reserve(("ann", "bob")[n % 2])), "the scan is unreadable" if n % 2 else "page 404"
+        )
     return queue
 
 
@@ -120,9 +123,9 @@ def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: 
     queue.configure(title="Triage", form={"show": ["text"]})
     for n in (1, 2, 3):
         queue.enqueue({"text": f"message {n}", "n": n}, id=f"m{n}")
-    lease = queue.reserve("ann")
+    lease = not_none(queue.reserve("ann"))
     queue.release("m1", by=boss)
-    queue.finish(queue.reserve("bob"), {"about": "delivery", "note": "as before"})
+    queue.finish(not_none(queue.reserve("bob")), {"about": "delivery", "note": "as before"})
     with pytest.raises(leaseq.LeaseLost):
         queue.finish(lease, {"about": "refund", "note": "as before"})
     sign_in(tab, boss)
@@ -151,7 +154,7 @@ def test_answers_are_downloaded_as_asked(tab: Page, boss: str, queue: leaseq.Que
     queue.configure(title="Triage")
     for person in ("ann", "bob"):
         queue.enqueue({"of": person})
-        queue.finish(queue.reserve(person), {"answer": person})
+        queue.finish(not_none(queue.reserve(person)), {"answer": person})
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}/export")
     tab.get_by_role("combobox", name="By").fill("ann")

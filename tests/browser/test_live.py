@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Route, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.support.taking import not_none
 
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))
 
@@ -85,9 +86,9 @@ def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.
     tab.goto(f"/manage/{queue.name}")
     for told in ("1 late answer in the last hour", "2 late answers in the last hour"):
         queue.enqueue({"n": 1}, id=told)
-        lease = queue.reserve("ann")
+        lease = not_none(queue.reserve("ann"))
         queue.release(told)
-        theirs = queue.reserve("bob")
+        theirs = not_none(queue.reserve("bob"))
         with pytest.raises(leaseq.LeaseLost):
             queue.finish(lease, {})
         queue.finish(theirs, {})
@@ -99,7 +100,7 @@ def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.
 def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
     sign_in(tab, boss)
-    refused = {"status": 503, "headers": {"Retry-After": "10"}, "body": ""}
+    refused: dict[str, Any] = {"status": 503, "headers": {"Retry-After": "10"}, "body": ""}
 
     def answer(route: Route) -> None:
         stream = "event-stream" in route.request.headers["accept"]

@@ -22,7 +22,7 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture(scope="module")
 def place(server: Any, provider: Provider) -> Iterator[str]:
-    settings = {
+    settings: dict[str, Any] = {
         "LEASEQ_OIDC_ISSUER": provider.url,
         "LEASEQ_OIDC_CLIENT_ID": CLIENT,
         "LEASEQ_OIDC_CLIENT_SECRET": CLIENT_SECRET,

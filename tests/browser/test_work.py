@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from tests.support.taking import run_out
+from tests.support.taking import not_none, run_out
 
 FORM = {
     "show": ["text"],
@@ -109,11 +109,11 @@ def test_pages_fit_and_axe_finds_nothing(
 ) -> None:
     boss = accounts.add(f"boss {width} of {triage.name}", by="test", role="admin", password=PASSWORD).name
     triage.enqueue({}, id="late", due=datetime.now(UTC), requires=["fr"])
-    triage.fail(triage.reserve("bob"), "unreadable")
+    triage.fail(not_none(triage.reserve("bob")), "unreadable")
     triage.reserve("carol")
     triage.configure(max_attempts=1)
     triage.enqueue({"text": "message 0"}, id="m0", priority=1)
-    triage.fail(triage.reserve("bob"), "unreadable")
+    triage.fail(not_none(triage.reserve("bob")), "unreadable")
     triage.configure(max_attempts=3)
     tab.set_viewport_size({"width": width, "height": 800})
     tab.goto("/login")

@@ -13,7 +13,7 @@ import leaseq
 from tests.cli.conftest import Call, Spawn
 from tests.conftest import Clock
 from tests.support.patience import eventually
-from tests.support.taking import take
+from tests.support.taking import not_none, take
 
 
 def expired(client: leaseq.Client, name: str, count: int, *, for_seconds: float = 60) -> leaseq.Queue:
@@ -50,7 +50,7 @@ def test_it_says_what_it_forgot(call: Call, server: Any, queue_name: str) -> Non
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(keep_finished_seconds=0)
     queue.enqueue({})
-    queue.finish(queue.reserve("ann"), {})
+    queue.finish(not_none(queue.reserve("ann")), {})
     assert call("clear", queue_name).stdout == f"{queue_name}: 0 returned, 0 released, 0 died, 1 forgotten\n"
 
 
@@ -79,12 +79,12 @@ def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spa
     queue = expired(client, "q", 1)
     wait_for(process, "q: 1 returned")
     own_server.stop()
-    away = process.stderr.readline().decode()
+    away = not_none(process.stderr).readline().decode()
     assert away.startswith("leaseq: ")
     assert away.endswith("trying again every 0.05 s\n")
     answer_nothing(own_server, times=6)  # a few rounds more, which say nothing
     own_server.start()
-    assert process.stderr.readline() == b"leaseq: the server is back\n"
+    assert not_none(process.stderr).readline() == b"leaseq: the server is back\n"
     queue = expired(client, "q2", 1)
     wait_for(process, f"{queue.name}: 1 returned")
     client.close()

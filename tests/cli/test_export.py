@@ -11,6 +11,7 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call, Spawn
+from tests.support.taking import not_none
 
 
 def work(queue: leaseq.Queue, count: int) -> None:
@@ -43,7 +44,7 @@ def test_answers_are_exported_in_the_order_they_were_finished(
 def test_what_is_exported_may_be_of_a_person_a_time_late_or_not(call: Call, made: leaseq.Queue) -> None:
     made.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(2)])
     for person in ("ann", "bob"):
-        made.finish(made.reserve(person), {})
+        made.finish(not_none(made.reserve(person)), {})
 
     def exported(*asked: str) -> list[str]:
         result = call("export", made.name, *asked)

@@ -81,12 +81,12 @@ def redis_of(version: str) -> Callable[[bytes], bytes]:
     return change
 
 
-def machine_with(bytes: int) -> Callable[[bytes], bytes]:
+def machine_with(size: int) -> Callable[[bytes], bytes]:
     """To be on a machine of so much memory."""
 
     def change(data: bytes) -> bytes:
         def digits(match: re.Match[bytes]) -> bytes:
-            return match[1] + b"%0*d" % (len(match[2]), bytes)
+            return match[1] + b"%0*d" % (len(match[2]), size)
 
         return re.sub(rb"(total_system_memory:)(\d+)", digits, data)
 

@@ -166,8 +166,8 @@ def test_a_cluster() -> None:
             queue.configure()
             assert examine(leaseq.connect(url)).schemas == {"reviews": 1}
         nodes[0].execute_command("CLUSTER", "DELSLOTS", 0)
-        said = {one.check: one.says for one in examine(client).findings}
-        assert "1 slots that no node serves" in said["cluster-slots"]
+        texts = {one.check: one.says for one in examine(client).findings}
+        assert "1 slots that no node serves" in texts["cluster-slots"]
 
 
 def join(replica: redis.Redis, primary: redis.Redis) -> None:

@@ -112,7 +112,8 @@ def gave_back(queue: leaseq.Queue) -> leaseq.Lease:
 def three_answers(queue: leaseq.Queue) -> leaseq.Lease:
     """Bob holds the second assignment of what ann holds the first of."""
     queue.configure(answers=3)
-    queue.remove("b"), queue.remove("c"), queue.remove("d")
+    for id in ("b", "c", "d"):
+        queue.remove(id)
     lease(queue)
     given = queue.reserve("bob")
     assert given is not None

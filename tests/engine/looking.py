@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import redis
 
@@ -40,7 +41,7 @@ def rows(
     return {place: [id.decode() for id in ids] for place, ids in zip(wanted, pipe.execute(), strict=True)}
 
 
-def hands(server: redis.Redis, name: str, person: str) -> list[str]:
+def hands(server: Any, name: str, person: str) -> list[str]:
     """The assignments that a person holds, as their record has them."""
     held = server.hget(Keys(name).ledger, f"p:{person}") or b""
     return [id for id in held.decode().split("\t")[1:] if id]

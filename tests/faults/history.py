@@ -117,14 +117,14 @@ class Recorder:
         """Put in many new items at once, while nothing goes wrong."""
         start, all_ids = time.time(), list(ids)
         assert self.queue.enqueue_many(NewItem({}, id=id) for id in all_ids).duplicates == 0
-        times = {"start": start, "end": time.time()}
+        times: dict[str, Any] = {"start": start, "end": time.time()}
         self.history.calls.extend(Call("enqueue", id=id, outcome="ok", added=True, **times) for id in all_ids)
 
     def reserve(self, person: str, **more: Any) -> leaseq.Lease | None:
         lease = None
         with self.history.calling(Call("reserve", person, reserves=True)) as call:
             lease = self.queue.reserve(person, **more)
-            call.granted = lease and Granted.of(lease)
+            call.granted = Granted.of(lease) if lease else None
         return lease
 
     def finish(
@@ -134,7 +134,7 @@ class Recorder:
         with self.history.calling(self._of("finish", lease, result=result, reserves=then)) as call:
             done = self.queue.finish(lease, result, then_reserve=then)
             call.late, call.replayed, following = done.late, done.replayed, done.next
-            call.granted = following and Granted.of(following)
+            call.granted = Granted.of(following) if following else None
         return call, following
 
     def abandon(self, lease: leaseq.Lease) -> Call:

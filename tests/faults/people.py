@@ -26,10 +26,10 @@ class Habits:
 
     abandons: int = 5
     fails: int = 3
-    walks_away: int = 3
+    walks_away: float = 3
     renews: int = 10
     finishes_twice: int = 5  # as a program does whose reply was lost
-    is_late: int = 3  # answers after the lease ran out
+    is_late: float = 3  # answers after the lease ran out
     think: float = 0.01  # seconds, at most
 
 
@@ -51,7 +51,7 @@ class Crowd:
         items: int = 200,
         stock: int = 0,
         habits: Habits = Habits(),
-        durable: str = "server",
+        durable: leaseq.Durable = "server",
         connect: Callable[[str], leaseq.Client] = leaseq.connect,
         by: Callable[[leaseq.Queue, str], Any] = lambda queue, _: queue,
     ) -> None:

@@ -20,7 +20,8 @@ from urllib.parse import urlsplit
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.gunicorn_place import PATIENCE, gunicorn
+from tests.support.patience import PATIENCE
+from tests.web.gunicorn_place import gunicorn
 
 QUEUES = ("letters", "photos")
 INBOUND = 1_000  # items that wait, about
@@ -97,7 +98,7 @@ class Load:
             self._run(
                 f"watcher {number}",
                 "manager",
-                lambda client, _, at=events: client.watch(at, 20, self._stop),
+                lambda client, _, at=events: client.watch(at, 20, self._stop),  # type: ignore[misc]
                 1,
             )
         self._run("importer", "manager", self._import, 3)

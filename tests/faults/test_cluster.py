@@ -62,7 +62,12 @@ def move_slot(cluster: Replicated, slot: int, dice: random.Random) -> None:
     eventually(lambda: cluster.owner(slot) is target)
 
 
-FAULTS = {kill: 2, freeze: 4, move_keys: 2, move_slot: 2}  # by how much less often than `rounds` it comes
+FAULTS: dict[Callable[..., object], int] = {
+    kill: 2,
+    freeze: 4,
+    move_keys: 2,
+    move_slot: 2,
+}  # By how much less often than `rounds` it comes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -17,6 +17,7 @@ from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
 from tests.faults.wgl import Span, linearization
 from tests.support.patience import PATIENCE
+from tests.support.taking import not_none
 
 
 def register(state: int, op: tuple[str, int]) -> Iterator[int]:
@@ -137,9 +138,9 @@ def story(queue: leaseq.Queue) -> History:
     done = History(0)
     by = Recorder(queue, done)
     by.enqueue("a", {}), by.enqueue("b", {})
-    ann, bob = by.reserve("ann"), by.reserve("bob")
+    ann, bob = not_none(by.reserve("ann")), not_none(by.reserve("bob"))
     by.finish(bob, {"by": "bob"})
-    eve = by.reserve("eve", wait=PATIENCE)
+    eve = not_none(by.reserve("eve", wait=PATIENCE))
     by.finish(ann, {"by": "ann"})
     by.finish(eve, {"by": "eve"})
     return done

@@ -171,7 +171,10 @@ def test_every_script_that_is_called_is_cut(
     server: EmbeddedServer, queue_name: str, seed: int, measured: Measured
 ) -> None:
     """Those of the people and those of a manager, each at the first time that it runs."""
-    choose = lambda script: Cut() if script and not proxy.met["Cut", script] else NOTHING  # noqa: E731
+
+    def choose(script: str) -> Trouble:
+        return Cut() if script and not proxy.met["Cut", script] else NOTHING
+
     with (
         Proxy(server.url, choose) as proxy,
         at_work(proxy, queue_name, seed, 100) as people,

@@ -69,7 +69,12 @@ def split(service: Watched, people: Crowd, dice: random.Random) -> float:
     return at
 
 
-FAULTS = {kill: 1, freeze: 4, lag: 2, split: 1}  # by how much less often than a kill it comes
+FAULTS: dict[Callable[..., object], int] = {
+    kill: 1,
+    freeze: 4,
+    lag: 2,
+    split: 1,
+}  # By how much less often than a kill it comes
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -144,8 +144,9 @@ def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> 
 
 
 def test_one_that_ends_before_it_is_ready_stops_everything(tmp_path: Path) -> None:
-    children = ("good", STEADY, {}), ("bad", "import sys; sys.exit(3)", {"ready": "never"})
-    with supervised(tmp_path, *children) as process:
+    good: tuple[str, str, dict[str, str]] = ("good", STEADY, {})
+    bad = ("bad", "import sys; sys.exit(3)", {"ready": "never"})
+    with supervised(tmp_path, good, bad) as process:
         _, said = process.communicate(timeout=PATIENCE)
     assert said == "bad ended with exit code 3 before it was ready\n"
     assert not any(map(alive, pids(tmp_path).values()))

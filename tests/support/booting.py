@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 
 import redis
@@ -111,13 +112,13 @@ def cluster() -> Iterator[Engine]:
             node.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(other))
         for primary, replica in zip(primaries, replicas, strict=True):
             name = primary.execute_command("CLUSTER", "MYID")
-            eventually(lambda name=name, replica=replica: _knows(replica, name))
+            eventually(partial(_knows, replica, name))
             replica.execute_command("CLUSTER", "REPLICATE", name)
         for node in nodes:
             make_users(node, acl.CLUSTER)
-            eventually(lambda node=node: _is_whole(node))
+            eventually(partial(_is_whole, node))
         for primary in primaries:
-            eventually(lambda primary=primary: online(primary) == 1)
+            eventually(lambda primary=primary: online(primary) == 1)  # type: ignore[misc]
         yield Engine(
             "cluster", f"redis+cluster://127.0.0.1:{port_of(nodes[0])}", tuple(primaries), replica=True
         )
@@ -156,5 +157,7 @@ def booted(name: str) -> Iterator[Engine]:
     """The engine of this name. Whoever connected to it lets go at its end."""
     with ENGINES[name]() as engine:
         yield engine
-        for client in (*engine.clients, *engine.primaries):
+        for client in engine.clients:
             client.close()
+        for primary in engine.primaries:
+            primary.close()

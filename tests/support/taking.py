@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import leaseq
 from tests.support.patience import PATIENCE, eventually
 
+T = TypeVar("T")
+
+
+def not_none(value: T | None) -> T:
+    """What a call gave that may give None, where it must not."""
+    assert value is not None
+    return value
+
 
 def take(queue: leaseq.Queue, person: str, *skills: str) -> leaseq.Lease:
-    lease = queue.reserve(person, skills=skills)
-    assert lease is not None
-    return lease
+    return not_none(queue.reserve(person, skills=skills))
 
 
 def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
@@ -22,9 +29,7 @@ def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
         waiting = pool.submit(queue.reserve, person, wait=PATIENCE)
         eventually(lambda: queue.stats().waiting == 1)
         queue.enqueue({})
-        lease = waiting.result()
-    assert lease is not None
-    return lease
+        return not_none(waiting.result())
 
 
 def run_out(queue: leaseq.Queue) -> int:

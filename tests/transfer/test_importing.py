@@ -50,7 +50,7 @@ def test_the_good_rows_enter_in_order_and_the_bad_are_told() -> None:
 
 
 def test_each_line_that_is_left_out_is_counted() -> None:
-    found = [BadRow(2, "bad"), BadRow(3, "bad", left_out=(3, 7)), NewItem(1)]
+    found: list[BadRow | NewItem] = [BadRow(2, "bad"), BadRow(3, "bad", left_out=(3, 7)), NewItem(1)]
     assert transfer.import_items(Collecting(), found) == ImportResult(added=1, rejected=6)
 
 

@@ -22,6 +22,7 @@ from leaseq.webapp.settings import SettingsRefused
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.accounts.provider import NotTied
+from tests.support.taking import not_none
 
 MADE: tuple[leaseq.LeaseqError, ...] = (
     leaseq.LeaseqError("whatever it is"),
@@ -46,7 +47,7 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
 """One of each class but LeaseLost, with nothing left at its default."""
 
 
-def subclasses(kind: type) -> Iterator[type]:
+def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
     for one in kind.__subclasses__():
         yield one
         yield from subclasses(one)
@@ -73,7 +74,7 @@ def test_an_error_survives_a_pickle(error: leaseq.LeaseqError) -> None:
 
 def test_a_lost_lease_survives_it_with_the_item(queue: leaseq.Queue) -> None:
     queue.enqueue({"text": "ä"}, id="r-1", requires=["fr"])
-    lost = queue.reserve("ann", skills=["fr"])
+    lost = not_none(queue.reserve("ann", skills=["fr"]))
     queue.release("r-1")
     queue.reserve("bob", skills=["fr"])
     with pytest.raises(leaseq.LeaseLost) as refused:

@@ -37,4 +37,5 @@ def test_a_fork_s_child_names_its_calls_otherwise() -> None:
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(read, 100).decode() != request_id()
-    os.close(read), os.close(write)
+    os.close(read)
+    os.close(write)

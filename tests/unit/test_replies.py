@@ -49,14 +49,16 @@ def test_the_table_has_no_code_that_no_script_replies() -> None:
 def test_only_the_table_spells_a_code() -> None:
     for path in sorted((ROOT / "leaseq").rglob("*.py")):
         if path != Path(replies.__file__) and not path.is_relative_to(ROOT / "leaseq" / "webapp"):
-            spelled = [node.lineno for node in ast.walk(ast.parse(path.read_text())) if compares_a_code(node)]
+            spelled = [node.lineno for node in comparisons(path) if compares_a_code(node)]
             assert not spelled, f"{path.relative_to(ROOT)}, line {spelled}: engine/replies.py names the codes"
 
 
-def compares_a_code(node: ast.AST) -> bool:
+def comparisons(path: Path) -> list[ast.Compare]:
+    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Compare)]
+
+
+def compares_a_code(node: ast.Compare) -> bool:
     """``reply.code == b"…"``, or ``following[0] == b"…"``, either way round."""
-    if not isinstance(node, ast.Compare):
-        return False
     sides = [node.left, *node.comparators]
     of_a_reply = any(isinstance(one, ast.Subscript) or getattr(one, "attr", "") == "code" for one in sides)
     return of_a_reply and any(isinstance(one, ast.Constant) and isinstance(one.value, bytes) for one in sides)

@@ -65,4 +65,5 @@ def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
 def reserve(queue: leaseq.Queue, worker: Caller) -> dict[str, Any]:
     answer = worker("POST", f"/queues/{queue.name}/reserve")
     assert answer.status_code == 200, answer.text
-    return answer.json
+    found: dict[str, Any] = answer.json
+    return found

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from argon2 import PasswordHasher
@@ -20,6 +20,7 @@ from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from tests.conftest import Clock
+from tests.support.taking import not_none
 
 PASSWORD = "correct horse battery"
 SECRET = "a secret for tests that is long enough"
@@ -39,7 +40,14 @@ def app(server: Any) -> Flask:
 
 @pytest.fixture(scope="session")
 def accounts(app: Flask) -> Accounts:
-    return app.extensions["leaseq"].accounts
+    found: Accounts = app.extensions["leaseq"].accounts
+    return found
+
+
+class Answer(TestResponse):
+    """What the app answered. A test that reads ``json`` expects that there is some."""
+
+    json: Any
 
 
 @dataclass
@@ -50,9 +58,9 @@ class Caller:
     token: str
     client: FlaskClient
 
-    def __call__(self, method: str, path: str, **options: Any) -> TestResponse:
+    def __call__(self, method: str, path: str, **options: Any) -> Answer:
         headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
-        return self.client.open(f"/api/v1{path}", method=method, headers=headers, **options)
+        return cast("Answer", self.client.open(f"/api/v1{path}", method=method, headers=headers, **options))
 
 
 @pytest.fixture
@@ -112,8 +120,8 @@ class Browser:
         self.client = app.test_client()
         self.name = name
 
-    def get(self, path: str, **options: Any) -> TestResponse:
-        return self.client.get(path, **options)
+    def get(self, path: str, **options: Any) -> Answer:
+        return cast("Answer", self.client.get(path, **options))
 
     def csrf(self, path: str = "/login") -> str:
         found = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get(path).text)
@@ -122,11 +130,11 @@ class Browser:
 
     def post(
         self, path: str, data: dict[str, Any] | None = None, *, page: str = "/account", **options: Any
-    ) -> TestResponse:
+    ) -> Answer:
         fields = {"csrf_token": self.csrf(page), **(data or {})}
-        return self.client.post(path, data=fields, **options)
+        return cast("Answer", self.client.post(path, data=fields, **options))
 
-    def sign_in(self, password: str = PASSWORD, **fields: str) -> TestResponse:
+    def sign_in(self, password: str = PASSWORD, **fields: str) -> Answer:
         return self.post("/login", {"name": self.name, "password": password, **fields}, page="/login")
 
 
@@ -161,7 +169,7 @@ def mixed(queue: leaseq.Queue) -> leaseq.Queue:
         ("done-1", "ann", "done"),
     ):
         queue.enqueue({"of": person}, id=id)
-        lease = queue.reserve(person)
+        lease = not_none(queue.reserve(person))
         if how == "done":
             queue.finish(lease, {"ok": True})
         elif how:

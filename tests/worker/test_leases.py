@@ -58,7 +58,7 @@ def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
     start(handle)
     wait_for(handle.begun)
     queue.configure(lease_seconds=0.7)
-    eventually(lambda: queue.clear() and count(queue, "renewed") >= 18, "renewals at the new pace")
+    eventually(lambda: (queue.clear(), count(queue, "renewed") >= 18)[1], "renewals at the new pace")
     handle.go_on.set()
     eventually(lambda: queue.stats().finished == 1, "finished")
     assert queue.stats().counters["expired"] == 0

@@ -163,13 +163,14 @@ def test_10_flat_cost(engine: Engine, timed: leaseq.Queue) -> None:
 def test_11_clear_errors(queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="one")
     before = queue.journal()
-    for field, call in {
+    calls: dict[str, Callable[[], object]] = {
         "id": lambda: queue.enqueue({}, id=""),
         "priority": lambda: queue.enqueue({}, priority=-1),
         "person": lambda: queue.reserve("a" * 65),
         "payload": lambda: queue.enqueue("x" * 262_144),
         "limit": lambda: queue.items("dead", limit=0),
-    }.items():
+    }
+    for field, call in calls.items():
         with pytest.raises(leaseq.Invalid) as refused:
             call()
         assert (refused.value.field, bool(refused.value.limit)) == (field, True)

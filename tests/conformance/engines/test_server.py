@@ -15,6 +15,7 @@ from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
 from tests.support.booting import Engine
 from tests.support.patience import eventually
+from tests.support.taking import not_none
 
 
 def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) -> None:
@@ -25,7 +26,7 @@ def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) 
         waiting = []
         for number, person in enumerate(people):
             waiting.append(pool.submit(queue.reserve, person, wait=30))
-            eventually(lambda so_far=number + 1: queue.stats().waiting == so_far)
+            eventually(lambda so_far=number + 1: queue.stats().waiting == so_far)  # type: ignore[misc]
         for number, future in enumerate(waiting):
             leaseq.Queue(other, queue.name).enqueue({}, id=str(number))
             lease = future.result(30)
@@ -34,10 +35,10 @@ def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) 
     assert queue.stats().waiting == 0
 
 
-def set_files(engine: Engine, **values: str) -> None:
+def set_files(engine: Engine, **values: str | None) -> None:
     for node in engine.primaries:
         for name, value in values.items():
-            node.config_set(name, value)
+            node.config_set(name, not_none(value))
 
 
 def a_day(queue: leaseq.Queue) -> None:
@@ -63,7 +64,7 @@ def looking(engine: Engine, queue: leaseq.Queue) -> leaseq.Queue:
 
 @pytest.mark.parametrize("durable", ["fsync", "replica"])
 def test_durable_where_it_can_be_had_and_else_refused(
-    engine: Engine, queue: leaseq.Queue, durable: str
+    engine: Engine, queue: leaseq.Queue, durable: leaseq.Durable
 ) -> None:
     queue.configure(title="before")
     boss = looking(engine, queue)

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import redis
@@ -63,7 +64,7 @@ def cluster() -> Iterator[str]:
         for node in nodes:
             node.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(nodes[0]))
         for node in nodes:
-            eventually(lambda node=node: _is_whole(node))
+            eventually(partial(_is_whole, node))
         yield f"redis+cluster://127.0.0.1:{port_of(nodes[0])}"
 
 

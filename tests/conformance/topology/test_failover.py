@@ -7,6 +7,8 @@ import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
+from typing import Any
 
 import pytest
 from redis.crc import key_slot
@@ -35,7 +37,8 @@ class Service:
 
     def _port(self) -> int:
         """Of the primary, as whoever connects is told."""
-        return int(self._watcher.sentinel_masters()["mymaster"]["port"])
+        masters: Any = self._watcher.sentinel_masters()
+        return int(masters["mymaster"]["port"])
 
 
 @pytest.fixture
@@ -62,7 +65,7 @@ def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bo
             service.fail_over()
             if not stopped:
                 eventually(lambda: service.primary.info("replication")["connected_slaves"] == 0)
-        lease = patiently(lambda held=held: queue.finish(held, held.token, then_reserve=True)).next
+        lease = patiently(partial(queue.finish, held, held.token, then_reserve=True)).next
     assert tokens == list(range(1, ITEMS + 1))
     client.close()
     other = leaseq.connect(service.url)  # finds the new primary

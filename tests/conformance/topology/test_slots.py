@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 import redis
@@ -13,6 +14,7 @@ from redis.crc import key_slot
 import leaseq
 from tests.conformance.topology.servers import cluster, port_of, running
 from tests.support.patience import eventually
+from tests.support.taking import not_none
 
 
 @dataclass
@@ -54,10 +56,13 @@ def _knows(node: redis.Redis, id: str) -> bool:
     return any(one["node_id"] == id for one in node.execute_command("CLUSTER NODES").values())
 
 
+def _know_each_other(one: redis.Redis, other: redis.Redis) -> bool:
+    return _knows(one, _id(other)) and _knows(other, _id(one))
+
+
 def _dump(node: redis.Redis, key: bytes) -> bytes:
     node.execute_command("ASKING")  # where its slot is still to come
-    dumped: bytes = node.dump(key)
-    return dumped
+    return not_none(node.dump(key))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +75,7 @@ def nodes() -> Iterator[tuple[leaseq.Client, redis.Redis]]:
             new.execute_command("CLUSTER", "MEET", "127.0.0.1", node.port)
         for node in client.redis.get_primaries():
             known = redis.Redis(port=int(node.port))
-            eventually(lambda known=known: _knows(known, _id(new)) and _knows(new, _id(known)))
+            eventually(partial(_know_each_other, known, new))
             known.close()
         eventually(lambda: new.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
         yield client, new
@@ -91,7 +96,7 @@ def test_no_move_is_half_done(move: Move, monkeypatch: pytest.MonkeyPatch) -> No
     """The only lease ends and another begins: within one script its key goes and comes back."""
     queue = move.queue
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "abc")
-    queue.finish(queue.reserve("bob"), {})  # so that none of the keys of a finish is missing
+    queue.finish(not_none(queue.reserve("bob")), {})  # so that none of the keys of a finish is missing
     lease = queue.reserve("ann")
     assert lease is not None
     move.begin()

@@ -17,6 +17,7 @@ import leaseq
 from leaseq.doctor import examine
 from tests.support.patience import eventually
 from tests.support.ports import free_port
+from tests.support.taking import not_none
 
 REDIS = shutil.which("redis-server")
 WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")
@@ -41,7 +42,7 @@ def secured() -> Iterator[Secured]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
         certificate, key = _certificate(folder)
         server, sentinel = free_port(), free_port()
-        tls = ("--port", "0", "--tls-cert-file", certificate, "--tls-key-file", key)
+        tls: tuple[str, ...] = ("--port", "0", "--tls-cert-file", certificate, "--tls-key-file", key)
         tls += ("--tls-ca-cert-file", certificate, "--tls-auth-clients", "no", "--tls-replication", "yes")
         file = folder / "sentinel.conf"
         file.write_text(f"sentinel monitor mymaster 127.0.0.1 {server} 1\n")
@@ -72,7 +73,7 @@ def test_work_and_the_doctor(secured: Secured, kind: str, monkeypatch: pytest.Mo
     client = leaseq.connect(f"{url}?ssl_ca_certs={secured.trusted}")
     queue = leaseq.Queue(client, f"over-tls-{kind}")
     queue.enqueue({"n": 1})
-    assert queue.finish(queue.reserve("ann"), {}).replayed is False
+    assert queue.finish(not_none(queue.reserve("ann")), {}).replayed is False
     monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
     said = {one.check for one in examine(client).findings}
     assert "no-tls" not in said

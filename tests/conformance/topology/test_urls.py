@@ -10,7 +10,7 @@ import redis
 
 import leaseq
 from tests.conformance.topology.servers import cluster, sentinel
-from tests.support.taking import wait_and_take
+from tests.support.taking import not_none, wait_and_take
 
 
 @pytest.mark.parametrize("topology", [sentinel, cluster])
@@ -62,7 +62,7 @@ def test_a_cluster_confirms_what_it_took() -> None:
         queue.configure(durable="fsync")
         client.redis.script_flush()
         queue.enqueue({"n": 1})
-        assert queue.finish(queue.reserve("alice"), {}).replayed is False
+        assert queue.finish(not_none(queue.reserve("alice")), {}).replayed is False
         for node in client.redis.get_primaries():
             counts = client.redis.info("commandstats", target_nodes=node)
             if "cmdstat_evalsha" in counts:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import redis
 
@@ -129,11 +130,13 @@ def _id(number: int) -> str:
 
 
 def _primary(sentinel: redis.Redis) -> int:
-    return int(sentinel.sentinel_masters()[NAME]["port"])
+    masters: Any = sentinel.sentinel_masters()
+    return int(masters[NAME]["port"])
 
 
 def _sees_all(sentinel: redis.Redis, port: int) -> bool:
-    master = sentinel.sentinel_masters()[NAME]
+    masters: Any = sentinel.sentinel_masters()
+    master = masters[NAME]
     replicas = [
         one for one in sentinel.sentinel_slaves(NAME) if not (one["is_sdown"] or one["is_disconnected"])
     ]

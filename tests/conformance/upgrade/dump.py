@@ -6,13 +6,11 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-import redis
-
 A_DAY = 86_400_000
 _ENTRIES = "return redis.call('XRANGE', KEYS[1], '-', '+')"
 
 
-def lines(server: redis.Redis) -> Iterator[str]:
+def lines(server: Any) -> Iterator[str]:
     """One for each key: its name, its type, whether it expires, and its content."""
     for key in sorted(server.scan_iter(count=10_000)):
         kind = server.type(key).decode()
@@ -22,7 +20,7 @@ def lines(server: redis.Redis) -> Iterator[str]:
         yield json.dumps(found, ensure_ascii=False, sort_keys=True)
 
 
-def load(server: redis.Redis, texts: Iterable[str]) -> None:
+def load(server: Any, texts: Iterable[str]) -> None:
     """What expired then has a day left now."""
     for text in texts:
         found = json.loads(text)
@@ -31,13 +29,13 @@ def load(server: redis.Redis, texts: Iterable[str]) -> None:
             server.pexpire(found["key"], A_DAY)
 
 
-def _stream(server: redis.Redis, key: bytes) -> dict[str, Any]:
+def _stream(server: Any, key: bytes) -> dict[str, Any]:
     found = cast("Any", server.eval(_ENTRIES, 1, key))  # fields come in order, and one may come twice
     entries = [[id.decode(), [word.decode() for word in words]] for id, words in found]
     return {"entries": entries, "groups": [_group(server, key, one) for one in server.xinfo_groups(key)]}
 
 
-def _group(server: redis.Redis, key: bytes, group: dict[str, Any]) -> dict[str, Any]:
+def _group(server: Any, key: bytes, group: dict[str, Any]) -> dict[str, Any]:
     waiting = server.xpending_range(key, group["name"], "-", "+", 1_000)
     return {
         "name": group["name"].decode(),
@@ -50,7 +48,7 @@ def _texts(found: dict[bytes, bytes]) -> dict[str, str]:
     return {name.decode(): value.decode() for name, value in found.items()}
 
 
-def _load_stream(server: redis.Redis, key: str, content: dict[str, Any]) -> None:
+def _load_stream(server: Any, key: str, content: dict[str, Any]) -> None:
     for id, fields in content["entries"]:
         server.execute_command("XADD", key, id, *fields)
     for group in content["groups"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -162,7 +163,7 @@ class Story:
         for _ in range(3):
             queue.finish(self.take(queue, "ann"), {"seen": True})
         journal = "leaseq:{window}:journal"
-        server = self.client.redis
+        server: Any = self.client.redis
         server.xgroup_create(journal, "archive", id="0")
         read = server.xreadgroup("archive", "one", {journal: ">"}, count=4)
         server.xack(journal, "archive", *(id for id, _ in read[0][1][:3]))

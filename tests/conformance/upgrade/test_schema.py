@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,9 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts import keys as accounts_keys
 from tests.conftest import Server
 from tests.engine.looking import everything
+from tests.support.taking import take
 
-LEASE = {"id": "one", "token": 1, "person": "ann"}
+LEASE: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
 CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "configure": lambda queue: queue.configure(title="new"),
     "policy": lambda queue: queue.policy,
@@ -67,12 +69,13 @@ def newer(server: Server, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
 
 
 def test_a_queue_says_its_schema(server: Server, queue: leaseq.Queue) -> None:
-    assert queue.schema is None
+    before = queue.schema
+    assert before is None
     queue.enqueue({})
     assert queue.schema == SCHEMA
     server.redis.hdel(Keys(queue.name).ledger, "schema")
     assert queue.schema == 1, "made before there was such a field"
-    assert queue.finish(queue.reserve("ann"), {}).replayed is False
+    assert queue.finish(take(queue, "ann"), {}).replayed is False
 
 
 @pytest.mark.parametrize("call", CALLS)

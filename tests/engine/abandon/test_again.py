@@ -88,9 +88,9 @@ def test_what_lies_between_what_they_passed_over_is_not_skipped(timed: leaseq.Qu
     for lease in [take(timed, f"p{n}") for n in range(6)]:
         timed.abandon(lease)
     given = []
-    while lease := timed.reserve("ann"):
-        timed.finish(lease, {})
-        given.append(lease.id)
+    while following := timed.reserve("ann"):
+        timed.finish(following, {})
+        given.append(following.id)
     assert given == ["d", "e", "f", "g"]
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
+from tests.support import taking
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -100,7 +102,11 @@ def test_a_lease_that_is_over_moves_nothing(
     elif over == "regranted":
         timed.release("one")
         take("bob")
-    parts = {"id": "one", "token": lease.token, "person": "eve" if over == "foreign" else "ann"}
+    parts: dict[str, Any] = {
+        "id": "one",
+        "token": lease.token,
+        "person": "eve" if over == "foreign" else "ann",
+    }
     before, stats = sets(), timed.stats().counters
     with pytest.raises(leaseq.LeaseLost):
         timed.abandon(**parts) if how == "abandon" else timed.fail(error="no", **parts)
@@ -177,7 +183,7 @@ def test_a_fail_sent_twice_counts_once_and_says_the_same(
 
 def test_items_that_failed_together_do_not_come_back_together(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue_many([{}] * 20)
-    leases = [timed.reserve(f"p{n}") for n in range(20)]
+    leases = [taking.take(timed, f"p{n}") for n in range(20)]
     back = {timed.fail(lease, "outage").retry_at for lease in leases}
     assert len(back) == 20
     spread = [seconds_until(clock, time) for time in back]

@@ -39,7 +39,7 @@ def test_the_defaults_are_those_of_the_contract(queue: leaseq.Queue) -> None:
 )
 @pytest.mark.parametrize("there", [True, False])
 def test_each_field_is_kept_and_the_others_stay(
-    queue: leaseq.Queue, server: Server, change: dict[str, object], there: bool
+    queue: leaseq.Queue, server: Server, change: dict[str, Any], there: bool
 ) -> None:
     before = queue.configure(max_attempts=9, title="before") if there else Policy()
     expected = before.updated(change)
@@ -72,7 +72,7 @@ def test_a_change_counts_though_another_made_the_queue_meanwhile(
     other = leaseq.Queue(server.client, queue.name)
     make = queue._make
 
-    def late(*arguments: object) -> bool:
+    def late(*arguments: Any) -> bool:
         other.enqueue({})
         return make(*arguments)
 
@@ -87,7 +87,7 @@ def test_a_first_enqueue_leaves_a_policy_alone_that_was_set_meanwhile(
     other = leaseq.Queue(server.client, queue.name)
     make = queue._make
 
-    def late(*arguments: object) -> bool:
+    def late(*arguments: Any) -> bool:
         other.configure(holds=7)
         return make(*arguments)
 
@@ -199,7 +199,7 @@ def test_who_expects_a_policy_that_was_changed_meanwhile_changes_nothing(
     ],
 )
 def test_any_field_that_changed_is_noticed_and_what_is_the_same_again_is_not(
-    queue: leaseq.Queue, change: dict[str, object]
+    queue: leaseq.Queue, change: dict[str, Any]
 ) -> None:
     before = queue.configure(holds=2)
     changed = queue.configure(**change)

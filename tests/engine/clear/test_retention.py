@@ -16,6 +16,7 @@ from tests.engine import looking
 from tests.engine.conftest import Sets
 from tests.engine.guarantees.test_cost import MOST, counted, largest
 from tests.engine.rewriting import rewrite
+from tests.support.taking import not_none, take
 
 DAY = 86_400
 GROUP, READER = "bridge", "one"
@@ -31,7 +32,7 @@ def daily(timed: leaseq.Queue) -> leaseq.Queue:
 def finish(queue: leaseq.Queue, *ids: str) -> None:
     queue.enqueue_many(NewItem({"n": id}, id=id) for id in ids)
     for _ in ids:
-        queue.finish(queue.reserve("ann"), {"v": 1})
+        queue.finish(not_none(queue.reserve("ann")), {"v": 1})
 
 
 def group(server: Server, queue: leaseq.Queue) -> None:
@@ -66,14 +67,14 @@ def test_what_is_old_goes_and_what_is_not_stays(daily: leaseq.Queue, clock: Cloc
 
 def test_nothing_is_left_of_it(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
     daily.enqueue({"n": 1}, id="gone-item", due=codec.when(clock.now), requires=["fr"])
-    given = daily.reserve("ann", skills=["fr"])
+    given = not_none(daily.reserve("ann", skills=["fr"]))
     daily.save_draft(given, {"half": 1})
     daily.abandon(given)
-    first = daily.reserve("bob", skills=["fr"])
+    first = not_none(daily.reserve("bob", skills=["fr"]))
     daily.save_draft(first, {"half": 2})
     clock.tick(301)
     daily.clear()
-    daily.finish(daily.reserve("cyd", skills=["fr"]), {"v": 1})
+    daily.finish(not_none(daily.reserve("cyd", skills=["fr"])), {"v": 1})
     with pytest.raises(leaseq.LeaseLost) as lost:
         daily.finish(first, {"v": 2})
     assert lost.value.answer_kept
@@ -122,7 +123,7 @@ def test_what_may_not_go_yet_is_looked_at_once(daily: leaseq.Queue, clock: Clock
     """One call at a time: ``clear`` makes them until there is no more to do."""
     daily.configure(answers=2)
     daily.enqueue({})
-    daily.finish(daily.reserve("ann"), {})
+    daily.finish(not_none(daily.reserve("ann")), {})
     clock.tick(DAY + 1)
     returned, released, died, more, forgotten = (int(count) for count in daily._commands.clear(40).rest)
     assert (returned, released, died, more, forgotten) == (0, 0, 0, 0, 0)
@@ -133,11 +134,11 @@ def test_an_item_with_several_answers_goes_when_the_last_is_old(
 ) -> None:
     daily.configure(answers=2)
     daily.enqueue_many(NewItem({}, id=id) for id in ("a", "b"))
-    daily.finish(daily.reserve("ann"), {})
-    daily.finish(daily.reserve("ann"), {})
+    daily.finish(not_none(daily.reserve("ann")), {})
+    daily.finish(not_none(daily.reserve("ann")), {})
     clock.tick(DAY + 1)
     assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=0)
-    daily.finish(daily.reserve("bob"), {})
+    daily.finish(not_none(daily.reserve("bob")), {})
     clock.tick(DAY / 2)
     assert daily.clear().forgotten == 0
     clock.tick(DAY / 2 + 1)
@@ -148,7 +149,7 @@ def test_an_item_with_several_answers_goes_when_the_last_is_old(
 def test_what_may_not_go_yet_is_no_more_to_do(daily: leaseq.Queue, clock: Clock) -> None:
     daily.configure(answers=3)
     daily.enqueue({})
-    daily.finish(daily.reserve("ann"), {})
+    daily.finish(not_none(daily.reserve("ann")), {})
     daily.reserve("bob")
     clock.tick(DAY + 1)
     assert daily.clear(limit=1) == leaseq.Cleared(1, 0, 0, more=False, forgotten=0)
@@ -157,9 +158,9 @@ def test_what_may_not_go_yet_is_no_more_to_do(daily: leaseq.Queue, clock: Clock)
 def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
     daily.configure(answers=2)
     daily.enqueue({}, id="a")
-    daily.finish(daily.reserve("ann"), {})
+    daily.finish(not_none(daily.reserve("ann")), {})
     clock.tick(DAY / 2)
-    daily.finish(daily.reserve("bob"), {})
+    daily.finish(not_none(daily.reserve("bob")), {})
     clock.tick(DAY / 2 + 1)
     assert daily.clear().forgotten == 0
     assert len(daily.get("a").answers) == 2
@@ -185,10 +186,10 @@ def test_items_that_many_gave_back_are_forgotten_a_few_at_a_time(
     daily.configure(holds=40)
     daily.enqueue_many(NewItem({}, id=f"{n:02}") for n in range(40))
     for n in range(50):
-        for lease in [daily.reserve(f"person {n}") for _ in range(40)]:
+        for lease in [take(daily, f"person {n}") for _ in range(40)]:
             daily.abandon(lease)
     for _ in range(40):
-        daily.finish(daily.reserve("ann"), {})
+        daily.finish(not_none(daily.reserve("ann")), {})
     clock.tick(DAY + 1)
     assert largest(server.redis, lambda: daily.clear(limit=40)) <= MOST
     assert daily.stats().finished == 0
@@ -229,10 +230,10 @@ def test_a_late_answer_that_was_not_read_holds_its_item_back(
 ) -> None:
     group(server, daily)
     daily.enqueue({}, id="a")
-    first = daily.reserve("ann")
+    first = not_none(daily.reserve("ann"))
     clock.tick(301)
     daily.clear()
-    daily.finish(daily.reserve("bob"), {"v": 1})
+    daily.finish(not_none(daily.reserve("bob")), {"v": 1})
     acknowledge(server, daily, read(server, daily, 100))
     with pytest.raises(leaseq.LeaseLost):
         daily.finish(first, {"v": 2})

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections.abc import Callable
 
 import pytest
 import redis
@@ -88,7 +89,8 @@ def test_a_bad_url_is_invalid(url: object) -> None:
 def test_a_password_is_never_shown(url: str) -> None:
     client = leaseq.connect(url)
     assert "hunter2" not in repr(client)
-    for call in (client.ping, lambda: leaseq.Queue(client, "q").reserve("ann")):
+    calls: list[Callable[[], object]] = [client.ping, lambda: leaseq.Queue(client, "q").reserve("ann")]
+    for call in calls:
         with pytest.raises(leaseq.ServerUnavailable) as away:
             call()
         assert "hunter2" not in str(away.value)

@@ -16,6 +16,7 @@ import leaseq
 from leaseq.engine import commands
 from leaseq.server.embedded import EmbeddedServer
 from tests.engine.connect.test_faults import MINIMAL
+from tests.support.taking import not_none
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def calls(server: redis.Redis, command: str, call: Callable[[], object]) -> int:
     return found.get(f"cmdstat_{command}", {"calls": 0})["calls"]
 
 
-def durable(url: str, name: str, what: str) -> leaseq.Queue:
+def durable(url: str, name: str, what: leaseq.Durable) -> leaseq.Queue:
     queue = leaseq.Queue(leaseq.connect(url), name)
     queue.configure(durable=what)
     return queue
@@ -60,7 +61,7 @@ def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
         assert lease is not None
         queue.save_draft(queue.renew(lease), {})
         queue.abandon(lease)
-        following = queue.finish(queue.reserve("ann"), {}, then_reserve=True).next
+        following = queue.finish(not_none(queue.reserve("ann")), {}, then_reserve=True).next
         assert following is not None
         queue.release(following.id)
         queue.assign(following.id, "bob")
@@ -187,7 +188,7 @@ def test_a_user_who_may_not_read_the_configuration(disk: EmbeddedServer) -> None
     raw(admin).config_set("appendonly", "yes")
     admin.configure(durable="fsync")
     queue.enqueue({})
-    assert queue.finish(queue.reserve("ann"), {}).late is False
+    assert queue.finish(not_none(queue.reserve("ann")), {}).late is False
     queue.configure(durable="fsync", title="one who may not choose it may leave it so")
     raw(admin).execute_command("ACL", "SETUSER", "low", "-waitaof", "-wait")
     admin.configure(durable="server")
@@ -241,6 +242,6 @@ def test_who_may_not_read_the_configuration_asks_once(
 def test_full_memory_keeps_nobody_from_finishing(disk: EmbeddedServer) -> None:
     queue = durable(disk.url, "q", "fsync")
     queue.enqueue({})
-    lease = queue.reserve("ann")
+    lease = not_none(queue.reserve("ann"))
     raw(queue).config_set("maxmemory", "1")
     assert queue.finish(lease, {}).replayed is False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import redis
@@ -13,7 +13,7 @@ from leaseq.doctor.acl import LIBRARY, rules
 from leaseq.engine.keys import Keys
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
-from tests.support.taking import wait_and_take
+from tests.support.taking import not_none, take, wait_and_take
 
 
 @pytest.fixture
@@ -96,9 +96,9 @@ def test_restarting_the_server_loses_nothing(alone: EmbeddedServer) -> None:
     queue = leaseq.Queue(leaseq.connect(alone.url), "q")
     queue.configure(lease_seconds=1000, title="kept")
     queue.enqueue_many([{"n": n} for n in range(3)])
-    lease = queue.reserve("ann")
+    lease = not_none(queue.reserve("ann"))
     queue.save_draft(lease, {"half": 1})
-    queue.finish(queue.reserve("bob"), {"x": 1})
+    queue.finish(not_none(queue.reserve("bob")), {"x": 1})
     before = queue.stats(), queue.journal(), list(queue.answers()), queue.mine("ann")
     alone.stop()
     alone.start()
@@ -113,7 +113,7 @@ def test_with_full_memory_people_go_on_working_and_nothing_enters(alone: Embedde
     client = leaseq.connect(alone.url)
     queue = leaseq.Queue(client, "q")
     queue.enqueue_many([{"n": n} for n in range(20)])
-    leases = [queue.reserve(f"p{n}") for n in range(6)]
+    leases = [take(queue, f"p{n}") for n in range(6)]
     raw(client).config_set("maxmemory", "1")
     before = queue.stats()
     for call in (
@@ -165,12 +165,13 @@ def test_a_wrong_password_is_refused_and_not_repeated(alone: EmbeddedServer) -> 
     right.ping()
     leaseq.Queue(right, "q").enqueue({})
     wrong = leaseq.connect(f"unix://worker:hunter2@{path}")
-    for call in (wrong.ping, lambda: leaseq.Queue(wrong, "q").reserve("ann")):
+    calls: list[Callable[[], object]] = [wrong.ping, lambda: leaseq.Queue(wrong, "q").reserve("ann")]
+    for call in calls:
         raw(client).acl_log_reset()
         with pytest.raises(leaseq.ServerRefused) as refused:
             call()
         assert "hunter2" not in str(refused.value)
-        assert [int(entry["count"]) for entry in raw(client).acl_log()] == [1]
+        assert [int(str(entry["count"])) for entry in raw(client).acl_log()] == [1]
 
 
 MINIMAL = " ".join(rules(LIBRARY, password="pw"))

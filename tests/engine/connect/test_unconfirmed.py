@@ -15,6 +15,7 @@ import leaseq
 from leaseq.engine.durability import MOST, check
 from tests.conformance.topology.servers import port_of, primary_and_replicas
 from tests.support.patience import eventually
+from tests.support.taking import not_none
 
 
 class Pair:
@@ -56,7 +57,7 @@ def pair(replicated: Pair) -> Iterator[Pair]:
 def test_a_replica_that_does_not_confirm(pair: Pair, queue_name: str) -> None:
     queue = pair.queue(queue_name)
     queue.enqueue({}, id="one")
-    lease = queue.reserve("ann")
+    lease = not_none(queue.reserve("ann"))
     pair.stop()
     for _ in range(2):  # the second changes nothing, and is no more confirmed for that
         with pytest.raises(leaseq.ServerUnavailable, match=r"replica did not confirm.*again is safe"):

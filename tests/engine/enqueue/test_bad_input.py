@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -80,7 +80,7 @@ SKILLS = [
 ]
 
 Call = Callable[[leaseq.Queue, Any], object]
-TOKEN = {"id": "held", "person": "ann", "token": 1}
+TOKEN: dict[str, Any] = {"id": "held", "person": "ann", "token": 1}
 
 # A call, the field that is named, and values which it refuses.
 CALLS: list[tuple[str, Call, str, list[Any]]] = [
@@ -158,7 +158,7 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
     ("pause by", lambda q, v: q.pause(by=v), "by", ["", "\t", 5]),
     ("resume by", lambda q, v: q.resume(by=v), "by", ["", "\t", 5]),
     ("configure by", lambda q, v: q.configure(by=v, holds=2), "by", ["", "\t", 5]),
-    ("configure unknown", lambda q, v: q.configure(**{v: 1}), "lease_second", ["lease_second"]),
+    ("configure unknown", lambda q, v: q.configure(**cast("Any", {v: 1})), "lease_second", ["lease_second"]),
 ]
 POLICY: dict[str, list[Any]] = {
     "lease_seconds": [*NUMBERS, 0, 0.09, 604_801],

@@ -9,6 +9,7 @@ from leaseq import Enqueued, EnqueuedMany, NewItem
 from leaseq.engine import codec
 from tests.conftest import Clock, Server
 from tests.engine import looking
+from tests.support.taking import not_none
 
 HOUR = 3600
 
@@ -51,7 +52,7 @@ def test_it_counts_in_whatever_state_it_is(hourly: leaseq.Queue) -> None:
     hourly.enqueue({"n": 1}, id="one", delay=60)
     assert hourly.enqueue({"n": 1}) == Enqueued("one", added=False)
     hourly.enqueue({"n": 2}, id="two")
-    hourly.finish(hourly.reserve("ann"), {})
+    hourly.finish(not_none(hourly.reserve("ann")), {})
     assert hourly.enqueue({"n": 2}, id="again") == Enqueued("two", added=False)
 
 

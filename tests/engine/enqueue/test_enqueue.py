@@ -8,6 +8,7 @@ import leaseq
 from leaseq import NewItem
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
+from tests.support.taking import not_none
 
 
 def test_an_item_waits_with_its_payload_unchanged(timed: leaseq.Queue) -> None:
@@ -41,9 +42,9 @@ def test_an_id_is_known_in_every_state(timed: leaseq.Queue, sets: Sets, state: s
     timed.enqueue({"n": 1}, id="one", delay=60 if state == "scheduled" else 0, max_attempts=1)
     lease = timed.reserve("ann")
     if state == "finished":
-        timed.finish(lease, {})
+        timed.finish(not_none(lease), {})
     elif state == "dead":
-        timed.fail(lease, "no")
+        timed.fail(not_none(lease), "no")
     assert timed.enqueue({"n": 2}, id="one").added is False
     assert [s for s, ids in sets().items() if ids] == [state]
 
@@ -110,7 +111,7 @@ def test_due_and_max_attempts_stay_with_the_item(timed: leaseq.Queue) -> None:
 def test_an_item_s_own_max_attempts_stands_against_the_policy_s(timed: leaseq.Queue) -> None:
     timed.configure(max_attempts=5)
     timed.enqueue({}, id="one", max_attempts=1)
-    assert timed.fail(timed.reserve("ann"), "no").retry_at is None
+    assert timed.fail(not_none(timed.reserve("ann")), "no").retry_at is None
 
 
 def test_the_first_item_makes_the_queue_with_the_default_policy(timed: leaseq.Queue, server: Server) -> None:

@@ -8,6 +8,7 @@ import leaseq
 from leaseq import NewItem
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
+from tests.support.taking import not_none
 
 Take = Callable[[str], leaseq.Lease]
 FORM = {"ask": {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}}
@@ -112,7 +113,7 @@ def test_an_answer_that_does_not_fit_the_form_is_refused_and_the_lease_stays(
 def test_a_form_changed_by_another_program_counts_at_once(
     timed: leaseq.Queue, same_queue: leaseq.Queue
 ) -> None:
-    lease = timed.reserve("ann")
+    lease = not_none(timed.reserve("ann"))
     same_queue.configure(form=FORM)
     with pytest.raises(leaseq.Invalid, match="does not fit"):
         timed.finish(lease, {"text": "free"})
@@ -121,7 +122,7 @@ def test_a_form_changed_by_another_program_counts_at_once(
 
 
 def test_one_form_after_another_counts_at_once(timed: leaseq.Queue, same_queue: leaseq.Queue) -> None:
-    lease = timed.reserve("ann")
+    lease = not_none(timed.reserve("ann"))
     for wanted, given in (("one", "other"), ("other", "one")):
         same_queue.configure(form={"ask": {"type": "object", "required": [wanted]}})
         with pytest.raises(leaseq.Invalid, match="does not fit"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import redis
@@ -63,7 +64,7 @@ def clock(queue: leaseq.Queue) -> Clock:
     return found
 
 
-LATE = {"id": "one", "token": 1, "person": "ann"}
+LATE: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
 CALLS: dict[str, tuple[Call, Call]] = {
     "reserve": (nothing, lambda queue: queue.reserve("ann")),
     "finish": (reserved, lambda queue: queue.finish(held(queue), {})),
@@ -91,7 +92,8 @@ def clients() -> Iterator[tuple[leaseq.Client, leaseq.Client]]:
     ):
         client = leaseq.connect(embedded.url)
         few = "on >pw allkeys allchannels +@all -zadd"
-        client.redis.execute_command("ACL", "SETUSER", "few", *few.split())
+        redis: Any = client.redis
+        redis.execute_command("ACL", "SETUSER", "few", *few.split())
         yield client, leaseq.connect(embedded.url.replace("unix://", "unix://few:pw@"))
 
 

@@ -14,6 +14,7 @@ from leaseq import NewItem
 from leaseq.engine import commands
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Clock
+from tests.support.taking import not_none
 
 MOST = 1_500  # commands of one script; each takes about a microsecond
 
@@ -65,12 +66,14 @@ def server_url(server: redis.Redis) -> str:
 def a_day(server: redis.Redis, queue: leaseq.Queue) -> list[dict[str, int]]:
     """What each of the moves of guarantee 10 costs."""
     given: list[leaseq.Lease] = []
-    found = [counted(server, lambda: given.append(queue.reserve("ann")))]
+    found = [counted(server, lambda: given.append(not_none(queue.reserve("ann"))))]
     found.append(counted(server, lambda: queue.renew(given[0])))
-    found.append(counted(server, lambda: given.append(queue.finish(given[0], {}, then_reserve=True).next)))
+    found.append(
+        counted(server, lambda: given.append(not_none(queue.finish(given[0], {}, then_reserve=True).next)))
+    )
     found.append(counted(server, lambda: queue.abandon(given[1])))
     found.append(counted(server, queue.clear))
-    given.append(queue.reserve("ann"))
+    given.append(not_none(queue.reserve("ann")))
     found.append(counted(server, lambda: queue.finish(given[2], {})))
     found.append(counted(server, lambda: queue.enqueue({})))
     found.append(counted(server, queue.stats))
@@ -104,7 +107,7 @@ def crowded(alone: redis.Redis) -> leaseq.Queue:
     queue.configure(lease_seconds=100, max_attempts=2, holds=100)
     queue.enqueue_many(NewItem({}, priority=n % 200, delay=n % 3) for n in range(6_000))
     for n in range(1_500):
-        lease = queue.reserve(f"p{n % 20}")
+        lease = not_none(queue.reserve(f"p{n % 20}"))
         if n % 3 == 0:
             queue.finish(lease, {})
     clock.tick(101)

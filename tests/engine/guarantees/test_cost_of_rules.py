@@ -4,6 +4,8 @@ passed many items over. By counting commands, never by the clock."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 import redis
@@ -12,12 +14,13 @@ import leaseq
 from leaseq import NewItem
 from tests.conftest import Clock
 from tests.engine.guarantees.test_cost import MOST, alone, counted, largest, server_url  # noqa: F401 - a fixture
+from tests.support.taking import not_none, take
 
 SKIPS = 150
 SKILLS = [f"s{n}" for n in range(16)]
 
 
-def lived(server: redis.Redis, name: str, waiting: int, **policy: object) -> leaseq.Queue:
+def lived(server: redis.Redis, name: str, waiting: int, **policy: Any) -> leaseq.Queue:
     """A queue where ann passed over many items for good, and as many for later."""
     queue = leaseq.Queue(leaseq.connect(server_url(server)), name, clock=Clock())
     queue.configure(lease_seconds=10_000, **policy)
@@ -76,7 +79,7 @@ def test_whoever_passed_over_many_pays_for_it_once(alone: redis.Redis) -> None: 
         queue.abandon(lease)
         queue.reserve(person)
         queue.release(queue.mine(person)[0].id)
-        costs[person] = sum(counted(alone, lambda person=person: queue.reserve(person)).values())  # type: ignore[misc]
+        costs[person] = sum(counted(alone, partial(queue.reserve, person)).values())
     assert costs["ann"] <= costs["newcomer"] + 10
 
 
@@ -123,7 +126,7 @@ def test_an_item_with_a_hundred_answers_is_bounded_too(alone: redis.Redis) -> No
     queue = leaseq.Queue(leaseq.connect(server_url(alone)), "hundred", clock=Clock())
     queue.configure(lease_seconds=10_000, answers=100, max_abandons=200)
     queue.enqueue({}, id="a")
-    leases = [queue.reserve(f"p{n}") for n in range(100)]
+    leases = [take(queue, f"p{n}") for n in range(100)]
     for n in range(0, 60, 2):
         queue.abandon(leases[n])
     calls: list[Callable[[], object]] = [
@@ -152,7 +155,7 @@ def test_a_look_past_what_they_may_not_have_is_bounded_too(alone: redis.Redis) -
     queue.configure(holds=100)
     queue.enqueue_many([{}] * 400)
     for _ in range(400):
-        queue.abandon(queue.reserve("ann"), again=False)
+        queue.abandon(not_none(queue.reserve("ann")), again=False)
     for n in range(400):
         queue.reserve(f"p{n % 4}")
     clock.tick(301)
@@ -166,7 +169,7 @@ def test_a_look_beside_what_they_hold_is_bounded_too(alone: redis.Redis) -> None
     queue.enqueue_many([{}] * 30)
     for _ in range(30):
         queue.reserve("ann")
-    given_back = [queue.reserve(f"p{n}") for n in range(25) for _ in range(30)]
+    given_back = [take(queue, f"p{n}") for n in range(25) for _ in range(30)]
     for lease in given_back:
         queue.abandon(lease)
     for _ in range(2):  # what they look at, and what they put off by that

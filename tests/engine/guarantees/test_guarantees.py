@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -122,7 +123,7 @@ def test_fencing_only_the_latest_token_of_the_right_person_moves_an_item(
     old = take("ann")
     clock.tick(301)
     new = take("bob")
-    more = {"finish": {"result": {}}, "save_draft": {"draft": {}}}.get(move, {})
+    more: dict[str, Any] = {"finish": {"result": {}}, "save_draft": {"draft": {}}}.get(move, {})
     forged = [(old.token, "ann"), (old.token, "bob"), (new.token, "ann"), (new.token + 1, "bob")]
     before = sets()
     for token, person in forged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import redis
@@ -54,7 +54,7 @@ def test_a_reserve_that_gave_nothing_is_no_lease(queue: leaseq.Queue, verb: str)
 
 def test_finish_of_none_alone_says_so_too(queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.Invalid, match="lease"):
-        queue.finish(None)
+        queue.finish(None)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("verb", TAKERS)
@@ -82,7 +82,7 @@ def test_a_lease_by_its_parts_takes_all_three(queue: leaseq.Queue, verb: str) ->
 )
 def test_a_policy_field_that_is_meant_otherwise(queue: leaseq.Queue, given: str, meant: str) -> None:
     with pytest.raises(leaseq.Invalid) as refused:
-        queue.configure(**{given: 1})
+        queue.configure(**cast("Any", {given: 1}))
     assert refused.value.field == given
     assert f"did you mean {meant}?" in str(refused.value)
     assert not queue.exists()
@@ -90,7 +90,7 @@ def test_a_policy_field_that_is_meant_otherwise(queue: leaseq.Queue, given: str,
 
 def test_a_policy_field_that_is_like_none(queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.Invalid, match="no policy field") as refused:
-        queue.configure(xyzzy=1)
+        queue.configure(xyzzy=1)  # type: ignore[call-arg]
     assert "did you mean" not in str(refused.value)
     assert all(name in str(refused.value) for name in ("lease_seconds", "holds", "form"))
 

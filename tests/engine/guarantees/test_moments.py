@@ -13,6 +13,7 @@ from leaseq.engine import codec
 from leaseq.queue.consumer import UNDO_SECONDS
 from tests.conftest import Clock
 from tests.engine.rewriting import rewrite
+from tests.support.taking import not_none
 
 DIGIT_MORE = 10**15  # microseconds: a time in 2001; a machine that was not told the time is before it
 Take = Callable[[str], leaseq.Lease]
@@ -146,7 +147,7 @@ def test_a_finish_is_undone_up_to_then(timed: leaseq.Queue, take: Take, clock: C
     timed.enqueue({}, id="one")
     for too_late in (0, 1):
         lease = take("ann")
-        until(timed.finish(lease, {}).finished_at)
+        until(not_none(timed.finish(lease, {}).finished_at))
         clock.now += UNDO_SECONDS * 1_000_000 + too_late
         if too_late:
             with pytest.raises(leaseq.Invalid, match="15 seconds"):

@@ -10,6 +10,7 @@ import pytest
 import leaseq
 from leaseq import Conflict, Enqueued, EnqueuedMany, NewItem
 from tests.conftest import Server
+from tests.support.taking import not_none
 
 OTHERS = 15  # calls that may come between the two
 
@@ -48,7 +49,7 @@ def test_it_is_the_same_answer_after_so_many_others_and_the_same_item_ever_after
     assert timed.enqueue({"n": 1}, request_id="r") == first
     timed.enqueue({})
     assert timed.enqueue({"n": 1}, request_id="r") == Enqueued(first.id, added=False)
-    timed.finish(timed.reserve("ann"), {})
+    timed.finish(not_none(timed.reserve("ann")), {})
     assert timed.enqueue({"n": 1}, request_id="r") == Enqueued(first.id, added=False)
     assert timed.get(first.id).state == "finished"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-import redis
 
 import leaseq
 from leaseq import NewItem
@@ -15,6 +15,7 @@ from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.guarantees.test_cost import MOST, alone, largest, server_url  # noqa: F401 - a fixture
+from tests.support.taking import not_none, take
 
 DAY = 86_400
 # What the ledger has for a queue without items and people.
@@ -91,7 +92,7 @@ def test_without_items_and_people_only_settings_counters_and_the_journal_are_lef
     timed.configure(answers=answers, holds=3, lease_seconds=60, max_attempts=9, dedupe_seconds=0)
     work(timed, clock, [f"person {n}" for n in range(people)])
     for state in ("reserved", "inbound", "scheduled", "dead", "finished"):
-        for item in [*timed._walk(state, 100)]:  # type: ignore[arg-type]
+        for item in [*timed._walk(state, 100)]:
             with contextlib.suppress(leaseq.ItemNotFound):
                 timed.remove(item.id)
     days_pass(timed, clock, 200, each=20)
@@ -130,7 +131,8 @@ def test_in_a_year_of_people_who_come_and_go_nothing_grows(
 
 def line(server: Server, queue: leaseq.Queue, person: str) -> bytes | None:
     """What the ledger has of a person."""
-    return server.redis.hget(Keys(queue.name).ledger, f"p:{person}")
+    found: bytes | None = server.redis.hget(Keys(queue.name).ledger, f"p:{person}")
+    return found
 
 
 def test_who_said_never_does_not_get_it_when_their_record_is_gone(
@@ -185,10 +187,10 @@ def test_a_cursor_goes_when_nothing_is_left_of_what_was_passed_over(
     timed.enqueue_many([NewItem({}, id=id, requires=("fr",)) for id in ("a", "b")])
     for person in ("ann", "bob"):
         for _ in range(2):
-            timed.finish(timed.reserve(person, skills=("fr",)), {})
+            timed.finish(not_none(timed.reserve(person, skills=("fr",))), {})
         assert timed.reserve(person, skills=("fr",)) is None
     timed.enqueue_many([NewItem({}, id="c", requires=("de",)), NewItem({}, id="newer", requires=("fr",))])
-    timed.abandon(timed.reserve("cyd", skills=("de",)), again=False)
+    timed.abandon(not_none(timed.reserve("cyd", skills=("de",))), again=False)
     assert timed.reserve("cyd", skills=("de",)) is None
     assert timed.reserve("dan", skills=("fr",)) is not None, (
         "so that its second answer waits where theirs did"
@@ -251,7 +253,7 @@ def test_what_was_put_off_and_then_assigned_to_another_goes_with_the_item(
     assert not [key for key in kept(server, timed) if key.startswith("later:")]
 
 
-def test_each_step_is_bounded_and_all_are_reached(alone: redis.Redis, clock: Clock) -> None:  # noqa: F811
+def test_each_step_is_bounded_and_all_are_reached(alone: Any, clock: Clock) -> None:  # noqa: F811
     """Of many who are gone, each of whom put off much that somebody else did."""
     queue = leaseq.Queue(leaseq.connect(server_url(alone)), "many-gone", clock=clock)
     queue.configure(answers=2, holds=100)
@@ -259,17 +261,17 @@ def test_each_step_is_bounded_and_all_are_reached(alone: redis.Redis, clock: Clo
     people = [f"p{n:03}" for n in range(100)]
     for person in people:
         for _ in range(12):
-            queue.abandon(queue.reserve(person))
+            queue.abandon(not_none(queue.reserve(person)))
     clock.tick(DAY)
     for _ in range(30):
         assert largest(alone, queue.clear) <= MOST
-    busy = [queue.reserve("p000") for _ in range(70)]
+    busy = [take(queue, "p000") for _ in range(70)]
     for lease in busy:
         queue.abandon(lease)
     keys = Keys(queue.name)
     assert alone.hlen(keys.cursors) == len(people)
     for _ in range(140):
-        queue.finish(queue.reserve("q1") or queue.reserve("q2"), {})
+        queue.finish(not_none(queue.reserve("q1") or queue.reserve("q2")), {})
     clock.tick(2 * DAY)
     for _ in range(200):
         assert largest(alone, queue.clear) <= MOST

@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
-from tests.taking import take
+from tests.support.taking import take
 
 
 def test_a_queue_to_which_everything_happens_has_each_kind(timed: leaseq.Queue, clock: Clock) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -152,7 +153,7 @@ def test_the_age_of_the_oldest_in_inbound(timed: leaseq.Queue, take: Take, clock
     assert timed.stats().oldest_inbound_seconds is None
 
 
-def told(queue: leaseq.Queue, **how: int) -> list[tuple[str, str | None, str | None, int | None]]:
+def told(queue: leaseq.Queue, **how: Any) -> list[tuple[str, str | None, str | None, int | None]]:
     return [(e.what, e.id, e.person, e.token) for e in queue.journal(**how)]
 
 

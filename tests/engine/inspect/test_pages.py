@@ -11,6 +11,7 @@ from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Server
 from tests.engine.conftest import Sets
+from tests.support.taking import take
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -61,7 +62,7 @@ def test_every_state_by_its_time(timed: leaseq.Queue, sets: Sets, state: leaseq.
     timed.configure(max_attempts=1)
     fill(timed, 7)
     timed.enqueue_many(NewItem({}, id=f"later{n}", delay=9 - n) for n in range(7))
-    leases = [timed.reserve(f"p{n}") for n in range(7)]
+    leases = [take(timed, f"p{n}") for n in range(7)]
     for lease in reversed(leases):
         if state == "finished":
             timed.finish(lease, {})
@@ -150,9 +151,9 @@ def test_an_id_with_slashes_serves_in_a_cursor(timed: leaseq.Queue) -> None:
 
 def test_answers_come_in_the_order_of_finishing_by_small_steps(timed: leaseq.Queue) -> None:
     given = fill(timed, 60)
-    leases = [timed.reserve(f"p{n:02}") for n in range(60)]
+    leases = [take(timed, f"p{n:02}") for n in range(60)]
     for lease in reversed(leases):
-        timed.finish(lease, {"id": lease.id if lease else None})
+        timed.finish(lease, {"id": lease.id})
     found = list(timed.answers(chunk=7))
     assert [a.id for a in found] == given[::-1]
     assert all(a.result == {"id": a.id} and a.payload == {"n": a.id} for a in found)

@@ -58,7 +58,7 @@ class Watched(RuleBasedStateMachine):
         max_abandons: int | None,
         keep: float | None,
         dedupe: float,
-        durable: str,
+        durable: leaseq.Durable,
         many: list[New],
         line: list[str],
     ) -> None:
@@ -281,7 +281,7 @@ class Watched(RuleBasedStateMachine):
         ]
         assert sorted(found, key=str) == sorted([*answers, *late], key=str)
         assert len({(id, person) for id, _, person, _ in answers}) == len(answers)
-        told = [event.what for event in self.queue.journal(limit=10_000)]
+        told: list[str] = [event.what for event in self.queue.journal(limit=10_000)]
         for what, count in self.model.counters.items():
             assert told.count(what) == count or what == "deduped"  # which is no transition
         for id, item in self.model.items.items():

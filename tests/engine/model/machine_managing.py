@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
@@ -24,7 +26,7 @@ class Managed(Watched):
 
     def move(self, index: int, move: str) -> None:
         id = self.id(index)
-        call = lambda: getattr(self.queue, move)(id)  # noqa: E731
+        call: Callable[[], object] = lambda: getattr(self.queue, move)(id)  # noqa: E731
         item = self.model.items.get(id)
         if item is None:
             with pytest.raises(leaseq.ItemNotFound):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from leaseq import NothingReason
 from tests.engine.model.grants import Grants
 from tests.engine.model.items import Item, Part
 
@@ -111,7 +112,7 @@ class Model(Grants):
         waiting = self.waiting_for(person, skills)
         return any(self.may_answer(p.item, person) and person not in p.item.never for p in waiting)
 
-    def why_nothing(self, now: datetime) -> tuple[str | None, datetime | None]:
+    def why_nothing(self, now: datetime) -> tuple[NothingReason | None, datetime | None]:
         """After a reserve that gave nothing."""
         if self.paused:
             return "paused", None

@@ -4,7 +4,8 @@ with the rules for people: several answers, skills, assigned items, a limit to h
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -64,7 +65,7 @@ class Machine(Managed):
     def renew(self, index: int) -> None:
         lease = self.lease(index)
         part = self.latest(lease, "held", "expired")
-        call = lambda: self.queue.renew(lease)  # noqa: E731
+        call: Callable[[], leaseq.Lease] = lambda: self.queue.renew(lease)  # noqa: E731
         if part is None:
             self.refused(lease, call)
         elif part.state == "reserved":
@@ -85,7 +86,7 @@ class Machine(Managed):
     def finish(self, index: int, result: object, then_reserve: bool) -> None:
         lease = self.lease(index)
         skills = SKILLS[lease.person]
-        call = lambda: self.queue.finish(lease, result, then_reserve=then_reserve, skills=skills)  # noqa: E731
+        call = partial(self.queue.finish, lease, result, then_reserve=then_reserve, skills=skills)
         if lease.id not in self.model.items:
             self.refused(lease, call)
             return
@@ -129,7 +130,7 @@ class Machine(Managed):
     def undo_again(self, index: int) -> None:
         """Sent again after a lost reply: what it gave is what they get, for as long as they hold it."""
         lease, request, again = self.undone[-1 - index % len(self.undone)]
-        call = lambda: self.queue.undo_finish(lease, request_id=request)  # noqa: E731
+        call: Callable[[], leaseq.Lease] = lambda: self.queue.undo_finish(lease, request_id=request)  # noqa: E731
         part = self.latest(again, "held")
         if part is None:
             self.refused(lease, call)

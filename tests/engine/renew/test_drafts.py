@@ -18,7 +18,8 @@ def one(timed: leaseq.Queue) -> None:
 
 
 def drafts_in(server: Server, queue: leaseq.Queue) -> int:
-    return server.redis.hlen(Keys(queue.name).drafts)
+    found: int = server.redis.hlen(Keys(queue.name).drafts)
+    return found
 
 
 def test_a_draft_comes_back_with_the_lease(timed: leaseq.Queue, take: Take) -> None:
@@ -36,12 +37,13 @@ def test_a_draft_survives_and_goes_back_to_the_same_person(
 ) -> None:
     lease = take("ann")
     timed.save_draft(lease, DRAFT)
-    {
+    ways: dict[str, Callable[[], object]] = {
         "expiry": lambda: clock.tick(301),
         "abandon": lambda: timed.abandon(lease),
         "fail": lambda: timed.fail(lease, "no"),
         "release": lambda: timed.release("one"),
-    }[how]()
+    }
+    ways[how]()
     clock.tick(5)
     other = take("bob")
     assert other.draft is None
@@ -150,13 +152,19 @@ def test_a_draft_without_a_lease_is_refused(
     timed: leaseq.Queue, take: Take, clock: Clock, server: Server, over: str
 ) -> None:
     lease = take("ann")
-    {
+
+    def regranted() -> None:
+        clock.tick(301)
+        take("bob")
+
+    ways: dict[str, Callable[[], object]] = {
         "abandon": lambda: timed.abandon(lease),
         "finish": lambda: timed.finish(lease, {}),
-        "regranted": lambda: (clock.tick(301), take("bob")),
+        "regranted": regranted,
         "foreign": lambda: None,
         "removed": lambda: timed.remove("one"),
-    }[over]()
+    }
+    ways[over]()
     with pytest.raises(leaseq.ItemNotFound if over == "removed" else leaseq.LeaseLost):
         timed.save_draft(
             draft=DRAFT, id="one", token=lease.token, person="eve" if over == "foreign" else "ann"

@@ -152,12 +152,13 @@ def test_an_item_taken_back_fills_the_hands(timed: leaseq.Queue, clock: Clock, t
 @pytest.mark.parametrize("how", ["finish", "abandon", "fail", "release"])
 def test_an_ended_lease_is_not_renewed(timed: leaseq.Queue, take: Take, sets: Sets, how: str) -> None:
     lease = take("ann")
-    {
+    ways: dict[str, Callable[[], object]] = {
         "finish": lambda: timed.finish(lease, {}),
         "abandon": lambda: timed.abandon(lease),
         "fail": lambda: timed.fail(lease, "no"),
         "release": lambda: timed.release("one"),
-    }[how]()
+    }
+    ways[how]()
     before = sets()
     with pytest.raises(leaseq.LeaseLost):
         timed.renew(lease)

@@ -72,10 +72,10 @@ class Day:
         mine = self.in_hand(person)
         full = len(mine) >= self.queue.policy.holds
         self.queue.clear()
-        for lease in [
+        for over in [
             lease for lease in self.held.values() if lease.expires_at.timestamp() * 1e6 <= self.clock.now
         ]:
-            del self.held[str(lease.token)]
+            del self.held[str(over.token)]
         before = self.waiting()
         could = [w for w in before if self.may_have(person, w[0], w[1])]
         why = self.queue.why_nothing(person, PEOPLE[person])

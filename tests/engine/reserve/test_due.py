@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,7 @@ def test_what_is_due_does_not_come_sooner(dated: leaseq.Queue) -> None:
     ]
 
 
-def late_already(queue: leaseq.Queue, **policy: int) -> None:
+def late_already(queue: leaseq.Queue, **policy: Any) -> None:
     """An item that is overdue, in a queue with this policy."""
     queue.configure(**policy)
     queue.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))

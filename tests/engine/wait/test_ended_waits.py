@@ -14,6 +14,7 @@ from leaseq.engine.notifications import LookAgain
 from tests.conftest import Server
 from tests.engine.waiters import LONG, in_line
 from tests.support.patience import eventually
+from tests.support.taking import not_none
 
 Then = Callable[[], object]
 
@@ -204,7 +205,7 @@ def test_an_answer_undone_meanwhile_stays_in_hand(queue: leaseq.Queue) -> None:
     """It stands behind what the interrupted reserve was granted, and under a newer token."""
     queue.configure(holds=2)
     queue.enqueue({}, id="a")
-    first = queue.reserve("ann")
+    first = not_none(queue.reserve("ann"))
     queue.finish(first, {"typed": "much"})
     queue.enqueue({}, id="b")
 

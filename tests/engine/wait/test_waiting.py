@@ -42,12 +42,17 @@ def test_as_many_wake_as_there_are_items(queue: leaseq.Queue, start: Start) -> N
     got(waiting[3])
 
 
+def abandoned_and_resumed(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
+    queue.abandon(lease)
+    queue.resume()
+
+
 COMES_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
     "abandoned": lambda queue, lease: queue.abandon(lease),
     "released": lambda queue, lease: queue.release(lease.id),
     "failed": lambda queue, lease: queue.fail(lease, "no"),
     "expired": lambda *_: None,
-    "resumed": lambda queue, lease: (queue.abandon(lease), queue.resume()),
+    "resumed": abandoned_and_resumed,
 }
 
 

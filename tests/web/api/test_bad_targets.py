@@ -9,6 +9,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 
 import leaseq
+from tests.support.taking import not_none
 from tests.web.api_calls import CALLS, problem, unchanged
 from tests.web.conftest import Caller
 
@@ -69,7 +70,7 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
     base = f"/queues/{asking.name}/items/one"
     with unchanged(asking):
         problem(call("manager", "POST", f"{base}/adopt", json={"token": 5}), 400, "invalid")
-    asking.finish(asking.reserve("ann"), {"about": "other", "urgent": False})
+    asking.finish(not_none(asking.reserve("ann")), {"about": "other", "urgent": False})
     with unchanged(asking):
         problem(call("manager", "POST", f"{base}/revive"), 400, "invalid")
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from tests.support.taking import not_none
 from tests.web.api_calls import problem, unchanged
 from tests.web.conftest import Caller
 
@@ -33,7 +34,7 @@ def test_a_new_item_says_where_it_is(queue: leaseq.Queue, manager: Caller, path:
     made = manager("POST", path, json={"payload": {"n": 1}, "id": "a/b ü?"}, headers={"Idempotency-Key": "k"})
     assert (made.status_code, made.json) == (201, {"id": "a/b ü?", "added": True})
     there = manager.client.get(made.headers["Location"], headers={"Authorization": f"Bearer {manager.token}"})
-    assert (there.status_code, there.json["payload"]) == (200, {"n": 1})
+    assert (there.status_code, not_none(there.json)["payload"]) == (200, {"n": 1})
     again = manager(
         "POST", path, json={"payload": {"n": 1}, "id": "a/b ü?"}, headers={"Idempotency-Key": "k"}
     )
@@ -60,7 +61,7 @@ def test_another_payload_for_an_id_that_is_there_is_a_conflict(
 ) -> None:
     manager("POST", path, json={"payload": {"n": 1}, "id": "one"})
     if state == "finished":
-        queue.finish(queue.reserve("ann"), {})
+        queue.finish(not_none(queue.reserve("ann")), {})
     with unchanged(queue):
         found = problem(manager("POST", path, json={"payload": {"n": 2}, "id": "one"}), 409, "conflict")
     assert found["id"] == "one"
@@ -96,7 +97,11 @@ def test_lines_that_conflict_and_a_bad_one_are_both_told(
     queue: leaseq.Queue, manager: Caller, path: str
 ) -> None:
     queue.enqueue({"n": 0}, id="0")
-    items = [{"payload": {"n": 1}, "id": "0"}, {"payload": {"n": 1}, "id": "1"}, {"payload": 1, "id": ""}]
+    items: list[dict[str, Any]] = [
+        {"payload": {"n": 1}, "id": "0"},
+        {"payload": {"n": 1}, "id": "1"},
+        {"payload": 1, "id": ""},
+    ]
     found = problem(send(manager, path, items, "lines"), 400, "invalid")
     assert (found["line"], found["added"], found["duplicates"], found["conflicts"]) == (3, 1, 0, 1)
     assert found["items"] == [{"number": 1, "id": "0"}]
@@ -137,7 +142,7 @@ def test_a_new_person_is_created_and_a_known_one_is_not(admin: Caller, new_name:
 def test_what_a_person_sends_over_the_limit_is_too_large(
     asking: leaseq.Queue, worker: Caller, name: str, field: str
 ) -> None:
-    lease = asking.reserve(worker.name)
+    lease = not_none(asking.reserve(worker.name))
     body = {"token": lease.token, field: "x" * 262_143}
     method = "PUT" if name == "draft" else "POST"
     with unchanged(asking):

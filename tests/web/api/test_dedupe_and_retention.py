@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 import leaseq
+from tests.support.taking import not_none
 from tests.web.conftest import Browser, Caller
 
 
@@ -30,12 +31,12 @@ def test_clear_says_what_it_forgot(
     boss = visitor("manager")
     queue.configure(keep_finished_seconds=0)
     queue.enqueue({}, id="one")
-    queue.finish(queue.reserve("ann"), {})
+    queue.finish(not_none(queue.reserve("ann")), {})
     cleared = manager("POST", f"/queues/{queue.name}/clear")
     assert (cleared.json["forgotten"], cleared.json["more"]) == (1, False)
     assert manager("GET", f"/queues/{queue.name}/items/one").status_code == 404
     queue.enqueue({}, id="two")
-    queue.finish(queue.reserve("ann"), {})
+    queue.finish(not_none(queue.reserve("ann")), {})
     page = f"/manage/{queue.name}"
     boss.post(f"{page}/clear")
     assert "0 died, 1 forgotten." in boss.get(page).text

@@ -12,6 +12,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.idempotency import Sent
 from tests.support.patience import eventually
+from tests.support.taking import not_none
 from tests.web.api_calls import ANSWER, CALLS, everything, problem, reserve
 from tests.web.conftest import Caller
 
@@ -30,19 +31,19 @@ def waiting(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
 
 def dead(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
     queue.configure(max_attempts=1)
-    lease = queue.reserve(worker.name)
+    lease = not_none(queue.reserve(worker.name))
     queue.fail(lease, "unreadable")
     return lease.token
 
 
 def finished(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
-    lease = queue.reserve(worker.name)
+    lease = not_none(queue.reserve(worker.name))
     queue.finish(lease, ANSWER)
     return lease.token
 
 
 def answered_late(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
-    lease = queue.reserve(worker.name)
+    lease = not_none(queue.reserve(worker.name))
     queue.release("one")
     queue.reserve(manager.name)
     with pytest.raises(leaseq.LeaseLost):

@@ -116,7 +116,8 @@ def test_an_item_has_its_shape_and_lists_go_page_by_page(
     ]  # fmt: skip
     assert item["history"][0]["how"] == "finished"
     asking.enqueue_many([{"n": n} for n in range(7)])
-    path, after, seen = f"/queues/{asking.name}/items?state=inbound&limit=3", "", []
+    path, seen = f"/queues/{asking.name}/items?state=inbound&limit=3", []
+    after: str | None = ""
     while after is not None:
         page = manager("GET", path + (f"&after={after}" if after else "")).json
         seen += [one["id"] for one in page["items"]]

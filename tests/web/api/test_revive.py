@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import leaseq
+from tests.support.taking import not_none
 from tests.web.api_calls import problem
 from tests.web.conftest import Caller
 
@@ -15,7 +16,7 @@ def graves(queue: leaseq.Queue) -> leaseq.Queue:
     queue.configure(max_attempts=1)
     for n in range(6):
         queue.enqueue({"n": n}, id=f"item-{n}")
-        queue.fail(queue.reserve(("ann", "bob")[n % 2]), "no <text>" if n < 4 else "page 404")
+        queue.fail(not_none(queue.reserve(("ann", "bob")[n % 2])), "no <text>" if n < 4 else "page 404")
     return queue
 
 
@@ -26,12 +27,12 @@ def test_by_rest_all_or_by_a_filter(graves: leaseq.Queue, manager: Caller) -> No
         assert (answer.status_code, answer.json) == (200, {"revived": revived, "more": False})
     assert graves.stats().dead == 0
     assert {event.person for event in graves.journal(limit=100) if event.what == "revived"} == {manager.name}
-    for body, field in (
+    for wrong, field in (
         ({"person": ""}, "person"),
         ({"error": "x" * 2_001}, "error"),
         ({"error": 404}, "error"),
     ):
-        assert problem(manager("POST", path, json=body), 400, "invalid")["field"] == field
+        assert problem(manager("POST", path, json=wrong), 400, "invalid")["field"] == field
 
 
 def test_by_rest_there_may_be_more(

@@ -12,6 +12,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from tests.support.taking import not_none
 from tests.web.api_calls import ANSWER, problem, reserve
 from tests.web.conftest import Caller
 
@@ -146,7 +147,7 @@ def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
 
 def test_the_last_error_stands_in_the_list_of_the_dead(asking: leaseq.Queue, manager: Caller) -> None:
     asking.configure(max_attempts=1)
-    asking.fail(asking.reserve("ann"), "unreadable")
+    asking.fail(not_none(asking.reserve("ann")), "unreadable")
     (dead,) = manager("GET", f"/queues/{asking.name}/items?state=dead").json["items"]
     assert (dead["id"], dead["last_error"], dead["failures"]) == ("one", "unreadable", 1)
 

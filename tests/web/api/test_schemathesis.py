@@ -43,7 +43,11 @@ def place() -> Iterator[tuple[str, str]]:
 
 def test_all_checks_pass(place: tuple[str, str], tmp_path: Path) -> None:
     url, token = place
-    command = [Path(sys.executable).with_name("st"), "--config-file", ROOT / "schemathesis.toml"]
+    command: list[str | Path] = [
+        Path(sys.executable).with_name("st"),
+        "--config-file",
+        ROOT / "schemathesis.toml",
+    ]
     command += ["run", f"{url}/api/v1/openapi.json", "--header", f"Authorization: Bearer {token}"]
     command += ["--checks", "all", "--seed", "1", "--max-examples", "3", "--max-time", "10"]
     done = subprocess.run(

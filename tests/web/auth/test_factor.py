@@ -15,6 +15,7 @@ from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.attempts import CODES_ANYWHERE, CODES_HERE
 from leaseq.webapp.store.accounts.factors import Factors
+from tests.support.taking import not_none
 from tests.web.conftest import PASSWORD, Browser
 
 NOW = 1_800_000_015
@@ -41,7 +42,7 @@ def turned_on(person: Browser) -> tuple[Device, list[str]]:
     person.post("/account/factor/begin", {"password": PASSWORD})
     page = person.get("/account/factor").text
     assert "<svg " in page
-    device = Device(re.search(r'secret">([A-Z2-7 ]+)<', page)[1].replace(" ", ""))
+    device = Device(not_none(re.search(r'secret">([A-Z2-7 ]+)<', page))[1].replace(" ", ""))
     shown = person.post("/account/factor", {"code": device.code()}, page="/account/factor")
     assert shown.status_code == 200
     return device, re.findall(r"<code>([a-z2-7-]+)</code>", shown.text)
@@ -132,7 +133,7 @@ def test_wrong_codes_slow_down(
     monkeypatch.setattr(accounts.attempts, "_clock", lambda: now[0])
     for _ in range(CODES_HERE):
         assert try_code(browser, "000000", "192.0.2.1") == (401, 0)
-    waits = []
+    waits: list[int] = []
     for _ in range(9):
         status, wait = try_code(browser, device.code() if not waits else "000000", "192.0.2.1")
         assert status == 429, "the right one has to wait as well"

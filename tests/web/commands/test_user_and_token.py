@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from leaseq.cli import main
 from leaseq.webapp.store.accounts import Accounts
+from tests.support.taking import not_none
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_a_token_alone_on_standard_output(
     made = run("token", "create", name)
     assert made.exit_code == 0
     token = made.stdout.removesuffix("\n")
-    assert accounts.caller(token).person.name == name
+    assert not_none(accounts.caller(token)).person.name == name
     (known,) = accounts.tokens(name)
     listed = run("token", "list")
     assert known.id in listed.stdout

@@ -195,7 +195,7 @@ def test_an_object_inside_is_a_fieldset_of_its_own_fields() -> None:
         "place.where.x",
         "more.note",
     ]
-    top = laid_out(fields)
+    top: list[Any] = list(laid_out(fields))
     assert [getattr(one, "group", None) and one.group.label for one in top] == [None, "Place", "More"]
     assert len(top[1].members) == 3
     assert top[1].members[2].group.path == ("place", "where")

@@ -11,6 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from tests.support.taking import not_none
 from tests.web.conftest import Browser
 from tests.web.item_lists import text_of
 
@@ -115,13 +116,13 @@ def test_all_that_a_search_finds_a_step_at_a_time(
     queue.configure(max_attempts=1)
     queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:02}") for n in range(60))
     for n in range(60):
-        queue.fail(queue.reserve("ann"), "rare" if n % 2 else "frequent")
+        queue.fail(not_none(queue.reserve("ann")), "rare" if n % 2 else "frequent")
     search = urlencode({"state": "dead", "text": "rare"})
     page = ask(boss, queue, "revive", search, which="all").text
     assert "more than 20 items?" in text_of(page), "so many are among the first 40"
     assert "said “rare”" in text_of(page)
     queue.enqueue({}, id="later", priority=1)
-    queue.fail(queue.reserve("ann"), "rare, but after the question")
+    queue.fail(not_none(queue.reserve("ann")), "rare, but after the question")
     steps = 0
     answer = do(boss, queue, page)
     while 'id="go-on"' in answer.text:
@@ -140,6 +141,6 @@ def test_all_that_a_search_finds_a_step_at_a_time(
 def test_all_that_are_held_leaves_the_leases_given_since(boss: Browser, mixed: leaseq.Queue) -> None:
     page = ask(boss, mixed, "release", "state=reserved", which="all").text
     assert "Release: 2 items?" in text_of(page)
-    lease = mixed.reserve("carol")
+    lease = not_none(mixed.reserve("carol"))
     assert "2 are released and wait." in text_of(do(boss, mixed, page).text)
     assert mixed.get(lease.id).state == "reserved"

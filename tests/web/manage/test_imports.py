@@ -105,7 +105,7 @@ def test_an_import_that_fell_silent_is_told(
 
     class Later(datetime):
         @classmethod
-        def now(cls, tz: Any = None) -> datetime:
+        def now(cls, tz: Any = None) -> Any:
             return datetime.now(tz) + timedelta(minutes=2)
 
     monkeypatch.setattr(runs_module, "datetime", Later)
@@ -122,7 +122,7 @@ def test_an_import_that_is_read_ahead_is_heard_of(
 
     class Clock(datetime):
         @classmethod
-        def now(cls, tz: Any = None) -> datetime:
+        def now(cls, tz: Any = None) -> Any:
             return clock[0].astimezone(tz)
 
     class Slow(io.BytesIO):

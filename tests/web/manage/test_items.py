@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 import leaseq
+from tests.support.taking import not_none
 from tests.web.conftest import Browser
 from tests.web.item_lists import listed, text_of
 
@@ -133,7 +134,7 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
 ) -> None:
     mixed.release("held-1", by=boss.name)
     mixed.assign("held-1", person.name, by=boss.name)
-    lease = mixed.reserve(person.name)
+    lease = not_none(mixed.reserve(person.name))
     mixed.abandon(lease, "not <my> language")
     mixed.revive("dead-1", by=boss.name)
     page = text_of(boss.get(f"/manage/{mixed.name}/items/held-1").text).partition("Story")[2]
@@ -167,7 +168,8 @@ def test_answers_are_headed_by_the_titles_of_the_form(boss: Browser, queue: leas
     }
     queue.configure(form={"ask": ask})
     queue.enqueue({"text": "hello"}, id="one")
-    queue.finish(queue.reserve("ann"), {"about": "refund", "who": {"street": "Kirchweg 3"}, "more": 1})
+    answer = {"about": "refund", "who": {"street": "Kirchweg 3"}, "more": 1}
+    queue.finish(not_none(queue.reserve("ann")), answer)
     page = boss.get(f"/manage/{queue.name}/items/one").text
     assert re.findall(r'<th scope="row">([^<]+)</th>', page) == ["What is it about?", "The sender", "more"]
     assert "<dt>Street &amp; number</dt><dd>" in re.sub(r"\s*\n\s*", "", page)
@@ -177,7 +179,7 @@ def test_answers_stand_side_by_side_and_differences_are_said(boss: Browser, queu
     queue.configure(answers=2)
     queue.enqueue({"text": "hello"}, id="one")
     for name, result in (("ann", {"about": "refund", "n": 1}), ("bob", {"about": "refund", "n": True})):
-        queue.finish(queue.reserve(name), result)
+        queue.finish(not_none(queue.reserve(name)), result)
     page = boss.get(f"/manage/{queue.name}/items/one").text
     marked = re.findall(r'<tr class="differs"><th scope="row">(\w+)<br><b>differs', page)
     assert marked == ["n"], "1 is not true"

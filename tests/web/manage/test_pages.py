@@ -11,6 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from tests.support.taking import not_none
 from tests.web.conftest import FORM, Browser
 
 
@@ -124,13 +125,13 @@ def test_pause_resume_clear(boss: Browser, asking: leaseq.Queue) -> None:
 def test_an_items_story_and_a_managers_moves(boss: Browser, asking: leaseq.Queue) -> None:
     asking.configure(max_attempts=1)
     base = f"/manage/{asking.name}"
-    asking.fail(asking.reserve("ann"), "unreadable <scan>")
+    asking.fail(not_none(asking.reserve("ann")), "unreadable <scan>")
     assert "unreadable &lt;scan&gt;" in boss.get(f"{base}/items?state=dead").text
     page = boss.get(f"{base}/items/one").text
     assert "ann got it" in page
     assert "unreadable &lt;scan&gt;" in page
     assert boss.post(f"{base}/items/one/revive").location == f"{base}/items/one"
-    lease = asking.reserve("ann")
+    lease = not_none(asking.reserve("ann"))
     asking.release("one")
     asking.reserve("bob")
     with pytest.raises(leaseq.LeaseLost):

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from tests.support.taking import not_none
 from tests.web.conftest import Browser
 
 
@@ -34,7 +35,7 @@ def test_an_item_is_assigned_on_its_page(
     assert f"Only {person.name} gets it now" in page
     listed = boss.get(f"/manage/{asking.name}/items?state=inbound").text
     assert f"for {person.name} only" in listed
-    assert asking.reserve(person.name).id == "two"
+    assert not_none(asking.reserve(person.name)).id == "two"
     assert "Assign to" not in boss.get(base).text, "somebody holds it"
     refused = boss.post(f"{base}/assign", {"person": boss.name})
     assert (refused.status_code, "release" in refused.text) == (400, True)
@@ -48,7 +49,7 @@ def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, q
     for id, hours in (("tomorrow", 24), ("yesterday", -24), ("soon", 1)):
         queue.enqueue({}, id=id, due=now + timedelta(hours=hours), requires=["fr"])
     queue.enqueue({}, id="done", due=now - timedelta(hours=1), priority=1)
-    queue.finish(queue.reserve("bob"), {})
+    queue.finish(not_none(queue.reserve("bob")), {})
     base = f"/manage/{queue.name}"
     page = boss.get(f"{base}/items?state=due").text
     assert [row[1:3] for row in rows(page)[1:]] == [
@@ -85,7 +86,7 @@ def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -
     queue.configure(answers=3)
     queue.enqueue({"text": "hello"}, id="one")
     for name in ("ann", "bob"):
-        queue.finish(queue.reserve(name), {"answer": f"{name} says"})
+        queue.finish(not_none(queue.reserve(name)), {"answer": f"{name} says"})
     queue.reserve("carol")
     base = f"/manage/{queue.name}"
     page = boss.get(f"{base}/items/one").text

@@ -12,6 +12,7 @@ import leaseq
 import leaseq.webapp.store.accounts
 from leaseq.webapp.people.log import WORDS
 from leaseq.webapp.store.accounts import Accounts, log
+from tests.support.taking import not_none
 from tests.web.conftest import Browser, Caller
 from tests.web.item_lists import rows
 
@@ -26,7 +27,7 @@ def test_the_log_is_found_by_person_and_kind_page_by_page(
     first = boss.get(f"/people/log?person={name}").text
     assert "&lt;b&gt;59&lt;/b&gt;" in first
     assert "<b>59" not in first
-    older = re.search(r'href="(/people/log\?after=[^"]+)"', first)[1].replace("&amp;", "&")
+    older = not_none(re.search(r'href="(/people/log\?after=[^"]+)"', first))[1].replace("&amp;", "&")
     second = rows(boss.get(older).text)
     assert "&lt;b&gt;0&lt;/b&gt;" in second
     assert "added a person" in second

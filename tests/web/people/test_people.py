@@ -14,6 +14,7 @@ import leaseq
 from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.leases import held_counts
+from tests.support.taking import not_none, take
 from tests.web.conftest import PASSWORD, Browser, Caller
 from tests.web.item_lists import rows
 
@@ -27,7 +28,7 @@ def joined(app: Flask, link: str, **fields: str) -> Any:
 
 
 def link_in(page: str) -> str:
-    return re.search(r"/welcome\?token=[\w-]+", page)[0]
+    return not_none(re.search(r"/welcome\?token=[\w-]+", page))[0]
 
 
 def test_an_invitation_gives_its_role_and_skills_to_who_uses_it_once(
@@ -80,7 +81,7 @@ def test_an_invitation_that_was_taken_back_or_is_too_old_opens_nothing(
     hashed = next(
         key
         for key in server.redis.hkeys("leaseq:{@accounts}:invitations")
-        if accounts.invitation(old).id == key.decode()[:12]
+        if not_none(accounts.invitation(old)).id == key.decode()[:12]
     )
     server.redis.pexpire(b"leaseq:{@accounts}:invitation:" + hashed, 0)
     assert accounts.invitation(old) is None
@@ -104,7 +105,7 @@ def test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does(
 ) -> None:
     boss, ann, bob = visitor("admin"), visitor("worker"), visitor("worker")
     asking.configure(answers=2, holds=2)
-    leases = [asking.reserve(ann.name), asking.reserve(ann.name)]
+    leases = [take(asking, ann.name), take(asking, ann.name)]
     for_bob = asking.reserve(bob.name)
     asking.save_draft(leases[0], {"note": "half done"})
     page = boss.get(f"/people/{ann.name}").text
@@ -116,7 +117,7 @@ def test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does(
     assert asking.mine(bob.name) == [for_bob]
     assert asking.stats().counters["released"] == 2
     assert boss.post(f"/people/{ann.name}/enable").status_code == 303
-    again = [asking.reserve(ann.name), asking.reserve(ann.name)]
+    again = [take(asking, ann.name), take(asking, ann.name)]
     assert {"note": "half done"} in [lease.draft for lease in again], "and what they typed is kept"
 
 
@@ -191,7 +192,7 @@ def test_people_come_page_by_page(
         accounts.add(name, by="test")
     first = boss.get(f"/people?q={quote(group)}").text
     assert names[2] not in rows(first)
-    following = re.search(r'href="(/people\?after=[^"]+)"', first)[1].replace("&amp;", "&")
+    following = not_none(re.search(r'href="(/people\?after=[^"]+)"', first))[1].replace("&amp;", "&")
     assert [name in rows(boss.get(following).text) for name in names] == [False, False, True]
 
 

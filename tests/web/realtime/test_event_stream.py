@@ -161,7 +161,7 @@ def test_http_1_0_gets_the_same_without_chunks(small: str, asking: leaseq.Queue,
 def test_a_stop_ends_the_streams_at_once_and_in_order(
     server: Any, asking: leaseq.Queue, manager: Caller, watch: Callable[..., Watch]
 ) -> None:
-    patient = {"GUNICORN_CMD_ARGS": f"--graceful-timeout {2 * PATIENCE}"}
+    patient: dict[str, Any] = {"GUNICORN_CMD_ARGS": f"--graceful-timeout {2 * PATIENCE}"}
     with gunicorn(server.url, SECRET, workers=1, threads=2, **patient) as (url, process):
         one = watch(urlsplit(url).netloc, manager.token, f"/queues/{asking.name}/events")
         assert one.event()["event"] == "stats"

@@ -21,7 +21,7 @@ from tests.web.conftest import Browser
 NOW = datetime(2026, 11, 21, 10, 5, 30, tzinfo=UTC)
 
 
-def told(what: str, minutes: float, token: int | None = None) -> leaseq.Event:
+def told(what: leaseq.EventKind, minutes: float, token: int | None = None) -> leaseq.Event:
     """A move so many minutes ago."""
     return leaseq.Event("1.0", NOW - timedelta(minutes=minutes), what, "one", "ann", token, None)
 

@@ -13,6 +13,7 @@ import pytest
 import leaseq
 from leaseq import transfer
 from tests.conftest import Server
+from tests.support.taking import not_none
 from tests.web.api_calls import problem
 from tests.web.conftest import Browser, Caller
 
@@ -28,14 +29,14 @@ def answered(server: Server, queue_name: str) -> leaseq.Queue:
     queue.configure(lease_seconds=60)
     for n in range(4):
         queue.enqueue({"n": n}, id=f"item-{n}")
-        lease = queue.reserve(("ann", "bob")[n % 2])
+        lease = not_none(queue.reserve(("ann", "bob")[n % 2]))
         now += 120_000_000 if n == 3 else 0
         queue.finish(lease, {"note": f"=answer {n}"})
         now += DAY
     queue.enqueue({"n": 4}, id="item-4")
-    lost = queue.reserve("ann")
+    lost = not_none(queue.reserve("ann"))
     queue.release("item-4")
-    queue.finish(queue.reserve("bob"), {"note": "taken"})
+    queue.finish(not_none(queue.reserve("bob")), {"note": "taken"})
     with pytest.raises(leaseq.LeaseLost):
         queue.finish(lost, {"note": "refused"})
     return queue

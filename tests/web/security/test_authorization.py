@@ -11,6 +11,7 @@ from flask import Flask
 
 from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 from leaseq.webapp.store.accounts import ROLES
+from tests.support.taking import not_none
 from tests.web.conftest import Browser, Caller
 
 VALUES = {"q": "nowhere", "id": "x", "name": "x", "filename": "shared/base.css"}
@@ -21,7 +22,9 @@ def every_route(app: Flask) -> list[tuple[str, str, str]]:
     found = []
     for rule in app.url_map.iter_rules():
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: VALUES[match[1]], rule.rule)
-        found += [(rule.endpoint, method, path) for method in sorted(rule.methods - {"HEAD", "OPTIONS"})]
+        found += [
+            (rule.endpoint, method, path) for method in sorted(not_none(rule.methods) - {"HEAD", "OPTIONS"})
+        ]
     return found
 
 
@@ -38,7 +41,7 @@ def test_a_stranger_gets_nowhere(app: Flask) -> None:
         if endpoint in OPEN_TO_ANYONE:
             assert answer.status_code not in (401, 500), path
         elif path.startswith("/api/") or path == "/metrics":
-            assert (answer.status_code, answer.json["code"]) == (401, "unauthorized"), path
+            assert (answer.status_code, not_none(answer.json)["code"]) == (401, "unauthorized"), path
         else:
             assert answer.status_code == 303, path
             assert answer.location.startswith("/login?next="), path
@@ -55,7 +58,7 @@ def test_a_role_opens_no_more_than_its_routes(
             continue
         if path.startswith("/api/"):
             answer = program(method, path.removeprefix("/api/v1"), json={})
-            assert (answer.status_code, answer.json["code"]) == (403, "forbidden"), path
+            assert (answer.status_code, not_none(answer.json)["code"]) == (403, "forbidden"), path
         assert person.client.open(path, method=method).status_code == 403, path
 
 
@@ -83,7 +86,7 @@ def test_rest_takes_the_session_with_its_csrf_token(asking: Any, visitor: Callab
     headers = {"X-CSRFToken": person.csrf("/account")}
     answer = person.client.post(f"/api/v1/queues/{asking.name}/reserve", headers=headers)
     assert answer.status_code == 200
-    assert answer.json["person"] == person.name
+    assert not_none(answer.json)["person"] == person.name
 
 
 def test_a_bad_token_is_not_helped_by_a_session(visitor: Callable[[str], Browser]) -> None:

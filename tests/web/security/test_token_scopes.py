@@ -14,6 +14,7 @@ from leaseq import Invalid
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.store.accounts import SCOPES, Accounts
 from leaseq.webapp.store.accounts.tokens import Tokens
+from tests.support.taking import not_none
 from tests.web.conftest import PASSWORD, Browser, Caller
 
 VALUES = {"q": "walked", "id": "x", "name": "somebody walked"}
@@ -26,13 +27,15 @@ def opens(scope: str, need: str, method: str) -> bool:
 
 def api_routes(app: Flask) -> list[tuple[str, str, str]]:
     """Method, path under /api/v1 and need of each route that knows who calls."""
-    found = []
+    found: list[tuple[str, str, str]] = []
     for rule in app.url_map.iter_rules():
         need = need_of(app, rule.endpoint)
         if rule.rule.startswith("/api/v1") and need != "anyone":
             path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: VALUES[match[1]], rule.rule)
             path = path.removeprefix("/api/v1")
-            found += [(method, path, need) for method in sorted(rule.methods - {"HEAD", "OPTIONS"})]
+            found += [
+                (method, path, str(need)) for method in sorted(not_none(rule.methods) - {"HEAD", "OPTIONS"})
+            ]
     assert len(found) > 20
     return found
 
@@ -135,14 +138,18 @@ def test_a_token_is_made_on_the_page_shown_once_and_used(
         "password": PASSWORD,
     }
     page = boss.post("/account/tokens", form).text
-    token = re.search(r"leaseq_[\w-]{43}", page)[0]
+    token = not_none(re.search(r"leaseq_[\w-]{43}", page))[0]
     assert token not in boss.get("/account").text
     headers = {"Authorization": f"Bearer {token}"}
     client = app.test_client()
     assert client.get(f"/api/v1/queues/{queue.name}/stats", headers=headers).status_code == 200
     assert client.post(f"/api/v1/queues/{queue.name}/pause", headers=headers).status_code == 403
     (known,) = accounts.tokens(boss.name)
-    assert (known.scope, known.queue, (known.expires_at - known.created_at).days) == ("read", queue.name, 30)
+    assert (known.scope, known.queue, (not_none(known.expires_at) - known.created_at).days) == (
+        "read",
+        queue.name,
+        30,
+    )
     assert known.used_at
     for field, bad in (
         ("scope", "admin"),
@@ -162,8 +169,8 @@ def test_an_admin_makes_a_token_for_a_program(
     accounts.add(bot, by="test")
     form = {"token_name": "t", "scope": "work", "days": "never", "password": PASSWORD}
     page = boss.post(f"/people/{bot}/tokens", form).text
-    token = re.search(r"leaseq_[\w-]{43}", page)[0]
-    assert accounts.caller(token).person.name == bot
+    token = not_none(re.search(r"leaseq_[\w-]{43}", page))[0]
+    assert not_none(accounts.caller(token)).person.name == bot
     assert boss.post(f"/people/{bot}/tokens", {**form, "scope": "manage"}).status_code == 400
 
 

@@ -15,6 +15,7 @@ import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.serving.logging import ACCESS, AsJson, AsText
 from leaseq.webapp.settings import Settings
+from tests.support.taking import not_none
 from tests.web.conftest import CHEAP, SECRET, Caller
 
 EVIL = "x\n2026-11-21T10:00:00.000Z info leaseq.access: forged\r\x1b[2J\x85\u2028\u202e\x00"
@@ -93,7 +94,7 @@ def test_nothing_forges_a_line(app: Flask, log: Log) -> None:
 
 def test_a_failure_is_logged_with_its_request(server: Any, json_log: Log) -> None:
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
-    app.view_functions["health.healthz"] = lambda: 1 // 0
+    app.view_functions["health.healthz"] = lambda: str(1 // 0)
     answer = app.test_client().get("/healthz")
     assert answer.status_code == 500
     (failure,) = [one for one in json_log.entries() if one["level"] == "error"]
@@ -104,7 +105,7 @@ def test_a_failure_is_logged_with_its_request(server: Any, json_log: Log) -> Non
 
 def test_a_problem_names_its_request(app: Flask) -> None:
     answer = app.test_client().get("/api/v1/queues")
-    assert answer.json["request_id"] == answer.headers["X-Request-Id"]
+    assert not_none(answer.json)["request_id"] == answer.headers["X-Request-Id"]
 
 
 def test_an_id_is_taken_from_a_configured_proxy_only(server: Any) -> None:

@@ -18,6 +18,7 @@ import pytest
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.patience import PATIENCE, eventually
+from tests.support.taking import not_none
 from tests.web.conftest import SECRET
 from tests.web.gunicorn_place import gunicorn
 
@@ -26,7 +27,7 @@ TOKEN = "a token for Prometheus, long enough"
 
 @pytest.fixture
 def place(server: Any) -> Iterator[tuple[str, Any]]:
-    settings = {"LEASEQ_METRICS_TOKEN": TOKEN}
+    settings: dict[str, Any] = {"LEASEQ_METRICS_TOKEN": TOKEN}
     with gunicorn(server.url, SECRET, workers=2, threads=4, **settings) as (url, process):
         yield urlsplit(url).netloc, process
 
@@ -105,7 +106,7 @@ def test_a_client_that_does_not_read_is_let_go(
     token = accounts.create_token(name, "test", by="test")
     queue.enqueue_many({"text": "x" * 200_000} for _ in range(100))
     for _ in range(100):
-        queue.finish(queue.reserve("ann"), {})
+        queue.finish(not_none(queue.reserve("ann")), {})
     path = f"/api/v1/queues/{queue.name}/answers"
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
     with gunicorn(server.url, SECRET, workers=1, threads=1, socket_seconds=1) as (url, _):

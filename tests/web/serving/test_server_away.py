@@ -16,6 +16,7 @@ from leaseq.webapp.errors import problem_of
 from leaseq.webapp.settings import Settings
 from tests.faults.disk import disk
 from tests.support.patience import eventually
+from tests.support.taking import not_none
 from tests.web.conftest import CHEAP, FORM, PASSWORD, SECRET, Browser
 
 
@@ -48,7 +49,7 @@ def test_work_goes_on_when_the_server_is_back(place: EmbeddedServer) -> None:
         ("GET", "/queues/triage/mine"),
     ):
         answer = program.open(f"/api/v1{path}", method=method, headers=header)
-        assert (answer.status_code, answer.json["code"]) == (503, "server-unavailable")
+        assert (answer.status_code, not_none(answer.json)["code"]) == (503, "server-unavailable")
         assert int(answer.headers["Retry-After"]) > 0
     assert program.get("/healthz").status_code == 200
     assert program.get("/readyz").status_code == 503
@@ -70,7 +71,8 @@ def test_work_goes_on_when_the_server_is_back(place: EmbeddedServer) -> None:
 
     place.start()
     assert program.get("/readyz").status_code == 200
-    assert program.get("/api/v1/queues/triage/mine", headers=header).json["leases"][0]["id"] == "one"
+    mine = program.get("/api/v1/queues/triage/mine", headers=header)
+    assert not_none(mine.json)["leases"][0]["id"] == "one"
     assert person.client.post("/q/triage/items/one/finish", data=again).status_code == 303
     assert queue.get("one").answers[0].result["note"] == 'so <far> "'
     state.client.close()
@@ -83,7 +85,7 @@ def test_a_server_that_was_never_there(caplog: pytest.LogCaptureFixture) -> None
     assert client.get("/healthz").status_code == 200
     assert client.get("/readyz").status_code == 503
     answer = client.get("/api/v1/queues", headers={"Authorization": "Bearer x"})
-    assert (answer.status_code, answer.json["code"]) == (503, "server-unavailable")
+    assert (answer.status_code, not_none(answer.json)["code"]) == (503, "server-unavailable")
     form = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/login").text)
     assert form is not None
     page = client.post("/login", data={"csrf_token": form[1], "name": "ann", "password": PASSWORD})

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from babel.messages import Catalog, Message
@@ -34,7 +35,7 @@ def catalog(language: str) -> Catalog:
         return read_po(file, locale=language)
 
 
-def said() -> Iterator[object]:
+def said() -> Iterator[Any]:
     """What the pages say: texts, and tuples of one and many."""
     table = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
     method_map = [(one["pattern"], one["method"]) for one in table]
@@ -45,7 +46,7 @@ def said() -> Iterator[object]:
 
 
 def texts(message: Message) -> tuple[str, ...]:
-    return (message.string,) if isinstance(message.string, str) else tuple(message.string)
+    return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
 
 
 def test_there_is_another_language() -> None:

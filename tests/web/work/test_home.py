@@ -12,6 +12,7 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.activity import Days
+from tests.support.taking import not_none
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
 
 
@@ -52,7 +53,7 @@ def test_a_line_says_what_waits_for_me_and_what_i_did(empty_place: Any) -> None:
     for queue in (reviews, scans, photos, letters, mine):
         queue.configure(title=queue.name[2:].capitalize())
     reviews.enqueue_many([1, 2])
-    reviews.finish(reviews.reserve("ann"), {"text": "done"})
+    reviews.finish(not_none(reviews.reserve("ann")), {"text": "done"})
     Days(client).record("ann", reviews.name, "finished", id="x", token=1, active_ms=41_000)
     Days(client).record("ann", reviews.name, "gave_back", id="x", token=2)
     scans.enqueue({}, requires=["fr"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.taking import run_out
+from tests.support.taking import not_none, run_out
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
 
@@ -119,7 +119,7 @@ def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> 
     asking.configure(max_attempts=1)
     lease = take(asking, person)
     asking.release("one")
-    asking.finish(asking.reserve("bob"), {"about": "other", "urgent": False})
+    asking.finish(not_none(asking.reserve("bob")), {"about": "other", "urgent": False})
     assert "It is finished." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
     lease = take(asking, person)
     asking.release("two")
@@ -188,9 +188,9 @@ def test_of_several_answers_another_waits_and_theirs_was_taken(queue: leaseq.Que
     queue.enqueue({"text": "hello"}, id="one")
     lease = take(queue, person)
     for number in (2, 3):
-        queue.finish(queue.reserve(f"person {number}"), {"answer": "x"})
+        queue.finish(not_none(queue.reserve(f"person {number}")), {"answer": "x"})
     run_out(queue)
-    theirs = queue.reserve("bob")
+    theirs = not_none(queue.reserve("bob"))
     queue.release("one")
     assert theirs.attempt == 2, "the assignment that ran out"
     refused = send(queue, person, lease, "renew", **{"answer.answer": "mine"})
@@ -205,7 +205,7 @@ def test_one_of_several_answers_ran_out(queue: leaseq.Queue, person: Browser) ->
     queue.configure(answers=2, lease_seconds=60)
     queue.enqueue({"text": "hello"}, id="one")
     lease = take(queue, person)
-    queue.finish(queue.reserve("bob"), {"answer": "b"})
+    queue.finish(not_none(queue.reserve("bob")), {"answer": "b"})
     run_out(queue)
     late = send(queue, person, lease, "abandon", **{"answer.answer": "mine"})
     assert "Your time ran out at T. Nobody has taken it yet." in receipt(late.text)
@@ -266,6 +266,6 @@ def test_it_is_dead_since_so_many_gave_it_back(asking: leaseq.Queue, person: Bro
     asking.configure(max_abandons=1)
     lease = take(asking, person)
     asking.release("one")
-    asking.abandon(asking.reserve("bob"))
+    asking.abandon(not_none(asking.reserve("bob")))
     told = receipt(send(asking, person, lease, "renew", **ANSWER).text)
     assert told.startswith("A manager took it back at T. It is put aside. You can still send your answer")

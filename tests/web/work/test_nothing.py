@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from tests.support.taking import not_none
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 
@@ -57,7 +58,7 @@ def test_what_waits_is_not_for_me(queue: leaseq.Queue, person: Browser, accounts
     queue.remove("vertrag")
     assert said(queue, person) == "What waits is meant for somebody else."
     queue.enqueue({}, id="passed")
-    queue.abandon(queue.reserve(person.name), again=False)
+    queue.abandon(not_none(queue.reserve(person.name)), again=False)
     mine = "is what you answered already, or said is not for you."
     assert said(queue, person) == f"What waits is meant for somebody else, or {mine}"
     queue.remove("hers")
