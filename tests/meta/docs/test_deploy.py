@@ -70,8 +70,15 @@ def test_units_are_what_systemd_understands(unit: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
     """nginx by the example's file, with other ports and a certificate made here; the port for TLS."""
-    settings = {"LEASEQ_SECURE_COOKIES": "true", "LEASEQ_TRUSTED_PROXIES": "1"}
-    with gunicorn(server.url, SECRET, workers=1, threads=4, socket_seconds=3600, **settings) as (url, _):
+    with gunicorn(
+        server.url,
+        SECRET,
+        workers=1,
+        threads=4,
+        socket_seconds=3600,
+        LEASEQ_SECURE_COOKIES="true",
+        LEASEQ_TRUSTED_PROXIES="1",
+    ) as (url, _):
         plain, tls = free_port(), free_port()
         _certificate(tmp_path)
         site = (DOCS / "nginx" / "leaseq.conf").read_text()
