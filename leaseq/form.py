@@ -53,8 +53,9 @@ def check_result(form: Json, result: Json) -> None:
     errors: dict[str, str] = {}
     for error in _errors(validator, checks, result):
         path = ".".join(str(step) for step in error.instance_path)
+        # guard: error-length
         errors.setdefault((path or _missing(error) or "result")[:MAX_ERROR], error.message[:MAX_ERROR])
-        if len(errors) == MAX_ERRORS:
+        if len(errors) == MAX_ERRORS:  # guard: error-count
             break
     if not errors:
         errors["result"] = "it does not fit, and is too long to say where"
@@ -73,10 +74,10 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: 
     jsonschema-rs makes all errors before it gives the first.
     """
     text = json.dumps(result, ensure_ascii=False)
-    if checks * len(text.encode()) > _COPIED:
+    if checks * len(text.encode()) > _COPIED:  # guard: result-bytes
         return []
     values = 1 + text.count(",") + text.count("{") + text.count("[")  # or fewer
-    if checks * values <= _LISTED:
+    if checks * values <= _LISTED:  # guard: result-values
         return list(validator.iter_errors(result))
     try:
         validator.validate(result)
@@ -144,7 +145,7 @@ def _compiled(text: str) -> tuple[jsonschema_rs.Draft202012Validator, int]:
     validator = jsonschema_rs.Draft202012Validator(
         schema,
         retriever=_refuse,
-        pattern_options=jsonschema_rs.RegexOptions(),
+        pattern_options=jsonschema_rs.RegexOptions(),  # guard: pattern-time
         validate_formats=True,
     )
     return validator, checks

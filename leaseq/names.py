@@ -36,13 +36,14 @@ def find_invisible(text: str) -> str | None:
 def _is_invisible(text: str, at: int) -> bool:
     char, before = text[at], text[at - 1 : at]
     if ord(char) in _SELECTORS:  # of emoji and other symbols
+        # guard: joiner-symbol
         return not before or before.isascii() or unicodedata.category(before)[0] != "S"
     if ord(char) in _IDEOGRAPHIC_SELECTORS:  # of Han characters: Japanese names have them
-        return not before or not unicodedata.name(before, "").startswith("CJK ")
+        return not before or not unicodedata.name(before, "").startswith("CJK ")  # guard: joiner-cjk
     if char in _JOINERS:
         around = before, text[at + 1 : at + 2]
-        return any(not one or one.isascii() or one in _JOINERS for one in around)
-    return char in _BLANK or unicodedata.category(char) in _HIDDEN
+        return any(not one or one.isascii() or one in _JOINERS for one in around)  # guard: joiner-between
+    return char in _BLANK or unicodedata.category(char) in _HIDDEN  # guard: blank-characters
 
 
 def same_look(name: str, others: Iterable[str]) -> str | None:

@@ -55,12 +55,12 @@ def count_checks(schema: dict[str, Any]) -> int:
             "references that lead back to the same value of a result: point into a property or an item"
         ) from None
     checks = _total(nodes, order, lambda counts: max(counts, default=0), MAX_JSON_DEPTH, MAX_CHECKS)
-    if checks > MAX_CHECKS:
+    if checks > MAX_CHECKS:  # guard: checks-limit
         raise ValueError(
             f"references and rules by which one value is checked at most {MAX_CHECKS:,} times; "
             "here they double or repeat more often"
         )
-    if _total(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS) > MAX_SUBSCHEMAS:
+    if _total(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS) > MAX_SUBSCHEMAS:  # guard: subschemas-limit
         raise _too_many()
     return checks
 
@@ -99,6 +99,7 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
     while open_ones:
         schema = open_ones.pop()
         node = nodes[id(schema)]
+        # guard: unevaluated-times
         node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1
         for where, children in (
             (node.here, [*_here(schema), *references.of(schema)]),
@@ -172,7 +173,7 @@ class _References:
             found = self._named.get(uri)
             for step in unquote(fragment).split("/")[1:]:
                 found = _step(found, step.replace("~1", "/").replace("~0", "~"))
-        if not isinstance(found, dict | bool):
+        if not isinstance(found, dict | bool):  # guard: remote-ref
             raise ValueError(f"references to places in the form itself ({reference:.100} is none)")
         return found
 

@@ -60,6 +60,7 @@ def queue_name(name: object) -> str:
 
 
 def item_id(value: object, field: str = "id") -> str:
+    # guard: id-length
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
         raise Invalid(field, f"1 to {MAX_ID} printable characters")
     if is_dots(value):
@@ -75,14 +76,14 @@ def is_dots(value: str) -> bool:
 def person_name(value: object, field: str = "person") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_PERSON or not value.isprintable():
         raise Invalid(field, f"1 to {MAX_PERSON} printable characters")
-    _visible(value, field)
+    _visible(value, field)  # guard: visible-person
     return _unicode(value, field)
 
 
 def label(value: object, field: str, longest: int) -> str:
     """A name that people read, such as a queue's title, in the spelling in which it is kept."""
     found = text(value, field, longest)
-    _visible(found, field)
+    _visible(found, field)  # guard: visible-name
     return names.normal(found)
 
 
@@ -156,7 +157,7 @@ def dump_json(value: Json, field: str) -> str:
 
 def _check_long(text: str, value: Json, field: str) -> None:
     size = len(text.encode())
-    if size > MAX_JSON_BYTES:
+    if size > MAX_JSON_BYTES:  # guard: json-size
         raise TooLarge(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
     if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # else it can't be deeper
         check_depth(value, field)
@@ -178,7 +179,7 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
         raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
     except ValueError as error:
         raise Invalid(field, f"well-formed JSON ({error})") from None
-    check_depth(value, field)
+    check_depth(value, field)  # guard: json-depth
     return value
 
 
@@ -192,7 +193,7 @@ def check_depth(value: Json, field: str) -> None:
                 below += node.values()
             elif isinstance(node, list | tuple):
                 below += node
-            elif isinstance(node, float) and not math.isfinite(node):
+            elif isinstance(node, float) and not math.isfinite(node):  # guard: json-finite
                 raise Invalid(field, "numbers that a double can hold")
         if not below:
             return
@@ -243,14 +244,14 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _int(digits: str) -> int:
-    if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:
+    if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:  # guard: integer-digits
         raise _Refused(_INTEGERS)
     return int(digits)
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) != len(pairs):
+    if len(found) != len(pairs):  # guard: json-twice
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise _Refused(f"each key once in an object ({twice!r} is there twice)")

@@ -169,6 +169,7 @@ def init_errors(app: Flask) -> None:
         )
 
     handle(Problem, lambda problem: problem)
+    # guard: stranger-learns-nothing
     handle(leaseq.LeaseqError, lambda error: problem_of(_as_a_stranger_sees(error)))
     handle(CSRFError, _problem_of_csrf)
     handle(HTTPException, problem_of_http)

@@ -36,6 +36,7 @@ class Settings(BaseSettings):
         "redis://localhost:6379/0",
         description="The server: redis:// rediss:// unix:// redis+sentinel:// redis+cluster://",
     )
+    # guard: secret-needed
     secret_key: SecretStr = Field(
         description=f"Signs the sessions: at least {MIN_SECRET} characters, random, the same for "
         "every web process. "
@@ -139,6 +140,7 @@ class Settings(BaseSettings):
     def _provider(cls, value: str | None) -> str | None:
         if value is None:
             return None
+        # guard: oidc-by-tls
         if not is_private_to_us(value) or "?" in value or "#" in value:
             raise ValueError(
                 "an address like https://login.example.org/realms/team is needed: https:// (http:// for "
@@ -148,7 +150,7 @@ class Settings(BaseSettings):
             raise ValueError("install what it takes first: pip install 'leaseq[oidc]'")
         return value
 
-    @field_validator("oidc_client_id", "oidc_claim")
+    @field_validator("oidc_client_id", "oidc_claim")  # guard: oidc-fields
     @classmethod
     def _goes_with_issuer(cls, value: str | None, info: ValidationInfo) -> str | None:
         if info.data.get("oidc_issuer") and not value:
@@ -159,9 +161,9 @@ class Settings(BaseSettings):
     @classmethod
     def _hard_to_guess(cls, value: SecretStr | None) -> SecretStr | None:
         secret = value.get_secret_value() if value is not None else None
-        if secret is not None and len(secret) < MIN_SECRET:
+        if secret is not None and len(secret) < MIN_SECRET:  # guard: secret-length
             raise ValueError(f"at least {MIN_SECRET} characters are needed")
-        if secret is not None and _is_weak(secret):
+        if secret is not None and _is_weak(secret):  # guard: secret-weak
             raise ValueError(f"one that nobody can guess is needed: {HOW_TO_MAKE} makes it")
         return value
 
@@ -182,7 +184,7 @@ class Settings(BaseSettings):
     @classmethod
     def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for origin in value:
-            if origin_of(origin) != origin:
+            if origin_of(origin) != origin:  # guard: media-origin-setting
                 raise ValueError(
                     f"{origin!r} is no origin as a browser writes it, like https://cdn.example.org: scheme, "
                     "host in lower case, and the port where it is not the usual one"

@@ -64,8 +64,8 @@ def cell(value: Json) -> str:
         return ""
     if not isinstance(value, str):
         return _STRING.sub(_escaped, compact_json(value))
-    inert = _SPLIT.sub(r"\1'", value)
-    if value.startswith(_RUNS) and not _NUMBER.fullmatch(value):
+    inert = _SPLIT.sub(r"\1'", value)  # guard: cell-formula-behind
+    if value.startswith(_RUNS) and not _NUMBER.fullmatch(value):  # guard: cell-formula
         return "'" + inert
     return inert
 

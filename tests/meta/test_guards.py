@@ -1,17 +1,17 @@
-"""The list of guards is true to the code: each piece is there, and each test that should notice exists. So is
-the page that shows it."""
+"""The list of guards, the marks in the product and the page that shows them are true to each other."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+import ast
+from collections import Counter
 
 import pytest
 
 from tests.security.guards import GUARDS, Guard
+from tests.security.guards.marks import places, removed
 from tests.security.table import table
+from tests.support.planting import ROOT
 
-ROOT = Path(__file__).parents[2]
 ROWS = {
     "default-deny roles over every route",
     "lease actions only by their holder",
@@ -42,13 +42,38 @@ def test_every_row_has_a_guard() -> None:
     assert {guard.row for guard in GUARDS} >= ROWS
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: f"{guard.row}-{guard.file}")
-def test_a_guard_is_where_the_list_says(guard: Guard) -> None:
-    assert guard.piece in (ROOT / guard.file).read_text()
-    for test in guard.test.split():
-        file, _, name = test.partition("::")
-        text = (ROOT / file).read_text()
-        assert not name or re.search(rf"^def {name}\(", text, re.MULTILINE), test
+def test_each_guard_is_marked_once_in_the_product() -> None:
+    assert Counter(guard.id for guard in GUARDS) == {name: len(files) for name, files in places().items()}
+
+
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
+def test_a_guard_can_be_taken_out(guard: Guard) -> None:
+    whole = (ROOT / guard.file).read_text()
+    without = guard.apply(whole)
+    if guard.file.endswith(".py"):
+        assert ast.dump(ast.parse(without)) != ast.dump(ast.parse(whole))
+    else:
+        assert without != whole
+
+
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
+def test_each_of_its_tests_is_there_once(guard: Guard) -> None:
+    assert len(guard.nodes) == len(guard.tests) > 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "without"),
+    [
+        ("if a:  # guard: x\n    b()", "if False:  # guard: x\n    b()"),
+        ("if a:\n    b()  # guard: x", "if a:\n    pass  # guard: x"),
+        ("# guard: x\nb(\n    1\n)", "# guard: x\npass"),
+        ("b(\n    one=1,  # guard: x\n    two=2,\n)", "b(\n      # guard: x\n    two=2,\n)"),
+        ("b = (\n    one\n    or two  # guard: x\n)", "b = (\n    one  # guard: x\n)"),
+        ("@once  # guard: x\ndef b(): ...", "  # guard: x\ndef b(): ..."),
+    ],
+)
+def test_what_a_mark_marks(lines: str, without: str) -> None:
+    assert removed("some.py", lines, "x", None) == without
 
 
 def test_the_page_has_the_table() -> None:

@@ -1,21 +1,5 @@
-"""Faults planted one at a time, in a copy of the tree: is each noticed by a test?
+"""Mutation tests: a small fault is planted in a copy of the tree, and a test has to fail.
 
-``python -m tests.mutants`` plants them; ``tests/meta/test_mutants.py`` keeps the list true to the code.
+``python_operators`` and ``lua_operators`` make the faults (mutants) from the product's source;
+``faults`` has those that no operator makes. ``python -m tests.mutants --help`` says how to run them.
 """
-
-from tests.mutants import ending, granting, keeping, library, managing, people, rest, server, transfer
-from tests.mutants.mutant import Mutant
-
-__all__ = ["MUTANTS", "Mutant"]
-
-MUTANTS: tuple[Mutant, ...] = (
-    *granting.MUTANTS,
-    *ending.MUTANTS,
-    *keeping.MUTANTS,
-    *people.MUTANTS,
-    *managing.MUTANTS,
-    *server.MUTANTS,
-    *library.MUTANTS,
-    *transfer.MUTANTS,
-    *rest.MUTANTS,
-)

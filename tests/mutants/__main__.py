@@ -1,102 +1,100 @@
-"""``python -m tests.mutants [WORD …]``: does a test notice each planted fault?
+"""``python -m tests.mutants``: does a test fail for each fault that is planted?
 
-In two copies of the tree under the folder for temporary files. First all the tests that the mutants name are
-run with nothing planted, and have to pass. Then each fault is planted by itself and its tests run, the
-likeliest first; where these pass, all the tests of the engine and of what is around it. A test that comes to
-no end fails, as in the ordinary run; those that are named have less time. It exits with 1 where one survived.
-WORDs choose the mutants whose name or file has one of them.
+    python -m tests.mutants                          300 mutants by a new seed, and the faults of faults.py
+    python -m tests.mutants --seed 7 --count 40      the same 40 mutants each time
+    python -m tests.mutants --count 40 webapp/auth   40 mutants of files whose path has one of these words
+    python -m tests.mutants webapp/app.py:61:call    one mutant, by the id that was printed for it
+    python -m tests.mutants --count 0                the faults alone
+    python -m tests.mutants --list lua/finish        the ids of all mutants, and their changes
+
+Each is planted by itself in a copy of the tree. Then the tests of the folders that concern its file run up to
+the first that fails, beginning with those that share the most words with the lines around the change. Exits
+with 1 where no test failed.
 """
 
 from __future__ import annotations
 
-import re
-import subprocess
+import argparse
+import random
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-from tests.mutants import MUTANTS, Mutant
-from tests.support import planting
+from tests.mutants import runner, sources
+from tests.mutants.faults import FAULTS, Fault
+from tests.mutants.mutant import Mutant
+from tests.mutants.runner import Change, Result
+from tests.mutants.sampling import sample
 
-TREES = 2
-LIMIT = 60  # seconds for one test that is named
-PATIENCE = 300  # for the tests that a mutant names
-LONG_PATIENCE = 1_200  # for all the tests that are named, and for the wider ones
-# Plugins that these tests don't use take longer to load than most of the tests to run.
-PLAIN = [f"-pno:{name}" for name in ("schemathesis", "hypothesispytest", "playwright", "anyio")]
-ALONE = [*PLAIN, "-pno:xdist", "-pno:xdist.looponfail", "-x"]
-WIDER = (
-    *("tests/engine", "tests/unit", "tests/conformance/topology"),
-    *("tests/worker", "tests/transfer", "tests/cli"),
-    "--ignore=tests/meta/test_mutants.py",  # which would say of each that it is planted already
-)
+_MADE_UP = 1_000_000
 
 
-@dataclass(frozen=True)
-class Finding:
-    mutant: Mutant
-    by: str  # the first test that noticed; '' where none did
-    named: bool  # whether that test is of the mutant's own
-    seconds: float
-
-    @property
-    def ended(self) -> bool:
-        """Not by the tests themselves."""
-        return "no end" in self.by
-
-
-def main(*words: str) -> int:
+def main(words: Sequence[str]) -> int:
+    options = _options(words)
+    seed = options.seed if options.seed is not None else random.randrange(_MADE_UP)
+    if options.list:
+        return _list(tuple(options.word))
+    changes = _named(options.word)
+    if not changes:
+        mutants = sample(seed, options.count, tuple(options.word))
+        changes = [*mutants, *(FAULTS if not options.word else ())]
+        print(
+            f"{len(mutants)} mutants and {len(changes) - len(mutants)} faults; the same again: "
+            f"python -m tests.mutants --seed {seed} --count {options.count} {' '.join(options.word)}",
+            flush=True,
+        )
+    if not changes:
+        print(
+            f"no mutant is of {' or '.join(options.word)}: name a part of a path, such as lua/ or webapp/auth"
+        )
+        return 2
     began = time.monotonic()
-    chosen = [
-        one for one in MUTANTS if not words or any(word in one.name or word in one.file for word in words)
-    ]
-    with planting.copies(TREES) as trees:
-        named = sorted({test for mutant in chosen for test in mutant.tests})
-        whole = planting.run(trees[0], named, LONG_PATIENCE, *PLAIN, f"-n{TREES}")
-        if whole.returncode != 0:
-            print(whole.stdout[-3_000:], "With nothing planted, these have to pass first.", sep="\n")
-            return 1
-        findings = planting.each(trees, chosen, look)
-    caught = [one for one in findings if one.by]
-    for one in findings:
-        if one.ended or not one.named:
-            print(line(one))
-    ended = sum(one.ended for one in caught)
-    others = sum(not one.named for one in caught)
-    print(
-        f"{len(caught)} of {len(chosen)} mutants were caught, {ended} of them by a test that came to no end, "
-        f"{others} by a test that is not named for them, in {time.monotonic() - began:.0f} s"
+    found = runner.results(changes)
+    return _report(found, time.monotonic() - began)
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "python -m tests.mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    return 0 if chosen and len(caught) == len(chosen) else 1
+    parser.add_argument("word", nargs="*", help="part of a path, or an id")
+    parser.add_argument("--seed", type=int, help="of the sample; made up and printed where none is given")
+    parser.add_argument("--count", type=int, default=300, help="of mutants in the sample (default: 300)")
+    parser.add_argument("--list", action="store_true", help="print the ids and changes, and run nothing")
+    return parser.parse_args(words)
 
 
-def look(tree: Path, mutant: Mutant) -> Finding:
-    began = time.monotonic()
-    by = noticed_by(tree, (*mutant.tests, f"--limit={LIMIT}"), PATIENCE)
-    named = bool(by)
-    found = Finding(mutant, by or noticed_by(tree, WIDER, LONG_PATIENCE), named, time.monotonic() - began)
-    print(line(found), flush=True)
+def _named(words: Sequence[str]) -> list[Change]:
+    """Those whose ids are given; none where these are no ids."""
+    found: list[Change] = [fault for fault in FAULTS if fault.id in words]
+    for word in words:
+        file = word.partition(":")[0]
+        if ":" in word and file in sources.files(file.partition("/")[0]):
+            found += [mutant for mutant in sources.mutants_of(file) if mutant.id == word]
     return found
 
 
-def line(one: Finding) -> str:
-    word = "caught" if one.named else "caught by another" if one.by else "SURVIVED"
-    return f"{word:8}  {one.seconds:5.1f} s  {one.mutant.file}: {one.mutant.name}: {one.by}"
+def _list(words: tuple[str, ...]) -> int:
+    for part in sources.PARTS:
+        for file in sources.files(part):
+            if not words or any(word in file for word in words):
+                for mutant in sources.mutants_of(file):
+                    print(mutant.id, mutant.diff(sources.text(file)), sep="\n")
+    return 0
 
 
-def noticed_by(tree: Path, tests: Sequence[str], patience: float) -> str:
-    """The first test that failed; '' where none did."""
-    try:
-        done = planting.run(tree, tests, patience, *ALONE)
-    except subprocess.TimeoutExpired:
-        return f"no end after {patience} s"
-    found = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
-    if not found or not planting.failed(done):
-        return ""
-    return f"{found[1]}: no end" if re.search(r"no end after \d+ s", done.stdout) else found[1]
+def _report(found: Sequence[Result], seconds: float) -> int:
+    void = runner.fail_without(one.test for one in found)
+    survived = [one for one in found if not one.test or runner.function(one.test) in void]
+    for one in survived:
+        why = f" (but {one.test} fails with nothing planted)" if one.test else ""
+        print(f"\nSURVIVED {one.change.id}{why}", one.change.diff(sources.text(one.change.file)), sep="\n")
+    for kind, name in ((Mutant, "mutants"), (Fault, "faults")):
+        all_, left = (sum(isinstance(one.change, kind) for one in of) for of in (found, survived))
+        print(f"{all_ - left} of {all_} {name} were caught")
+    print(f"in {seconds:.0f} s")
+    return 1 if survived else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

@@ -1,33 +1,80 @@
-"""What a mutant is."""
+"""A mutant: one small change in one file, made by an operator."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from difflib import unified_diff
+from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
-ENGINE = {path.name: path.relative_to(ROOT) for path in (ROOT / "tests" / "engine").rglob("test_*.py")}
+EQUIVALENT = re.compile(r"(?:#|--) equivalent mutant: (\w+(?::\d+)?): (.+)")
+
+
+class Edit(NamedTuple):
+    """``new`` in place of the characters from ``start`` to ``end``."""
+
+    operator: str
+    start: int
+    end: int
+    new: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A fault that somebody might make: ``instead`` stands in a file where ``piece`` ought to."""
-
-    name: str  # in words: what is wrong with it
     file: str
-    piece: str  # is there exactly once
-    instead: str
-    tests: tuple[str, ...]  # files, the likeliest to notice first
+    edit: Edit
+    line: int
+    ordinal: int  # among those of one operator on one line, from 1
+
+    @property
+    def id(self) -> str:
+        """``webapp/app.py:12:negate``, and ``webapp/app.py:12:negate:2`` for the second one."""
+        last = f":{self.ordinal}" if self.ordinal > 1 else ""
+        return f"{self.file}:{self.line}:{self.edit.operator}{last}"
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """None that are named for it."""
+        return ()
+
+    def near(self, text: str) -> str:
+        """The lines around the change."""
+        return "\n".join(text.splitlines()[max(0, self.line - 15) : self.line + 15])
+
+    def apply(self, text: str) -> str:
+        return text[: self.edit.start] + self.edit.new + text[self.edit.end :]
+
+    def diff(self, text: str) -> str:
+        lines = text.splitlines(), self.apply(text).splitlines()
+        return "\n".join(list(unified_diff(*lines, lineterm="", n=1))[2:])
 
 
-def mutants(file: str, tests: str, *faults: tuple[str, str, str]) -> tuple[Mutant, ...]:
-    """Faults (name, piece, instead) of one file that the same tests watch: files under tests/engine without
-    their ``test_``, or folder and file with a slash between."""
-    paths = tuple(_path(test) for test in tests.split())
-    return tuple(Mutant(name, file, piece, instead, paths) for name, piece, instead in faults)
+def mutants(file: str, text: str, edits: Iterable[Edit]) -> Iterator[Mutant]:
+    """The edits in the order of the file, without those that are marked as equivalent."""
+    equivalent = set(_marked(text))
+    seen: Counter[tuple[int, str]] = Counter()
+    for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end, edit.operator, edit.new)):
+        place = (text.count("\n", 0, edit.start) + 1, edit.operator)
+        seen[place] += 1
+        numbered = (place[0], f"{edit.operator}:{seen[place]}")
+        if equivalent.isdisjoint({place, numbered}):
+            yield Mutant(file, edit, place[0], seen[place])
 
 
-def _path(test: str) -> str:
-    folder, _, file = test.rpartition("/")
-    path = Path("tests", folder, f"test_{file}.py") if folder else ENGINE[f"test_{file}.py"]
-    return str(path)
+def _marked(text: str) -> Iterator[tuple[int, str]]:
+    """Line and operator of each ``# equivalent mutant: operator: reason``, which stands at the end of the
+    line that it is about, or in a line of its own above it. ``operator:2`` is the second one in that line."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, start=1):
+        found = EQUIVALENT.search(line)
+        if found:
+            yield target(lines, number), found[1]
+
+
+def target(lines: list[str], number: int) -> int:
+    """The line that a mark in this line is about: itself, or the next one with code in it."""
+    while number < len(lines) and lines[number - 1].lstrip().startswith(("#", "--", "//", "{#")):
+        number += 1
+    return number

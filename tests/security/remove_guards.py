@@ -1,8 +1,9 @@
-"""``python -m tests.security.remove_guards [WORD]``: does a test notice when a guard is gone?
+"""``python -m tests.security.remove_guards [WORD …]``: does a test fail when a guard is gone?
 
 In copies of the tree under the folder for temporary files, one for each processor. First all the tests are
 run with every guard in its place, and have to pass. Then each guard is taken out by itself, its tests run,
-and it is put back. It exits with 1 where a guard went and nobody noticed. WORD chooses rows or files.
+and it is put back. It exits with 1 where a guard went and no test failed. WORDs choose guards by their names,
+or by parts of their rows or files.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ LIMIT = 120  # seconds for one test
 PATIENCE = 1_200  # for the tests of one guard, or for all of them
 
 
-def main(word: str = "") -> int:
+def main(*words: str) -> int:
     began = time.monotonic()
-    chosen = [guard for guard in GUARDS if word in guard.row or word in guard.file]
+    chosen = [guard for guard in GUARDS if not words or any(_is_meant(guard, word) for word in words)]
     with planting.copies(os.cpu_count() or 1) as trees:
-        whole = run(trees[0], {test for guard in chosen for test in guard.test.split()})
+        whole = run(trees[0], {test for guard in chosen for test in guard.nodes})
         if whole.returncode != 0:
             print(whole.stdout[-3_000:], "With every guard in its place, these have to pass first.", sep="\n")
             return 1
@@ -35,16 +36,22 @@ def main(word: str = "") -> int:
     return 1 if noticed < len(chosen) else 0
 
 
+def _is_meant(guard: Guard, word: str) -> bool:
+    return word == guard.id or word in guard.row or word in guard.file
+
+
 def is_noticed(tree: Path, guard: Guard) -> bool:
     """Whether a test of the guard fails in a tree without it."""
-    said = planting.failed(run(tree, guard.test.split()))
-    print(f"{'noticed' if said else 'NOT NOTICED'}  {guard.row}: {guard.file}: {said}", flush=True)
+    said = planting.failed(run(tree, guard.nodes, "-x"))
+    print(
+        f"{'noticed' if said else 'NOT NOTICED'}  {guard.row}: {guard.id} in {guard.file}: {said}", flush=True
+    )
     return bool(said)
 
 
-def run(tree: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
+def run(tree: Path, tests: Iterable[str], *options: str) -> subprocess.CompletedProcess[str]:
     """A test that comes to no end fails, and has noticed."""
-    return planting.run(tree, sorted(tests), PATIENCE, f"--limit={LIMIT}")
+    return planting.run(tree, sorted(tests), PATIENCE, f"--limit={LIMIT}", *options)
 
 
 if __name__ == "__main__":

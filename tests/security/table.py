@@ -15,7 +15,7 @@ def table() -> str:
 
 def _line(row: str) -> str:
     found = [guard for guard in GUARDS if guard.row == row]
-    tests = (test for guard in found for test in guard.test.split())
+    tests = (test for guard in found for test in guard.nodes)
     return f"| {row} | {_listed(guard.file for guard in found)} | {_listed(map(_short, tests))} |\n"
 
 

@@ -1,6 +1,6 @@
 """What plants one fault at a time: copies of the tree, a change in one of its files, and the tests run there.
 
-``tests.mutants`` plants faults in the engine, ``tests.security.remove_guards`` takes guards out.
+``tests.mutants`` plants faults, ``tests.security.remove_guards`` takes guards out.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Protocol, TypeVar
@@ -22,21 +24,18 @@ from typing import Protocol, TypeVar
 ROOT = Path(__file__).parents[2]
 _LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "leaseq-data")
 
-C = TypeVar("C", bound="Change")
-R = TypeVar("R")
-
 
 class Change(Protocol):
-    """A piece of a file, and what stands there instead."""
+    """A change of one file."""
 
     @property
     def file(self) -> str: ...
 
-    @property
-    def piece(self) -> str: ...
+    def apply(self, text: str) -> str: ...
 
-    @property
-    def instead(self) -> str: ...
+
+C = TypeVar("C", bound=Change)
+R = TypeVar("R")
 
 
 @contextmanager
@@ -71,7 +70,7 @@ def each(trees: Iterable[Path], changes: Sequence[C], look: Callable[[Path, C], 
 def planted(tree: Path, change: Change) -> Iterator[None]:
     path = tree / change.file
     whole = path.read_text()
-    _write(path, whole.replace(change.piece, change.instead))
+    _write(path, change.apply(whole))
     try:
         yield
     finally:
@@ -114,3 +113,18 @@ def failed(done: subprocess.CompletedProcess[str]) -> str:
         return ""
     found = re.search(r"(\d+) (?:failed|error)", done.stdout)
     return found[0] if found else ""
+
+
+def nodes(test: str) -> list[str]:
+    """The test functions of that name, with their files, as pytest names them."""
+    return [f"{file}::{test}" for file in _test_files()[test]]
+
+
+@cache
+def _test_files() -> dict[str, list[str]]:
+    """The files that have a test of that name."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for name in re.findall(r"^def (test_\w+)\(", path.read_text(), re.MULTILINE):
+            found[name].append(path.relative_to(ROOT).as_posix())
+    return found

@@ -69,7 +69,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
 def _still_works(lease: Lease) -> None:
     """Whoever was disabled while they waited gives the item back at once."""
     now = accounts().find(lease.person)
-    if now is None or now.disabled:
+    if now is None or now.disabled:  # guard: disabled-waits-in-vain
         queue(lease.queue).release(lease.id, person=lease.person, by=lease.person)
         raise Unauthorized("your account was disabled while this waited for an item")
 

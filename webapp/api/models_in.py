@@ -51,6 +51,7 @@ Whole = Annotated[int, BeforeValidator(validation.whole)]
 class Body(BaseModel):
     """A request's body: exact types, and no field that isn't known."""
 
+    # guard: no-unknown-fields
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)
 
 

@@ -56,7 +56,7 @@ def _refuse_other_encodings() -> None:
         ("query", unquote_to_bytes(request.query_string)),
     ):
         try:
-            raw.decode()
+            raw.decode()  # guard: path-utf8
         except UnicodeDecodeError:
             limit = "text in UTF-8, percent-encoded"
             raise Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit) from None
@@ -77,7 +77,7 @@ def _say_what_is_there(response: Response) -> Response:
 def refuse_repeated_parameters() -> None:
     """Two programs would read two values of one name differently: as the first, or as the last."""
     for name, values in request.args.lists():
-        if len(values) > 1:
+        if len(values) > 1:  # guard: one-value
             raise Invalid(name, f"one value; the query has {len(values)}")
 
 

@@ -20,7 +20,7 @@ from leaseq.webapp.store.accounts.factors import provisioning_uri
 @needs("worker")
 def begin_factor() -> Response | tuple[str, int]:
     try:
-        check_present_password()
+        check_present_password()  # guard: factor-needs-password
     except Invalid as refused:
         return account_page(error=str(refused), wrong="factor"), 400
     accounts().factors.offer(person().name)

@@ -32,7 +32,7 @@ def login() -> str | Response | tuple[str, int]:
     name = request.form.get("name", "").strip()
     who = by_password(name)
     if who is None:
-        return login_page(target, name, _("The name or the password is wrong.")), 401
+        return login_page(target, name, _("The name or the password is wrong.")), 401  # guard: same-answer
     return go_on(who, Way("password", target))
 
 
@@ -51,7 +51,7 @@ def code() -> str | Response | tuple[str, int]:
     way, who = found
     if request.method == "GET":
         return render_template("auth/login_code.html", error=None)
-    begin_code(who.name)
+    begin_code(who.name)  # guard: code-slow
     before = accounts().factors.find(who.name)
     if not accounts().factors.accepts(who.name, request.form.get("code", "")):
         accounts().sign_ins.failed(who.name, "code", address())

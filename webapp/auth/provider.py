@@ -41,7 +41,7 @@ def make_client(settings: Settings) -> Any:
         server_metadata_url=f"{issuer}/.well-known/openid-configuration",
         client_kwargs={
             "scope": "openid profile email",
-            "code_challenge_method": "S256",
+            "code_challenge_method": "S256",  # guard: pkce
             "default_timeout": _PATIENCE_SECONDS,
         },
     )
@@ -83,13 +83,13 @@ def provider_back() -> Response | tuple[str, int]:
     name = ""
     try:
         name = _name_in(claims, str(settings.oidc_claim))
-        who = accounts().by_provider(name, subject, create=settings.oidc_create)
+        who = accounts().by_provider(name, subject, create=settings.oidc_create)  # guard: create-where-set
     except Invalid as refused:
         if isinstance(refused, NotTied) and refused.person.has_password:
             return wait_for("password", refused.person, replace(way, subject=subject))
         accounts().sign_ins.failed(name, way.how, address())
         return login_page(target, error=str(refused)), 403
-    return go_on(who, way)
+    return go_on(who, way)  # guard: second-step-of-tied
 
 
 @bp.route("/login/provider/tie", methods=["GET", "POST"])
@@ -101,7 +101,7 @@ def tie() -> str | Response | tuple[str, int]:
     way, who = found
     if request.method == "GET":
         return render_template("auth/link_provider.html", name=who.name, error=None)
-    if by_password(who.name, "password after the identity provider") is None:
+    if by_password(who.name, "password after the identity provider") is None:  # guard: password-of-tied
         error = _("That is not the password of %(name)s here.", name=who.name)
         return render_template("auth/link_provider.html", name=who.name, error=error), 401
     return go_on(who, replace(way, how="identity provider, password", proved_at=None))
@@ -111,10 +111,10 @@ def _metadata(client: Any) -> None:
     """Load what the provider says of itself, which has to be the one that is set."""
     issuer = str(state().settings.oidc_issuer)
     found: dict[str, Any] = client.load_server_metadata()
-    if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
+    if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):  # guard: issuer-checked
         raise _failed(_("It calls itself %(name)s.", name=found.get("issuer")))
     for endpoint in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
-        if not is_private_to_us(str(found.get(endpoint))):
+        if not is_private_to_us(str(found.get(endpoint))):  # guard: provider-by-tls
             raise _failed(_("Its %(name)s is no https address.", name=endpoint))
 
 
@@ -123,7 +123,7 @@ def _claims(client: Any) -> dict[str, Any]:
     and takes the issuer from the metadata."""
     _metadata(client)
     claims = client.authorize_access_token().get("userinfo")
-    if not claims:
+    if not claims:  # guard: id-token-checked
         raise _failed(_("It sent no ID token."))
     return dict(claims)
 
@@ -131,7 +131,7 @@ def _claims(client: Any) -> dict[str, Any]:
 def _proved_at(claims: dict[str, Any]) -> float:
     """When the person signed in there, where the provider says so: it may let them in without asking."""
     told, now = claims.get("auth_time"), time.time()
-    return min(float(told), now) if isinstance(told, int) else now
+    return min(float(told), now) if isinstance(told, int) else now  # guard: sign-in-time
 
 
 def _name_in(claims: dict[str, Any], claim: str) -> str:
@@ -142,7 +142,7 @@ def _name_in(claims: dict[str, Any], claim: str) -> str:
             f"the claim {claim}",
             _("The identity provider did not say your %(claim)s. Ask an admin.", claim=claim),
         )
-    if claim == "email" and claims.get("email_verified") is not True:
+    if claim == "email" and claims.get("email_verified") is not True:  # guard: email-verified
         raise Invalid(
             "claim", "a verified email address", _("The identity provider has not verified your address.")
         )

@@ -37,7 +37,8 @@ TOKEN_DAYS: Sequence[int] = (30, 90, 365)
 def own_path(target: str | None) -> str:
     """``target`` where it is a path of this app, else home: nobody is sent elsewhere by a link to us."""
     # Two slashes begin a host. A browser takes a backslash for a slash, and leaves out tabs and line ends.
-    own = target and target.startswith("/") and not target.startswith("//")
+    own = target and target.startswith("/") and not target.startswith("//")  # guard: next-slashes
+    # guard: next-backslash, next-printable
     if target and own and "\\" not in target and target.isprintable():
         return target
     return url_for("work.home")
@@ -45,7 +46,7 @@ def own_path(target: str | None) -> str:
 
 def start_session(who: Person, proved_at: float | None = None) -> None:
     """A new session, whatever the browser had before: what was known of the old one opens nothing."""
-    end_session()
+    end_session()  # guard: sign-in-ends-session
     session.permanent = True
     session[_PROVED_AT] = time.time() if proved_at is None else proved_at
     flask_login.login_user(Visitor(who, accounts().sessions.start(who)))
@@ -55,7 +56,7 @@ def sign_in(who: Person, how: str, proved_at: float | None = None) -> None:
     """After the last step: a new session, and the person is told what happened since their last one."""
     start_session(who, proved_at)
     for line in lines(accounts().sign_ins.done(who.name, how, address())):
-        flash(line)
+        flash(line)  # guard: told-at-sign-in
 
 
 def is_proved() -> bool:
@@ -71,9 +72,9 @@ def end_session() -> None:
     """End the session on the server too, so that a copy of its cookie is worth nothing."""
     known = session.get("_user_id")
     if isinstance(known, str):
-        accounts().sessions.end(known)
+        accounts().sessions.end(known)  # guard: session-ended
     flask_login.logout_user()
-    session.clear()
+    session.clear()  # guard: sign-in-clears-session
 
 
 Step = Literal["password", "code"]
@@ -114,7 +115,8 @@ def half_way(step: Step) -> tuple[Way, Person] | None:
         return None
     found = HalfWay(**{**kept, "way": Way(**kept["way"])})
     who = accounts().find(found.name)
-    late = time.time() - found.at >= HALF_WAY_SECONDS
+    late = time.time() - found.at >= HALF_WAY_SECONDS  # guard: half-way-time
+    # guard: half-way-version, tie-step
     if late or found.step != step or who is None or who.disabled or who.version != found.version:
         return None
     return found.way, who
@@ -122,7 +124,7 @@ def half_way(step: Step) -> tuple[Way, Person] | None:
 
 def go_on(who: Person, way: Way) -> Response:
     """After the first step: ask for the code where there is a second one, else sign in."""
-    if accounts().factors.find(who.name) is not None:
+    if accounts().factors.find(who.name) is not None:  # guard: factor-asked
         return wait_for("code", who, way)
     return let_in(who, way)
 
@@ -132,7 +134,7 @@ def let_in(who: Person, way: Way) -> Response:
     sign_in(who, way.how, way.proved_at)
     if way.subject:  # last, so that the person is told of it the next time they sign in
         accounts().tie(who.name, way.subject)
-    return redirect(own_path(way.next), 303)
+    return redirect(own_path(way.next), 303)  # guard: next-after-factor
 
 
 def by_password(name: str, how: str = "password") -> Person | None:
@@ -141,11 +143,11 @@ def by_password(name: str, how: str = "password") -> Person | None:
     known = accounts().find(name)
     counters = of_password(known.name if known else name, address())
     refused = accounts().attempts.begin(counters)
-    if refused is not None:
+    if refused is not None:  # guard: limit-refuses
         raise _too_many(refused, name, how, _("Too many sign-ins failed. Wait a few minutes and try again."))
     who = accounts().verify(name, request.form.get("password", ""))
     if who is None:
-        accounts().sign_ins.failed(name, how, address())
+        accounts().sign_ins.failed(name, how, address())  # guard: failed-in-log
         return None
     accounts().attempts.forgive(counters)
     return who
@@ -160,7 +162,7 @@ def begin_code(name: str) -> None:
 
 
 def _too_many(refused: Refused, name: str, how: str, text: str) -> Problem:
-    if refused.is_first:
+    if refused.is_first:  # guard: limited-in-log
         accounts().sign_ins.limited(name, how, address())
     problem = Problem(429, "too-many-requests", text)
     problem.headers["Retry-After"] = str(refused.seconds)
@@ -176,9 +178,9 @@ def check_present_password() -> None:
 def check_presence() -> None:
     """Before something that lasts longer than the session: it is the person, and not who sits at their desk.
     Who has no password has to have signed in a moment ago."""
-    if person().has_password:
+    if person().has_password:  # guard: token-by-password
         check_present_password()
-    elif not is_proved():
+    elif not is_proved():  # guard: token-recent-sign-in
         raise Invalid("sign-in", "one of the last ten minutes", _("Sign in again first."))
 
 

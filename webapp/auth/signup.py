@@ -56,7 +56,7 @@ def welcome() -> str | Response | tuple[str, int]:
     except Invalid as refused:
         return render_template("auth/first_password.html", **fields, error=str(refused)), 400
     # A link takes the place of the password, not of the code.
-    lets_in = not (who.disabled or accounts().factors.find(who.name) is not None)
+    lets_in = not (who.disabled or accounts().factors.find(who.name) is not None)  # guard: factor-after-link
     if lets_in:
         sign_in(who, "password link")
     revoke_tokens_if_asked(who.name, by=who.name)

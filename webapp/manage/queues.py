@@ -16,7 +16,7 @@ from leaseq.webapp.security.authorization import needs
 
 
 @bp.post("/manage")
-@needs("manager")
+@needs("manager")  # guard: manager-of-queues
 def create() -> Response | tuple[str, int]:
     """Make a queue."""
     name, title = request.form.get("name", "").strip(), request.form.get("title", "").strip()

@@ -54,6 +54,7 @@ def scraper() -> bool:
     token = state().settings.metrics_token
     if token is None:
         return False
+    # guard: metrics-token
     return hmac.compare_digest(token.get_secret_value().encode(), (bearer_token() or "").encode())
 
 

@@ -173,7 +173,7 @@ def untie(name: str) -> Response:
 def create_token(name: str) -> str | tuple[str, int]:
     """A token for a program that has an account of its own."""
     try:
-        check_presence()
+        check_presence()  # guard: token-presence
         token = accounts().create_token(name, by=person().name, **token_fields())
     except Invalid as refused:
         return person_page(name, error=str(refused)), 400

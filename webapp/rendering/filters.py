@@ -26,13 +26,14 @@ from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 MAX_MARKDOWN = 65_536  # bytes of UTF-8: the time that Markdown takes may grow with their square
+# guard: no-markdown-images
 _TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would tell its host who reads, and when
 
 
 def markdown(text: object) -> Markup:
     """Markdown as harmless HTML: no script, no picture, no HTML of its own, and no more than a page shows."""
     whole = str(text).encode("utf-8", "replace")
-    shown = rendered(whole[:MAX_MARKDOWN].decode("utf-8", "ignore"))
+    shown = rendered(whole[:MAX_MARKDOWN].decode("utf-8", "ignore"))  # guard: markdown-length
     if len(whole) <= MAX_MARKDOWN:
         return shown
     size = format_decimal(MAX_MARKDOWN)
@@ -40,9 +41,10 @@ def markdown(text: object) -> Markup:
     return shown + Markup("<p><strong>{}</strong></p>").format(told)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64)  # guard: markdown-once
 def rendered(text: str) -> Markup:
     """Kept, since 64 kB can take seconds: 64 of the longest take about 20 MB."""
+    # guard: markdown-clean
     return Markup(nh3.clean(_markdown.render(text), tags=_TAGS))  # noqa: S704  # nh3 made it harmless
 
 
@@ -54,6 +56,7 @@ def web_link(value: object) -> str | None:
         parts = urlsplit(value.strip())
     except ValueError:
         return None
+    # guard: link-schemes
     return value.strip() if parts.scheme in ("http", "https") and parts.netloc else None
 
 
@@ -62,9 +65,10 @@ def media_link(value: object) -> str | None:
     link = web_link(value)
     if link is None:
         return None
-    return link if origin_of(link) in state().settings.media_origins else None
+    return link if origin_of(link) in state().settings.media_origins else None  # guard: media-origins
 
 
+# guard: data-images
 _INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*")
 
 

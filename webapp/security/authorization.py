@@ -121,23 +121,23 @@ def _guard() -> BaseResponse | None:
         return None  # no such path or method: Flask says so
     need = need_of(current_app, request.endpoint)
     if need is None:
-        raise Forbidden("this route declares no role")
+        raise Forbidden("this route declares no role")  # guard: default-deny
     if need != ANYONE:
         lets_in = getattr(current_app.view_functions[request.endpoint], "lets_in", None)
         if lets_in is not None and lets_in():
             return None
         token = _identify()
         if g.person is None:
-            return _ask_to_sign_in()
-        if not at_least(g.person.role, need):
+            return _ask_to_sign_in()  # guard: stranger-signs-in
+        if not at_least(g.person.role, need):  # guard: role-of-the-route
             raise Forbidden(f"this takes the role {need}; yours is {g.person.role}")
         if isinstance(token, ApiToken):
-            _stay_within(token, need)
+            _stay_within(token, need)  # guard: token-within
         if getattr(current_app.view_functions[request.endpoint], "takes_any_size", False):
             request.max_content_length = sys.maxsize
         if token is not None:
             return None
-    csrf.protect()
+    csrf.protect()  # guard: csrf
     return None
 
 
@@ -166,7 +166,7 @@ def _stay_within(token: ApiToken, need: Role) -> None:
 def _identify() -> ApiToken | Literal["unknown"] | None:
     """Find out who calls: by a bearer token under /api, else by the session. Gives the token, if any."""
     g.person = None
-    if not in_api() or "Authorization" not in request.headers:
+    if not in_api() or "Authorization" not in request.headers:  # guard: api-only-tokens, bad-token-stays-bad
         visitor = flask_login.current_user
         if visitor.is_authenticated:
             g.person = visitor.person

@@ -12,10 +12,10 @@ def refusal(token: ApiToken, need: Role, method: str, queue: str | None) -> str 
 
     ``queue`` is the one in the call's path. A token for one queue opens no call that names none.
     """
-    if token.scope == "read" and method not in _SAFE:
+    if token.scope == "read" and method not in _SAFE:  # guard: scope-reads-only
         return "this token may only read: make one with another scope"
-    if not at_least(REACH[token.scope], need):
+    if not at_least(REACH[token.scope], need):  # guard: scope-role
         return f"this takes a token of a wider scope; the scope of this one is {token.scope}"
-    if token.queue not in (None, queue):
+    if token.queue not in (None, queue):  # guard: token-queue
         return f"this token is for the queue {token.queue!r} only"
     return None

@@ -30,7 +30,7 @@ log = logging.getLogger(ACCESS)
 def request_id(environ: WSGIEnvironment) -> str:
     """The one that our own proxy gave it, else one of ours: nobody else chooses what stands in our log."""
     given = environ.get("HTTP_X_REQUEST_ID", "")
-    if came_by_proxy(environ) and _ID.fullmatch(given):
+    if came_by_proxy(environ) and _ID.fullmatch(given):  # guard: request-id-by-proxy
         return str(given)
     return secrets.token_hex(8)
 

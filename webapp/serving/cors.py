@@ -31,13 +31,13 @@ class Cors:
         self._origins = frozenset(origins)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if not environ.get("PATH_INFO", "").startswith("/api/"):
+        if not environ.get("PATH_INFO", "").startswith("/api/"):  # guard: cors-api-only
             return self._app(environ, start_response)
         origin = environ.get("HTTP_ORIGIN", "")
-        named = origin if origin in self._origins else None
+        named = origin if origin in self._origins else None  # guard: cors-origins
         if named is None:
             return self._app(environ, _with({}, start_response))
-        environ.pop("HTTP_COOKIE", None)
+        environ.pop("HTTP_COOKIE", None)  # guard: cors-no-cookies
         allowed = {"Access-Control-Allow-Origin": named}
         if environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
             allowed |= {

@@ -30,6 +30,7 @@ METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 keepalive = 10
 graceful_timeout = 10
+# guard: forwarded-by-gunicorn
 forwarded_allow_ips = ""  # webapp/serving/proxy.py alone decides whose X-Forwarded-* count
 reuse_port = True  # each process has its share of the connections; one could hold all of them otherwise
 control_socket_disable = True

@@ -51,6 +51,7 @@ class AsText(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         said: dict[str, Any] = {**getattr(record, "said", {}), "request_id": _request_id(record)}
+        # guard: log-escaped
         words = [_time(record), record.levelname.lower(), f"{record.name}:", escaped(record.getMessage())]
         words += [f"{name}={_shown(value)}" for name, value in said.items() if value is not None]
         lines = [" ".join(words)]

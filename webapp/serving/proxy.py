@@ -44,10 +44,10 @@ class Undeclared:
         self._noted_at: float | None = None
 
     def after(self, response: Response) -> Response:
-        if came_by_proxy(request.environ) or request.endpoint in PROBES:
+        if came_by_proxy(request.environ) or request.endpoint in PROBES:  # guard: proxy-probes
             return response
         header = next((name for name in _FORWARDED if name in request.headers), None)
-        if header is not None and _is_near(request.remote_addr):
+        if header is not None and _is_near(request.remote_addr):  # guard: proxy-near
             self._note(request.remote_addr or "a unix socket", header)
         return response
 
@@ -63,7 +63,7 @@ class Undeclared:
             header,
         )
         try:
-            note_undeclared_proxy(self._client, address, header)
+            note_undeclared_proxy(self._client, address, header)  # guard: proxy-noted
         except LeaseqError:
             self._noted_at = None  # the next request tries again
 
@@ -96,4 +96,4 @@ class Proxies:
             found = ip_address(address or "127.0.0.1")
         except ValueError:
             return False
-        return any(found in network for network in self._networks)
+        return any(found in network for network in self._networks)  # guard: forwarded-networks

@@ -133,7 +133,7 @@ def _base(person: str) -> str:
     answer:  string: the answer (below)
     running: string: the hash of a request that is being answered
     """
-    return "leaseq:{@sent:" + digest(person)[:32] + "}:"
+    return "leaseq:{@sent:" + digest(person)[:32] + "}:"  # guard: key-of-a-person
 
 
 def _write(answer: Kept) -> bytes:

@@ -45,7 +45,7 @@ def receipt_of(
     ``leases``: what they hold now. ``refused``: the server just said that it can't be taken back.
     """
     grant = next((one for one in item.history if (one.token, one.person) == (token, me)), None)
-    if grant is None:
+    if grant is None:  # guard: no-grant-no-answer
         return None
     again = next((lease for lease in leases if lease.id == item.id), None)
     how, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at

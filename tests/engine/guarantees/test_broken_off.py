@@ -84,8 +84,9 @@ CALLS: dict[str, tuple[Call, Call]] = {
 
 
 @pytest.fixture(scope="module")
-def clients() -> Iterator[tuple[leaseq.Client, leaseq.Client]]:
-    """Of a user with all rights, and of one to whom the server refuses what puts something into a set."""
+def clients() -> Iterator[tuple[leaseq.Client, leaseq.Client, leaseq.Client]]:
+    """Of a user with all rights, of one to whom the server refuses what puts something into a set, and of one
+    who may put something into the set of what is finished only."""
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as embedded,
@@ -94,14 +95,17 @@ def clients() -> Iterator[tuple[leaseq.Client, leaseq.Client]]:
         few = "on >pw allkeys allchannels +@all -zadd"
         redis: Any = client.redis
         redis.execute_command("ACL", "SETUSER", "few", *few.split())
-        yield client, leaseq.connect(embedded.url.replace("unix://", "unix://few:pw@"))
+        redis.execute_command("ACL", "SETUSER", "finishes", *few.split(), "(+zadd ~*:finished)")
+        users = (f"unix://{name}:pw@" for name in ("few", "finishes"))
+        few_client, finishes = (leaseq.connect(embedded.url.replace("unix://", user)) for user in users)
+        yield client, few_client, finishes
 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_nothing_is_lost(
-    clients: tuple[leaseq.Client, leaseq.Client], queue_name: str, clock: Clock, call: str
+    clients: tuple[leaseq.Client, leaseq.Client, leaseq.Client], queue_name: str, clock: Clock, call: str
 ) -> None:
-    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in clients)
+    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in clients[:2])
     before, act = CALLS[call]
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
     before(queue)
@@ -110,3 +114,16 @@ def test_nothing_is_lost(
     assert isinstance(clients[0].redis, redis.Redis)
     found = [id for ids in looking.sets(clients[0].redis, queue_name).values() for id in ids]
     assert sorted(set(found)) == ["one", "two"]
+
+
+def test_the_next_item_after_a_finish_is_not_lost(
+    clients: tuple[leaseq.Client, leaseq.Client, leaseq.Client], queue_name: str, clock: Clock
+) -> None:
+    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[2]))
+    queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
+    reserved(queue)
+    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+        broken.finish(held(queue), {}, then_reserve=True)
+    assert isinstance(clients[0].redis, redis.Redis)
+    found = looking.sets(clients[0].redis, queue_name)
+    assert sorted({id for ids in found.values() for id in ids}) == ["one", "two"]

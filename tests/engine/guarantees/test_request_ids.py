@@ -188,6 +188,15 @@ def test_of_many_each_conflict_is_told_with_its_place(timed: leaseq.Queue) -> No
     assert told == [Conflict(0, "0"), Conflict(140, "140"), Conflict(280, "280")]
 
 
+def test_an_item_that_was_removed_since_the_server_compared_it_had_another_payload(
+    timed: leaseq.Queue,
+) -> None:
+    timed.enqueue({"n": 1}, id="one")
+    assert not timed._differs(("one", "", '{"n": 1}'))
+    timed.remove("one")
+    assert timed._differs(("one", "", '{"n": 1}'))
+
+
 def test_two_payloads_for_one_id_in_one_call_conflict(timed: leaseq.Queue) -> None:
     told: list[Conflict] = []
     batch = [NewItem({"n": 1}, id="a"), NewItem({"n": 1}, id="a"), NewItem({"n": 2}, id="a")]

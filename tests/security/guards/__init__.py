@@ -1,8 +1,8 @@
-"""The security table: for each row what guards it, and the tests that notice when the guard is gone.
+"""The security table: for each row what guards it, and the tests that fail when the guard is gone.
 
-``python -m tests.security.remove_guards`` takes the guards out one by one, in a copy of the tree, and says
-which tests noticed. ``test_guards.py`` keeps this list true to the code,
-and docs/security.md true to this list.
+The product carries the marks (``# guard: name``). ``python -m tests.security.remove_guards`` takes the
+guards out one by one, in a copy of the tree, and fails where no test noticed. ``test_guards.py`` keeps this
+list, the marks and docs/security.md true to each other.
 """
 
 from tests.security.guards import access, browser, content, data, people, place, sessions, signing_in

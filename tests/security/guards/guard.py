@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from tests.security.guards.marks import places, removed
+from tests.support.planting import nodes
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A piece of a file that keeps somebody out; with ``instead`` in its place it does not."""
+    """What keeps somebody out: a piece of the product that carries the mark ``guard: name``.
 
-    row: str
-    file: str
-    piece: str
-    instead: str
-    test: str  # as pytest names it; several with spaces between
+    Without it, ``instead`` stands in its place; where that is None, a condition is false, a statement does
+    nothing, and an argument is left out.
+    """
+
+    id: str
+    tests: tuple[str, ...]  # names of test functions
+    instead: str | None
+    row: str = ""  # of the table in docs/security.md
+
+    @property
+    def file(self) -> str:
+        (file,) = places()[self.id]
+        return file
+
+    @property
+    def nodes(self) -> list[str]:
+        """Its tests as pytest names them, with their files."""
+        return [node for test in self.tests for node in nodes(test)]
+
+    def apply(self, text: str) -> str:
+        """The text of its file without it."""
+        return removed(self.file, text, self.id, self.instead)
 
 
-def guards(row: str, file: str, test: str, *changes: tuple[str, str]) -> tuple[Guard, ...]:
-    """Pieces of one file that the same test watches."""
-    return tuple(Guard(row, file, piece, instead, test) for piece, instead in changes)
+def guard(name: str, *tests: str, instead: str | None = None) -> Guard:
+    return Guard(name, tests, instead)
+
+
+def row(title: str, *guards: Guard) -> Iterator[Guard]:
+    return (replace(guard, row=title) for guard in guards)

@@ -100,6 +100,17 @@ def test_an_invitation_that_can_not_be(visitor: Callable[[str], Browser], fields
     assert f'value="{fields.get("name", "somebody")}"' in answer.text, "what was typed is still there"
 
 
+@pytest.mark.parametrize("act", ["change", "disable", "tokens"])
+def test_of_nobody_there_is_no_page_and_nothing_to_change(
+    accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str], act: str
+) -> None:
+    boss, name = visitor("admin"), new_name("nobody")
+    answer = boss.post(f"/people/{name}/{act}", {"role": "worker", "scope": "work"}, page="/people")
+    assert answer.status_code == 404
+    with pytest.raises(Invalid, match=f"there is nobody named '{name}'"):
+        accounts.get(name)
+
+
 def test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does(
     asking: leaseq.Queue, visitor: Callable[[str], Browser]
 ) -> None:

@@ -90,6 +90,7 @@ class Accounts(ProviderSignIn):
             changes["disabled"] = disabled
         before = self._people.get(name)
         name = before.name
+        # guard: disabling-ends-sessions
         person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
         said = [
             f"{field}: {_shown(getattr(before, field))} → {_shown(value)}"
@@ -101,7 +102,7 @@ class Accounts(ProviderSignIn):
         if disabled is not None and disabled != before.disabled:
             self.log.write(by, "person.disabled" if disabled else "person.enabled", name)
         if disabled:
-            take_back(self._client, name, by=by)
+            take_back(self._client, name, by=by)  # guard: disabled-gives-back
         return person
 
     def held_by(self, name: str) -> list[Lease]:
@@ -123,19 +124,21 @@ class Accounts(ProviderSignIn):
     def verify(self, name: str, password: str) -> Person | None:
         """The person, where the password is theirs and they may sign in. It takes as long where not."""
         record = self._people.find(name)
+        # guard: disabled-costs-a-hash
         if not self._passwords.matches(password, record.password if record else None):
             return None
         if record is None or record.password is None or record.disabled:
             return None
         renewed = self._passwords.renewed(password, record.password)
         if renewed is not None:
-            self._people.rehash(record.name, record.password, renewed)
+            self._people.rehash(record.name, record.password, renewed)  # guard: rehash-undoes-nothing
         return record.person()
 
     def set_password(self, name: str, password: str, *, by: str) -> Person:
         """A new password. It ends every session of the person."""
         name = self._people.get(name).name
         hashed = self._passwords.hash(password, name)
+        # guard: new-password-ends-sessions
         record = self._people.change(name, end_sessions=True, password=hashed)
         self._tell(name, "sign-in.password-set", by=by)
         return record.person()
@@ -143,14 +146,14 @@ class Accounts(ProviderSignIn):
     def end_sessions(self, name: str, *, by: str) -> Person:
         """Sign a person out everywhere."""
         name = self._people.get(name).name
-        person = self._people.change(name, end_sessions=True).person()
+        person = self._people.change(name, end_sessions=True).person()  # guard: revoke-ends-sessions
         self.log.write(by, "sign-in.sessions-ended", name)
         return person
 
     def turn_on_factor(self, name: str, code: str) -> tuple[Person, list[str]]:
         """Ask this person for codes from now on. It ends their sessions; gives their recovery codes."""
         codes = self.factors.confirm(name, code)
-        person = self._people.change(name, end_sessions=True).person()
+        person = self._people.change(name, end_sessions=True).person()  # guard: factor-ends-sessions
         self._tell(name, "sign-in.factor-on", by=name)
         return person, codes
 
@@ -190,6 +193,7 @@ class Accounts(ProviderSignIn):
         """Who calls by this token, while it works."""
         found = self._tokens.use(token)
         record = self._people.find(found.person) if found is not None else None
+        # guard: disabled-is-out
         return Caller(record.person(), found) if found and record and not record.disabled else None
 
     def tokens(self, person: str | None = None) -> list[ApiToken]:

@@ -33,7 +33,8 @@ Counter = tuple[str, int]
 
 
 def of_password(name: str, address: str) -> list[Counter]:
-    place = _place(address)
+    place = _place(address)  # guard: ipv6-network
+    # guard: limit-by-name, limit-by-address
     return [(digest(f"name {place} {name}"), PER_NAME), (digest(f"address {place}"), PER_ADDRESS)]
 
 
@@ -56,13 +57,14 @@ def _place(address: str) -> str:
 
 def _slowed(name: str, address: str) -> list[Counter]:
     here, anywhere = digest(f"code {_place(address)} {name}"), digest(f"code {name}")
-    return [(here, CODES_HERE), (anywhere, CODES_ANYWHERE)]
+    return [(here, CODES_HERE), (anywhere, CODES_ANYWHERE)]  # guard: code-slow-anywhere
 
 
 def _wait_after(count: int, free: int) -> int:
     """Seconds from the try of this number, in a row of wrong ones, to the next."""
     if count < free:
         return 0
+    # equivalent mutant: limit:2: it only keeps the shifted number small
     doubled = min(count - free, LONGEST_WAIT_SECONDS.bit_length())
     return min(FIRST_WAIT_SECONDS << doubled, LONGEST_WAIT_SECONDS)
 

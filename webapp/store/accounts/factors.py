@@ -21,6 +21,7 @@ ISSUER = "leaseq"
 RECOVERY_CODES = 10
 OFFER_SECONDS = 900
 _STEP = 30
+# guard: code-drift
 _DRIFT = 1  # a code is good for half a minute before and after its own: devices' clocks differ
 _USED_SECONDS = 300
 _RECOVERY_BYTES = 15  # 120 random bits: nobody guesses one from its hash, however fast they try
@@ -66,7 +67,7 @@ class Factors(Store):
         secret = self.offered(name)
         if secret is None:
             raise Invalid("code", "a code within 15 minutes", "That took more than 15 minutes: begin again.")
-        if not self._is_code(name, secret, code):
+        if not self._is_code(name, secret, code):  # guard: factor-confirmed
             raise Invalid("code", "the six digits that your device shows now", _WRONG)
         codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
         record = json.dumps({"secret": secret, "since": self._clock()})
@@ -87,7 +88,7 @@ class Factors(Store):
         if self._is_code(name, json.loads(raw)["secret"], code):
             return True
         with self._client.translating():
-            return bool(self._redis.hdel(keys.recovery(name), _hashed(code)))
+            return bool(self._redis.hdel(keys.recovery(name), _hashed(code)))  # guard: recovery-once
 
     def remove(self, name: str) -> bool:
         """False where they had none."""
@@ -103,6 +104,7 @@ class Factors(Store):
         if step is None:
             return False
         with self._client.translating():
+            # guard: code-once
             return bool(self._redis.set(keys.code_used(name, step), 1, ex=_USED_SECONDS, nx=True))
 
     def _steps(self) -> range:
@@ -131,4 +133,4 @@ def _recovery_code() -> str:
 
 
 def _hashed(code: str) -> str:
-    return digest("".join(one for one in code.lower() if one.isalnum()))
+    return digest("".join(one for one in code.lower() if one.isalnum()))  # guard: recovery-hashed

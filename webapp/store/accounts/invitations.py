@@ -47,7 +47,7 @@ class Invitations(Store):
             pipe.hget(keys.INVITATIONS, hashed)
             pipe.get(keys.invitation(hashed))
             raw, there = pipe.execute()
-        return _invitation(hashed, raw) if raw and there else None
+        return _invitation(hashed, raw) if raw and there else None  # guard: invitation-there
 
     def open(self) -> list[Invitation]:
         """Those that may be used, the latest first. What is too old is forgotten."""

@@ -26,6 +26,7 @@ class Link:
         """Not once the person has another password, was signed out everywhere or disabled, nor when who made
         it lost the right to."""
         found = people.get(self.name)
+        # guard: link-version
         return found is not None and found.version == self.version and may_let_in(self.by, people)
 
 

@@ -49,7 +49,7 @@ class Log(Store):
         cut = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
         entry = {"by": by, "what": what, "about": about, "detail": cut}
         with self._client.translating():
-            stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG
+            stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG  # guard: sign-ins-apart
             self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
 
     def latest(self, limit: int = 50) -> tuple[LogEntry, ...]:

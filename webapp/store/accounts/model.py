@@ -79,6 +79,7 @@ def at_least(have: Role, need: Role) -> bool:
 def checked_name(value: object) -> str:
     """A new person's name in the spelling in which it is kept: the library's rule, and no white space at the
     ends. It may be another text than was given."""
+    # guard: looks-normal
     name = validation.person_name(normal(value) if isinstance(value, str) else value, "name")
     if name != name.strip():
         raise Invalid("name", "no space at its beginning or end")
@@ -94,7 +95,7 @@ def checked_role(value: object) -> Role:
 def checked_scope(value: object, role: Role) -> Scope:
     """A scope that a person of this role may give to a token."""
     scope = validation.one_of(value, SCOPES, "scope")
-    if scope != "read" and not at_least(role, REACH[scope]):
+    if scope != "read" and not at_least(role, REACH[scope]):  # guard: scope-of-the-role
         raise Invalid("scope", f"at most {WHOLE[role]}: a token can't do more than a {role} may")
     return scope
 

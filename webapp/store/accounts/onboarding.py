@@ -29,7 +29,7 @@ class Joining(Base):
 
         It is good for a day. A new one replaces the one before.
         """
-        if has_admin(self._people.all()):
+        if has_admin(self._people.all()):  # guard: first-admin-once
             return None
         token = new_secret()
         with self._client.translating():
@@ -39,8 +39,9 @@ class Joining(Base):
     def setup_is_open(self, token: str) -> bool:
         with self._client.translating():
             kept = self._redis.get(keys.SETUP)
-        if kept is None or not hmac.compare_digest(kept, digest(token).encode()):
+        if kept is None or not hmac.compare_digest(kept, digest(token).encode()):  # guard: setup-token
             return False
+        # guard: setup-closed
         if has_admin(self._people.all()):  # made on the command line meanwhile
             with self._client.translating():
                 self._redis.delete(keys.SETUP)
@@ -58,7 +59,7 @@ class Joining(Base):
         def first(people: dict[str, Record]) -> Record:
             if has_admin(list(people.values())):
                 raise Invalid("token", "a place without an admin", "there is an admin already: sign in")
-            refuse_same_look(admin.name, people)
+            refuse_same_look(admin.name, people)  # guard: looks-of-admin
             return admin
 
         record = self._people.write(first, spend=keys.SETUP, check=check)
@@ -94,7 +95,7 @@ class Joining(Base):
                 "a name that nobody is invited by",
                 f"{name!r} is invited already: take that invitation back first",
             )
-        refuse_same_look(name, invited)
+        refuse_same_look(name, invited)  # guard: looks-of-invitations
 
     def invitation(self, token: str) -> Invitation | None:
         """What this token opens, while it does."""
@@ -116,12 +117,12 @@ class Joining(Base):
         found = self._invitations.find(token)
         if found is None:
             raise _spent(_INVITATION)
-        record = self._new(found.name or name, found.role, found.skills, password)
+        record = self._new(found.name or name, found.role, found.skills, password)  # guard: inviters-name
 
         def newcomer(people: dict[str, Record]) -> Record:
-            if not may_let_in(found.by, people):
+            if not may_let_in(found.by, people):  # guard: maker-may-let-in
                 raise _spent(_INVITATION)
-            refuse_taken(record.name, people)
+            refuse_taken(record.name, people)  # guard: looks-of-invited
             return record
 
         hashed = digest(token)
@@ -158,6 +159,7 @@ class Joining(Base):
         def with_password(people: dict[str, Record]) -> Record:
             if not link.opens(people):
                 raise _spent(_LINK)
+            # guard: link-ends-sessions
             return replace(people[link.name], password=hashed, version=link.version + 1)
 
         record = self._people.write(with_password, spend=keys.link(digest(token)), check=_still_there(_LINK))

@@ -20,6 +20,7 @@ class Passwords:
     """Makes and checks hashes. ``hasher`` sets the cost: 19 MiB, two passes, one lane unless told."""
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        # guard: argon2-cost
         self._hasher = hasher or PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
         self._nobody = self._hasher.hash(secrets.token_urlsafe(16))
 
@@ -30,10 +31,11 @@ class Passwords:
     def matches(self, password: str, kept: str | None) -> bool:
         """Whether ``password`` is the one; it takes as long where there is none to compare with."""
         try:
+            # guard: unknown-costs-a-hash
             self._hasher.verify(kept or self._nobody, password[: MAX_PASSWORD + 1])
         except (VerificationError, InvalidHashError, UnicodeEncodeError):
             return False
-        return kept is not None
+        return kept is not None  # guard: no-password-no-match
 
     def renewed(self, password: str, kept: str) -> str | None:
         """The hash of a password that was right, where the kept one was made at another cost than today's."""
@@ -41,6 +43,7 @@ class Passwords:
 
 
 def checked_password(password: object, name: str) -> str:
+    # guard: password-length
     if not isinstance(password, str) or not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         raise Invalid("password", f"{MIN_PASSWORD} to {MAX_PASSWORD} characters")
     try:
@@ -48,8 +51,9 @@ def checked_password(password: object, name: str) -> str:
     except UnicodeEncodeError:
         raise Invalid("password", "text without lone surrogates") from None
     plain = password.casefold()
-    if len(name) >= SHORTEST_NAME and name.casefold() in plain:
+    if len(name) >= SHORTEST_NAME and name.casefold() in plain:  # guard: password-without-name
         raise Invalid("password", "one without your name in it", "that contains the name: it is tried first")
+    # guard: common-passwords
     if is_bad_password(password) or (len(plain) >= MIN_PASSWORD and is_bad_password(plain)):
         raise Invalid(
             "password",

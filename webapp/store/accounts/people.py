@@ -64,14 +64,14 @@ class NoSuchPerson(LeaseqError):
 
 def refuse_taken(name: str, taken: Collection[str]) -> None:
     """Raise Invalid where somebody has the name, or one that people would take for it."""
-    if name in taken:
+    if name in taken:  # guard: name-taken
         raise Invalid("name", "a name that nobody has yet", f"there is a person named {name!r} already")
-    refuse_same_look(name, taken)
+    refuse_same_look(name, taken)  # guard: looks-refused
 
 
 def refuse_same_look(name: str, taken: Iterable[str]) -> None:
     other = same_look(name, taken)
-    if other is not None:
+    if other is not None:  # guard: looks-taken
         raise Invalid(
             "name",
             "a name that nobody takes for another",
@@ -115,7 +115,7 @@ class People(Store):
         """A new record, or Invalid where somebody has the name already, or one that looks like it."""
 
         def new(people: dict[str, Record]) -> Record:
-            refuse_taken(record.name, people)
+            refuse_taken(record.name, people)  # guard: looks-in-transaction
             return record
 
         self.write(new)
@@ -162,11 +162,11 @@ class People(Store):
 
         def transaction(pipe: Any) -> Record:
             if spend is not None and check is not None:
-                check(pipe.get(spend))
+                check(pipe.get(spend))  # guard: invitation-second
             found = map(Record.loaded, pipe.hvals(keys.PEOPLE))
             record = make({one.name: one for one in found})
             pipe.multi()
-            pipe.hset(keys.PEOPLE, record.name, record.dumped())
+            pipe.hset(keys.PEOPLE, record.name, record.dumped())  # guard: invitation-spent
             if spend is not None:
                 pipe.delete(spend)
             if forget is not None:
@@ -187,7 +187,7 @@ def may_let_in(by: str, people: Mapping[str, Record]) -> bool:
     """Whether the links of ``by`` still let somebody in: not those of an admin who was disabled or is none
     any more. Who has no account made them on the command line."""
     maker = people.get(by)
-    return maker is None or (maker.role == "admin" and not maker.disabled)
+    return maker is None or (maker.role == "admin" and not maker.disabled)  # guard: maker-is-admin
 
 
 def has_admin(records: list[Record]) -> bool:

@@ -38,7 +38,7 @@ class ProviderSignIn(Joining):
         """The person who signed in at the provider. ``subject`` is who they are there, ``name`` what they are
         called. NotTied where the account of this name has to be tied to them first."""
         hashed = digest(subject)
-        mine = self._tied_to(hashed)
+        mine = self._tied_to(hashed)  # guard: tied-stays
         record = self._people.find(mine or validation.text(name, "name"))
         if record is None and create:
             record = self._new(name, "worker", (), None)
@@ -51,14 +51,14 @@ class ProviderSignIn(Joining):
                 f"The identity provider says that you are {name!r}, and nobody of that name has an account "
                 "here. Ask an admin to invite you.",
             )
-        if record.disabled:
+        if record.disabled:  # guard: disabled-by-provider
             raise Invalid("name", "somebody who may sign in", "Your account is disabled. Ask an admin.")
         if mine is None:
             self._tie_at_once(record, hashed)
         return record.person()
 
     def _tie_at_once(self, record: Record, hashed: str) -> None:
-        if self.is_tied(record.name):
+        if self.is_tied(record.name):  # guard: name-tied-to-other
             raise _somebody_elses(record.name)
         if self._has_something_to_lose(record) and not self._spend_allowed(record.name):
             raise NotTied(record.person())
@@ -69,10 +69,10 @@ class ProviderSignIn(Joining):
         password, for a program for instance, may have tokens, which its owner sees and revokes."""
         now = datetime.now(UTC)
         return (
-            record.password is not None
-            or record.role != "worker"
+            record.password is not None  # guard: tied-by-password
+            or record.role != "worker"  # guard: tied-worker
             or self.factors.find(record.name) is not None
-            or any(not token.is_over(now) for token in self._tokens.of(record.name))
+            or any(not token.is_over(now) for token in self._tokens.of(record.name))  # guard: tied-tokens
         )
 
     def tie(self, name: str, subject: str) -> None:
@@ -117,9 +117,9 @@ class ProviderSignIn(Joining):
         """Use up what an admin allowed, if they did and still may. Of two at once one finds it."""
         with self._client.translating():
             kept = self._redis.get(keys.tie_allowed(name))
-            if kept is None or not self._redis.delete(keys.tie_allowed(name)):
+            if kept is None or not self._redis.delete(keys.tie_allowed(name)):  # guard: tied-by-admin
                 return False
-        return Link(**json.loads(kept)).opens(self._people.by_name())
+        return Link(**json.loads(kept)).opens(self._people.by_name())  # guard: tie-of-an-admin
 
 
 def _somebody_elses(name: str) -> Invalid:

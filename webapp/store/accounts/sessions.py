@@ -60,9 +60,10 @@ class Sessions(Store):
             pipe.get(key)
             raw, kept = pipe.execute()
             seen, _, whose = (kept or b"").decode().partition(" ")
-            if raw is None or whose != named.name:
+            if raw is None or whose != named.name:  # guard: session-of-its-person
                 return None
             person = Record.loaded(raw).person()
+            # guard: password-ends-sessions, disabled-has-no-session
             if person.disabled or str(person.version) != named.version:
                 return None
             now = int(time.time())

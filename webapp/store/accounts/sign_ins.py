@@ -59,6 +59,7 @@ class SignIns(Store):
     def failed(self, name: str, how: str, address: str) -> None:
         """A wrong password or code, or a refusal by the identity provider."""
         known = self._people.find(name)
+        # guard: failed-name-shortened
         self._log.write("", "sign-in.failed", known.name if known else _shortened(name), f"{how}, {address}")
         if known:
             with self._client.translating():
@@ -67,6 +68,7 @@ class SignIns(Store):
     def limited(self, name: str, how: str, address: str) -> None:
         """A try that was refused because too many failed before it."""
         known = self._people.find(name)
+        # guard: limited-name-shortened
         self._log.write("", "sign-in.limited", known.name if known else _shortened(name), f"{how}, {address}")
 
     def tell(self, name: str, what: str, *, by: str, detail: str = "") -> None:

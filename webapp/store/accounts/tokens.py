@@ -58,7 +58,7 @@ class Tokens(Store):
         over = [
             hashed for hashed, one in mine.items() if one["expires"] is not None and one["expires"] <= now
         ]
-        if len(mine) - len(over) >= MAX_TOKENS:
+        if len(mine) - len(over) >= MAX_TOKENS:  # guard: token-count
             raise Invalid(
                 "tokens",
                 f"at most {MAX_TOKENS} of one person",
@@ -78,7 +78,7 @@ class Tokens(Store):
                 return None
             now = self._clock()
             found = _token(hashed, json.loads(raw), used)
-            if found.is_over(datetime.fromtimestamp(now, UTC)):
+            if found.is_over(datetime.fromtimestamp(now, UTC)):  # guard: token-end
                 return None
             if now - int(used or 0) >= _MINUTE:
                 self._redis.hset(keys.TOKENS_USED, hashed, int(now))

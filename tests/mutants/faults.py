@@ -1,0 +1,259 @@
+"""Faults that no operator makes, planted by changed behaviour and not by changed lines.
+
+A fault of a script stands in front of it and changes what ``redis.call``, ``string`` or ``math`` do in it.
+One of a Python module stands at its end and replaces one of its functions or values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.mutants.lua_syntax import tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    id: str  # in words: what is wrong
+    file: str
+    code: str
+    tests: tuple[str, ...]  # the names of test functions that are to fail
+
+    def near(self, _text: str) -> str:
+        return f"{self.id} {self.code}"
+
+    def apply(self, text: str) -> str:
+        if self.file.endswith(".py"):
+            return f"{text}\n\n{self.code}"
+        # Behind the header, on one line with the first statement: all lines keep their numbers.
+        start = tokens(text)[0].start
+        return text[:start] + " ".join(self.code.split()) + " " + text[start:]
+
+    def diff(self, _text: str) -> str:
+        return self.code.strip()
+
+
+def scripts(id: str, verbs: str, code: str, *tests: str) -> Iterator[Fault]:
+    return (Fault(f"{id} ({verb})", f"lua/{verb}.lua", code, tests) for verb in verbs.split())
+
+
+def calls(body: str) -> str:
+    """A ``redis.call`` for which ``body`` stands in. It has the command and its key, and ``has(part)``, which
+    says whether the key is of this part of the queue."""
+    return f"""
+        local redis = (function()
+            local real, held = redis.call, {{}}
+            local function call(...)
+                local command, key = ...
+                local function has(part) return key and string.find(key, ':' .. part, 1, true) ~= nil end
+                {body}
+            end
+            return setmetatable({{ call = call }}, {{ __index = redis }})
+        end)()
+        """
+
+
+def leaves_early(set_: str, to: str = "") -> str:
+    """What leaves a set does so before it is in another one. Where the server breaks the script off between
+    the two, it is nowhere."""
+    return calls(f"""
+        if command == 'ZADD' and has('{to}') then
+            held[#held + 1] = {{ ... }}
+            return 1
+        end
+        local reply = real(...)
+        if command == 'ZREM' and has('{set_}') then
+            for _, one in ipairs(held) do real(unpack(one)) end
+            held = {{}}
+        end
+        return reply
+        """)
+
+
+def without_the_moment(set_: str) -> str:
+    """What ends at this very microsecond does not count as ended."""
+    return calls(f"""
+        if command == 'ZRANGEBYSCORE' and has('{set_}') then
+            local words = {{ ... }}
+            words[4] = '(' .. string.format('%.0f', words[4])
+            return real(unpack(words))
+        end
+        return real(...)
+        """)
+
+
+NEWEST_FIRST = calls("""
+    if command == 'ZRANGE' and has('inbound') then
+        local words = { ... }
+        words[1] = 'ZREVRANGE'
+        return real(unpack(words))
+    end
+    return real(...)
+    """)
+
+# Names, ids and tokens come from outside and may hold what a pattern takes for a sign.
+FIND_TAKES_PATTERNS = """
+    local string = setmetatable({
+        find = function(text, words, start) return string.find(text, words, start) end
+    }, { __index = string })
+    """
+
+# As `..` does it: a time in microseconds has 16 digits.
+TIMES_OF_14_DIGITS = """
+    local string = setmetatable({
+        format = function(form, ...)
+            return string.format((form == '%.0f' or form == '%d') and '%.14g' or form, ...)
+        end
+    }, { __index = string })
+    """
+
+NO_JITTER = """
+    local math = setmetatable({ random = function() return 0 end }, { __index = math })
+    """
+
+FAULTS: tuple[Fault, ...] = (
+    *scripts(
+        "what is granted leaves inbound before it is in reserved",
+        "reserve finish",
+        leaves_early("inbound", to="reserved"),
+        "test_nothing_is_lost",
+        "test_the_next_item_after_a_finish_is_not_lost",
+    ),
+    *scripts(
+        "what leaves reserved is nowhere for a moment",
+        "abandon clear fail finish release reserve",
+        leaves_early("reserved"),
+        "test_nothing_is_lost",
+    ),
+    *scripts(
+        "what leaves scheduled is nowhere for a moment",
+        "clear",
+        leaves_early("scheduled"),
+        "test_nothing_is_lost",
+    ),
+    *scripts(
+        "what leaves dead is nowhere for a moment", "revive", leaves_early("dead"), "test_nothing_is_lost"
+    ),
+    *scripts(
+        "what leaves finished is nowhere for a moment",
+        "undo_finish",
+        leaves_early("finished"),
+        "test_nothing_is_lost",
+    ),
+    *scripts("the newest first", "reserve", NEWEST_FIRST, "test_the_oldest_first"),
+    *scripts(
+        "a lease that runs out this very microsecond is not over",
+        "reserve",
+        without_the_moment("reserved"),
+        "test_reserve_returns_it",
+    ),
+    *scripts(
+        "what is due this very microsecond is not due",
+        "reserve",
+        without_the_moment("scheduled"),
+        "test_reserve_releases_what_is_due",
+    ),
+    *scripts(
+        "a name is read as a pattern",
+        "finish abandon reserve renew",
+        FIND_TAKES_PATTERNS,
+        "test_names_and_ids_with_marks_of_the_records_in_them",
+    ),
+    *scripts(
+        "the last digits of times are lost",
+        "enqueue finish renew reserve",
+        TIMES_OF_14_DIGITS,
+        "test_items_of_one_moment_keep_the_order_of_their_calls",
+        "test_an_answer_is_kept_whole",
+    ),
+    *scripts(
+        "what fails together comes back together",
+        "fail",
+        NO_JITTER,
+        "test_items_that_failed_together_do_not_come_back_together",
+    ),
+    Fault(
+        "two queues make one id of a request",
+        "leaseq/engine/ids.py",
+        """
+_right = derived_id
+
+
+def derived_id(queue: str, request: str, place: int) -> str:
+    return _right("", request, place)
+""",
+        ("test_a_request_id_makes_an_item_in_each_queue",),
+    ),
+    Fault(
+        "all items of a request have one id",
+        "leaseq/engine/ids.py",
+        """
+_right = derived_id
+
+
+def derived_id(queue: str, request: str, place: int) -> str:
+    return _right(queue, request, 0)
+""",
+        ("test_many_sent_again_enter_once_and_are_counted_the_same",),
+    ),
+    Fault(
+        "renewals come when the lease is over",
+        "leaseq/worker/heartbeat.py",
+        "_PART = 1.5\n",
+        ("test_renewals_are_a_third_of_the_lease_apart",),
+    ),
+    Fault(
+        "every form has one version",
+        "leaseq/form.py",
+        "def version(form: Json) -> str:\n    return '0' * 12\n",
+        (),
+    ),
+    Fault(
+        "equal payloads in another order of keys are two",
+        "leaseq/engine/digest.py",
+        """
+def digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+""",
+        ("test_what_is_equal",),
+    ),
+    Fault(
+        "a number with a formula behind it is a number",
+        "leaseq/transfer/cells.py",
+        """
+class _Begins:
+    fullmatch = _NUMBER.match
+
+
+_NUMBER = _Begins()
+""",
+        ("test_what_a_spreadsheet_would_run_gets_an_apostrophe",),
+    ),
+    Fault(
+        "a sign behind a pipe is no formula",
+        "leaseq/transfer/cells.py",
+        '_SPLIT = re.compile(_SPLIT.pattern.replace("|", "", 1))\n',
+        ("test_what_a_spreadsheet_would_run_gets_an_apostrophe",),
+    ),
+    Fault(
+        "equal keys of two persons are one request",
+        "webapp/api/idempotency.py",
+        """
+_right = _hashed
+
+
+def _hashed(*parts: str) -> str:
+    return _right(*parts[1:])
+""",
+        ("test_a_key_belongs_to_a_person_and_a_path",),
+    ),
+    Fault(
+        "all pages have one nonce",
+        "webapp/security/headers.py",
+        """
+class secrets:
+    token_urlsafe = staticmethod(lambda _: "always the same")
+""",
+        ("test_every_page_has_the_headers_and_a_nonce_of_its_own",),
+    ),
+)

@@ -1,0 +1,177 @@
+"""Operators for Lua. They know the language and Redis's commands, and no file or function of the product."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from tests.mutants.lua_syntax import Node, parse
+from tests.mutants.mutant import Edit
+
+SWAPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+# Commands whose arguments after the key are pairs of a field and a value, or of a score and a member.
+_IN_PAIRS = {"HSET", "ZADD"}
+# Options of commands, and how many arguments belong to them.
+_OPTIONS = {"NX": 0, "XX": 0, "GT": 0, "LT": 0, "KEEPTTL": 0, "PX": 1, "EX": 1, "LIMIT": 2, "MAXLEN": 1}
+_ADD = {"ZADD", "HSET", "XADD", "SADD", "SET"}
+_REMOVE = {"ZREM", "HDEL", "DEL", "SREM"}
+_FLAGS = re.compile(r"#!lua(?P<flags> flags=\S+)?")
+
+
+def edits(text: str) -> Iterator[Edit]:
+    yield from _flags(text)
+    for node in parse(text).walk():
+        for operator in _OPERATORS:
+            yield from operator(text, node)
+
+
+def _flags(text: str) -> Iterator[Edit]:
+    """A script without its flags, or with the one that lets it write where memory is full."""
+    found = _FLAGS.match(text)
+    if found:
+        yield Edit("flags", 0, found.end(), "#!lua" if found["flags"] else "#!lua flags=allow-oom")
+
+
+def _statement(text: str, node: Node) -> Iterator[Edit]:
+    """A call or an assignment dropped."""
+    if node.kind in {"call", "set"} and (node.kind == "set" or node.parts[0].kind == "call"):
+        is_call_statement = node.kind == "call" and len(node.parts) == 1
+        if node.kind == "set" or is_call_statement:
+            yield _drop(text, node.kind, node.start, node.end)
+
+
+def _return(text: str, node: Node) -> Iterator[Edit]:
+    """A return within an if or a loop dropped, so that what follows runs as well."""
+    if node.kind in {"if", "while", "repeat", "for"}:
+        for block in node.parts:
+            if block.kind == "block" and block.parts and block.parts[-1].kind == "return":
+                yield _drop(text, "return", block.parts[-1].start, block.parts[-1].end)
+
+
+def _negate(text: str, node: Node) -> Iterator[Edit]:
+    if node.kind in {"if", "while", "repeat"}:
+        for condition in node.parts:
+            if condition.kind != "block" and condition.text != "true":
+                yield Edit("negate", condition.start, condition.end, f"not ({_of(text, condition)})")
+
+
+def _part(text: str, node: Node) -> Iterator[Edit]:
+    """``a and b`` as ``a``, and as ``b``; a sum without one of its terms."""
+    if node.kind == "binary" and (
+        node.text in {"and", "or"}
+        or (node.text in {"+", "-"} and all(part.kind != "number" for part in node.parts))
+    ):
+        for part in node.parts:
+            yield Edit("part", node.start, node.end, _of(text, part))
+
+
+def _compare(text: str, node: Node) -> Iterator[Edit]:
+    if node.kind == "binary" and node.text in SWAPPED:
+        yield Edit("compare", node.mark, node.mark + len(node.text), SWAPPED[node.text])
+
+
+def _bound(text: str, node: Node) -> Iterator[Edit]:
+    """A number in a comparison one higher; one that is added or subtracted one lower."""
+    if node.kind == "binary" and node.text in {*SWAPPED, "==", "~=", "+", "-"}:
+        shift = -1 if node.text in {"+", "-"} else 1
+        for part in node.parts:
+            if part.kind == "number" and part.text.isdigit():
+                yield Edit("bound", part.start, part.end, str(int(part.text) + shift))
+
+
+def _constant(text: str, node: Node) -> Iterator[Edit]:
+    """A limit, a number in capitals, a thousand times as high."""
+    if node.kind == "local" and re.match(r"local [A-Z]", text[node.start :]):
+        for value in node.parts:
+            if value.kind == "number":
+                yield Edit("constant", value.start, value.end, f"{value.text}000")
+
+
+def _limit(text: str, node: Node) -> Iterator[Edit]:
+    """``math.min(a, b)`` as ``a``, and as ``b``."""
+    if node.kind == "call" and _called(text, node) in {"math.min", "math.max"} and len(node.parts) == 3:
+        for argument in node.parts[1:]:
+            yield Edit("limit", node.start, node.end, f"({_of(text, argument)})")
+
+
+def _field(text: str, node: Node) -> Iterator[Edit]:
+    """A pair that HSET or ZADD writes dropped where there are several, an entry of a table, or a part of a
+    text that is put together."""
+    if node.kind == "call" and _command(node) in _IN_PAIRS:
+        pairs = node.parts[3:]
+        if len(pairs) >= 4 and len(pairs) % 2 == 0:
+            yield from (_drop_listed(text, "field", pairs, at, 2) for at in range(0, len(pairs), 2))
+    elif node.kind == "table" and (len(node.parts) > 1 or any(map(_is_named, node.parts))):
+        yield from (_drop_listed(text, "field", node.parts, at, 1) for at in range(len(node.parts)))
+    elif node.kind == "binary" and node.text == "..":
+        left, right = node.parts
+        for dropped, kept in ((left, right), (right, left)):
+            if dropped.kind not in {"string", "binary"}:
+                yield Edit("field", node.start, node.end, f"({_of(text, kept)})")
+
+
+def _option(text: str, node: Node) -> Iterator[Edit]:
+    """An option of a command dropped: NX, LIMIT, MAXLEN …"""
+    if node.kind == "call" and _command(node):
+        for at, argument in enumerate(node.parts[3:], start=3):
+            count = _OPTIONS.get(argument.text.strip("'\"")) if argument.kind == "string" else None
+            if count is not None:
+                end = min(at + count + (_unquoted(node.parts[at + 1 : at + 2]) == "~"), len(node.parts) - 1)
+                yield _drop(text, "option", node.parts[at - 1].end, node.parts[end].end)
+
+
+def _order(text: str, node: Node) -> Iterator[Edit]:
+    """A write that adds and the one that removes right after it, the other way round: where the server
+    breaks off between them, something is nowhere."""
+    if node.kind == "block":
+        for one, other in pairwise(node.parts):
+            if _written(one) in _ADD and _written(other) in _REMOVE:
+                between = text[one.end : other.start]
+                yield Edit("order", one.start, other.end, _of(text, other) + between + _of(text, one))
+
+
+_OPERATORS = (
+    *(_statement, _return, _negate, _part, _compare, _bound),
+    *(_constant, _limit, _field, _option, _order),
+)
+
+
+def _of(text: str, node: Node) -> str:
+    return text[node.start : node.end]
+
+
+def _drop(text: str, operator: str, start: int, end: int) -> Edit:
+    """Its lines stay, so that all others keep their numbers."""
+    return Edit(operator, start, end, "\n" * text.count("\n", start, end))
+
+
+def _drop_listed(text: str, operator: str, listed: list[Node], at: int, count: int) -> Edit:
+    """So many of what stands between commas, with a comma."""
+    if at + count < len(listed):
+        return _drop(text, operator, listed[at].start, listed[at + count].start)
+    start = listed[at - 1].end if at else listed[at].start
+    return _drop(text, operator, start, listed[-1].end)
+
+
+def _called(text: str, call: Node) -> str:
+    return _of(text, call.parts[0])
+
+
+def _command(call: Node) -> str:
+    """HSET of ``call('HSET', …)``, '' for any other call."""
+    word = _unquoted(call.parts[1:2])
+    return word if word.isupper() else ""
+
+
+def _unquoted(nodes: Iterable[Node]) -> str:
+    return next((node.text[1:-1] for node in nodes if node.kind == "string"), "")
+
+
+def _written(statement: Node) -> str:
+    """The command of a statement that is one call of a command, else ''."""
+    return _command(statement.parts[0]) if statement.kind == "call" and len(statement.parts) == 1 else ""
+
+
+def _is_named(entry: Node) -> bool:
+    return entry.kind == "named entry"

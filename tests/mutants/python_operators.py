@@ -1,0 +1,262 @@
+"""Operators for Python, on what ``ast`` reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from tests.mutants.mutant import Edit
+
+_SWAPPED: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+}
+_LOGGERS = {"log", "_log", "logger", "_logger", "logging", "warnings"}
+# Keywords that hold a text to read, or a rule for the type checker.
+_TEXTS = {"help", "description", "title", "summary", "doc", "examples", "metavar", "epilog", "stacklevel"}
+
+
+def edits(source: str) -> Iterator[Edit]:
+    finder = _Finder(source)
+    finder.visit(ast.parse(source))
+    yield from finder.found
+
+
+def is_program(source: str, mutated: str) -> bool:
+    """Whether it compiles, and means something else than the source does."""
+    try:
+        compile(mutated, "<mutant>", "exec", dont_inherit=True)
+    except SyntaxError:
+        return False
+    return ast.dump(ast.parse(mutated)) != ast.dump(ast.parse(source))
+
+
+class _Finder(ast.NodeVisitor):
+    def __init__(self, source: str) -> None:
+        self._source = source
+        lines = source.splitlines(keepends=True)
+        self._lines = lines
+        self._starts = [0]
+        for line in lines:
+            self._starts.append(self._starts[-1] + len(line))
+        self.found: list[Edit] = []
+
+    def _at(self, line: int, column: int) -> int:
+        """Where a place of ``ast``, which counts bytes, is in the text."""
+        before = self._lines[line - 1].encode()[:column]
+        return self._starts[line - 1] + len(before.decode())
+
+    def _start(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
+        return self._at(node.lineno, node.col_offset)
+
+    def _end(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self._at(node.end_lineno, node.end_col_offset)
+
+    def _of(self, node: ast.expr) -> str:
+        return self._source[self._start(node) : self._end(node)]
+
+    def _replace(self, operator: str, node: ast.expr | ast.stmt, new: str) -> None:
+        start, end = self._start(node), self._end(node)
+        self.found.append(Edit(operator, start, end, new + self._newlines(start, end, new)))
+
+    def _newlines(self, start: int, end: int, new: str) -> str:
+        """As many as the replaced text has more, so that all other lines keep their numbers. They may only
+        follow a whole statement."""
+        return "\n" * self._source.count("\n", start, end) if new == "pass" else ""
+
+    # Statements
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        value = node.value.value if isinstance(node.value, ast.Await) else node.value
+        if isinstance(value, ast.Call):
+            if _is_logged(value):
+                return
+            self._replace("call", node, "pass")
+        self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if all(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
+            self._replace("set", node, "pass")
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._replace("set", node, "pass")
+        self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_Delete(self, node: ast.Delete) -> None:
+        self._replace("set", node, "pass")
+
+    def visit_If(self, node: ast.If) -> None:
+        if _is_for_types(node.test):
+            return
+        self._negate(node.test)
+        self._leaves(node.body)
+        self._leaves(node.orelse)
+        self.generic_visit(node)
+
+    def visit_While(self, node: ast.While) -> None:
+        self._negate(node.test)
+        self._leaves(node.body)
+        self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> None:
+        self._leaves(node.body)
+        self.generic_visit(node)
+
+    def visit_Return(self, node: ast.Return) -> None:
+        if isinstance(node.value, ast.Compare | ast.BoolOp) or (
+            isinstance(node.value, ast.UnaryOp) and isinstance(node.value.op, ast.Not)
+        ):
+            self._negate(node.value)
+        self.generic_visit(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        """An error that is not caught."""
+        if node.type is not None:
+            self._replace("except", node.type, "ZeroDivisionError")
+        self._leaves(node.body)
+        for statement in node.body:
+            self.visit(statement)
+
+    def _leaves(self, block: Sequence[ast.stmt]) -> None:
+        """A return, continue or raise at the end of a block dropped, so that what follows runs as well."""
+        if block and isinstance(block[-1], ast.Return | ast.Continue | ast.Raise):
+            self._replace("return", block[-1], "pass")
+
+    # Expressions
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self._negate(node.test)
+        self.generic_visit(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        for condition in node.ifs:
+            self._negate(condition)
+        self.generic_visit(node)
+
+    def _negate(self, test: ast.expr) -> None:
+        if not isinstance(test, ast.Constant):
+            self._replace("negate", test, f"(not ({self._of(test)}))")
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        """``a and b`` without ``b``, and without ``a``."""
+        for at in range(len(node.values)):
+            self._drop_listed("part", node.values, at)
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        operands = [node.left, *node.comparators]
+        for left, operator, right in zip(operands, node.ops, node.comparators, strict=False):
+            words = _SWAPPED.get(type(operator))
+            if words:
+                start = self._source.index(words[0], self._end(left), self._start(right))
+                self.found.append(Edit("compare", start, start + len(words[0]), words[1]))
+        self._shift(operands, 1)
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        if isinstance(node.op, ast.Add | ast.Sub):
+            self._shift((node.left, node.right), -1)
+            if not any(isinstance(one, ast.Constant | ast.JoinedStr) for one in (node.left, node.right)):
+                self._replace("part", node, f"({self._of(node.left)})")
+                self._replace("part", node, f"({self._of(node.right)})")
+        self.generic_visit(node)
+
+    def visit_Slice(self, node: ast.Slice) -> None:
+        self._shift((one for one in (node.lower, node.upper) if one is not None), 1)
+        self.generic_visit(node)
+
+    def _shift(self, operands: Iterable[ast.expr], by: int) -> None:
+        """Numbers in a comparison or a slice one higher; those that are added or subtracted one lower."""
+        for one in operands:
+            if isinstance(one, ast.Constant) and type(one.value) is int:
+                self._replace("bound", one, str(one.value + by))
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """A keyword argument dropped; ``min(a, b)`` as ``a``, and as ``b``."""
+        if _is_logged(node):
+            return
+        for keyword in node.keywords:
+            if keyword.arg is not None and keyword.arg not in _TEXTS:
+                self._drop_with_comma("field", self._start(keyword), self._end(keyword))
+        if isinstance(node.func, ast.Name) and node.func.id in {"min", "max"} and len(node.args) == 2:
+            for one in node.args:
+                self._replace("limit", node, f"({self._of(one)})")
+        self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> None:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                self._drop_with_comma("field", self._start(key), self._end(value))
+        self.generic_visit(node)
+
+    def visit_Tuple(self, node: ast.Tuple) -> None:
+        self._drop_constants(node.elts)
+        self.generic_visit(node)
+
+    def visit_List(self, node: ast.List) -> None:
+        self._drop_constants(node.elts)
+        self.generic_visit(node)
+
+    def visit_Set(self, node: ast.Set) -> None:
+        self._drop_constants(node.elts)
+        self.generic_visit(node)
+
+    def _drop_constants(self, elements: Sequence[ast.expr]) -> None:
+        """Elements of a list of words or numbers."""
+        if len(elements) > 1 and all(isinstance(one, ast.Constant) for one in elements):
+            for at in range(len(elements)):
+                self._drop_listed("field", elements, at)
+
+    def _drop_listed(self, operator: str, listed: Sequence[ast.expr], at: int) -> None:
+        """One of several, with what stands between it and its neighbour."""
+        if at + 1 < len(listed):
+            start, end = self._start(listed[at]), self._start(listed[at + 1])
+        else:
+            start, end = self._end(listed[at - 1]), self._end(listed[at])
+        self.found.append(Edit(operator, start, end, ""))
+
+    def _drop_with_comma(self, operator: str, start: int, end: int) -> None:
+        after = self._source[end:]
+        blank = len(after) - len(after.lstrip())
+        if after[blank : blank + 1] == ",":
+            end += blank + 1
+        elif self._source[:start].rstrip().endswith(","):
+            start = self._source.rindex(",", 0, start)
+        self.found.append(Edit(operator, start, end, ""))
+
+    # What is left alone
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """Its body only; there are no async functions in the product."""
+        for statement in node.body:
+            self.visit(statement)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for statement in node.body:
+            self.visit(statement)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        """Before Python 3.12, what is in an f-string has no place in the file."""
+
+
+def _is_logged(call: ast.Call) -> bool:
+    return (
+        isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id in _LOGGERS
+    )
+
+
+def _is_for_types(test: ast.expr) -> bool:
+    if isinstance(test, ast.Name):
+        return test.id == "TYPE_CHECKING"
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

@@ -1,0 +1,166 @@
+"""What the operators make of a few lines, how mutants are named, and that each fault can be planted."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from leaseq.engine import scripts
+from tests.conftest import Server
+from tests.mutants import lua_operators, python_operators, sources
+from tests.mutants.faults import FAULTS, Fault
+from tests.mutants.lua_syntax import LuaSyntaxError, parse
+from tests.mutants.mutant import Edit, mutants
+from tests.mutants.sampling import is_script, sample
+from tests.support.planting import ROOT, nodes
+
+PYTHON = [
+    ("call", "send(1)", ["pass"]),
+    ("call", "log.warning('sent')", []),
+    ("set", "self.sent += 1", ["pass"]),
+    ("set", "sent[1] = 2", ["pass"]),
+    ("negate", "if sent:\n    return_()", ["if (not (sent)):\n    return_()"]),
+    ("negate", "found = [one for one in many if one]", ["found = [one for one in many if (not (one))]"]),
+    ("part", "found = a and b or c", ["found = a and b", "found = c", "found = a or c", "found = b or c"]),
+    ("part", "found = a - b", ["found = (a)", "found = (b)"]),
+    ("compare", "found = a < b", ["found = a <= b"]),
+    ("compare", "found = a >= b", ["found = a > b"]),
+    ("bound", "found = a > 3", ["found = a > 4"]),
+    ("bound", "found = a + 1", ["found = a + 0"]),
+    ("bound", "found = a[:5]", ["found = a[:6]"]),
+    ("limit", "found = min(a, b)", ["found = (a)", "found = (b)"]),
+    ("field", "write(a, b=1)", ["write(a)"]),
+    ("field", "found = {'a': 1, 'b': 2}", ["found = { 'b': 2}", "found = {'a': 1}"]),
+    ("field", "found = ('a', 'b')", ["found = ('b')", "found = ('a')"]),
+    ("except", "try:\n    a\nexcept KeyError:\n    b", ["try:\n    a\nexcept ZeroDivisionError:\n    b"]),
+    (
+        "return",
+        "def f():\n    if a:\n        return b\n    return c",
+        ["def f():\n    if a:\n        pass\n    return c"],
+    ),
+]
+LUA = [
+    ("call", "call('DEL', KEY)", [""]),
+    ("set", "local a a = 1", ["local a "]),
+    ("negate", "if a == b then c() end", ["if not (a == b) then c() end"]),
+    ("return", "if a then return b end", ["if a then  end"]),
+    ("part", "a = b and c", ["a = b", "a = c"]),
+    ("part", "a = b + c", ["a = b", "a = c"]),
+    ("compare", "a = b < c", ["a = b <= c"]),
+    ("bound", "a = b > 3", ["a = b > 4"]),
+    ("bound", "a = b + 1", ["a = b + 0"]),
+    ("limit", "a = math.min(b, c)", ["a = (b)", "a = (c)"]),
+    ("constant", "local MOST = 100", ["local MOST = 100000"]),
+    (
+        "field",
+        "call('HSET', KEY, 'a', 1, 'b', 2)",
+        ["call('HSET', KEY, 'b', 2)", "call('HSET', KEY, 'a', 1)"],
+    ),
+    ("field", "a = { b = 1, c }", ["a = { c }", "a = { b = 1 }"]),
+    ("field", "a = 'b' .. c", ["a = ('b')"]),
+    ("option", "call('ZADD', KEY, 'NX', 1, 'a')", ["call('ZADD', KEY, 1, 'a')"]),
+    ("option", "call('ZRANGE', KEY, 0, 1, 'LIMIT', 0, 9)", ["call('ZRANGE', KEY, 0, 1)"]),
+    ("option", "call('XADD', KEY, 'MAXLEN', '~', 9, at)", ["call('XADD', KEY, at)"]),
+    ("order", "call('ZADD', A, 1, 2) call('ZREM', B, 2)", ["call('ZREM', B, 2) call('ZADD', A, 1, 2)"]),
+    ("order", "call('ZREM', B, 2) call('ZADD', A, 1, 2)", []),
+    ("flags", "#!lua flags=allow-oom\na()", ["#!lua\na()"]),
+    ("flags", "#!lua\na()", ["#!lua flags=allow-oom\na()"]),
+]
+
+
+def applied(text: str, edits: list[Edit]) -> list[str]:
+    return [mutant.apply(text) for mutant in mutants("some", text, edits)]
+
+
+@pytest.mark.parametrize(("operator", "text", "expected"), PYTHON)
+def test_an_operator_for_python(operator: str, text: str, expected: list[str]) -> None:
+    made = applied(text, [edit for edit in python_operators.edits(text) if edit.operator == operator])
+    assert sorted(made) == sorted(expected)
+    assert all(python_operators.is_program(text, one) for one in made)
+
+
+@pytest.mark.parametrize(("operator", "text", "expected"), LUA)
+def test_an_operator_for_lua(operator: str, text: str, expected: list[str]) -> None:
+    made = applied(text, [edit for edit in lua_operators.edits(text) if edit.operator == operator])
+    assert sorted(made) == sorted(expected)
+    for one in made:
+        parse(one)
+
+
+def test_what_is_no_program_is_told_from_what_is_one() -> None:
+    assert not python_operators.is_program("a = 1", "a = ")
+    assert not python_operators.is_program("a = 1", "a = (1)")
+    assert python_operators.is_program("a = 1", "a = 2")
+    with pytest.raises(LuaSyntaxError, match="line 2"):
+        parse("a = 1\nb = = 2")
+
+
+def test_a_mutant_has_an_id_and_a_diff() -> None:
+    text = "a = 1\nif a < b and c < d:\n    e()\n"
+    found = list(mutants("some.py", text, python_operators.edits(text)))
+    assert [mutant.id for mutant in found] == [
+        "some.py:2:part",
+        "some.py:2:negate",
+        "some.py:2:compare",
+        "some.py:2:part:2",
+        "some.py:2:compare:2",
+        "some.py:3:call",
+    ]
+    assert found[-1].diff(text).splitlines()[1:] == [" if a < b and c < d:", "-    e()", "+    pass"]
+
+
+def test_what_is_marked_as_equivalent_is_left_out() -> None:
+    text = dedent("""\
+        a(b < c)  # equivalent mutant: compare: they are never equal
+        # equivalent mutant: call: it only saves time
+        forget(b < c)
+        a = min(b, c)  # equivalent mutant: limit:2: b is never more than c
+        """)
+    found = list(mutants("some.py", text, python_operators.edits(text)))
+    ids = ["some.py:1:call", "some.py:3:compare", "some.py:4:limit"]
+    assert [mutant.id for mutant in found] == ids
+
+
+def test_a_seed_makes_a_sample_anew(tmp_path: Path) -> None:
+    found = sample(7, 12, ("lua/fi", "leaseq/form", "webapp/errors"))
+    assert found == sample(7, 12, ("lua/fi", "leaseq/form", "webapp/errors"))
+    assert len(set(found)) == 12
+
+
+def test_lines_keep_their_numbers() -> None:
+    """So that the server's errors name the same lines."""
+    for file in sources.files("lua"):
+        text = sources.text(file)
+        for mutant in sources.mutants_of(file):
+            if mutant.edit.operator in {"call", "set", "return"}:
+                assert mutant.apply(text).count("\n") == text.count("\n"), mutant.id
+
+
+@pytest.mark.parametrize("part", sources.PARTS)
+def test_the_first_tests_that_are_run_have_to_do_with_the_file(part: str) -> None:
+    file = random.Random(1).choice(list(sources.files(part)))
+    tests = sources.tests_for(file, sources.text(file))
+    assert len(tests) > 5
+    assert all((ROOT / test).is_file() for test in tests)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+def test_a_fault_can_be_planted(server: Server, tmp_path: Path, fault: Fault) -> None:
+    text = (ROOT / fault.file).read_text()
+    assert all(nodes(test) for test in fault.tests)
+    if fault.file.endswith(".py"):
+        assert python_operators.is_program(text, fault.apply(text))
+        return
+    assert Path(fault.file).stem in scripts.names()
+    shutil.copytree(ROOT / "lua", tmp_path / "lua")
+    assert is_script(fault.file, fault.apply(text), tmp_path / "lua", server.redis)
+
+
+def test_a_script_that_does_not_compile_is_told(server: Server, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "lua", tmp_path / "lua")
+    name = scripts.names()[0]
+    assert not is_script(f"lua/{name}.lua", "a = = 1", tmp_path / "lua", server.redis)
