@@ -1,4 +1,6 @@
-"""A program that works beside people. In a queue with ``answers=2`` each item gets its label and a person's.
+"""A program that works on a queue together with people.
+
+With ``answers=2``, each item gets one answer from this program and one from a person.
 
 leaseq work reviews prelabel:handle --person prelabel-bot
 """

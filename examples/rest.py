@@ -10,7 +10,7 @@ from urllib import error, parse, request
 
 
 def call(path: str, body: Any) -> tuple[Any, Any]:
-    """The answer to a POST, and its headers. Sent again after a lost reply it acts once, by its key."""
+    """POST and return the answer and its headers. Repeated after a lost reply; the key makes that safe."""
     key = {"Idempotency-Key": str(uuid.uuid4()), "Content-Type": "application/json"}
     headers = {"Authorization": f"Bearer {os.environ['TOKEN']}", **key}
     post = request.Request(os.environ["LEASEQ"] + path, json.dumps(body).encode(), headers)
@@ -26,9 +26,9 @@ def call(path: str, body: Any) -> tuple[Any, Any]:
 
 
 queue = f"/queues/{sys.argv[2]}"
-if sys.argv[1] == "produce":  # one text a line
+if sys.argv[1] == "produce":  # one text per line
     print(call(f"{queue}/items", [{"payload": {"text": line.strip()}} for line in sys.stdin])[0])
-while sys.argv[1] == "consume":  # count the words of each text, until nothing is left
+while sys.argv[1] == "consume":  # count the words of each text, until no items are left
     lease, why = call(f"{queue}/reserve", {"wait": 5})
     while lease:
         result = {"words": len(lease["payload"]["text"].split())}

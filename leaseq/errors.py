@@ -77,7 +77,7 @@ class QueueExists(LeaseqError):
     """``configure(create_only=True)``: there is a queue of this name, and nothing changed."""
 
     def __init__(self, queue: str) -> None:
-        super().__init__(f"there is a queue {queue!r} already, and it was left as it is")
+        super().__init__(f"there is already a queue {queue!r}; it was not changed")
         self.queue = queue
 
 

@@ -33,12 +33,12 @@ def check_form(form: Json) -> None:
     if form is None:
         return
     if not isinstance(form, dict) or not set(form) <= _PARTS:
-        raise Invalid("form", "an object with show, ask and keys, all optional")
+        raise Invalid("form", "an object with the optional members show, ask and keys")
     dump_json(form, "form")
     _check_show(form.get("show", []))
     keys = form.get("keys", {})
     if not isinstance(keys, dict) or not all(isinstance(key, str) and len(key) == 1 for key in keys):
-        raise Invalid("form", "keys: an object from one character to a choice")
+        raise Invalid("form", "keys: an object that maps single characters to choices")
     if "ask" in form:
         _check_ask(form["ask"])
 
@@ -124,11 +124,11 @@ def _check_ask(ask: Json) -> None:
         validator.is_valid({})
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
-        raise Invalid("form", f"ask: a JSON Schema (draft 2020-12) on its own: {reason}") from None
+        raise Invalid("form", f"ask: a self-contained JSON Schema (draft 2020-12): {reason}") from None
 
 
 def _refuse(uri: str) -> NoReturn:
-    raise ValueError(f"a reference may not leave the schema ({uri})")
+    raise ValueError(f"a reference may not point outside the schema ({uri})")
 
 
 @lru_cache(maxsize=256)

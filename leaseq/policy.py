@@ -32,9 +32,9 @@ Durable = Literal["server", "fsync", "replica", "majority"]
 GROUPS: Final[Mapping[str, str]] = {
     "work": N_("The work"),
     "time": N_("Time"),
-    "back": N_("Giving back and trying again"),
+    "back": N_("Giving back and retrying"),
     "answers": N_("Several answers"),
-    "keeping": N_("Keeping"),
+    "keeping": N_("Retention"),
 }
 """The groups in which the settings page shows the fields, and their titles."""
 
@@ -58,7 +58,7 @@ class Policy:
         About(
             "work",
             N_("Instructions"),
-            N_("How to do the work, in Markdown; they are at hand beside each item."),
+            N_("Instructions in Markdown, available beside each item."),
             kept="text",
         ),
     ] = ""
@@ -79,7 +79,7 @@ class Policy:
         About(
             "time",
             N_("Time for one item"),
-            N_("How long a person may hold an item; then somebody else may have it."),
+            N_("How long a person may hold an item. After that, somebody else can get it."),
             kept="status",
         ),
     ] = 300
@@ -89,8 +89,8 @@ class Policy:
         About(
             "time",
             N_("More time"),
-            N_("How often a person may take more time for one item (renew its lease)."),
-            none=N_("as often as they need"),
+            N_("How often a person may extend the time for one item (renew its lease)."),
+            none=N_("no limit"),
         ),
     ] = None
     holds: Annotated[
@@ -104,7 +104,7 @@ class Policy:
         About(
             "time",
             N_("Priorities"),
-            N_("Two numbers: an item whose priority is up to the first is high, past the second low."),
+            N_("Two numbers: priorities up to the first are high, above the second low."),
         ),
     ] = (50, 150)
     max_attempts: Annotated[
@@ -113,7 +113,7 @@ class Policy:
         About(
             "back",
             N_("Attempts"),
-            N_("An item that ran out of time or was reported broken this many times is dead."),
+            N_("After this many expired leases and reported problems, an item is dead."),
         ),
     ] = 3
     max_abandons: Annotated[
@@ -122,8 +122,8 @@ class Policy:
         About(
             "back",
             N_("Given back by"),
-            N_("An item that this many people gave back is dead."),
-            none=N_("never for that"),
+            N_("After this many people gave an item back, it is dead."),
+            none=N_("no limit"),
         ),
     ] = None
     retry_seconds: Annotated[
@@ -131,22 +131,22 @@ class Policy:
         Seconds(0, WEEK),
         About(
             "back",
-            N_("Wait after a problem"),
-            N_("How long an item that was reported broken rests before the next try; doubled each time."),
+            N_("Delay after a problem"),
+            N_("How long an item waits after a reported problem. Doubled each time."),
         ),
     ] = 2
     retry_max_seconds: Annotated[
         float,
         Seconds(0, WEEK),
-        About("back", N_("Longest such wait"), N_("The wait after a problem is not doubled past this.")),
+        About("back", N_("Longest delay"), N_("The delay after a problem is not doubled beyond this.")),
     ] = 3600
     share_drafts: Annotated[
         bool,
         YesNo(),
         About(
             "back",
-            N_("Pass drafts on"),
-            N_("What one person typed stands in the form of the next who gets the item."),
+            N_("Share drafts"),
+            N_("Show what one person typed to the next person who gets the item."),
         ),
     ] = False
     answers: Annotated[
@@ -155,7 +155,7 @@ class Policy:
         About(
             "answers",
             N_("Answers"),
-            N_("How many different people answer each item; counts for items handed out from now on."),
+            N_("How many different people answer each item. Applies to items given out from now on."),
         ),
     ] = 1
     keep_finished_seconds: Annotated[
@@ -164,7 +164,7 @@ class Policy:
         About(
             "keeping",
             N_("Keep finished items"),
-            N_("After this time finished items are forgotten, answers and all: export first."),
+            N_("After this time finished items are deleted, with their answers: export first."),
             none=N_("they are kept"),
         ),
     ] = None
@@ -174,23 +174,23 @@ class Policy:
         About(
             "keeping",
             N_("Same content"),
-            N_("An item that equals one added within this time, whatever its id, is not added; 0: it is."),
+            N_("An item with the same payload as one added within this time is not added. 0: it is always added."),
         ),
     ] = 0
     durable: Annotated[
         Durable,
         OneOf(
             {
-                "server": N_("the server has it"),
-                "fsync": N_("it is on the server's disk"),
-                "replica": N_("another server has it, too"),
-                "majority": N_("more than half of the other servers have it, too"),
+                "server": N_("accepted by the server"),
+                "fsync": N_("stored on the server's disk"),
+                "replica": N_("copied to another server"),
+                "majority": N_("copied to more than half of the other servers"),
             }
         ),
         About(
             "keeping",
-            N_("Saved means"),
-            N_("What an answer, like every change, waits for before it counts as saved."),
+            N_("Durability"),
+            N_("What each change waits for before it counts as saved."),
             kept="text",
         ),
     ] = "server"

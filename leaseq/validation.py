@@ -64,7 +64,7 @@ def item_id(value: object, field: str = "id") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
         raise Invalid(field, f"1 to {MAX_ID} printable characters")
     if is_dots(value):
-        raise Invalid(field, "another id than '.' and '..', which no URL can name")
+        raise Invalid(field, "an id other than '.' and '..', which a URL can't contain")
     return _unicode(value, field)
 
 
@@ -170,7 +170,7 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:
-        raise Invalid(field, f"UTF-8 text (byte {error.start} is not)") from None
+        raise Invalid(field, f"UTF-8 text (byte {error.start} is not valid)") from None
     try:
         value = json.loads(text, parse_constant=_refuse_constant, parse_int=_int, object_pairs_hook=_pairs)
     except _Refused as refused:
@@ -207,7 +207,7 @@ def _check_keys(levels: Sequence[Any], field: str) -> None:
         if isinstance(level, dict):
             for key in level:
                 if not isinstance(key, str):
-                    raise Invalid(field, f"objects whose keys are text ({key!r:.50} is none)")
+                    raise Invalid(field, f"objects with text keys ({key!r:.50} is not text)")
 
 
 def _check_integers(text: str, value: Json, field: str) -> None:
@@ -261,7 +261,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _visible(value: str, field: str) -> None:
     hidden = None if value.isascii() and value.isprintable() else names.find_invisible(value)
     if hidden is not None:
-        raise Invalid(field, f"characters that can be seen ({hidden} can't)")
+        raise Invalid(field, f"visible characters only ({hidden} is not visible)")
 
 
 def _unicode(value: str, field: str) -> str:

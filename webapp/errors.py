@@ -23,7 +23,7 @@ from leaseq.webapp.store.accounts.people import NoSuchPerson
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 5
-AWAY = "the server that keeps the queues does not answer just now: try again in a few seconds"
+AWAY = "the queue server does not answer: try again in a few seconds"
 
 CODES = {
     400: "invalid",
@@ -90,23 +90,25 @@ def problem_of_http(error: HTTPException) -> Problem:
         problem.headers["WWW-Authenticate"] = "Bearer"
     if status == 429:
         problem.headers.setdefault("Retry-After", "60")
-        problem.detail = "that was too often: wait a little and try again"
+        problem.detail = "too many requests: wait, then try again"
     if status == 404 and error.description == NotFound.description:
-        problem.detail = "nothing has this address: it may be mistyped, or what was there is gone"
+        problem.detail = "there is nothing at this address: it may be mistyped, or what it named was removed"
     if status == 400:
         problem.members = {"field": "request", "limit": problem.detail}
     return problem
 
 
 def _problem_of_csrf(error: CSRFError) -> Problem:
-    detail = f"{error.description} Load the page again; a program sends it in the header X-CSRFToken"
+    detail = f"{error.description} Reload the page; a program sends the token in the header X-CSRFToken"
     return Problem(403, "forbidden", detail)
 
 
 def _problem_of_slow_body(_error: TimeoutError) -> Problem:
     """The client's socket is the only one of which this is heard here."""
     return Problem(
-        408, "request-timeout", "the rest of the body did not come in time: send the request again"
+        408,
+        "request-timeout",
+        "the rest of the body did not arrive in time, and nothing was done: send the request again",
     )
 
 
@@ -116,7 +118,7 @@ def problem_of_model(error: ValidationError) -> Problem:
     field = ".".join(map(str, first["loc"])) or "body"
     limit = {
         "missing": "is required",
-        "extra_forbidden": "is not a field here",
+        "extra_forbidden": "is not a field of this request",
     }.get(first["type"], first["msg"][0].lower() + first["msg"][1:])
     return Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit)
 
@@ -164,9 +166,7 @@ def init_errors(app: Flask) -> None:
 
     def unexpected(error: Exception) -> Problem:
         log.error("%s %s failed", request.method, request.path, exc_info=error)
-        return Problem(
-            500, "internal", "the failure was written to the log; nothing that you sent is known to be lost"
-        )
+        return Problem(500, "internal", "the error was logged; the request may or may not have taken effect")
 
     handle(Problem, lambda problem: problem)
     # guard: stranger-learns-nothing
@@ -181,7 +181,7 @@ def init_errors(app: Flask) -> None:
 def too_busy(seconds: int) -> Response:
     """The answer to a request of which nothing was done, since too many came: it may be sent again then."""
     if in_api():
-        detail = f"more is asked than can be answered now; nothing of this was done: ask again in {seconds} s"
+        detail = f"the web app is overloaded, and nothing was done: try again in {seconds} s"
         response = as_json(Problem(503, "server-unavailable", detail))
     else:
         g.person = None  # nobody asks the server who this is

@@ -34,37 +34,40 @@ class Settings(BaseSettings):
 
     redis_url: str = Field(
         "redis://localhost:6379/0",
-        description="The server: redis:// rediss:// unix:// redis+sentinel:// redis+cluster://",
+        description="The server's URL: redis:// rediss:// unix:// redis+sentinel:// redis+cluster://",
     )
     # guard: secret-needed
     secret_key: SecretStr = Field(
-        description=f"Signs the sessions: at least {MIN_SECRET} characters, random, the same for "
+        description=f"The key that signs sessions: at least {MIN_SECRET} random characters, the same for "
         "every web process. "
         "`leaseq up` makes one in its data directory.",
     )
     secure_cookies: bool = Field(
         False,
-        description="Set it where people reach the pages by https: cookies are then sent by https only.",
+        description="Set it if people use https: cookies are then sent over https only.",
     )
     trusted_proxies: int = Field(
         0,
         ge=0,
         le=8,
-        description="How many reverse proxies stand before the app. So many X-Forwarded-* are believed.",
+        description="The number of reverse proxies in front of the app, and of X-Forwarded-* values to "
+        "trust.",
     )
     proxy_addresses: Annotated[tuple[Network, ...], NoDecode] = Field(
         (ip_network("127.0.0.0/8"), ip_network("::1/128")),
-        description="Addresses or networks, such as 10.0.0.0/8, that the trusted proxies connect from, split "
-        "by spaces; this machine, if not set. X-Forwarded-* and X-Request-Id from elsewhere do nothing.",
+        description="Addresses or networks, such as 10.0.0.0/8, that the trusted proxies connect from, "
+        "separated by spaces; by default this machine. X-Forwarded-* and X-Request-Id from other addresses "
+        "are ignored.",
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
         description="Host names by which the app may be reached, such as queue.example.org, or .example.org "
-        "for all below it; split by spaces. A request that names another host is refused. If not set, any "
-        "will do.",
+        "for all its subdomains; separated by spaces. A request with another host is refused. If not set, "
+        "any "
+        "host is accepted.",
     )
     session_days: int = Field(
-        14, ge=1, le=365, description="After so many days without a visit a person signs in again."
+        14, ge=1, le=365, description="A session ends after this many days without a visit."
     )
     max_body_bytes: int = Field(
         8_388_608,
@@ -75,64 +78,67 @@ class Settings(BaseSettings):
         8,
         ge=0,
         le=256,
-        description="How many requests of one web process may wait for an item at once; each keeps a thread. "
-        "Others are answered at once. `leaseq serve` and `leaseq up` take half of their threads.",
+        description="How many requests of one web process may wait for an item at once; each occupies a "
+        "thread. "
+        "Further ones are answered at once. `leaseq serve` and `leaseq up` use half of their threads by "
+        "default.",
     )
     patience_seconds: float = Field(
         1.0,
         ge=0,
         le=60,
-        description="A request that waited longer for a thread is answered by 503 with Retry-After; while "
-        "there has been a line of them for all that time, a fifth of it is too long. 0: they wait as long "
-        "as it takes.",
+        description="A request that waited longer than this for a thread is answered with 503 and "
+        "Retry-After. If "
+        "requests have been queueing that long already, the limit drops to a fifth. 0: no limit.",
     )
     watching: int = Field(
         200,
         ge=0,
         le=10_000,
-        description="How many may watch queues by event streams of one web process at once; "
-        "none keeps a thread. Others are told to ask now and then.",
+        description="How many event streams one web process may have open at once; they occupy no threads. "
+        "Further clients are refused, and poll instead.",
     )
     media_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
-        description="Origins, such as https://cdn.example.org, of which pages show images, audio and video; "
-        "split by spaces. Others are shown as links.",
+        description="Origins, such as https://cdn.example.org, from which pages show images, audio and "
+        "video; "
+        "separated by spaces. Media from other origins are shown as links.",
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
         description="Origins, such as https://app.example.org, whose pages may call REST with a token; "
-        "split by spaces.",
+        "separated by spaces.",
     )
     metrics_token: SecretStr | None = Field(
         None,
         description=f"A token of at least {MIN_SECRET} random characters with which Prometheus may read "
-        "/metrics, and nothing else. Managers may read it with theirs.",
+        "/metrics, and nothing else. Managers can also use their own tokens.",
     )
     log: Literal["text", "json"] = Field(
-        "text", description="How log lines on standard error look: text for people, json for programs."
+        "text", description="The format of log lines on standard error: text for people, json for programs."
     )
     oidc_issuer: str | None = Field(
         None,
-        description="The address of an OpenID Connect provider by which people sign in, such as "
-        "https://login.example.org/realms/team. It takes `pip install 'leaseq[oidc]'`.",
+        description="The issuer URL of an OpenID Connect provider for sign-in, such as "
+        "https://login.example.org/realms/team. It requires `pip install 'leaseq[oidc]'`.",
     )
     oidc_client_id: str | None = Field(
-        None, validate_default=True, description="What the provider calls this place."
+        None, validate_default=True, description="The client id that the provider gave to leaseq."
     )
     oidc_client_secret: SecretStr | None = Field(
-        None, description="The secret that goes with it, where the provider gave one."
+        None, description="The client secret, if the provider gave one."
     )
     oidc_claim: str | None = Field(
         None,
         validate_default=True,
-        description="The claim of the provider that is the person's name here, such as `preferred_username` "
-        "or `email`, which counts if the provider has verified it. Required with LEASEQ_OIDC_ISSUER: choose "
+        description="The claim that is the person's name in leaseq, such as `preferred_username`, or "
+        "`email` if the provider has verified it. Required with LEASEQ_OIDC_ISSUER: choose "
         "a claim that people can't change themselves.",
     )
     oidc_create: bool = Field(
         False,
-        description="Whoever the provider lets in and nobody knows here becomes a worker. If not set, an "
-        "admin adds people first.",
+        description="Create a worker account at the first sign-in through the provider. If not set, an "
+        "admin must add people first.",
     )
 
     @field_validator("oidc_issuer")
@@ -143,18 +149,18 @@ class Settings(BaseSettings):
         # guard: oidc-by-tls
         if not is_private_to_us(value) or "?" in value or "#" in value:
             raise ValueError(
-                "an address like https://login.example.org/realms/team is needed: https:// (http:// for "
-                "this machine alone) and a host, without a user, a query or a fragment"
+                "must be a URL like https://login.example.org/realms/team: https:// (http:// for "
+                "this machine only) and a host, without a user, a query or a fragment"
             )
         if find_spec("authlib") is None or find_spec("requests") is None:
-            raise ValueError("install what it takes first: pip install 'leaseq[oidc]'")
+            raise ValueError("a package is missing: pip install 'leaseq[oidc]'")
         return value
 
     @field_validator("oidc_client_id", "oidc_claim")  # guard: oidc-fields
     @classmethod
     def _goes_with_issuer(cls, value: str | None, info: ValidationInfo) -> str | None:
         if info.data.get("oidc_issuer") and not value:
-            raise ValueError("set it too: it goes with LEASEQ_OIDC_ISSUER")
+            raise ValueError("is required with LEASEQ_OIDC_ISSUER")
         return value
 
     @field_validator("secret_key", "metrics_token")
@@ -162,9 +168,9 @@ class Settings(BaseSettings):
     def _hard_to_guess(cls, value: SecretStr | None) -> SecretStr | None:
         secret = value.get_secret_value() if value is not None else None
         if secret is not None and len(secret) < MIN_SECRET:  # guard: secret-length
-            raise ValueError(f"at least {MIN_SECRET} characters are needed")
+            raise ValueError(f"must have at least {MIN_SECRET} characters")
         if secret is not None and _is_weak(secret):  # guard: secret-weak
-            raise ValueError(f"one that nobody can guess is needed: {HOW_TO_MAKE} makes it")
+            raise ValueError(f"is easy to guess: make one with {HOW_TO_MAKE}")
         return value
 
     @field_validator("proxy_addresses", "allowed_hosts", "cors_origins", "media_origins", mode="before")
@@ -177,7 +183,9 @@ class Settings(BaseSettings):
     def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for host in value:
             if not re.fullmatch(r"\[[0-9a-f:]+\]|\.?[a-z0-9-]+(\.[a-z0-9-]+)*", host, re.IGNORECASE):
-                raise ValueError(f"{host!r} is no host name like queue.example.org: without scheme and port")
+                raise ValueError(
+                    f"{host!r} is not a host name like queue.example.org, without scheme and port"
+                )
         return value
 
     @field_validator("cors_origins", "media_origins")
@@ -186,8 +194,9 @@ class Settings(BaseSettings):
         for origin in value:
             if origin_of(origin) != origin:  # guard: media-origin-setting
                 raise ValueError(
-                    f"{origin!r} is no origin as a browser writes it, like https://cdn.example.org: scheme, "
-                    "host in lower case, and the port where it is not the usual one"
+                    f"{origin!r} is not an origin as a browser writes it, like https://cdn.example.org: "
+                    f"scheme, "
+                    "host in lower case, and the port if it is not the default"
                 )
         return value
 

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: leaseq bench --quick")
-@click.option("--quick", is_flag=True, help="A tenth of the items: shows that it runs, its figures swing.")
-@click.option("--markdown", is_flag=True, help="Print the table as docs/benchmarks.md has it.")
+@click.option(
+    "--quick", is_flag=True, help="Use a tenth of the items: a check that it runs, with figures that vary."
+)
+@click.option("--markdown", is_flag=True, help="Print the table for docs/benchmarks.md.")
 @json_option
 def bench(quick: bool, markdown: bool, as_json: bool) -> None:
-    """Measure the engine on a server of its own, as ratios to a bare script taken in the same run.
+    """Measure the engine on a server of its own, as ratios to a minimal script measured in the same run.
 
-    Takes three to five minutes. Server and client are pinned to one core; let the machine rest meanwhile.
-    Exits with 1 where a figure falls short (not with --quick).
+    Takes three to five minutes. Server and client share one core; the machine should be idle otherwise.
+    Exits 1 if a figure misses its limit (not with --quick).
     """
     from leaseq.bench import run
 
@@ -32,11 +34,11 @@ def bench(quick: bool, markdown: bool, as_json: bool) -> None:
         _print(figures, markdown)
     short = [figure.name for figure in figures if not figure.reached]
     if short and not quick:
-        raise Failed(f"falls short: {', '.join(short)}")
+        raise Failed(f"missed its limit: {', '.join(short)}")
 
 
 def _print(figures: list[Figure], markdown: bool) -> None:
-    headings = ("figure", "measured", "at least", "aim")
+    headings = ("figure", "measured", "limit", "aim")
     rows = [(f.name, _measured(f), _limit(f, f.least), _limit(f, f.aim)) for f in figures]
     if markdown:
         for row in (headings, ("---",) * 4, *rows):

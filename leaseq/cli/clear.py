@@ -17,25 +17,27 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: leaseq clear --all --every 1")
 @click.argument("names", nargs=-1, metavar="[QUEUE]...")
-@click.option("--all", "every_queue", is_flag=True, help="Every queue there is; with --every, new ones too.")
+@click.option(
+    "--all", "every_queue", is_flag=True, help="Every queue; with --every, also those created later."
+)
 @click.option(
     "--every",
     type=click.FloatRange(min=0.05, max=86_400),
     metavar="SECONDS",
-    help="Go on, this long between two rounds, until stopped by SIGTERM or Ctrl-C.",
+    help="Repeat at this interval until SIGTERM or Ctrl-C.",
 )
 @json_option
 @connected
 def clear(
     client: Client, names: tuple[str, ...], every_queue: bool, every: float | None, as_json: bool
 ) -> None:
-    """Return items whose lease ran out, and release what is due.
+    """Return items whose lease expired, and release items that are due.
 
-    It deletes nothing but finished items older than the queue's
-    keep_finished_seconds. Two of them at once do no harm.
+    It deletes only finished items that are older than the queue's
+    keep_finished_seconds. Several may run at once.
     """
     if bool(names) == every_queue:
-        raise click.UsageError("name the queues to clear, or say --all.")
+        raise click.UsageError("name the queues to clear, or add --all.")
     if every is None:
         cleared = dict(_round(client, names))
         if as_json:

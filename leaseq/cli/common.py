@@ -44,7 +44,8 @@ redis_option = click.option(
     "--redis",
     metavar="URL",
     envvar="LEASEQ_REDIS_URL",
-    help="The server: redis:// rediss:// unix:// redis+sentinel:// redis+cluster:// [env: LEASEQ_REDIS_URL]",
+    help="The server's URL: redis:// rediss:// unix:// redis+sentinel:// redis+cluster:// [env: "
+    "LEASEQ_REDIS_URL]",
 )
 data_option = click.option(
     "--data",
@@ -53,9 +54,9 @@ data_option = click.option(
     default=DEFAULT_DATA,
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="The data directory of the `leaseq up` whose server to use. [env: LEASEQ_DATA]",
+    help="The data directory of a running `leaseq up`, to use its server. [env: LEASEQ_DATA]",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
 def connected(command: Callable[Concatenate[Client, P], R]) -> Callable[P, R]:
@@ -93,7 +94,7 @@ def server_url(redis: str | None, data: Path) -> str:
     if url is None:
         raise Failed(
             f"no server: no `leaseq up` is running for the data directory '{data}'. Start one, name its "
-            "directory by --data DIR, or name a server by --redis URL or LEASEQ_REDIS_URL"
+            "directory with --data DIR, or name a server with --redis URL or LEASEQ_REDIS_URL"
         )
     return url
 

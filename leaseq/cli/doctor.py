@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from leaseq.doctor import Finding, Report
 
 _COLORS = {"error": "red", "warning": "yellow", "unseen": "cyan"}
-_COUNTED = {"error": "errors", "warning": "warnings", "unseen": "not seen"}
+_COUNTED = {"error": "errors", "warning": "warnings", "unseen": "not checked"}
 
 
 @click.command(epilog="Example: leaseq doctor --redis rediss://leaseq:password@redis.example.org:6379/0")
 @json_option
 @connected
 def doctor(client: Client, as_json: bool) -> None:
-    """Say what at the server would lose data or let someone in, each with its cure.
+    """Check the server for anything that could lose data or let someone in.
 
-    Looks at every node of a cluster, and at all that sentinels watch. Exits 1
-    where there is an error; a warning is none. It changes nothing there.
+    Prints one line for each problem, with its fix. Checks every node of a
+    cluster, and every node that sentinels watch. Exits 1 if there is an error
+    (a warning is not one). It changes nothing.
     """
     from leaseq.doctor import examine
 
@@ -55,7 +56,7 @@ def _print(report: Report) -> None:
         counted = (f"{word} {levels.count(level)}" for level, word in _COUNTED.items())
         click.echo(f"{report.server}: {', '.join(counted)}")
     else:
-        click.echo(f"all is well with {report.server}")
+        click.echo(f"no problems found: {report.server}")
     if report.ok:
         for group, text in report.well.items():
             click.echo(f"  {group}: {text}")
@@ -64,4 +65,4 @@ def _print(report: Report) -> None:
 def _line(finding: Finding) -> str:
     if finding.level == "unseen":
         return f"{finding.where}: {finding.says}: {finding.cure}"
-    return f"{finding.where} {finding.says}. Cure: {finding.cure} [{finding.check}]"
+    return f"{finding.where} {finding.says}. Fix: {finding.cure} [{finding.check}]"

@@ -20,7 +20,7 @@ _STEP = 10_000  # dead items revived by one walk over them
 
 @click.group(epilog="Example: leaseq queue create reviews --lease-seconds 600")
 def queue() -> None:
-    """Create, change, show, list, pause and resume queues; revive what is dead."""
+    """Create, change, show, list, pause and resume queues; revive dead items."""
 
 
 @queue.command(epilog='Example: leaseq queue create reviews --title "Reviews" --form form.json')
@@ -28,15 +28,15 @@ def queue() -> None:
 @policy_options
 @connected
 def create(client: Client, name: str, changes: dict[str, Any]) -> None:
-    """Make a queue."""
+    """Create a queue."""
     from leaseq import Queue, QueueExists
 
     made = Queue(client, name)
     try:
         made.configure(create_only=True, **changes)
     except QueueExists:
-        raise Failed(f"there is a queue {name!r} already; change it with `leaseq queue set {name}`") from None
-    click.echo(f"queue {name!r} is there")
+        raise Failed(f"there is already a queue {name!r}; change it with `leaseq queue set {name}`") from None
+    click.echo(f"queue {name!r} created")
     _warn_of_title(client, made, changes)
 
 
@@ -45,9 +45,9 @@ def create(client: Client, name: str, changes: dict[str, Any]) -> None:
 @policy_options
 @connected
 def set_(client: Client, name: str, changes: dict[str, Any]) -> None:
-    """Change a queue's policy: what you name, and nothing else."""
+    """Change a queue's policy: only the options that are given."""
     if not changes:
-        raise click.UsageError("name what to change; `leaseq queue set --help` lists it.")
+        raise click.UsageError("name what to change: `leaseq queue set --help` lists the options.")
     changed = existing_queue(client, name)
     changed.configure(**changes)
     click.echo(f"queue {name!r}: changed {', '.join(changes)}")
@@ -65,8 +65,7 @@ def _warn_of_title(client: Client, changed: Queue, changes: dict[str, Any]) -> N
         other = Queue(client, name).policy.title
         if other == title or names.same_look(title, [other]):
             click.echo(
-                f"leaseq: the title {title!r} looks like that of queue {name!r}: people may take one for "
-                "the other",
+                f"leaseq: the title {title!r} looks like that of queue {name!r}: people may confuse the two",
                 err=True,
             )
             return
@@ -104,15 +103,15 @@ def list_(client: Client, as_json: bool) -> None:
     elif found:
         emit_table(("queue", "title"), [(one.name, one.policy.title) for one in found])
     else:
-        click.echo("there is no queue yet: leaseq queue create NAME", err=True)
+        click.echo("there are no queues; create one: leaseq queue create NAME", err=True)
 
 
 @queue.command(epilog='Example: leaseq queue pause reviews --reason "back at two"')
 @click.argument("name", metavar="QUEUE")
-@click.option("--reason", help="What people are told.")
+@click.option("--reason", help="The reason, which people see.")
 @connected
 def pause(client: Client, name: str, reason: str | None) -> None:
-    """Hand nothing out for now. What people hold they may finish."""
+    """Stop reserving for now. People may finish the items they hold."""
     existing_queue(client, name).pause(reason)
     click.echo(f"queue {name!r} is paused")
 
@@ -121,28 +120,28 @@ def pause(client: Client, name: str, reason: str | None) -> None:
 @click.argument("name", metavar="QUEUE")
 @connected
 def resume(client: Client, name: str) -> None:
-    """Hand out again."""
+    """End a pause."""
     existing_queue(client, name).resume()
-    click.echo(f"queue {name!r} hands out again")
+    click.echo(f"queue {name!r} is resumed")
 
 
 @queue.command(epilog='Example: leaseq queue revive reviews --error "cut off"')
 @click.argument("name", metavar="QUEUE")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--error", metavar="TEXT", help="Those whose last error contains this text.")
-@click.option("--person", metavar="NAME", help="Those that this person had last.")
-@click.option("--all", "everything", is_flag=True, help="All that are dead.")
+@click.option("--error", metavar="TEXT", help="Items whose last error contains this text.")
+@click.option("--person", metavar="NAME", help="Items that this person held last.")
+@click.option("--all", "everything", is_flag=True, help="All dead items.")
 @connected
 def revive(
     client: Client, name: str, ids: tuple[str, ...], error: str | None, person: str | None, everything: bool
 ) -> None:
-    """Bring dead items back to work: the IDs named, those that --error and --person name, or --all."""
+    """Return dead items to the queue: those with the IDs, those that --error and --person match, or --all."""
     if (bool(ids), error is not None or person is not None, everything).count(True) != 1:
-        raise click.UsageError("name IDs, or --error and --person, or give --all: one of these three.")
+        raise click.UsageError("give either IDs, or --error or --person or both, or --all.")
     one = existing_queue(client, name)
     if ids:
         missing = _revive_each(one, ids)
-        click.echo(f"queue {name!r}: {len(ids) - missing:,} back at work")
+        click.echo(f"queue {name!r}: {len(ids) - missing:,} revived")
         if missing:
             raise Failed(f"{missing:,} of the {len(ids):,} items named can't be revived")
         return
@@ -150,7 +149,7 @@ def revive(
     while step == _STEP:
         step = one.revive_all(error=error, person=person, limit=_STEP)
         revived += step
-    click.echo(f"queue {name!r}: {revived:,} back at work")
+    click.echo(f"queue {name!r}: {revived:,} revived")
 
 
 def _revive_each(one: Queue, ids: tuple[str, ...]) -> int:

@@ -22,26 +22,34 @@ RATE = click.FloatRange(0, 1)
 
 @click.command(epilog="Example: leaseq simulate reviews --people 12 --think 1 --walk-away-rate 0.1")
 @click.argument("name", metavar="QUEUE")
-@click.option("--people", type=click.IntRange(1, 1_000), default=8, show_default=True, help="How many work.")
+@click.option(
+    "--people", type=click.IntRange(1, 1_000), default=8, show_default=True, help="How many people work."
+)
 @click.option(
     "--think",
     type=click.FloatRange(0, 86_400),
     default=2.0,
     show_default=True,
     metavar="SECONDS",
-    help="Over an item, on average.",
+    help="The average time spent on an item.",
 )
-@click.option("--abandon-rate", type=RATE, default=0.05, show_default=True, help="Part given back.")
-@click.option("--fail-rate", type=RATE, default=0.03, show_default=True, help="Part reported as broken.")
+@click.option("--abandon-rate", type=RATE, default=0.05, show_default=True, help="Share of items given back.")
 @click.option(
-    "--walk-away-rate", type=RATE, default=0.02, show_default=True, help="Part left until the lease runs out."
+    "--fail-rate", type=RATE, default=0.03, show_default=True, help="Share of items reported as broken."
+)
+@click.option(
+    "--walk-away-rate",
+    type=RATE,
+    default=0.02,
+    show_default=True,
+    help="Share of items left until the lease expires.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 604_800),
-    help="Stop after that long. Without it: when nothing is left to do.",
+    help="Stop after that long. [default: when no work is left]",
 )
-@click.option("--seed", type=int, help="Make the same choices again.")
+@click.option("--seed", type=int, help="Repeat the same choices.")
 @json_option
 @connected
 def simulate(
@@ -56,9 +64,9 @@ def simulate(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Let made-up people work on QUEUE: they think, finish, give back, fail and walk away.
+    """Simulate people who work on QUEUE: they think, finish, give back, fail and walk away.
 
-    They are real to the queue: their answers are kept. Use a queue that is for trying.
+    Their answers are real and are kept, so use a queue made for testing.
     """
     from leaseq.simulation.people import Plan, run
 

@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from leaseq import Client, Stats
 
 COLUMNS = ("inbound", "reserved", "scheduled", "finished", "dead", "oldest_inbound_seconds")
-HEADINGS = ("queue", "inbound", "reserved", "scheduled", "finished", "dead", "oldest waits", "paused")
+HEADINGS = ("queue", "inbound", "reserved", "scheduled", "finished", "dead", "oldest item", "paused")
 
 Counted = Mapping[str, "Stats"]
 
 
 @click.command(epilog="Example: leaseq stats reviews --watch")
 @click.argument("names", nargs=-1, metavar="[QUEUE]...")
-@click.option("--watch", is_flag=True, help="Go on showing them until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Update until Ctrl-C.")
 @click.option(
     "--every",
     type=click.FloatRange(min=0.1, max=3_600),
     default=1.0,
     show_default=True,
     metavar="SECONDS",
-    help="With --watch: how often to look.",
+    help="With --watch: the interval between updates.",
 )
 @json_option
 @connected
 def stats(client: Client, names: tuple[str, ...], watch: bool, every: float, as_json: bool) -> None:
-    """Count what waits, is in work and is done: of the queues named, or of all."""
+    """Show how many items are in each state, for the queues named or for all."""
     if not watch:
         _print(_count(client, names), as_json)
         return

@@ -22,7 +22,7 @@ format_option = click.option(
     "--format",
     "format_name",
     type=click.Choice(transfer.FORMATS),
-    help="The format, where the file's name doesn't tell it.",
+    help="The format, if the file's name does not tell it.",
 )
 
 
@@ -33,14 +33,14 @@ format_option = click.option(
 @click.option(
     "--delimiter",
     type=click.Choice(list(transfer.DELIMITERS)),
-    help="What splits the columns of CSV and TSV, where the header does not tell.",
+    help="The column separator of CSV and TSV, if the header does not tell it.",
 )
 @click.option(
     "--quotes",
     type=click.Choice(transfer.QUOTES),
     default="auto",
     show_default=True,
-    help="What double quotes in CSV and TSV are: around a field (double), or text (none).",
+    help="How to read double quotes in CSV and TSV: as enclosing a field (double), or as text (none).",
 )
 @click.option("--id-field", metavar="NAME", help="Take each item's id from this field of its row.")
 @click.option("--envelope", is_flag=True, help="A row is a new item: {payload, id?, priority?, ...}.")
@@ -57,14 +57,14 @@ def import_command(
     envelope: bool,
     as_json: bool,
 ) -> None:
-    """Fill a queue from FILE ('-' reads a pipe): each row becomes an item.
+    """Import FILE ('-' reads standard input): each row becomes an item.
 
-    CSV and TSV begin with a row that names the columns; in CSV commas, semicolons or tabs split them, as that
-    row tells. JSON is one array; JSONL has a row a line. A bad row is told with its line and nothing of it
-    enters; the rest does, and the exit code is 1.
+    CSV and TSV begin with a row that names the columns; in CSV that row tells whether commas, semicolons or
+    tabs separate them. JSON is one array; JSONL has one row per line. A bad row is reported with its line
+    number and skipped; the other rows are imported, and the exit code is 1.
 
-    Quotes enclose fields in CSV. In TSV they do where each field that begins with one closes it before the
-    tab or the line's end; where one field does not, all quotes of the file are text. What was done is told.
+    Quotes enclose fields in CSV. In TSV they do if each field that begins with a quote closes it before the
+    next tab or line end; otherwise all quotes of the file are text. A note says which it was.
     """
     format = _format(file, format_name)
     queue = existing_queue(client, name)
@@ -117,18 +117,19 @@ def _remarks(summary: transfer.TableSummary | None) -> Iterator[str]:
         yield f"{fields} unquoted: --quotes none keeps the quotes"
     if summary.open_quote_line:
         yield (
-            f"line {summary.open_quote_line:,}: a quote opens a field and does not close at its end, so all "
+            f"line {summary.open_quote_line:,}: a field begins with a quote and does not end with one, so "
+            f"all "
             "quotes of the file were read as text: --quotes double reads them as enclosing fields"
         )
     if summary.joined_first:
         first, last = summary.joined_first
         rows = _count(summary.joined_rows, "row spans", "rows span")
         yield (
-            f"{rows} {summary.joined_lines:,} lines by a quote that closes in a later line (first: lines "
+            f"{rows} {summary.joined_lines:,} lines because of quoted line breaks (first: lines "
             f"{first:,} to {last:,}): --quotes none reads each line as a row"
         )
     if summary.blank_lines:
-        yield f"{_count(summary.blank_lines, 'blank line was', 'blank lines were')} passed over"
+        yield f"{_count(summary.blank_lines, 'blank line was', 'blank lines were')} skipped"
 
 
 def _count(number: int, one: str, more: str) -> str:
@@ -139,15 +140,13 @@ def _count(number: int, one: str, more: str) -> str:
 @click.argument("name", metavar="QUEUE")
 @click.argument("file", default="-", metavar="[FILE]", type=click.Path(dir_okay=False, allow_dash=True))
 @format_option
-@click.option("--from", "since", metavar="TIME", help="Only what was finished from this day or time on.")
+@click.option("--from", "since", metavar="TIME", help="Only answers finished from this day or time on.")
 @click.option(
-    "--to", "until", metavar="TIME", help="Only what was finished up to this day, or before this time."
+    "--to", "until", metavar="TIME", help="Only answers finished up to this day, or before this time."
 )
 @click.option("--person", metavar="NAME", help="Only this person's answers.")
-@click.option(
-    "--late/--in-time", default=None, help="Only the answers that came late, or those that did not."
-)
-@click.option("--with-late", is_flag=True, help="Add the late answers, which did not become their item's.")
+@click.option("--late/--in-time", default=None, help="Only late answers, or only answers in time.")
+@click.option("--with-late", is_flag=True, help="Add the late answers that were kept, but not accepted.")
 @connected
 def export_command(
     client: Client,
@@ -160,10 +159,10 @@ def export_command(
     late: bool | None,
     with_late: bool,
 ) -> None:
-    """Write a queue's answers, in the order they were finished, to FILE or standard output ('-').
+    """Write a queue's answers, in the order in which they were finished, to FILE or standard output ('-').
 
-    FILE gets its name when it is whole. On standard output an answer is a line of JSON, unless --format
-    says otherwise. A TIME is a day of UTC (2026-11-21) or has its zone (2026-11-21T10:05:00Z).
+    FILE appears when it is complete. On standard output the default format is one line of JSON per
+    answer. A TIME is a UTC day (2026-11-21) or has its zone (2026-11-21T10:05:00Z).
     """
     format = "jsonl" if file == "-" and format_name is None else _format(file, format_name)
     queue = existing_queue(client, name)
@@ -195,7 +194,9 @@ def _format(file: str, given: str | None) -> str:
     if given:
         return given
     if file == "-":
-        raise click.UsageError("a pipe has no name that tells its format: say --format.")
+        raise click.UsageError(
+            "standard input and output have no file name that tells the format: add --format."
+        )
     return transfer.format_of(file)
 
 

@@ -21,23 +21,27 @@ if TYPE_CHECKING:
 @click.argument("queue")
 @click.argument("function", metavar="MODULE:FUNCTION")
 @click.option(
-    "--person", metavar="NAME", help="Who the answers are by. [default: the function's name, with -bot]"
+    "--person",
+    metavar="NAME",
+    help="The person who gives the answers. [default: the function's name with -bot]",
 )
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="How many leases it works on at once; no more than the queue's `holds`.",
+    help="How many items it works on at once, limited by the queue's `holds`.",
 )
-@click.option("--skill", "skills", multiple=True, metavar="SKILL", help="What it can do; once for each.")
+@click.option(
+    "--skill", "skills", multiple=True, metavar="SKILL", help="A skill that it has; may be repeated."
+)
 @click.option(
     "--grace",
     type=click.FloatRange(0, 86_400),
     default=30.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long it may go on after a signal, before what it holds is given back.",
+    help="How long it may finish items after a signal, before it gives them back.",
 )
 @connected
 def work(
@@ -49,10 +53,10 @@ def work(
     skills: tuple[str, ...],
     grace: float,
 ) -> None:
-    """Let MODULE:FUNCTION work on QUEUE, until SIGTERM or Ctrl-C.
+    """Run MODULE:FUNCTION as a worker of QUEUE, until SIGTERM or Ctrl-C.
 
-    It is called with a lease; what it returns is the result, what it raises fails the item. The module
-    is looked for in the current directory, too.
+    It is called with a lease. Its return value is the result, and an exception fails the item. The module
+    may also be in the current directory.
     """
     from leaseq import Worker
 
@@ -83,7 +87,7 @@ def _function(path: str) -> Callable[..., Any]:
     try:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise Misused(f"no module {error.name!r} here or among the installed ones") from None
+        raise Misused(f"no module {error.name!r} in the current directory or installed") from None
     except Exception as error:
         raise Misused(f"{module!r} can't be imported: {type(error).__name__}: {error}") from error
     handle = getattr(found, name, None)

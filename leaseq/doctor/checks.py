@@ -11,7 +11,9 @@ from typing import Literal
 Level = Literal["error", "warning", "unseen"]
 """An error loses data, lets someone in or stops work; a warning may, on a bad day; unseen: could not look."""
 
-Group = Literal["append-only file", "memory", "doors", "server", "rights", "copies", "queues", "pages"]
+Group = Literal[
+    "append-only file", "memory", "access", "server", "permissions", "replication", "queues", "pages"
+]
 
 
 @dataclass(frozen=True, slots=True)

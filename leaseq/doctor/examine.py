@@ -21,8 +21,8 @@ UNSEEN = Check(
     "not-seen",
     "server",
     "unseen",
-    "could not look at {what} ({command} is not allowed to this user)",
-    "ask whoever runs the server, or run the doctor as the user that docs/acl.md has for it",
+    "could not be checked for {what} ({command} is not allowed for this user)",
+    "ask the operator of the server, or run the doctor as the user described in docs/acl.md",
 )
 CHECKS: Final = (
     *persistence.CHECKS,
@@ -38,10 +38,10 @@ CHECKS: Final = (
 GROUPS: Final[dict[Group, str]] = {
     "append-only file": persistence.WELL,
     "memory": memory.WELL,
-    "doors": exposure.WELL,
+    "access": exposure.WELL,
     "server": server.WELL,
-    "rights": rights.WELL,
-    "copies": replication.WELL["server"],
+    "permissions": rights.WELL,
+    "replication": replication.WELL["server"],
     "queues": policies.WELL,
     "pages": proxies.WELL,
 }
@@ -76,7 +76,7 @@ class _Examination:
         with self.client.translating():
             place = place_of(self.client)
             away = {node for node in place.nodes if not self._looked(node, place)}
-            self._take("copies", [*place.nodes, *place.sentinels], replication.look(place, away))
+            self._take("replication", [*place.nodes, *place.sentinels], replication.look(place, away))
             self._queues()
             self._pages()
         unseen = [one for node in (*place.nodes, *place.sentinels) for one in _unseen(node)]
@@ -94,9 +94,9 @@ class _Examination:
         parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
             ("append-only file", lambda: persistence.look(node)),
             ("memory", lambda: memory.look(node)),
-            ("doors", lambda: exposure.look(node)),
+            ("access", lambda: exposure.look(node)),
             ("server", lambda: server.look(node, self.clock)),
-            ("rights", lambda: rights.look(node)),
+            ("permissions", lambda: rights.look(node)),
         )
         try:
             with node.connection():
@@ -134,8 +134,8 @@ class _Examination:
         texts: dict[Group, str] = {
             **GROUPS,
             "server": f"{', '.join(sorted(kinds)).capitalize()}: {server.WELL}",
-            "copies": replication.WELL[place.kind],
-            "queues": f"{len(self.schemas):,}, of schema {SCHEMA}: {policies.WELL}",
+            "replication": replication.WELL[place.kind],
+            "queues": f"{len(self.schemas):,}, schema {SCHEMA}: {policies.WELL}",
         }
         return {
             group: text

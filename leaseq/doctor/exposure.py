@@ -17,56 +17,56 @@ from leaseq.engine.keys import QUEUES
 
 NO_PASSWORD = Check(
     "no-password",
-    "doors",
+    "access",
     "error",
-    "listens beyond this machine ({where_to}) and lets anyone in without a password",
+    "listens on the network ({where_to}) and accepts connections without a password",
     "ACL SETUSER leaseq as docs/acl.md says, then ACL SETUSER default off; or CONFIG SET requirepass",
 )
 PROTECTED_ONLY = Check(
     "protected-mode-only",
-    "doors",
+    "access",
     "warning",
-    "listens beyond this machine ({where_to}) without a password: only protected-mode keeps others out",
+    "listens on the network ({where_to}) without a password: only protected-mode refuses other machines",
     "ACL SETUSER leaseq as docs/acl.md says, then ACL SETUSER default off; or CONFIG SET bind 127.0.0.1",
 )
 NO_TLS = Check(
     "no-tls",
-    "doors",
+    "access",
     "error",
-    "is reached without TLS at {host}: who is on the way reads passwords and answers, and can change them",
+    "is used without TLS at {host}: anyone on the network path can read and change passwords and answers",
     "give the server a tls-port and use rediss:// (rediss+cluster://, rediss+sentinel://)",
 )
 PLAIN_PORT = Check(
     "plain-port",
-    "doors",
+    "access",
     "warning",
-    "listens beyond this machine ({where_to}) on a port without TLS",
-    "CONFIG SET bind to 127.0.0.1, or a tls-port and port 0",
+    "listens on the network ({where_to}) on a port without TLS",
+    "CONFIG SET bind 127.0.0.1, or CONFIG SET a tls-port and port 0",
 )
 SOCKET = Check(
     "socket-mode",
-    "doors",
+    "access",
     "error",
-    "has a unix socket that every user of the machine may use: {path} has mode {mode}",
-    "unixsocketperm 770 or tighter in its configuration, and chmod 770 {path} until then",
+    "has a unix socket that every user of the machine can use: {path} has mode {mode}",
+    "set unixsocketperm 770 or stricter in its configuration; until its next start: chmod 770 {path}",
 )
 DIRECTORY_WRITABLE = Check(
     "socket-directory-writable",
-    "doors",
+    "access",
     "error",
-    "has its unix socket in a directory where every user may write, and so put a socket of their own there: "
+    "has its unix socket in a directory that every user can write to, so any of them can replace the socket: "
     "{path} has mode {mode}",
-    "a directory of its own for the socket: chmod 700 {path} (or 750, with a group)",
+    "put the socket in a directory of its own: chmod 700 {path} (or 750, with a group)",
 )
 DIRECTORY_OPEN = Check(
     "socket-directory-open",
-    "doors",
+    "access",
     "warning",
     "has its unix socket in a directory that is open to every user: {path} has mode {mode}",
     "chmod 700 {path} (or 750, with a group)",
 )
 CHECKS = (NO_PASSWORD, PROTECTED_ONLY, NO_TLS, PLAIN_PORT, SOCKET, DIRECTORY_WRITABLE, DIRECTORY_OPEN)
-WELL = "nobody comes in without a password from beyond this machine, nor by its socket"
+WELL = "a password is required from the network, and the socket is private"
 
 
 class Open(NamedTuple):

@@ -19,15 +19,16 @@ NEARLY_FULL = Check(
     "memory",
     "warning",
     "uses {percent} % of its maxmemory ({maxmemory:,} bytes): at 100 % nothing can be enqueued",
-    "CONFIG SET a larger maxmemory, or a queue's keep_finished_seconds, so that finished items are forgotten",
+    "CONFIG SET a larger maxmemory, or set keep_finished_seconds of a queue, so that finished items are "
+    "deleted",
 )
 NO_LIMIT = Check(
     "memory-no-limit",
     "memory",
     "warning",
-    "has no maxmemory, and uses {percent} % of the machine's {total:,} bytes: the system ends it when they "
-    "are used up",
-    "CONFIG SET a maxmemory below the machine's (enqueue is then refused and work goes on), or give it more",
+    "has no maxmemory, and uses {percent} % of the machine's {total:,} bytes: when memory is used up, the "
+    "system kills it",
+    "CONFIG SET a maxmemory below that of the machine (then only enqueue is refused), or add memory",
 )
 CHECKS = (EVICTION, NEARLY_FULL, NO_LIMIT)
 WELL = "nothing is deleted when memory is full, and there is room"

@@ -11,21 +11,21 @@ NO_FILE = Check(
     "no-append-only-file",
     "append-only file",
     "error",
-    "writes nothing to its disk (appendonly no, no snapshots): a restart loses everything",
+    "writes nothing to its disk (appendonly no, no snapshots): a restart loses all data",
     "CONFIG SET appendonly yes and appendfsync always, then CONFIG REWRITE",
 )
 SNAPSHOTS_ONLY = Check(
     "snapshots-only",
     "append-only file",
     "error",
-    "keeps snapshots only (save {save}, appendonly no): a crash loses all work since the last one",
+    "only writes snapshots (save {save}, appendonly no): a crash loses all work since the last one",
     "CONFIG SET appendonly yes and appendfsync always, then CONFIG REWRITE",
 )
 EVERY_SECOND = Check(
     "appendfsync",
     "append-only file",
     "error",
-    "has appendfsync {fsync}: up to {lost} of acknowledged work is lost on a power cut",
+    "has appendfsync {fsync}: a power cut loses up to {lost} of acknowledged work",
     "CONFIG SET appendfsync always, then CONFIG REWRITE",
 )
 NOT_ON_REWRITE = Check(
@@ -39,8 +39,9 @@ TRUNCATED = Check(
     "aof-load-truncated",
     "append-only file",
     "warning",
-    "has aof-load-truncated no: it won't start after a power cut that tore the last write, which nobody was "
-    "told had been made",
+    "has aof-load-truncated no: it does not start after a power cut that cut off the last write, although "
+    "that "
+    "write was never acknowledged",
     "CONFIG SET aof-load-truncated yes, then CONFIG REWRITE",
 )
 CHECKS = (NO_FILE, SNAPSHOTS_ONLY, EVERY_SECOND, NOT_ON_REWRITE, TRUNCATED)

@@ -20,14 +20,15 @@ DURABLE = Check(
     "durable",
     "queues",
     "error",
-    "can't do what {names} asks: durable {truth}",
+    "can't provide the durability that {names} requires: durable {truth}",
     "{cure} (leaseq queue set QUEUE --durable server)",
 )
 ONE_OF_SEVERAL = Check(
     "durable-replica",
     "queues",
     "warning",
-    "has {count} replicas, and {names} may lose what only one of them confirmed, where the primary is cut "
+    "has {count} replicas, and {names} may lose changes that only one of them confirmed, if the primary is "
+    "cut "
     "off together with that one (durable 'replica')",
     "leaseq queue set QUEUE --durable majority, which waits for {needed} of them",
 )
@@ -35,11 +36,12 @@ NEWER = Check(
     "schema-newer",
     "queues",
     "error",
-    "holds {names}, of schema {schema}: this version of leaseq knows {known}, and changes nothing there",
+    "holds {names} with schema {schema}: this version of leaseq supports schema {known}, and refuses to "
+    "change newer ones",
     "install the newer version of leaseq here too: pip install --upgrade leaseq",
 )
 CHECKS = (DURABLE, ONE_OF_SEVERAL, NEWER)
-WELL = "what their policies ask of the server is to be had"
+WELL = "the server supports what their policies require"
 
 
 def schemas(client: Client) -> dict[str, int]:

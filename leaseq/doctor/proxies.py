@@ -17,13 +17,15 @@ UNDECLARED = Check(
     "proxy-not-declared",
     "pages",
     "warning",
-    "keeps a note of the web app: it is reached through a proxy at {address} (which sends {header}) that is "
-    "not declared, so that all people have the proxy's address there, and one limit of failed sign-ins",
-    "set LEASEQ_TRUSTED_PROXIES to the number of proxies, and LEASEQ_PROXY_ADDRESSES to where the last one "
-    "connects from, such as {address}",
+    "has a note from the web app: it is reached through an undeclared proxy at {address} (which sends "
+    "{header}), "
+    "so all people appear to have the proxy's address, and share one limit of failed sign-ins",
+    "set LEASEQ_TRUSTED_PROXIES to the number of proxies, and LEASEQ_PROXY_ADDRESSES to the address that the "
+    "last "
+    "one connects from, such as {address}",
 )
 CHECKS = (UNDECLARED,)
-WELL = "in the last two hours the web app met no proxy that is not declared"
+WELL = "in the last two hours the web app was not reached through an undeclared proxy"
 
 
 def note_undeclared_proxy(client: Client, address: str, header: str) -> None:

@@ -15,84 +15,88 @@ from leaseq.engine.transport import FAILURES
 
 AWAY = Check(
     "node-away",
-    "copies",
+    "replication",
     "error",
-    "does not answer, and is one of those that hold the data",
-    "start it again, or look at its log and at the network between",
+    "is a data node and does not answer",
+    "start it again, or check its log and the network",
 )
 NO_REPLICA = Check(
     "no-replica",
-    "copies",
+    "replication",
     "error",
-    "is the only data node that the sentinels of {service} know: its loss is the loss of everything since "
+    "is the only data node that the sentinels of {service} know: if it is lost, so is all data since "
     "the last backup",
     "start two replicas (REPLICAOF {address})",
 )
 FEW_NODES = Check(
     "few-data-nodes",
-    "copies",
+    "replication",
     "warning",
     "is one of two data nodes of {service}: after a failover there is no replica left to confirm a write",
     "start a third data node (REPLICAOF {address})",
 )
 FEW_SENTINELS = Check(
     "few-sentinels",
-    "copies",
+    "replication",
     "warning",
-    "is watched by {count} of at least three sentinels: the loss of one may keep the others from a failover",
+    "is watched by {count} sentinels of the three required: if one is lost, the others may not be able to "
+    "fail over",
     "start sentinels on three machines, and name all of them in the URL",
 )
 SENTINEL_AWAY = Check(
-    "sentinel-away", "copies", "warning", "does not answer", "start it again, or take it out of the URL"
+    "sentinel-away", "replication", "warning", "does not answer", "start it again, or remove it from the URL"
 )
 QUORUM = Check(
     "sentinel-quorum",
-    "copies",
+    "replication",
     "error",
     "would not fail over {service}: {said}",
-    "start the sentinels that are missing, or SENTINEL SET {service} quorum to a number that can be reached",
+    "start the missing sentinels, or SENTINEL SET {service} quorum to a number that can be reached",
 )
 HASTY = Check(
     "sentinel-hasty",
-    "copies",
+    "replication",
     "warning",
-    "takes the primary of {service} for gone after {milliseconds} ms: as it connects anew once a second at "
-    "most, it may take one for gone that was just promoted, and replace it by one that nobody follows",
+    "considers the primary of {service} down after {milliseconds} ms: it reconnects at most once a second, "
+    "so "
+    "it may consider a newly promoted primary down, and replace it by one that no replica follows",
     "SENTINEL SET {service} down-after-milliseconds {enough} on each sentinel",
 )
 MIN_REPLICAS = Check(
     "min-replicas-to-write",
-    "copies",
+    "replication",
     "warning",
-    "has replicas and min-replicas-to-write 0: cut off from them, it takes writes that a failover loses",
+    "has replicas and min-replicas-to-write 0: when cut off from them, it accepts writes that a failover "
+    "loses",
     "CONFIG SET min-replicas-to-write 1 with three data nodes, then CONFIG REWRITE; or durable 'replica'",
 )
 TOO_FEW = Check(
     "too-few-replicas",
-    "copies",
+    "replication",
     "error",
-    "refuses every write: min-replicas-to-write is {wanted}, and {good} replicas keep up",
+    "refuses every write: min-replicas-to-write is {wanted}, and only {good} replicas are up to date",
     "start the replicas again, or CONFIG SET min-replicas-to-write {good}",
 )
 SLOTS = Check(
     "cluster-slots",
-    "copies",
+    "replication",
     "error",
-    "knows of {count:,} slots that no node serves: queues there can't be worked",
-    "CLUSTER ADDSLOTSRANGE or valkey-cli --cluster fix; start the nodes that are gone",
+    "reports {count:,} slots that no node serves: the queues in them can't be used",
+    "start the missing nodes; or CLUSTER ADDSLOTSRANGE, or valkey-cli --cluster fix",
 )
 SHARD_ALONE = Check(
     "cluster-no-replica",
-    "copies",
+    "replication",
     "error",
-    "is a primary of the cluster without a replica: its loss is the loss of its queues since the last backup",
-    "start another node, CLUSTER MEET the cluster there, and CLUSTER REPLICATE this one's id (CLUSTER MYID)",
+    "is a primary of the cluster without a replica: if it is lost, so is the data of its queues since the "
+    "last backup",
+    "start another node, join it with CLUSTER MEET, then CLUSTER REPLICATE this node's id (CLUSTER MYID)",
 )
 COVERAGE = Check(
     "cluster-full-coverage",
-    "copies",
+    "replication",
     "warning",
-    "has cluster-require-full-coverage yes: the loss of one shard stops the queues of all others",
+    "has cluster-require-full-coverage yes: the loss of one shard stops the queues of all shards",
     "CONFIG SET cluster-require-full-coverage no, then CONFIG REWRITE",
 )
 CHECKS = (
@@ -110,7 +114,7 @@ CHECKS = (
     COVERAGE,
 )
 WELL = {
-    "server": "one server, as its URL says",
+    "server": "a single server",
     "sentinel": "three data nodes or more, and sentinels that can fail over",
     "cluster": "every slot is served, and every primary has a replica",
 }

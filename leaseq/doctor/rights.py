@@ -21,34 +21,34 @@ from leaseq.engine.keys import Keys
 
 COMMANDS = Check(
     "acl-commands",
-    "rights",
+    "permissions",
     "error",
-    "does not let the user {user} call {commands}: a script that needs it fails",
+    "does not allow the user {user} to call {commands}: scripts that need it fail",
     "ACL SETUSER {user} {rules}",
 )
 PAGES_COMMANDS = Check(
     "acl-pages",
-    "rights",
+    "permissions",
     "error",
-    "lets the user {user} do most of what the pages need, and not {commands}",
+    "allows the user {user} most commands that the web app needs, but not {commands}",
     "ACL SETUSER {user} {rules}",
 )
 KEYS = Check(
     "acl-keys",
-    "rights",
+    "permissions",
     "error",
-    "does not let the user {user} read and write the keys leaseq:*",
+    "does not allow the user {user} to read and write the keys leaseq:*",
     "ACL SETUSER {user} {rules}",
 )
 CHANNELS = Check(
     "acl-channels",
-    "rights",
+    "permissions",
     "error",
-    "does not let the user {user} use the channels leaseq:*: who waits for an item is not told",
+    "does not allow the user {user} to use the channels leaseq:*: calls that wait for an item are not woken",
     "ACL SETUSER {user} {rules}",
 )
 CHECKS = (COMMANDS, PAGES_COMMANDS, KEYS, CHANNELS)
-WELL = "the user may call all that the client and the scripts need"
+WELL = "the user may call every command that the client and the scripts need"
 
 KEY, CHANNEL = "<key>", "<channel>"
 

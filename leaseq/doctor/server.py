@@ -15,45 +15,47 @@ TOO_OLD = Check(
     "server",
     "error",
     "is {name} {version}: leaseq needs {least} or newer",
-    "put Valkey 7.2 (or newer) or Redis 7.0 (or newer) there",
+    "install Valkey 7.2 or newer, or Redis 7.0 or newer",
 )
 READ_ONLY = Check(
     "read-only",
     "server",
     "error",
-    "is a replica: nothing can be written there",
-    "give the URL of its primary ({primary}), or one of Sentinel, which follows the primary",
+    "is a replica: it does not accept writes",
+    "use the URL of its primary ({primary}), or a Sentinel URL, which follows the primary",
 )
 CLOCK = Check(
     "clock",
     "server",
     "error",
-    "has a clock {seconds:.0f} seconds {way} ours: leases, delays and due dates are off by that for people",
-    "keep both clocks by NTP (chrony, systemd-timesyncd); its clock is the one that counts",
+    "has a clock {seconds:.0f} seconds {way} that of this machine: leases, delays and due dates are off by "
+    "as much",
+    "synchronize both clocks with NTP (chrony, systemd-timesyncd); leaseq uses the server's clock",
 )
 DRIFT = Check(
     "clock-drift",
     "server",
     "warning",
-    "has a clock {seconds:.1f} seconds {way} ours",
-    "keep both clocks by NTP (chrony, systemd-timesyncd); its clock is the one that counts",
+    "has a clock {seconds:.1f} seconds {way} that of this machine",
+    "synchronize both clocks with NTP (chrony, systemd-timesyncd); leaseq uses the server's clock",
 )
 TIMEOUT = Check(
     "timeout",
     "server",
     "warning",
-    "has timeout {seconds}: it cuts connections that are idle that long, and what they ask next is late",
+    "has timeout {seconds}: it closes connections that are idle that long, which delays the next call",
     "CONFIG SET timeout 0, then CONFIG REWRITE",
 )
 KEEPALIVE = Check(
     "tcp-keepalive",
     "server",
     "warning",
-    "has tcp-keepalive 0: connections of clients that are gone stay until there is room for no others",
+    "has tcp-keepalive 0: connections of vanished clients stay open until the limit of connections is "
+    "reached",
     "CONFIG SET tcp-keepalive 300, then CONFIG REWRITE",
 )
 CHECKS = (TOO_OLD, READ_ONLY, CLOCK, DRIFT, TIMEOUT, KEEPALIVE)
-WELL = "new enough, takes writes, its clock agrees with ours"
+WELL = "new enough, accepts writes, its clock agrees with that of this machine"
 
 _LEAST = {"valkey": (7, 2), "redis": (7, 0)}
 _CLOCK_SECONDS, _DRIFT_SECONDS = 60, 1

@@ -44,11 +44,11 @@ def claim(queue: str, lease: object, given: LeaseParts) -> Held:
     if len(missing) == len(parts):
         raise Invalid(
             "lease",
-            "a Lease, as reserve gives it, or id=, token= and person= by keyword; this is None, "
-            "which reserve gives where there is nothing now",
+            "a Lease, as reserve returns it, or id=, token= and person= by keyword; this is None, "
+            "which reserve returns if there is no item now",
         )
     if missing:
-        raise Invalid(missing[0], "given, too: without a Lease it takes all of id=, token= and person=")
+        raise Invalid(missing[0], "required as well: without a Lease, pass id=, token= and person=")
     return (
         validation.item_id(parts["id"]),
         validation.integer(parts["token"], "token", 1, 2**53),
@@ -106,7 +106,7 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
         return "", "", ""
     found = _CURSOR.match(after) if isinstance(after, str) else None
     if found is None or (found[1] is None) == (state == "inbound"):
-        raise Invalid("after", f"a cursor, as the page of {state} items before gave it")
+        raise Invalid("after", f"a cursor from an earlier page of {state} items")
     row, shelf, score, number, id = found.groups()
     place = "" if shelf is None else f"{unquote(row)}\t{shelf}"
     return place, score, assignment(validation.item_id(id, "after"), int(number))
@@ -117,7 +117,9 @@ def wanted(where: Filter, backwards: bool) -> tuple[str, ...]:
     if where.outcome not in (None, *get_args(LeaseOutcome)):
         raise Invalid("outcome", "one of " + ", ".join(get_args(LeaseOutcome)))
     if where.text and where.outcome not in (None, "abandoned", "failed"):
-        raise Invalid("text", "left out, or with outcome abandoned or failed: only then do people say why")
+        raise Invalid(
+            "text", "only with outcome abandoned or failed, or without an outcome: only these have a comment"
+        )
     return (
         "back" if backwards else "",
         bound(where.since, "since"),

@@ -97,8 +97,8 @@ def exchange(
             raise _refused(wait, error)
     if _count(confirmed) < wait.needed:
         raise ServerUnavailable(
-            f"the server took this, but {wait.by} did not confirm it within "
-            f"{wait.milliseconds / 1000:g} seconds; sending it again is safe, it counts once",
+            f"the server made this change, but {wait.by} did not confirm it within "
+            f"{wait.milliseconds / 1000:g} seconds; it is safe to send the call again",
             taken=True,
         )
     made: list[Any] = reply
@@ -118,10 +118,12 @@ def _sent(connection: Any, *commands: bytes) -> list[Any]:
 
 def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
     said = message_of(error, wait.mark.script)
-    made = f"the server took this, but {wait.by} did not confirm it: {said}; it may be sent again"
+    made = f"the server made this change, but {wait.by} did not confirm it: {said}; it may be sent again"
     if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
         return ServerUnavailable(made, taken=True)
-    return ServerRefused(f"{made}. The policy's durable is {wait.durable!r}: see what it needs of a server")
+    return ServerRefused(
+        f"{made}. The policy's durable is {wait.durable!r}: see docs/operator.md for what that requires"
+    )
 
 
 def _read(connection: Any) -> Any:
@@ -170,9 +172,9 @@ def still_true(ask: Callable[..., Any]) -> bool:
     fsync = found.get("appendfsync")
     if fsync not in (None, "always"):
         raise ServerRefused(
-            f"the policy's durable is 'fsync', but this server has appendfsync {fsync} now, with which it "
-            "may confirm what a power cut takes; nothing was changed. Set appendfsync always there, or the "
-            "queue's durable to 'server'"
+            f"the policy's durable is 'fsync', but this server now has appendfsync {fsync}, with which it "
+            "may confirm writes that a power cut loses; nothing was changed. Set appendfsync always on the "
+            "server, or set the queue's durable to 'server'"
         )
     return fsync is not None
 
@@ -183,15 +185,15 @@ def _check_fsync(ask: Callable[..., Any]) -> None:
         raise _no_file()
     fsync = found.get("appendfsync")
     if fsync not in (None, "always"):
-        truth = f"has appendfsync {fsync}, with which it may confirm what a power cut takes"
-        raise _cannot("fsync", "appendfsync always", truth, "set appendfsync always there")
+        truth = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
+        raise _cannot("fsync", "appendfsync always", truth, "set appendfsync always on the server")
     confirmed = _confirmed("fsync", 1, ask)
     if fsync is None and _is_valkey(ask):  # with everysec it confirms too early: its word is not enough
-        truth = "lets this user not read whether it has"
-        cure = "allow CONFIG GET (the ACL rule +config|get) to the user who configures"
+        truth = "does not allow this user to read that setting"
+        cure = "allow the user who configures the queue to call CONFIG GET (the ACL rule +config|get)"
         raise _cannot("fsync", "appendfsync always", truth, cure)
     if not confirmed:
-        raise _cannot("fsync", "a disk that confirms", f"got no word of it in {_TRY} ms", "look at its log")
+        raise _cannot("fsync", "a disk that confirms", f"did not confirm within {_TRY} ms", "check its log")
 
 
 def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
@@ -227,7 +229,7 @@ def _confirmed(durable: Durable, needed: int, ask: Callable[..., Any]) -> int:
 
 
 def _no_file() -> Invalid:
-    cure = "set appendonly yes and appendfsync always there"
+    cure = "set appendonly yes and appendfsync always on the server"
     return _cannot("fsync", "an append-only file", "has none (appendonly no)", cure)
 
 

@@ -25,7 +25,7 @@ PAUSED = b"paused"
 RETRY = b"retry"
 SOMETHING = b"something"
 
-REUSED = "an id of its own for each thing that is added; this one was used for other content"
+REUSED = "a different id for each request; this one was used with different content"
 
 
 class Reply(NamedTuple):
@@ -77,13 +77,13 @@ def _removed(call: Call, reply: Reply) -> ItemNotFound | None:
 
 
 def _rows(field: str) -> _Refusal:
-    limit = "at most {:,} different sets of skills and persons with items waiting at once"
+    limit = "at most {:,} different sets of skills and assigned people may have waiting items at once"
     return lambda _, reply: Invalid(field, limit.format(reply.rest[0]))
 
 
 def _too_late(call: Call, _: Reply) -> Invalid:
     seconds = int(call.args[4]) // 1_000_000
-    return Invalid("undo", f"within {seconds} seconds of the finish; this one stands")
+    return Invalid("undo", f"within {seconds} seconds after the finish; that time is over")
 
 
 def _not_dead(call: Call, reply: Reply) -> Invalid:
@@ -91,17 +91,17 @@ def _not_dead(call: Call, reply: Reply) -> Invalid:
 
 
 def _not_waiting(call: Call, reply: Reply) -> Invalid:
-    limit = f"an item that waits; {call.id!r} is {_state(reply)}: release or revive it first"
+    limit = f"a waiting item; {call.id!r} is {_state(reply)}: release or revive it first"
     return Invalid("id", limit)
 
 
 def _answered_or_holds(call: Call, _: Reply) -> Invalid:
-    limit = f"somebody who neither answered {call.id!r} nor holds it; {call.args[2]!r} did or does"
+    limit = f"a person who has not answered {call.id!r} and does not hold it; {call.args[2]!r} has or does"
     return Invalid("person", limit)
 
 
 def _no_answer(call: Call, _: Reply) -> Invalid:
-    limit = f"the token of a late answer of {call.id!r}; there is none with {call.args[1]}"
+    limit = f"the token of a late answer of {call.id!r}; none has the token {call.args[1]}"
     return Invalid("token", limit)
 
 
@@ -110,7 +110,7 @@ def _state(reply: Reply) -> str:
     return state.decode()
 
 
-_ANSWERED = "an answer of somebody who gave no other and does not hold the item; they did or do"
+_ANSWERED = "a late answer of a person who has no other answer and does not hold the item"
 _HANDS_FULL = "at most {} leases at once; finish or give one back first"
 _USED_UP = "at most {} renewals of one lease"
 

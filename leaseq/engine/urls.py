@@ -67,7 +67,7 @@ def _options() -> dict[str, Any]:
 def _one(url: str) -> redis.Redis:
     parts = urlsplit(url)
     if parts.scheme == "unix" and (parts.hostname or not parts.path):  # redis-py would pass over the host
-        raise Invalid("url", "the absolute path of a socket, behind three slashes: unix:///run/valkey.sock")
+        raise Invalid("url", "the absolute path of a socket, after three slashes: unix:///run/valkey.sock")
     client = redis.Redis.from_url(url, **_options())
     client.connection_pool.make_connection()  # does no I/O; an option that isn't one shows here
     return client

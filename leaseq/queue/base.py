@@ -75,7 +75,7 @@ class Base:
         """
         only = _expected(expected)
         if only and create_only:
-            raise Invalid("create_only", "left out where a policy is expected, which a new queue has not")
+            raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
         before = Policy() if create_only else self.policy
         policy = before.updated(changes)
         form.check_form(policy.form)
@@ -135,7 +135,7 @@ def _expected(given: Policy | str | None) -> str:
         return ""
     version = given.version if isinstance(given, Policy) else validation.text(given, "expected", 40)
     if not re.fullmatch("[0-9a-f]{40}", version):
-        raise Invalid("expected", "a policy, or the version of one")
+        raise Invalid("expected", "a policy, or the version of a policy")
     return version
 
 

@@ -34,6 +34,6 @@ def format_of(name: str) -> Format:
         raise Invalid(
             "format",
             f"one of {', '.join(FORMATS)}",
-            f"{name!r} doesn't tell its format: name one of {', '.join(FORMATS)}",
+            f"the name {name!r} does not tell the format: name one of {', '.join(FORMATS)}",
         )
     return _ENDINGS[ending]

@@ -31,7 +31,7 @@ class Picked:
     def item(self, row: Json) -> NewItem:
         """The new item that a row is. An empty cell gives nothing, but for the id, which must be there."""
         if not isinstance(row, dict):
-            raise Invalid("row", "an object, whose fields are picked")
+            raise Invalid("row", "an object with named fields")
         given: dict[str, Any] = {}
         if self.id is not None:
             given["id"] = identity(row, self.id)

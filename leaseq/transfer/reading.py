@@ -83,13 +83,15 @@ def read(
         raise Invalid(
             "envelope",
             "json or jsonl",
-            f"new items with their fields are read from json or jsonl, not {known}",
+            f"envelope requires json or jsonl, not {known}",
         )
     if picked is not None and (envelope or id_field is not None):
-        raise Invalid("picked", "rows whose fields are picked", "picked says it all: leave out the others")
+        raise Invalid("picked", "used alone", "picked can't be combined with id_field or envelope")
     if envelope and id_field is not None:
         raise Invalid(
-            "id_field", "rows that are payloads", "an envelope has its own id: leave out the id field"
+            "id_field",
+            "used without envelope",
+            "id_field can't be combined with envelope, whose items have their own id",
         )
     needs = picked.needs() if picked else (id_field,) if id_field is not None else ()
     turn = _turn(id_field, envelope, picked)

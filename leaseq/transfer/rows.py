@@ -69,7 +69,7 @@ def from_row(value: Json, id_field: str | None) -> NewItem:
 def identity(row: dict[str, Json], id_field: str) -> str:
     """The id that a row's field gives; a whole number gives one, too."""
     if id_field not in row:
-        raise Invalid("id", f"a field {id_field!r}, which this row hasn't")
+        raise Invalid("id", f"a field {id_field!r}, which this row does not have")
     found = row[id_field]
     if isinstance(found, int) and not isinstance(found, bool):
         found = str(found)

@@ -268,9 +268,9 @@ class Worker:
 
 def _checked(handlers: object) -> Mapping[str, Handler]:
     if not isinstance(handlers, Mapping) or not handlers:
-        raise Invalid("handlers", "a mapping from the name of a queue to the function that does its items")
+        raise Invalid("handlers", "a mapping from queue names to the functions that work on their items")
     for name, handle in handlers.items():
         if not callable(handle) or inspect.iscoroutinefunction(handle):
-            limit = f"functions that take a lease, none of them async; what is there for {name!r} is not one"
+            limit = f"functions that take a lease and are not async; that of {name!r} is not one"
             raise Invalid("handlers", limit)
     return handlers

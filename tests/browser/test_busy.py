@@ -14,7 +14,7 @@ from leaseq.webapp.serving.queue_time import WAITED
 from leaseq.webapp.settings import Settings
 from tests.browser.conftest import SECRET, judge, sign_in
 
-BUSY = "Too busy at this moment"
+BUSY = "Too busy right now"
 
 
 Busy = Callable[[str, int], None]

@@ -62,13 +62,13 @@ def let_go(tab: Page, queue: leaseq.Queue) -> None:
         tab.keyboard.press(key)
         tab.keyboard.type(said)
         tab.keyboard.press("Control+Enter")
-        expect(tab.get_by_role("button", name="Take the next")).to_be_focused()
+        expect(tab.get_by_role("button", name="Next item")).to_be_focused()
         assert queue.get(id).history[-1].reason == said
     take(tab, "message 6")
 
 
 def take(tab: Page, shown: str) -> None:
-    expect(tab.get_by_role("button", name="Take the next")).to_be_focused()
+    expect(tab.get_by_role("button", name="Next item")).to_be_focused()
     tab.keyboard.press("Enter")
     shows(tab, shown)
 

@@ -40,7 +40,7 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     expect(tab.get_by_label("Priority")).to_have_value("urgency")
     judge(tab)
     tab.get_by_role("button", name="Import").click()
-    told = f"{ROWS:,} added, 0 there already, 1 rejected."
+    told = f"{ROWS:,} added, 0 duplicates, 1 skipped."
     expect(tab.get_by_text(told)).to_be_visible()
     expect(tab).to_have_url(re.compile(r"/import/[\w-]{16}$"))
     tab.reload()
@@ -48,7 +48,7 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
     judge(tab)
     with tab.expect_download() as download:
-        tab.get_by_role("link", name="Download them").click()
+        tab.get_by_role("link", name="Download skipped rows").click()
     assert "bad,text,high" in Path(download.value.path()).read_text()
     item = queue.get("r7")
     assert (item.payload, item.priority) == ({"nr": "r7", "text": "text 7"}, 7)
@@ -73,17 +73,17 @@ def test_quotes_of_raw_text_are_found_out_and_can_be_chosen(
     tab, file = at_import, tmp_path / "sms.tsv"
     file.write_bytes(corpus.table(['ham\t"said"', 'spam\t"x', "ham\tplain"]))
     tab.get_by_label("File").set_input_files(file)
-    told = tab.get_by_text("Line 3: a field begins with a quote and does not end with it.")
+    told = tab.get_by_text("Line 3: a field begins with a quote and does not end with one")
     expect(told).to_be_visible()
     quotes = tab.get_by_label("Double quotes")
     expect(quotes).to_have_value("auto")
     quotes.focus()
-    quotes.select_option("Enclose fields")
-    expect(tab.get_by_text("Choose that double quotes are text.")).to_be_visible()
+    quotes.select_option("Around fields")
+    expect(tab.get_by_text("Choose “Text” for double quotes.")).to_be_visible()
     expect(quotes).to_be_focused()
     judge(tab)
-    quotes.select_option("Are text")
+    quotes.select_option("Text")
     expect(tab.get_by_role("region", name="The first rows")).to_contain_text('"said"')
     tab.get_by_role("button", name="Import").click()
-    expect(tab.get_by_text("3 added, 0 there already, 0 rejected.")).to_be_visible()
+    expect(tab.get_by_text("3 added, 0 duplicates, 0 skipped.")).to_be_visible()
     assert [item.payload["text"] for item in queue.items("inbound")] == ['"said"', '"x', "plain"]

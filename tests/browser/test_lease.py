@@ -29,7 +29,7 @@ def take(tab: Page, person: str, queue: leaseq.Queue) -> list[str]:
     tab.clock.install()
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_label("Your answer")).to_be_visible()
     tab.wait_for_load_state("domcontentloaded")
     return asked
@@ -71,17 +71,17 @@ def test_counted_renewals_are_kept_for_the_end_and_it_is_said_when_none_is_left(
     tab.clock.fast_forward(LEASE * 1000 // 2)
     tab.get_by_label("Your answer").press_sequentially("half of the time is left")
     assert asked == []
-    expect(tab.get_by_text("no more time after that")).to_be_hidden()
+    expect(tab.get_by_text("can't be extended again")).to_be_hidden()
     tab.clock.fast_forward(LEASE * 1000 // 4)
     with tab.expect_response("**/renew"):
         tab.keyboard.press("x")
-    expect(tab.get_by_text("no more time after that")).to_be_visible()
+    expect(tab.get_by_text("can't be extended again")).to_be_visible()
     expect(tab.get_by_role("button", name="Keep working")).to_be_hidden()
     tab.clock.fast_forward(LEASE * 1000 // 4 * 3)
     tab.get_by_label("Your answer").press_sequentially("working on")
     assert len(asked) == 1
     tab.reload()
-    expect(tab.get_by_text("no more time after that")).to_be_visible()
+    expect(tab.get_by_text("can't be extended again")).to_be_visible()
 
 
 def test_more_time_by_its_key_without_leaving_the_page(tab: Page, person: str, letters: leaseq.Queue) -> None:
@@ -105,7 +105,7 @@ def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.
     expect(tab.get_by_label("Your answer")).to_have_value("so far")
     tab.keyboard.press("Escape")
     tab.keyboard.press("t")
-    expect(tab.locator("[data-said]").get_by_text("You have it again.")).to_be_visible()
+    expect(tab.locator("[data-said]").get_by_text("You have the item again.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value("so far")
     assert renewals(letters) == 1
 
@@ -138,7 +138,7 @@ def test_a_lease_that_was_taken_away_is_told_with_the_next_word(
     letters.release("long", by="a manager")
     tab.get_by_label("Your answer").press_sequentially("ne")
     tab.clock.run_for(2_000)
-    expect(tab.get_by_text("A manager took it back")).to_be_in_viewport()
+    expect(tab.get_by_text("A manager released it")).to_be_in_viewport()
     expect(tab.locator(".time")).to_be_hidden()
     expect(tab.get_by_label("Your answer")).to_have_value("mine")
     judge(tab)
@@ -155,7 +155,7 @@ def test_an_item_that_was_removed_is_told_with_the_next_word(
     letters.remove("l1")
     tab.get_by_label("Your answer").press_sequentially("mine")
     tab.clock.run_for(2_000)
-    expect(tab.get_by_text("This item is not there any more.")).to_be_visible()
+    expect(tab.get_by_text("This item does not exist any more.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value("mine")
 
 
@@ -164,17 +164,17 @@ def test_later_not_for_me_and_broken_by_their_keys(tab: Page, person: str, lette
     tab.keyboard.press("Escape")  # out of the only box, where the page begins
     tab.keyboard.press("l")
     expect(tab.get_by_text("You see it again when nothing else waits for you.")).to_be_visible()
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_text("letter 2")).to_be_visible()
     tab.wait_for_load_state("domcontentloaded")
     tab.keyboard.press("Escape")
     tab.keyboard.press("n")
-    expect(tab.get_by_label("Why? You need not say.")).to_be_focused()
+    expect(tab.get_by_label("Reason (optional)")).to_be_focused()
     tab.keyboard.type("not a lawyer")
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text("You gave it back, and won't see it again.")).to_be_visible()
     assert letters.get("l2").history[-1].reason == "not a lawyer"
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_text("letter 3")).to_be_visible()
     tab.wait_for_load_state("domcontentloaded")
     tab.keyboard.press("Escape")
@@ -193,7 +193,7 @@ def test_a_choice_of_the_form_has_its_key_before_the_page(
     letters.configure(form={"ask": ask, "keys": {"l": "letter", "b": "bill"}})
     sign_in(tab, person)
     tab.goto(f"/q/{letters.name}")
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_text("letter 1")).to_be_visible()
     tab.wait_for_load_state("domcontentloaded")
     tab.keyboard.press("b")

@@ -30,7 +30,7 @@ def test_the_page_changes_by_itself(tab: Page, boss: str, queue: leaseq.Queue) -
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}")
     expect(figure(tab, "counts.inbound")).to_have_text("1")
-    expect(tab.get_by_text("Nobody holds anything.")).to_be_visible()
+    expect(tab.get_by_text("Nobody is working right now")).to_be_visible()
     lease = queue.reserve("ann")
     assert lease
     row = tab.locator("tr", has_text="ann")
@@ -55,11 +55,11 @@ def test_a_lease_is_taken_away_from_a_row_that_came_by_itself(
     queue.enqueue({"n": 1}, id="a/b c?d")
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}")
-    expect(tab.get_by_text("Nobody holds anything.")).to_be_visible()
+    expect(tab.get_by_text("Nobody is working right now")).to_be_visible()
     queue.reserve("ann")
     tab.locator("tr", has_text="ann").locator("summary").click()
-    tab.get_by_role("button", name="Release it").click()
-    expect(tab.get_by_text("Nobody holds anything.")).to_be_visible()
+    tab.get_by_role("button", name="Release").click()
+    expect(tab.get_by_text("Nobody is working right now")).to_be_visible()
     assert queue.stats().inbound == 1
 
 
@@ -68,7 +68,7 @@ def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Qu
     queue.enqueue({"n": 1}, id="bad")
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}")
-    expect(tab.get_by_text("There is none.")).to_be_visible()
+    expect(tab.get_by_text("Nothing right now.")).to_be_visible()
     lease = queue.reserve("ann")
     assert lease
     queue.fail(lease, "torn page")
@@ -77,7 +77,7 @@ def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Qu
     expect(reason).to_have_attribute(
         "href", f"/manage/{queue.name}/items?state=dead&outcome=failed&text=torn+page"
     )
-    expect(tab.get_by_text("There is none.")).to_be_hidden()
+    expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
 
 
 def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.Queue) -> None:
@@ -109,14 +109,14 @@ def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: lea
     tab.route("**/live", answer)
     tab.clock.install()
     tab.goto(f"/manage/{queue.name}")
-    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
+    expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     queue.enqueue({"n": 1})
     for _ in range(100):  # the server itself looks once a second
         tab.clock.run_for(7_000)
         if figure(tab, "counts.inbound").text_content() == "1":
             break
     expect(figure(tab, "counts.inbound")).to_have_text("1")
-    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
+    expect(tab.get_by_text("Live", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("page", ["/manage/{q}", "/manage"])
@@ -133,7 +133,7 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
     tab.route("**/live", no_stream)
     tab.goto(page.format(q=queue.name))
     tab.context.clear_cookies()
-    told = tab.locator("[data-state]", has_text="You are signed out: these figures are of")
+    told = tab.locator("[data-state]", has_text="You are signed out: these figures are from")
     expect(told).to_be_visible()
     judge(tab)
     tab.get_by_role("main").get_by_role("link", name="Sign in").click()
@@ -141,7 +141,7 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
     tab.wait_for_url(f"**{page.format(q=queue.name)}")
-    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
+    expect(tab.get_by_text("Live", exact=True)).to_be_visible()
 
 
 def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:

@@ -24,7 +24,7 @@ def test_the_answer_waits_for_the_network_and_says_so(tab: Page, person: str, qu
     expect(tab.get_by_text(WAITS)).to_be_visible()
     expect(tab.get_by_label("Note")).to_have_value("said offline")
     judge(tab)
-    tab.get_by_role("button", name="Change something first").click()
+    tab.get_by_role("button", name="Change something else first").click()
     tab.get_by_label("Note").fill("said better")
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text(WAITS)).to_be_visible()
@@ -53,7 +53,7 @@ def test_an_answer_that_came_when_all_were_busy_goes_out_again(
     tab.keyboard.press("q")
     tab.get_by_label("Note").fill("said while all were busy")
     tab.keyboard.press("Control+Enter")
-    expect(tab.get_by_text("The server has no time at this moment.")).to_be_visible()
+    expect(tab.get_by_text("The server is overloaded.")).to_be_visible()
     expect(tab.get_by_label("Note")).to_have_value("said while all were busy")
     shows(tab, "message 2")
     assert result_of(queue, "m1")["note"] == "said while all were busy"
@@ -119,7 +119,7 @@ def test_what_was_typed_elsewhere_since_is_not_written_over(
     tab.context.set_offline(False)
     other.goto(f"/q/{queue.name}")
     expect(other.get_by_label("Note")).to_have_value("typed on the phone")
-    other.get_by_role("button", name="Put it in").click()
+    other.get_by_role("button", name="Use it").click()
     expect(other.get_by_label("Note")).to_have_value("typed here")
 
 

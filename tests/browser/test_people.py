@@ -41,7 +41,7 @@ def test_people_from_invitation_to_being_disabled(
     tab.goto("/people")
     judge_all(tab)
     tab.get_by_label("Role", exact=True).nth(1).select_option("manager")
-    tab.get_by_role("button", name="Make a link").press("Enter")
+    tab.get_by_role("button", name="Create link").press("Enter")
     tab.get_by_role("heading", name="The invitation").wait_for()
     assert "/welcome?token=" in tab.locator(".secret").inner_text()
     judge(tab)
@@ -50,11 +50,11 @@ def test_people_from_invitation_to_being_disabled(
     tab.get_by_role("link", name=person).click()
     judge_all(tab)
     tab.get_by_text("Day by day").click()
-    tab.get_by_text(f"Make a token for {person}").click()
+    tab.get_by_text(f"Create a token for {person}").click()
     tab.get_by_text(f"Disable {person}").click()
     judge_all(tab)
     tab.get_by_role("button", name="Disable", exact=True).click()
-    tab.get_by_text("The 1 item that they held waits for others.").wait_for()
+    tab.get_by_text("The 1 item that they held is waiting again.").wait_for()
     assert queue.mine(person) == []
     tab.get_by_role("link", name="What was changed").click()
     tab.get_by_role("cell", name="disabled a person").wait_for()
@@ -67,7 +67,7 @@ def test_joining_by_an_invitation(accounts: Accounts, queue_name: str, tab: Page
     judge_all(tab)
     tab.get_by_label("Your name").fill(f"new of {queue_name}")
     tab.get_by_label("New password").fill(PASSWORD)
-    tab.get_by_label("The same again").fill(PASSWORD)
+    tab.get_by_label("Repeat password").fill(PASSWORD)
     tab.keyboard.press("Enter")
     tab.locator("#me").wait_for()
     assert accounts.get(f"new of {queue_name}").role == "worker"
@@ -76,7 +76,7 @@ def test_joining_by_an_invitation(accounts: Accounts, queue_name: str, tab: Page
 def make_token(tab: Page, label: str) -> None:
     tab.get_by_label("What is it for?").fill(label)
     tab.locator("#token_password").fill(PASSWORD)
-    tab.get_by_role("button", name="Make a token").press("Enter")
+    tab.get_by_role("button", name="Create a token").press("Enter")
     tab.get_by_role("heading", name="The new token").wait_for()
 
 
@@ -88,7 +88,7 @@ def test_a_token_from_making_it_to_being_told_of_it_and_revoking_all(
     tab.get_by_label("What is it for?").fill("my script")
     tab.locator("#token_password").fill("not that one")
     tab.keyboard.press("Enter")
-    tab.get_by_text("That is not your present password.").wait_for()
+    tab.get_by_text("That is not your current password.").wait_for()
     assert accounts.tokens(person) == []
     make_token(tab, "my script")
     judge_all(tab)
@@ -124,7 +124,7 @@ def test_a_password_link_offers_to_revoke_the_tokens(accounts: Accounts, person:
     tab.goto(f"/welcome?token={accounts.password_link(person, by='meg')}")
     judge_all(tab)
     tab.get_by_label("New password").fill("another long one")
-    tab.get_by_label("The same again").fill("another long one")
+    tab.get_by_label("Repeat password").fill("another long one")
     tab.get_by_label("Revoke the 1 API token as well").check()
     tab.get_by_role("button", name="Set the password").press("Enter")
     tab.get_by_text("1 API token is revoked.").wait_for()
@@ -147,7 +147,7 @@ def test_the_second_step_from_turning_it_on_to_signing_in_by_it(person: str, tab
     tab.get_by_role("heading", name="Your recovery codes").wait_for()
     assert tab.locator(".recovery li").count() == 10
     judge_all(tab)
-    tab.get_by_role("link", name="I have kept them").click()
+    tab.get_by_role("link", name="I have saved them").click()
     tab.context.clear_cookies()
     tab.goto("/login?next=/account")
     judge_all(tab)

@@ -59,7 +59,7 @@ def test_each_form_to_start_from_can_be_seen(at_settings: Page, queue: leaseq.Qu
         ("Check a record", "City"),
     ):
         if not tab.get_by_role("button", name=name).is_visible():
-            tab.get_by_text("Start from a form that is there").click()
+            tab.get_by_text("Start from a template").click()
         tab.once("dialog", lambda dialog: dialog.accept())
         tab.get_by_role("button", name=name).click()
         expect(tab.locator("#preview").get_by_text(seen, exact=True).first).to_be_visible()

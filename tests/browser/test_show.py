@@ -84,7 +84,7 @@ def at_item(chromium: Browser, place_with_media: str, person: str, queue: leaseq
     tab = context.new_page()
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_role("cell", name="two")).to_be_visible()
     expect(tab.get_by_role("button", name="Keys")).to_be_visible()
     yield tab

@@ -36,16 +36,16 @@ def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, q
 
     tab.route("**/live", no_stream)
     tab.goto(f"/manage/{queue.name}")
-    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
+    expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     tab.context.clear_cookies()
     expect(tab.locator("[data-state]", has_text="You are signed out")).to_be_visible()
     with tab.expect_response("**/work/session") as asked:
         sign_in_elsewhere(tab, boss)
     assert asked.value.ok
-    expect(tab.get_by_text("Up to date by itself.")).to_be_visible()
+    expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     tab.locator("tr", has_text="ann").locator("summary").click()
-    tab.get_by_role("button", name="Release it").click()
-    expect(tab.get_by_text("Nobody holds anything.")).to_be_visible()
+    tab.get_by_role("button", name="Release").click()
+    expect(tab.get_by_text("Nobody is working right now")).to_be_visible()
     assert queue.get("one").state == "inbound"
 
 
@@ -66,7 +66,7 @@ def test_an_import_says_that_one_is_signed_out_and_goes_on(
     expect(told).to_have_count(1)
     sign_in_elsewhere(tab, boss)
     tab.get_by_role("button", name="Import").click()
-    expect(tab.get_by_text("2 added, 0 there already, 0 rejected.")).to_be_visible()
+    expect(tab.get_by_text("2 added, 0 duplicates, 0 skipped.")).to_be_visible()
     assert queue.stats().inbound == 2
 
 
@@ -110,7 +110,7 @@ def test_the_state_of_an_import_stays_while_one_is_signed_out(
     expect(out).to_be_visible()
     expect(tab.get_by_label("Password")).to_have_count(0)
     sign_in_elsewhere(tab, boss)
-    expect(tab.get_by_text("1 added, 0 there already, 0 rejected.")).to_be_visible()
+    expect(tab.get_by_text("1 added, 0 duplicates, 0 skipped.")).to_be_visible()
     expect(out).to_have_count(0)
 
 
@@ -120,17 +120,17 @@ def test_a_move_with_many_says_that_one_is_signed_out_and_goes_on(
     queue.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}/items?state=inbound")
-    tab.get_by_label("All of this list").check()
+    tab.get_by_label("The whole list").check()
     tab.get_by_role("button", name="Remove").click()
     hold = Hold(tab, "POST", "done=100")
     tab.route("**/many/do", hold)
     tab.get_by_role("button", name="Remove: 240 items").click()
     expect(tab.get_by_text("100 are removed.")).to_be_visible()
     hold.end_session()
-    out = tab.get_by_text("You are signed out. What was done is done")
+    out = tab.get_by_text("You are signed out. The steps so far are done")
     expect(out).to_be_visible()
     sign_in_elsewhere(tab, boss)
-    tab.get_by_role("button", name="Go on").click()
+    tab.get_by_role("button", name="Continue").click()
     expect(tab.get_by_text("240 are removed.")).to_be_visible()
     expect(out).to_be_hidden()
     assert queue.stats().inbound == 0

@@ -9,7 +9,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import judge, sign_in
 
-WAITING = "Waiting for the next one. It comes by itself."
+WAITING = "Waiting for the next item. It appears by itself."
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_what_waits_already_is_not_taken_by_opening_the_page(
 ) -> None:
     letters.enqueue({"text": "message 1"})
     here.goto(f"/q/{letters.name}")
-    expect(here.get_by_role("button", name="Take the next")).to_be_focused()
+    expect(here.get_by_role("button", name="Next item")).to_be_focused()
     expect(here.get_by_text(WAITING)).to_have_count(0)
     assert letters.mine(person) == []
 
@@ -72,7 +72,7 @@ def test_the_reason_is_told_anew_when_it_changes(here: Page, letters: leaseq.Que
 
     here.route("**/reserve", reply)
     wait(here, letters)
-    expect(here.get_by_text("Paused: lunch. Nothing new is handed out.")).to_be_visible()
+    expect(here.get_by_text("Paused: lunch. Nobody gets new items.")).to_be_visible()
     here.unroute_all(behavior="ignoreErrors")
 
 
@@ -160,7 +160,7 @@ def test_who_went_away_is_not_given_what_would_only_run_out(here: Page, letters:
     with here.expect_response("**/reserve"):
         wait(here, letters)
     here.clock.fast_forward("16:00")
-    expect(here.get_by_text("Waiting stopped: nobody was here for a while.")).to_be_visible()
+    expect(here.get_by_text("Waiting stopped, because you were inactive for a while.")).to_be_visible()
     with here.expect_request("**/reserve"):
         here.get_by_role("button", name="Wait for the next one").click()
 

@@ -36,7 +36,7 @@ def triage(queue: leaseq.Queue) -> leaseq.Queue:
 def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triage: leaseq.Queue) -> None:
     sign_in(tab, person)
     tab.goto(f"/q/{triage.name}")
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_text("message 1")).to_be_visible()
     expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()  # the page's module has run
     tab.keyboard.press("2")  # all that must be said: it goes out with that
@@ -48,7 +48,7 @@ def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triag
     assert triage.get("m2").history[-1].how == "abandoned"
 
     triage.remove("m3")  # which would come first, now that they put the other off
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_text("message 2")).to_be_visible()
     expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()
     tab.get_by_label("Note").fill("half a thought")
@@ -56,7 +56,7 @@ def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triag
     assert run_out(triage) > 0
     assert triage.get("m2").history[-1].how == "expired"
     tab.goto(f"/q/{triage.name}")
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_text("message 2")).to_be_visible()
     expect(tab.get_by_label("Note")).to_have_value("half a thought")
 
@@ -67,18 +67,20 @@ def test_a_lease_that_runs_out_on_the_page_is_said_and_the_answer_still_counts(
     triage.configure(lease_seconds=1)
     sign_in(tab, person)
     tab.goto(f"/q/{triage.name}")
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     tab.get_by_label("refund").check()
     expect(tab.get_by_text("Nobody has taken it yet.")).to_be_visible()
     tab.get_by_role("button", name="Finish and stop").click()
-    expect(tab.get_by_text("Your time had run out, but nobody else had taken it: it counts.")).to_be_visible()
+    expect(
+        tab.get_by_text("Your time had run out, but nobody else had the item: your answer counts.")
+    ).to_be_visible()
     assert triage.get("m1").answers[0].late
 
 
 def test_without_javascript_all_of_it_works(plain_tab: Page, person: str, triage: leaseq.Queue) -> None:
     sign_in(plain_tab, person)
     plain_tab.goto(f"/q/{triage.name}")
-    plain_tab.get_by_role("button", name="Take the next").click()
+    plain_tab.get_by_role("button", name="Next item").click()
     plain_tab.get_by_label("Note").fill("typed")
     plain_tab.get_by_role("button", name="Finish and next").click()
     told = plain_tab.get_by_role("alert").filter(has_text="Please answer this.")  # others wait, empty
@@ -89,13 +91,13 @@ def test_without_javascript_all_of_it_works(plain_tab: Page, person: str, triage
     expect(plain_tab.get_by_text("message 2")).to_be_visible()
     with plain_tab.expect_navigation():  # to a page that looks the same
         plain_tab.get_by_role("button", name="Keep working").click()
-    plain_tab.get_by_text("It is broken").click()
+    plain_tab.get_by_text("Report a problem").click()
     plain_tab.get_by_label("What is wrong with it?").fill("cut off")
-    plain_tab.get_by_role("button", name="Report it").click()
+    plain_tab.get_by_role("button", name="Report").click()
     expect(plain_tab.get_by_text("the problem is noted")).to_be_visible()
-    plain_tab.get_by_role("button", name="Take the next").click()
+    plain_tab.get_by_role("button", name="Next item").click()
     plain_tab.get_by_text("Not for me").click()
-    plain_tab.get_by_label("Why? You need not say.").fill("I know her")
+    plain_tab.get_by_label("Reason (optional)").fill("I know her")
     plain_tab.get_by_role("button", name="Give it to others").click()
     expect(plain_tab.get_by_text("You gave it back, and won't see it again.")).to_be_visible()
     assert triage.get("m1").answers[0].result == {"about": "delivery", "note": "typed"}
@@ -129,14 +131,14 @@ def test_pages_fit_and_axe_finds_nothing(
         tab.goto(path)
         judge(tab)
     tab.goto(f"/q/{triage.name}")
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     judge(tab)
     tab.get_by_role("button", name="Finish and next").click()
     judge(tab)
     tab.get_by_text("Not for me").click()
-    tab.get_by_text("It is broken").click()
+    tab.get_by_text("Report a problem").click()
     judge(tab)
     triage.clear()
     triage.release("m2")
-    tab.get_by_role("button", name="Report it").click()
+    tab.get_by_role("button", name="Report").click()
     judge(tab)

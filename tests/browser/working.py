@@ -41,7 +41,7 @@ def filled(queue: leaseq.Queue, form: dict[str, Any], items: int = 3, **policy: 
 def begin(tab: Page, person: str, queue: leaseq.Queue, item: str = "message 1") -> None:
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
-    tab.get_by_role("button", name="Take the next").click()
+    tab.get_by_role("button", name="Next item").click()
     shows(tab, item)
 
 

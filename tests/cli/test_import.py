@@ -100,7 +100,7 @@ def test_raw_text_with_loose_quotes_comes_in_as_it_is(call: Call, made: leaseq.Q
             b'a\tb\n1\t"x\n2\ty"\n',
             ["--quotes", "double"],
             "1 added, 0 duplicates, 0 rejected",
-            "1 row spans 2 lines by a quote that closes in a later line (first: lines 2 to 3): "
+            "1 row spans 2 lines because of quoted line breaks (first: lines 2 to 3): "
             "--quotes none reads each line as a row\n",
             id="joined",
         ),
@@ -116,7 +116,7 @@ def test_raw_text_with_loose_quotes_comes_in_as_it_is(call: Call, made: leaseq.Q
             b"a\tb\n1\tx\n\n\n",
             [],
             "1 added, 0 duplicates, 0 rejected",
-            "2 blank lines were passed over\n",
+            "2 blank lines were skipped\n",
             id="blank",
         ),
     ],

@@ -61,7 +61,7 @@ def test_a_queue_is_made_once(call: Call, queue_name: str) -> None:
     result = call("queue", "create", queue_name)
     assert result.exit_code == 1
     assert result.stderr == (
-        f"leaseq: there is a queue '{queue_name}' already; change it with `leaseq queue set {queue_name}`\n"
+        f"leaseq: there is already a queue '{queue_name}'; change it with `leaseq queue set {queue_name}`\n"
     )
 
 
@@ -139,7 +139,7 @@ def test_dead_items_are_revived_by_name_or_by_a_filter(
     call: Call, dead: leaseq.Queue, words: list[str], back: list[str]
 ) -> None:
     result = call("queue", "revive", dead.name, *words)
-    assert (result.exit_code, result.stdout) == (0, f"queue '{dead.name}': {len(back)} back at work\n")
+    assert (result.exit_code, result.stdout) == (0, f"queue '{dead.name}': {len(back)} revived\n")
     assert sorted(item.id for item in dead.items("inbound")) == back
 
 
@@ -147,7 +147,7 @@ def test_reviving_goes_on_where_one_look_ends(
     call: Call, dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.cli.queues._STEP", 1)
-    assert "3 back at work" in call("queue", "revive", dead.name, "--all").stdout
+    assert "3 revived" in call("queue", "revive", dead.name, "--all").stdout
 
 
 def test_an_item_that_can_not_be_revived_is_told_and_the_others_come_back(
@@ -155,7 +155,7 @@ def test_an_item_that_can_not_be_revived_is_told_and_the_others_come_back(
 ) -> None:
     result = call("queue", "revive", dead.name, "a", "nobody", "b")
     assert result.exit_code == 1
-    assert "2 back at work" in result.stdout
+    assert "2 revived" in result.stdout
     assert "no item 'nobody'" in result.stderr
     assert "1 of the 3 items named" in result.stderr
     assert dead.stats().inbound == 2

@@ -32,10 +32,10 @@ def test_one_line_each_and_1_on_an_error(wrong: redis.Redis) -> None:
     assert result.exit_code == 1
     first, second, last = result.output.splitlines()
     url = url_of(wrong)
-    assert first.startswith(f"error: {url} has appendfsync everysec: up to a second")
-    assert first.endswith("Cure: CONFIG SET appendfsync always, then CONFIG REWRITE [appendfsync]")
+    assert first.startswith(f"error: {url} has appendfsync everysec: a power cut loses up to a second")
+    assert first.endswith("Fix: CONFIG SET appendfsync always, then CONFIG REWRITE [appendfsync]")
     assert second.startswith(f"warning: {url} has timeout 10")
-    assert last == f"{url}: errors 1, warnings 1, not seen 0"
+    assert last == f"{url}: errors 1, warnings 1, not checked 0"
 
 
 def test_0_on_warnings(wrong: redis.Redis) -> None:
@@ -43,7 +43,7 @@ def test_0_on_warnings(wrong: redis.Redis) -> None:
     result = doctor("--redis", url_of(wrong))
     assert result.exit_code == 0
     assert result.output.startswith("warning: ")
-    assert "all is well" not in result.output
+    assert "no problems" not in result.output
 
 
 def test_no_password_is_printed(wrong: redis.Redis) -> None:
@@ -89,21 +89,21 @@ def test_with_the_server_of_up_all_is_well(up: tuple[Path, Up]) -> None:
     result = doctor("--data", str(folder))
     assert result.exit_code == 0
     lines = result.output.splitlines()
-    assert lines[0] == f"all is well with unix://{folder}/server.sock"
+    assert lines[0] == f"no problems found: unix://{folder}/server.sock"
     assert [line.partition(":")[0].strip() for line in lines[1:]] == [
         "append-only file",
         "memory",
-        "doors",
+        "access",
         "server",
-        "rights",
-        "copies",
+        "permissions",
+        "replication",
         "queues",
         "pages",
     ]
 
 
 def test_with_the_embedded_server_all_is_well(embedded: EmbeddedServer) -> None:
-    assert doctor("--redis", embedded.url).output.startswith("all is well with unix://")
+    assert doctor("--redis", embedded.url).output.startswith("no problems found: unix://")
 
 
 def test_each_check_has_a_test() -> None:

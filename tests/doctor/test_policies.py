@@ -24,8 +24,10 @@ def test_a_disk_that_is_asked_for_and_not_to_be_had(wrong: redis.Redis) -> None:
     said = found(url_of(wrong))
     assert set(said) == {"appendfsync", "durable"}
     assert re.match(
-        "error: can't do what each of the queues a, b asks: durable 'fsync' needs appendfsync always; .*"
-        r"may confirm what a power cut takes\. set appendfsync always there, or choose 'server'",
+        "error: can't provide the durability that each of the queues a, b requires: durable 'fsync' needs "
+        "appendfsync always; .*"
+        r"may confirm writes that a power cut loses\. set appendfsync always on the server, "
+        "or choose 'server'",
         said["durable"],
     )
 
@@ -38,7 +40,9 @@ def test_a_replica_that_is_asked_for_and_not_to_be_had(wrong: redis.Redis) -> No
     assert policy.durable == "replica"
     said = found(url_of(wrong))
     assert re.match(
-        "error: can't do what the queue q asks: durable 'replica' needs a connected replica", said["durable"]
+        "error: can't provide the durability that the queue q requires: durable 'replica' needs a connected "
+        "replica",
+        said["durable"],
     )
 
 
@@ -47,7 +51,8 @@ def test_of_two_replicas_one_is_no_majority() -> None:
         queue = leaseq.Queue(leaseq.connect(url_of(primary)), "q")
         queue.configure(durable="replica")
         assert found(url_of(primary))["durable-replica"] == (
-            "warning: has 2 replicas, and the queue q may lose what only one of them confirmed, where the "
+            "warning: has 2 replicas, and the queue q may lose changes that only one of them confirmed, if "
+            "the "
             "primary is cut off together with that one (durable 'replica'). "
             "leaseq queue set QUEUE --durable majority, which waits for 2 of them"
         )
@@ -66,7 +71,10 @@ def test_a_queue_of_a_newer_schema(wrong: Any) -> None:
     report = examine(client)
     (newer,) = report.findings
     assert (newer.check, newer.level) == ("schema-newer", "error")
-    assert f"the queue new, of schema {SCHEMA + 1}: this version of leaseq knows {SCHEMA}" in newer.says
+    assert (
+        f"the queue new with schema {SCHEMA + 1}: this version of leaseq supports schema {SCHEMA}"
+        in newer.says
+    )
     assert report.schemas == {"old": SCHEMA, "new": SCHEMA + 1}
     assert report.known_schema == SCHEMA
 

@@ -64,7 +64,7 @@ def test_else_nothing_is_told(
     ask(app_of(server, **settings), address, **headers)
     report = examined(url_of(server))
     assert report.findings == ()
-    assert "no proxy that is not declared" in report.well["pages"]
+    assert "not reached through an undeclared proxy" in report.well["pages"]
 
 
 def test_a_probe_is_answered_without_the_server(server: redis.Redis) -> None:

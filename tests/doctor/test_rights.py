@@ -40,7 +40,7 @@ def test_each_command_has_a_way_to_be_tried() -> None:
 def test_who_may_do_all_that_is_needed(users: redis.Redis, name: str) -> None:
     report = examined(url_of(users, name))
     assert {one.check for one in report.findings} <= {"not-seen"}
-    assert "rights" in report.well
+    assert "permissions" in report.well
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,9 +104,9 @@ def test_what_may_not_be_looked_at_is_said(users: redis.Redis) -> None:
         assert option in said["CONFIG GET"].says
     assert "used_memory" in said["INFO"].says
     assert {one.level for one in report.findings} == {"unseen"}
-    assert "ask whoever runs the server" in report.findings[0].cure
+    assert "ask the operator of the server" in report.findings[0].cure
     assert report.ok
-    assert set(report.well) == {"rights", "queues", "pages"}, "what was not seen is not said to be well"
+    assert set(report.well) == {"permissions", "queues", "pages"}, "what was not seen is not said to be well"
 
 
 def test_where_info_may_be_read_it_says_what_it_can(users: redis.Redis) -> None:

@@ -33,7 +33,7 @@ def test_with_a_server_as_it_should_be_all_is_well(listening: redis.Redis) -> No
         ({"maxmemory-policy": "volatile-ttl"}, "eviction", "error: .*volatile-ttl"),
         ({"appendfsync": "everysec"}, "appendfsync", "error: .*everysec.* a second of acknowledged work"),
         ({"appendfsync": "no"}, "appendfsync", "error: .*fsync no.* half a minute .*appendfsync always"),
-        ({"appendonly": "no"}, "no-append-only-file", "error: .*loses everything.*appendonly yes"),
+        ({"appendonly": "no"}, "no-append-only-file", "error: .*loses all data.*appendonly yes"),
         ({"appendonly": "no", "save": "3600 1"}, "snapshots-only", "error: .*save 3600 1"),
         ({"no-appendfsync-on-rewrite": "yes"}, "no-fsync-on-rewrite", "error: "),
         ({"aof-load-truncated": "no"}, "aof-load-truncated", "warning: "),
@@ -108,7 +108,7 @@ def test_no_tls_to_another_machine(listening: redis.Redis, monkeypatch: pytest.M
     monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
     said = found(url_of(listening).replace("127.0.0.1", "localhost"))
     assert list(said) == ["no-tls"]
-    assert_says(said["no-tls"], "error: is reached without TLS at localhost.*rediss://")
+    assert_says(said["no-tls"], "error: is used without TLS at localhost.*rediss://")
 
 
 def test_a_socket_for_everybody(embedded: EmbeddedServer) -> None:
@@ -155,8 +155,8 @@ def test_one_that_is_just_new_enough(embedded: EmbeddedServer, tmp_path: Path, c
 @pytest.mark.parametrize(
     ("ahead", "check", "says"),
     [
-        (-61.0, "clock", "error: has a clock 61 seconds ahead of ours.*NTP"),
-        (61.0, "clock", "error: has a clock 61 seconds behind ours"),
+        (-61.0, "clock", "error: has a clock 61 seconds ahead of that of this machine.*NTP"),
+        (61.0, "clock", "error: has a clock 61 seconds behind that of this machine"),
         (-1.5, "clock-drift", r"warning: has a clock 1\.\d seconds ahead of"),
         (50.0, "clock-drift", "warning: has a clock 50"),
     ],

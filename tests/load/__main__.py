@@ -43,21 +43,21 @@ FORM = {
 
 @click.command()
 @click.option("--people", default=1_000, show_default=True, type=click.IntRange(1, 2_000))
-@click.option("--think", default=5.0, show_default=True, help="Seconds that a person thinks, in the mean.")
+@click.option("--think", default=5.0, show_default=True, help="Average seconds that a person thinks.")
 @click.option(
-    "--seconds", default=60, show_default=True, type=click.IntRange(5, 600), help="What is measured."
+    "--seconds", default=60, show_default=True, type=click.IntRange(5, 600), help="How long to measure."
 )
 @click.option("--workers", default=2, show_default=True, help="Web processes.")
-@click.option("--threads", default=16, show_default=True, help="Threads of each.")
+@click.option("--threads", default=16, show_default=True, help="Threads of each web process.")
 @click.option(
     "--patience",
     default=1.0,
     show_default=True,
     type=click.FloatRange(0, 60),
-    help="LEASEQ_PATIENCE_SECONDS of the web processes; 0 sheds nothing.",
+    help="LEASEQ_PATIENCE_SECONDS of the web processes; 0: no limit.",
 )
 def load(people: int, think: float, seconds: int, workers: int, threads: int, patience: float) -> None:
-    """Let made-up people work through a real gunicorn, and print what they waited.
+    """Simulate people who work through a real gunicorn, and print the response times.
 
     Each signs in, takes an item, thinks, answers it and gets the next; some save drafts, put items off or
     load the page again. Exits with 1 where a request failed, or the 95th or 99th of a hundred took too long.
@@ -162,8 +162,8 @@ def _print(tally: Tally, seconds: int) -> None:
     for row in rows:
         click.echo("".join(f"{cell:>10}" if n else f"{cell:<18}" for n, cell in enumerate(row)))
     served, shed = len(_all(tally)), tally.shed
-    click.echo(f"{served / seconds:.1f} served and {shed / seconds:.1f} told to come again a second")
-    click.echo(f"{tally.answered / seconds:.1f} answers a second; {len(tally.errors)} errors")
+    click.echo(f"{served / seconds:.1f} served and {shed / seconds:.1f} refused with 503 per second")
+    click.echo(f"{tally.answered / seconds:.1f} answers per second; {len(tally.errors)} errors")
     for error in tally.errors[:5]:
         click.echo(f"  {error}")
 

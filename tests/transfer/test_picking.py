@@ -88,9 +88,7 @@ def test_a_column_that_is_not_there_is_told_once() -> None:
 
 
 def test_rows_that_have_no_fields_are_told() -> None:
-    assert bad(read(b"1\n", "jsonl", picked=Picked(id="a"))) == [
-        (1, "row: an object, whose fields are picked")
-    ]
+    assert bad(read(b"1\n", "jsonl", picked=Picked(id="a"))) == [(1, "row: an object with named fields")]
 
 
 def test_picked_says_it_all() -> None:

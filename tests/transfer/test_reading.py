@@ -149,7 +149,7 @@ BAD_VALUES = [
     pytest.param(
         b"[" * 100_000 + b"]" * 100_000, "row: JSON at most 64 levels deep", id="deeper than Python"
     ),
-    pytest.param(b'"\xff"', "row: UTF-8 text (byte 1 is not)", id="not UTF-8"),
+    pytest.param(b'"\xff"', "row: UTF-8 text (byte 1 is not valid)", id="not UTF-8"),
     pytest.param(b'"\\ud800"', "payload: text without lone surrogates", id="lone surrogate"),
     pytest.param(
         b'"' + b"x" * 262_143 + b'"',

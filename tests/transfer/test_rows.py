@@ -24,7 +24,7 @@ def test_the_id_comes_from_a_field_and_the_row_stays_whole() -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (b'{"b":1}', "id: a field 'a', which this row hasn't"),
+        (b'{"b":1}', "id: a field 'a', which this row does not have"),
         (b"[1]", "id: an object with a field 'a'"),
         (b'{"a":""}', "a: 1 to 200 printable characters"),
         (b'{"a":"x\\ny"}', "a: 1 to 200 printable characters"),
@@ -90,7 +90,7 @@ def test_a_bad_envelope_names_its_field(row: str, field: str) -> None:
 def test_arguments_that_do_not_go_together_are_refused_at_once() -> None:
     with pytest.raises(Invalid, match="not csv"):
         transfer.read(io.BytesIO(), "csv", envelope=True)
-    with pytest.raises(Invalid, match="its own id"):
+    with pytest.raises(Invalid, match="their own id"):
         transfer.read(io.BytesIO(), "jsonl", envelope=True, id_field="a")
     with pytest.raises(Invalid, match="one of csv, tsv, json, jsonl"):
         transfer.read(io.BytesIO(), "xml")

@@ -14,7 +14,7 @@ from leaseq.errors import Invalid
 
 @pytest.mark.parametrize("id", [".", ".."])
 def test_an_id_that_no_url_can_name_is_refused(queue: leaseq.Queue, id: str) -> None:
-    with pytest.raises(Invalid, match="which no URL can name") as refused:
+    with pytest.raises(Invalid, match="which a URL can't contain") as refused:
         queue.enqueue({}, id=id)
     assert refused.value.field == "id"
     with pytest.raises(Invalid) as refused:

@@ -220,5 +220,5 @@ def test_bad_arguments_are_refused_by_name(server: Server, field: str, bad: Any)
 def test_an_async_function_is_refused(server: Server) -> None:
     async def handle(lease: leaseq.Lease) -> None: ...
 
-    with pytest.raises(leaseq.Invalid, match="none of them async"):
+    with pytest.raises(leaseq.Invalid, match="and are not async"):
         leaseq.Worker(server.client, {"reviews": handle}, person="bot")

@@ -45,22 +45,23 @@ bp = APIBlueprint(
     abp_security=[{"token": []}, {"session": []}],
     abp_responses={
         "400": problem_reply("`invalid`: a field was refused, and nothing changed"),
-        "401": problem_reply("`unauthorized`: no token or session, or one that ended"),
-        "403": problem_reply("`forbidden`: it takes another role, or the CSRF token is missing"),
+        "401": problem_reply("`unauthorized`: no valid token or session"),
+        "403": problem_reply("`forbidden`: another role is required, or the CSRF token is missing"),
         "404": problem_reply("`not-found`"),
         "405": problem_reply("`method-not-allowed`: `Allow` names the methods of this path", headers.ALLOW),
-        "406": problem_reply("`not-acceptable`: the Accept header takes nothing of what this gives"),
+        "406": problem_reply("`not-acceptable`: this call gives no type that the Accept header accepts"),
         "409": problem_reply(
-            "`lease-lost`: the lease is not yours any more; `conflict`: the id of a new item is there, with "
-            "another payload; or, with an Idempotency-Key, `in-progress` or `answer-not-kept`",
+            "`lease-lost`: the caller no longer holds this lease; `conflict`: the id of a new item exists "
+            "with "
+            "a different payload; or, with an Idempotency-Key, `in-progress` or `answer-not-kept`",
             headers.RETRY_AFTER,
         ),
         "413": problem_reply("`too-large`: the body, or a payload, result or draft in it, is over its limit"),
         "415": problem_reply("`unsupported-media-type`"),
         "422": problem_reply(
-            "`form`: the result does not fit the queue's form, and the lease stays; or `key-reused`"
+            "`form`: the result does not fit the queue's form, and the lease stays valid; or `key-reused`"
         ),
-        "500": problem_reply("`internal`: the failure was written to the log"),
+        "500": problem_reply("`internal`: the error was logged"),
         "503": problem_reply(
             "`server-unavailable`, `server-refused`: try again after `Retry-After` seconds",
             headers.RETRY_AFTER,

@@ -15,8 +15,9 @@ def refuse(conflict: leaseq.Conflict) -> NoReturn:
     raise Problem(
         409,
         "conflict",
-        f"an item with the id {conflict.id!r} is there already, with another payload: nothing changed. "
-        "Take another id for a new item; to replace the one that is there, remove it first",
+        f"there is already an item with the id {conflict.id!r} and a different payload, and nothing was "
+        f"changed. "
+        "Use another id for a new item; to replace the existing item, remove it first",
         id=conflict.id,
     )
 
@@ -51,7 +52,8 @@ class Conflicts:
         raise Problem(
             409,
             "conflict",
-            f"{self._count:,} of {counts.added + counts.duplicates:,} items were not added: their ids are "
-            f"there already, with other payloads: {first}{more}. All others were taken",
+            f"{self._count:,} of {counts.added + counts.duplicates:,} items were not added: there are "
+            f"already "
+            f"items with their ids and different payloads: {first}{more}. All others were added",
             **self.members(counts),
         )

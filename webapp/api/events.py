@@ -21,8 +21,8 @@ from leaseq.webapp.security.authorization import needs, request_check
 
 TAGS: list[Any] = [{"name": "manage"}]
 _STREAM = {
-    "description": "For as long as it is open: `stats` when a count changed, `journal` for each move. "
-    "A comment every 15 seconds shows that it lives",
+    "description": "While it is open: `stats` when a count changes, `journal` for each event. "
+    "A comment every 15 seconds keeps it alive",
     "content": {"text/event-stream": {"schema": {"description": "Events, each with its name and JSON"}}},
 }
 _BUSY = problem_reply(
@@ -80,10 +80,10 @@ class Moves(Channel):
 @bp.get("/queues/<q>/events", tags=TAGS, responses={"200": _STREAM, "503": _BUSY})
 @needs("manager")
 def events(path: QueuePath, query: EventsQuery) -> Response:
-    """Watch what happens, by server-sent events.
+    """Stream the queue's events and counts, as server-sent events.
 
-    The moves from now on; after the one that `Last-Event-ID` or `after` names, where given. The id of a
-    `journal` event is its cursor, so a browser that was cut off misses none that the journal still has.
+    The stream starts with the present, or after the event that `Last-Event-ID` or `after` names. The id of a
+    `journal` event is its cursor, so a browser that reconnects misses no event that is still in the journal.
     """
     found = queue(path.q)
     after = request.headers.get(LAST_EVENT_ID) or query.after

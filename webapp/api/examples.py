@@ -192,8 +192,8 @@ STREAMS: dict[str, dict[str, Any]] = {
 
 _PROBLEMS = (
     Problem(400, "invalid", "wait: a number from 0 to 30", field="wait", limit="0 to 30"),
-    Problem(401, "unauthorized", "send a token by `Authorization: Bearer ...`, or sign in"),
-    Problem(403, "forbidden", "this takes the role manager; yours is worker"),
+    Problem(401, "unauthorized", "send a token as `Authorization: Bearer ...`, or sign in"),
+    Problem(403, "forbidden", "this requires the role manager; yours is worker"),
     Problem(404, "not-found", "there is no queue 'reviews'"),
     Problem(405, "method-not-allowed", "The method is not allowed for the requested URL."),
     Problem(406, "not-acceptable", "this gives application/json"),
@@ -205,20 +205,24 @@ _PROBLEMS = (
         state="reserved",
         answer_kept=True,
     ),
-    Problem(409, "in-progress", "the first request is not answered yet"),
+    Problem(409, "in-progress", "the first request with this key is still being processed"),
     Problem(
         409,
         "conflict",
-        "an item with the id 'r-1' is there already, with another payload: nothing changed",
+        "there is already an item with the id 'r-1' and a different payload, and nothing was changed",
         id="r-1",
     ),
-    Problem(409, "answer-not-kept", "its answer was too long to be kept"),
+    Problem(
+        409,
+        "answer-not-kept",
+        "the first request with this key succeeded; its answer was too large to be kept",
+    ),
     Problem(
         412,
         "policy-changed",
         "the policy of queue 'reviews' was changed meanwhile: look at what is in force, then save again",
     ),
-    Problem(412, "queue-exists", "there is a queue 'reviews' already, and it was left as it is"),
+    Problem(412, "queue-exists", "there is already a queue 'reviews'; it was not changed"),
     Problem(413, "too-large", "The data value transmitted exceeds the capacity limit."),
     Problem(415, "unsupported-media-type", "send application/json"),
     Problem(
@@ -232,13 +236,13 @@ _PROBLEMS = (
         "key-reused",
         "Idempotency-Key: this key was used for another body",
         field="Idempotency-Key",
-        limit="another key for each body",
+        limit="a new key for each body",
     ),
-    Problem(500, "internal", "the failure was written to the log"),
+    Problem(500, "internal", "the error was logged"),
     Problem(
         503,
         "server-unavailable",
-        "the server that keeps the queues does not answer just now: try again in a few seconds",
+        "the queue server does not answer: try again in a few seconds",
     ),
     Problem(503, "server-refused", "the server refused: out of memory"),
 )

@@ -11,20 +11,20 @@ LAST_EVENT_ID = "Last-Event-ID"
 Headers = dict[str, Any]
 
 ETAG: Headers = {
-    "ETag": {"description": "Names the policy, for `If-Match`", "schema": {"type": "string"}},
+    "ETag": {"description": "Identifies the policy, for `If-Match`", "schema": {"type": "string"}},
 }
 ALLOW: Headers = {"Allow": {"schema": {"type": "string"}}}
 RETRY_AFTER: Headers = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
 REPLAYED: Headers = {
     AGAIN: {
-        "description": "Only where this was answered before, by its key",
+        "description": "Only if this is the kept answer of an earlier request with the same key",
         "schema": {"enum": ["true"]},
     },
 }
 
 OF_POST: Headers = {
     HEADER: {
-        "description": "Makes it safe to send again: it acts once with the same answer. "
+        "description": "Makes the request safe to repeat: it takes effect once, with the same answer. "
         "Another for each body",
         "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": PRINTABLE},
     },
@@ -32,17 +32,17 @@ OF_POST: Headers = {
 OF_CALLS: dict[str, Headers] = {
     "PUT /queues/{q}": {
         "If-Match": {
-            "description": "The `ETag` that the policy must still have, else 412; *: any queue that is there",
+            "description": "The `ETag` that the policy must still have, otherwise 412; *: any existing queue",
             "schema": {"type": "string"},
         },
         "If-None-Match": {
-            "description": "*: only where there is no queue yet, else 412",
+            "description": "*: only if there is no queue yet, otherwise 412",
             "schema": {"type": "string", "enum": ["*"]},
         },
     },
     "GET /queues/{q}/events": {
         LAST_EVENT_ID: {
-            "description": "The id of the last event seen: go on behind it",
+            "description": "The id of the last event seen, to continue after it",
             "schema": {"type": "string", **EVENT},
         },
     },

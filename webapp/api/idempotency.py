@@ -55,9 +55,9 @@ def key_reused() -> Problem:
     return Problem(
         422,
         "key-reused",
-        f"{HEADER}: this key was used for another body. Send that body again, or take a new key",
+        f"{HEADER}: this key was used for another body. Send that body again, or use a new key",
         field=HEADER,
-        limit="another key for each body",
+        limit="a new key for each body",
     )
 
 
@@ -124,7 +124,9 @@ def _look_back() -> Response | None:
     if before.hash and before.hash != keyed.hash.hexdigest():
         raise key_reused()
     if isinstance(before, Running):
-        busy = Problem(409, "in-progress", f"{HEADER}: the first request with this key is not answered yet")
+        busy = Problem(
+            409, "in-progress", f"{HEADER}: the first request with this key is still being processed"
+        )
         busy.headers["Retry-After"] = "1"
         raise busy
     return _the_same(before)
@@ -145,8 +147,9 @@ def _the_same(kept: Kept) -> Response:
         raise Problem(
             409,
             "answer-not-kept",
-            f"{HEADER}: this was done, with status {kept.status}. Its answer was too long to be kept: "
-            "look at what is there now",
+            f"{HEADER}: the first request with this key succeeded, with status {kept.status}. Its answer was "
+            f"too large to "
+            "be kept: read the result from the queue",
         )
     noted_before()
     response = Response(kept.body, kept.status)

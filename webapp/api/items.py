@@ -46,19 +46,22 @@ _BODY: dict[str, Any] = {
     "content": {
         JSON: {"schema": {"oneOf": [shape("NewItem"), {"type": "array", "items": shape("NewItem")}]}},
         NDJSON: {
-            "schema": {"type": "string", "description": "A new item a line, any number of lines: " + LINES}
+            "schema": {
+                "type": "string",
+                "description": "One new item per line, any number of lines: " + LINES,
+            }
         },
     },
 }
 _ADDED: dict[str, Any] = {
     "description": "One item: `{id, added}`. Several: `{added, duplicates}`",
-    "headers": {"Location": {"description": "Of one item: where it is", "schema": {"type": "string"}}},
+    "headers": {"Location": {"description": "For one item: its address", "schema": {"type": "string"}}},
     "content": {JSON: {"schema": {"oneOf": [shape("Enqueued"), shape("EnqueuedMany")]}}},
 }
 
 
 _THERE = {
-    "description": "One item: its id, or with `dedupe_seconds` its payload, is there. Nothing changed",
+    "description": "One item: its id, or with `dedupe_seconds` its payload, exists. Nothing changed",
     "content": _ADDED["content"],
 }
 
@@ -67,15 +70,15 @@ _THERE = {
 @needs("manager")
 @takes_any_size
 def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
-    """Put in one item, an array of items, or a stream of lines.
+    """Add one item, an array of items, or a stream of lines.
 
-    An id that is there with an equal payload is a duplicate; with another payload it is 409 `conflict`, and
-    nothing of that item enters. Of an array or a stream all others do; the answer says how many, and lists
-    the first 100 conflicts.
+    An item whose id exists with an equal payload is a duplicate. With a different payload it is a 409
+    `conflict` and is not added. The other items of an array or a stream are added; the answer has their
+    number and lists the first 100 conflicts.
 
-    A stream is taken line by line. It stops at the first bad line: nothing of that line enters, the lines
-    before it have, and the answer says how many. Sent again with the same ids or the same `Idempotency-Key`,
-    lines that entered before are counted as duplicates.
+    A stream is read line by line. It stops at the first bad line: that line is not added, the lines
+    before it are, and the answer has their number. When it is sent again with the same ids or the same
+    `Idempotency-Key`, lines that were added before count as duplicates.
     """
     found, key = queue(path.q), idempotency_key()
     if request.mimetype == NDJSON:
@@ -160,7 +163,8 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
         raise Problem(
             413 if bad[0].too_large else 400,
             "too-large" if bad[0].too_large else "invalid",
-            f"line {bad[0].line}: {why}. The lines before it entered, nothing after them did",
+            f"line {bad[0].line}: {why}. The lines before it were added, this line and those after it were "
+            f"not",
             field="body",
             limit=why,
             line=bad[0].line,
@@ -172,7 +176,7 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
 @bp.get("/queues/<q>/items", tags=TAGS, responses={"200": models_out.ItemList})
 @needs("manager")
 def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
-    """The items in one state, in order, a page at a time."""
+    """List the items in one state, in order, page by page."""
     page = _page(lambda: queue(path.q).page(query.state, limit=query.limit, after=query.after))
     return {"items": [models_out.Item.of(item) for item in page.items], "after": page.after}
 
@@ -180,7 +184,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
 @bp.get("/queues/<q>/due", tags=TAGS, responses={"200": models_out.ItemList})
 @needs("manager")
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
-    """The items with a due date that are neither finished nor dead, what is due first first."""
+    """List the items with a due date that are neither finished nor dead, earliest first."""
     page = _page(lambda: queue(path.q).by_due(limit=query.limit, after=query.after))
     return {"items": [models_out.Item.of(item) for item in page.items], "after": page.after}
 
@@ -191,21 +195,21 @@ def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
         return look()
     except leaseq.Invalid as refused:
         if refused.field == "after" and re.match(PLACE["pattern"], request.args["after"]):
-            raise Problem(404, "not-found", f"{refused}: begin again without it") from None
+            raise Problem(404, "not-found", f"{refused}: start again without it") from None
         raise
 
 
 @bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def get_item(path: ItemPath) -> dict[str, Any]:
-    """One item and all that is known about it."""
+    """Read one item, with its answers and history."""
     return models_out.Item.of(queue(path.q).get(path.id))
 
 
 @bp.delete("/queues/<q>/items/<name:id>", tags=TAGS, responses={"204": None})
 @needs("manager")
 def remove(path: ItemPath) -> Response:
-    """Take an item out of the queue for good, with its answers."""
+    """Delete an item, with its answers."""
     queue(path.q).remove(path.id, by=person().name)
     return Response(status=204)
 
@@ -213,21 +217,21 @@ def remove(path: ItemPath) -> Response:
 @bp.post("/queues/<q>/items/<name:id>/revive", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
-    """Put a dead item back to work, with all its attempts."""
+    """Return a dead item to the queue, with all its attempts."""
     return models_out.Item.of(queue(path.q).revive(path.id, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
-    """Take a lease away: the item waits for somebody else."""
+    """End the lease of an item, so that somebody else can get it."""
     return models_out.Item.of(queue(path.q).release(path.id, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
-    """Let only this person reserve an item that waits, until they give it back."""
+    """Assign a waiting item to one person: only they may reserve it, until they give it back."""
     found = queue(path.q)
     return models_out.Item.of(found.assign(path.id, accounts().who_works(body.person), by=person().name))
 

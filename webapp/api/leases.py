@@ -31,7 +31,7 @@ from leaseq.webapp.store.activity import How
 
 TAGS: list[Any] = [{"name": "work"}]
 NOTHING_NOW = {
-    "description": "Nothing now: `X-Leaseq-Reason` says why, `Retry-After` when to ask again",
+    "description": "No item now: `X-Leaseq-Reason` is the reason, `Retry-After` when to ask again",
     "headers": {
         "X-Leaseq-Reason": {"schema": {"enum": ["empty", "held", "not-eligible", "paused"]}},
         **RETRY_AFTER,
@@ -45,11 +45,11 @@ LONGEST_WAIT = 60
 @bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": models_out.Lease, "204": NOTHING_NOW})
 @needs("worker")
 def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
-    """Get one item that nobody else has.
+    """Reserve one item that nobody else has.
 
-    Who holds their full number of items already gets one of those back. With `wait` the answer comes as soon
-    as there is an item, in the order in which people began to wait, or with 204 when the time is over. While
-    many others wait it may be 204 at once: ask again after `Retry-After`.
+    A person who already holds as many items as allowed gets one of those again. With `wait`, the answer is
+    sent as soon as there is an item (the call that has waited longest gets it first), or is 204 when the time
+    is over. If too many requests wait already, it may be 204 at once: ask again after `Retry-After`.
     """
     wanted = validation.number(body.wait, "wait", 0, LONGEST)
     found, me = queue(path.q), person()
@@ -71,7 +71,7 @@ def _still_works(lease: Lease) -> None:
     now = accounts().find(lease.person)
     if now is None or now.disabled:  # guard: disabled-waits-in-vain
         queue(lease.queue).release(lease.id, person=lease.person, by=lease.person)
-        raise Unauthorized("your account was disabled while this waited for an item")
+        raise Unauthorized("your account was disabled while this request waited for an item")
 
 
 def _wait(free_at: datetime | None) -> int:
@@ -85,7 +85,7 @@ def _wait(free_at: datetime | None) -> int:
 @bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": models_out.LeaseList})
 @needs("worker")
 def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
-    """The leases that I hold, the oldest first, a page at a time."""
+    """List the leases that the caller holds, oldest first, page by page."""
     after = None if query.after is None else int(query.after)
     leases, more = page_of(queue(path.q).mine(person().name), lambda one: one.token, after, query.limit)
     return {"leases": [models_out.Lease.of(lease) for lease in leases], "after": more}
@@ -94,10 +94,10 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
 @bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": models_out.Finished})
 @needs("worker")
 def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
-    """Hand in the answer.
+    """Finish the item with its result.
 
-    Taken also after the lease ran out, while nobody else has been granted the item since. A refused answer is
-    kept for the manager: `answer_kept` says so.
+    Also accepted after the lease expired, if the item has not been given to anybody else since. A refused
+    answer is kept as a late answer: then `answer_kept` is true.
     """
     me = person()
     finished = queue(path.q).finish(
@@ -116,10 +116,10 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": models_out.Lease})
 @needs("worker")
 def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
-    """Take a finish back, at most 15 seconds after it.
+    """Undo a finish, at most 15 seconds after it.
 
-    Who finished the item holds it again, under a new token, with the answer as its draft; also where their
-    hands are full.
+    The person who finished the item holds it again, under a new token, with the answer as its draft, even if
+    they already hold as many items as allowed.
     """
     again = queue(path.q).undo_finish(
         id=path.id, token=body.token, person=person().name, request_id=request_id()
@@ -131,7 +131,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": models_out.Abandoned})
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
-    """Give the item back. It goes ahead of the items that never left, for others first."""
+    """Give the item back. It returns to the front of the queue; other people get it first."""
     queue(path.q).abandon(
         id=path.id, token=body.token, person=person().name, reason=body.reason, again=body.again
     )
@@ -142,7 +142,7 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
-    """Say that the item can't be done. It comes again later, until its attempts are used up."""
+    """Report that the item can't be done. It is retried later, until no attempts are left."""
     failed = queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
     _count(path, "broken", body.token)
     return models_out.Failed.of(failed)
@@ -157,9 +157,9 @@ def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> Non
 @bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": models_out.Lease})
 @needs("worker")
 def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
-    """Keep the item for another full lease from now.
+    """Extend the lease to the full lease time from now.
 
-    Takes it back where the lease ran out and nobody else was granted it.
+    Also accepted after the lease expired, if the item has not been given to anybody else.
     """
     renewed = queue(path.q).renew(id=path.id, token=body.token, person=person().name, request_id=request_id())
     return models_out.Lease.of(renewed)
@@ -168,6 +168,6 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 @bp.put("/queues/<q>/items/<name:id>/draft", tags=TAGS, responses={"204": None})
 @needs("worker")
 def draft(path: ItemPath, body: DraftRequest) -> Response:
-    """Keep what there is so far. It comes back with the item, whatever happens to the lease."""
+    """Save a draft of the answer. It is returned with the item's next lease, even if this lease expires."""
     queue(path.q).save_draft(id=path.id, token=body.token, person=person().name, draft=body.draft)
     return Response(status=204)

@@ -21,7 +21,7 @@ from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "manage"}]
 _ANSWERS = {
-    "description": "An answer a line, in the order in which they were finished; late answers are marked",
+    "description": "One answer per line, in the order in which they were finished; late answers are marked",
     "content": {
         "application/x-ndjson": {"schema": {"type": "string"}},
         "application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Answer"}}},
@@ -34,9 +34,9 @@ _ANSWERS = {
 @bp.post("/queues/<q>/clear", tags=TAGS, responses={"200": models_out.Cleared})
 @needs("manager")
 def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
-    """Return items whose lease ran out, and release what is due.
+    """Return items whose lease expired, and release items that are due.
 
-    It deletes nothing but finished items that are older than the policy's `keep_finished_seconds`.
+    It deletes only finished items that are older than the policy's `keep_finished_seconds`.
     """
     return models_out.Cleared.of(queue(path.q).clear())
 
@@ -47,7 +47,7 @@ MOST_REVIVED = 1_000
 @bp.post("/queues/<q>/revive", tags=TAGS, responses={"200": models_out.Revived})
 @needs("manager")
 def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
-    """Put dead items back to work: all, or those that a filter names, at most 1,000 a call."""
+    """Return dead items to the queue: all, or those that match the filter, at most 1,000 per call."""
     revived = queue(path.q).revive_all(
         error=body.error, person=body.person, limit=MOST_REVIVED, by=person().name
     )
@@ -57,7 +57,7 @@ def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": models_out.Paused})
 @needs("manager")
 def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
-    """Stop handing out items. What is held may be finished."""
+    """Pause the queue: no item can be reserved, held items may be finished."""
     queue(path.q).pause(body.reason, by=person().name)
     return {"paused": body.reason or ""}
 
@@ -65,7 +65,7 @@ def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/resume", tags=TAGS, responses={"200": models_out.Paused})
 @needs("manager")
 def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
-    """Hand out items again."""
+    """End a pause."""
     queue(path.q).resume(by=person().name)
     return {"paused": None}
 
@@ -73,7 +73,7 @@ def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG0
 @bp.get("/queues/<q>/journal", tags=TAGS, responses={"200": models_out.EventList})
 @needs("manager")
 def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
-    """What happened, in order. Pass `after` back to go on from there."""
+    """List the queue's events, in order. Pass `after` back to continue from there."""
     events = queue(path.q).journal(after=query.after, limit=query.limit)
     after = events[-1].cursor if events else query.after
     return {"events": [models_out.Event.of(event) for event in events], "after": after}
@@ -82,8 +82,8 @@ def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
 @bp.get("/queues/<q>/answers", tags=TAGS, responses={"200": _ANSWERS})
 @needs("manager")
 def answers(path: QueuePath, query: AnswersQuery) -> Response:
-    """Every answer, streamed, or those of a person, a time, late or not.
+    """Stream all answers, or those of a person, from a period, late or in time.
 
-    `with_late` adds those that were refused and kept.
+    `with_late` adds the late answers that were kept, but not accepted.
     """
     return streamed_answers(queue(path.q), **query.model_dump())

@@ -93,7 +93,7 @@ class NewItem(Body):
 class ReserveRequest(Body):
     wait: float = Field(
         0,
-        description="Seconds to wait for an item where there is none now; 0 where it is left out",
+        description="Seconds to wait for an item if there is none now, default 0",
         json_schema_extra=within(0, LONGEST),
     )
 
@@ -108,11 +108,11 @@ class FinishRequest(TokenRequest):
 
 
 class AbandonRequest(TokenRequest):
-    reason: str | None = Field(None, description="Why, for the manager", json_schema_extra=TEXT)
+    reason: str | None = Field(None, description="The reason, for the manager", json_schema_extra=TEXT)
     again: bool = Field(
         True,
-        description="true, also where it is left out: later, when nothing else waits for me; "
-        "false: never to me again",
+        description="true (default): give it to this person again if nothing else waits for them; "
+        "false: never give it to this person again",
     )
 
 
@@ -121,32 +121,36 @@ class FailRequest(TokenRequest):
 
 
 class DraftRequest(TokenRequest):
-    draft: Any = Field(description="What there is so far, in any shape")
+    draft: Any = Field(description="The unfinished answer, any JSON")
 
 
 class ReviveRequest(Body):
     """Which of the dead: all of them where nothing is named."""
 
     error: str | None = Field(
-        None, description="Those whose last error contains this", json_schema_extra=TEXT
+        None, description="Only items whose last error contains this text", json_schema_extra=TEXT
     )
-    person: str | None = Field(None, description="Those that this person had last", json_schema_extra=PERSON)
+    person: str | None = Field(
+        None, description="Only items that this person held last", json_schema_extra=PERSON
+    )
 
 
 class AssignRequest(Body):
     person: str = Field(
-        description="Who alone may reserve it: the name of an account", json_schema_extra=PERSON
+        description="The only person who may reserve it: the name of an account", json_schema_extra=PERSON
     )
 
 
 class PauseRequest(Body):
-    reason: str | None = Field(None, description="Shown to people who find nothing", json_schema_extra=TEXT)
+    reason: str | None = Field(
+        None, description="The reason, shown to people while the queue is paused", json_schema_extra=TEXT
+    )
 
 
 class PersonChanges(Body):
     role: Role | None = Field(None, description="What they may do")
-    skills: list[str] | None = Field(None, description="What they can do", json_schema_extra=SKILLS)
-    disabled: bool | None = Field(None, description="Whether they are shut out")
+    skills: list[str] | None = Field(None, description="The skills that they have", json_schema_extra=SKILLS)
+    disabled: bool | None = Field(None, description="Whether the account is disabled")
 
 
 class ItemsQuery(Query):
@@ -167,26 +171,28 @@ class JournalQuery(Query):
 
 class EventsQuery(Query):
     after: str | None = Field(
-        None, description="As the header `Last-Event-ID`, which counts first", json_schema_extra=EVENT
+        None,
+        description="The same as the header `Last-Event-ID`, which takes precedence",
+        json_schema_extra=EVENT,
     )
 
 
-_MOMENT = ": a day of UTC (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
+_MOMENT = ": a UTC day (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
 
 
 class AnswersQuery(Query):
     format: Literal["jsonl", "json", "csv", "tsv"] = Field(
-        "jsonl", description="How to write them; jsonl where it is left out"
+        "jsonl", description="The format of the answers, default jsonl"
     )
     since: str | None = Field(
-        None, alias="from", description="Finished from this on" + _MOMENT, json_schema_extra=MOMENT
+        None, alias="from", description="Finished at or after this" + _MOMENT, json_schema_extra=MOMENT
     )
     until: str | None = Field(
         None,
         alias="to",
-        description="Finished before this; a day counts whole" + _MOMENT,
+        description="Finished before this; a day is included as a whole" + _MOMENT,
         json_schema_extra=MOMENT,
     )
-    person: str | None = Field(None, description="One person's only", json_schema_extra=PERSON)
-    late: bool | None = Field(None, description="true: only those that came late; false: only those in time")
-    with_late: bool = Field(False, description="true: add the answers that were refused and kept")
+    person: str | None = Field(None, description="Only the answers of this person", json_schema_extra=PERSON)
+    late: bool | None = Field(None, description="true: only late answers; false: only answers in time")
+    with_late: bool = Field(False, description="true: add the late answers that were kept, but not accepted")

@@ -26,8 +26,8 @@ class Problem(BaseModel):
     type: str
     title: str
     status: int
-    code: str = Field(description="Stable: decide by it")
-    detail: str = Field(description="For a person to read")
+    code: str = Field(description="A stable code, for programs")
+    detail: str = Field(description="An explanation, for people")
 
 
 class Shape(BaseModel):
@@ -45,7 +45,7 @@ class Lease(Shape):
     id: str
     token: int
     payload: Any
-    attempt: int = Field(description="Number of this grant among the item's grants, from 1")
+    attempt: int = Field(description="Number of this lease among the item's leases, from 1")
     reserved_at: Time
     expires_at: Time
     lease_seconds: float
@@ -60,8 +60,8 @@ class LeaseList(BaseModel):
 
 class Finished(Shape):
     id: str
-    late: bool = Field(description="The lease had run out, and nobody else had been granted the item")
-    replayed: bool = Field(description="This finish was counted before: a retry")
+    late: bool = Field(description="The lease had expired, and nobody else had been given the item")
+    replayed: bool = Field(description="true for a repeated request: the finish was counted before")
     next: Lease | None
 
 
@@ -69,14 +69,14 @@ class Enqueued(BaseModel):
     model_config = ConfigDict(extra="forbid")  # so that it is not taken for EnqueuedMany
 
     id: str
-    added: bool = Field(description="false: the item was there, and nothing changed")
+    added: bool = Field(description="false: the item existed, and nothing changed")
 
 
 class EnqueuedMany(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     added: int
-    duplicates: int = Field(description="Items that were there")
+    duplicates: int = Field(description="Items that existed already")
 
 
 class Abandoned(BaseModel):
@@ -85,7 +85,7 @@ class Abandoned(BaseModel):
 
 class Failed(Shape):
     id: str
-    retry_at: Time | None = Field(description="null: the attempts are used up, the item is dead")
+    retry_at: Time | None = Field(description="null: no attempts are left, the item is dead")
 
 
 class Answer(Shape):
@@ -117,12 +117,12 @@ class Item(Shape):
     payload: Any
     priority: int
     requires: list[str]
-    assignment: int = Field(description="In a list: which of the item's answers this is about, from 1")
-    assigned_to: list[str] = Field(description="Who alone may reserve it now")
+    assignment: int = Field(description="In a list: the number of the assignment, from 1")
+    assigned_to: list[str] = Field(description="The only people who may reserve it now")
     due: Time | None
-    attempts: int = Field(description="Grants so far")
+    attempts: int = Field(description="Leases so far")
     failures: int = Field(description="Expiries and fails so far")
-    last_error: str | None = Field(description="What was said of it when it failed last")
+    last_error: str | None = Field(description="The error of its last fail")
     enqueued_at: Time
     leases: list[Grant]
     answers: list[Answer]
@@ -145,9 +145,9 @@ class Counts(Shape):
 
 class Stats(Counts):
     oldest_inbound_seconds: float | None
-    overdue: int = Field(description="Neither finished nor dead, and past their due date")
-    waiting: int = Field(description="How many wait for an item")
-    paused: str | None = Field(description="The reason, '' where none was given; null: not paused")
+    overdue: int = Field(description="Items past their due date that are neither finished nor dead")
+    waiting: int = Field(description="How many calls wait for an item")
+    paused: str | None = Field(description="The reason of the pause, '' if there is none; null: not paused")
     counters: dict[str, int]
 
 
@@ -175,7 +175,7 @@ class Cleared(Shape):
 
 class Revived(BaseModel):
     revived: int
-    more: bool = Field(description="The limit of one call was reached: send it again")
+    more: bool = Field(description="The limit of one call was reached: call again")
 
 
 class Paused(BaseModel):

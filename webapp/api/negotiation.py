@@ -92,4 +92,4 @@ def refuse_other_kinds() -> None:
     done = [answer for status, answer in operation.responses.items() if status < "300"]
     given = [kind for answer in done for kind in answer.content or ()]
     if given and not any(request.accept_mimetypes[kind] for kind in given):
-        raise NotAcceptable(f"this gives {' or '.join(given)}; the Accept header takes none of it")
+        raise NotAcceptable(f"this call gives {' or '.join(given)}, which the Accept header does not accept")

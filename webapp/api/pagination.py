@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 _One = TypeVar("_One")
 _Key = TypeVar("_Key", str, int)
 
-AFTER = "The cursor that the page before gave"
-LIMIT = "How many at most; 100 where it is left out"
+AFTER = "The cursor from the previous page"
+LIMIT = "The maximum number of entries, default 100"
 
 
 def no_defaults(schema: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ TAGS: list[Any] = [{"name": "people"}]
 @bp.get("/people", tags=TAGS, responses={"200": models_out.PersonList})
 @needs("admin")
 def list_people(query: PageQuery) -> dict[str, Any]:
-    """Everybody who has an account, by name, a page at a time."""
+    """List all people who have an account, by name, page by page."""
     people, after = page_of(accounts().people(), lambda one: one.name, query.after, query.limit)
     return {"people": [models_out.Person.of(one) for one in people], "after": after}
 
@@ -26,8 +26,8 @@ def list_people(query: PageQuery) -> dict[str, Any]:
 def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], int]:
     """Add a person, or change one.
 
-    Somebody new has no password: give them a link on the page of people, or make a token for them.
-    Who is disabled is signed out everywhere, and their tokens stop working.
+    A new person has no password: create a password link on the page of people, or a token for them.
+    A person who is disabled is signed out everywhere, and their tokens stop working.
     """
     me = person().name
     if accounts().find(path.name) is None:

@@ -27,7 +27,7 @@ _PRECONDITION = problem_reply(
 @bp.get("/queues", tags=TAGS, responses={"200": models_out.QueueList})
 @needs("worker")
 def list_queues(query: PageQuery) -> dict[str, Any]:
-    """All queues, by name, a page at a time."""
+    """List all queues, by name, page by page."""
     client = state().client
     names, after = page_of(leaseq.queues(client), str, query.after, query.limit)
     found = [leaseq.Queue(client, name) for name in names]
@@ -37,7 +37,7 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
 @bp.get("/queues/<q>", tags=TAGS, responses={"200": models_out.Queue})
 @needs("worker")
 def get_queue(path: QueuePath) -> Told:
-    """One queue: its policy, its form and its counts. `ETag` names its policy, for `If-Match` of a PUT."""
+    """Read a queue: its policy, its form and its counts. `ETag` identifies the policy, for `If-Match`."""
     return _told(queue(path.q), 200)
 
 
@@ -48,11 +48,11 @@ def get_queue(path: QueuePath) -> Told:
 )
 @needs("manager")
 def put_queue(path: QueuePath, body: PolicyChanges) -> Told:
-    """Make a queue, or change its policy.
+    """Create a queue, or change its policy.
 
-    Fields that are left out keep their value, or get their default where the queue is new. With `If-Match`
-    and the `ETag` of a GET nothing changes where somebody else changed the policy meanwhile. With
-    `If-None-Match: *` a queue is made, and none that is there is changed.
+    Fields that are left out keep their value, or get their default if the queue is new. With `If-Match`
+    and the `ETag` of a GET, nothing changes if somebody else has changed the policy since. With
+    `If-None-Match: *`, a queue is created, and an existing one is not changed.
     """
     found = leaseq.Queue(state().client, path.q)
     before = found.find_policy()
@@ -80,7 +80,7 @@ def _create_only() -> bool:
     """Whether `If-None-Match` asks for a queue that is not there yet."""
     given = request.headers.get("If-None-Match")
     if given not in (None, "*"):
-        raise leaseq.Invalid("If-None-Match", "*, which makes a queue only where there is none")
+        raise leaseq.Invalid("If-None-Match", "* only: create the queue if there is none")
     return given is not None
 
 
@@ -92,5 +92,5 @@ def _told(found: leaseq.Queue, status: int) -> Told:
 @bp.get("/queues/<q>/stats", tags=TAGS, responses={"200": models_out.Stats})
 @needs("manager")
 def stats(path: QueuePath) -> dict[str, Any]:
-    """Counts of the five states, and of every way in and out since the queue was made."""
+    """Read the counts of the five states, and the counters since the queue was made."""
     return models_out.Stats.of(queue(path.q).stats())

@@ -106,5 +106,5 @@ def create_token() -> str | tuple[str, int]:
 def revoke_token(id: str) -> Response:
     me = person().name
     revoked = accounts().revoke_token(id, by=me, person=me)  # guard: own-tokens
-    flash(_("The token “%(name)s” does not work any more.", name=revoked.name))
+    flash(_("The token “%(name)s” is revoked.", name=revoked.name))
     return redirect(url_for("auth.account"), 303)

@@ -66,7 +66,7 @@ def end_factor() -> Response | tuple[str, int]:
     except Invalid as refused:
         return account_page(error=str(refused), wrong="factor"), 400
     accounts().turn_off_factor(me, by=me)
-    flash(_("You sign in by name and password alone now."))
+    flash(_("You now sign in with name and password alone."))
     return redirect(url_for("auth.account"), 303)
 
 

@@ -55,7 +55,7 @@ def code() -> str | Response | tuple[str, int]:
     before = accounts().factors.find(who.name)
     if not accounts().factors.accepts(who.name, request.form.get("code", "")):
         accounts().sign_ins.failed(who.name, "code", address())
-        error = _("That code is not right, or was used already. Wait for the next one.")
+        error = _("That code is wrong, or was used already. Wait for the next one.")
         return render_template("auth/login_code.html", error=error), 401
     accounts().attempts.forgive_code(who.name, address())
     answer = let_in(who, replace(way, how=f"{way.how}, code"))

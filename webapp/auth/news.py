@@ -13,8 +13,8 @@ def lines(news: News) -> list[str]:
     found = [_("%(when)s: %(what)s", when=clock(one.at), what=_in_words(one)) for one in news.changes]
     if news.failed:
         failed = ngettext(
-            "%(num)s try to sign in under your name failed since you last signed in.",
-            "%(num)s tries to sign in under your name failed since you last signed in.",
+            "%(num)s sign-in with your name failed since you last signed in.",
+            "%(num)s sign-ins with your name failed since you last signed in.",
             news.failed,
         )
         found.append(f"{failed} {_('If that was not you, change your password and tell an admin.')}")
@@ -25,10 +25,10 @@ def _in_words(change: Change) -> str:
     by = change.by
     said = {
         "token.made": _(
-            "%(by)s made an API token that acts as you (%(detail)s).", by=by, detail=change.detail
+            "%(by)s created an API token that acts as you (%(detail)s).", by=by, detail=change.detail
         ),
-        "sign-in.factor-on": _("%(by)s turned on the second step of your sign-in.", by=by),
-        "sign-in.factor-off": _("%(by)s turned off the second step of your sign-in.", by=by),
-        "sign-in.provider-tied": _("Your account was tied to the identity provider."),
+        "sign-in.factor-on": _("%(by)s turned on your two-factor sign-in.", by=by),
+        "sign-in.factor-off": _("%(by)s turned off your two-factor sign-in.", by=by),
+        "sign-in.provider-tied": _("Your account was linked to the identity provider."),
     }
     return str(said.get(change.what) or _("%(by)s set your password.", by=by))

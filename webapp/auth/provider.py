@@ -102,7 +102,7 @@ def tie() -> str | Response | tuple[str, int]:
     if request.method == "GET":
         return render_template("auth/link_provider.html", name=who.name, error=None)
     if by_password(who.name, "password after the identity provider") is None:  # guard: password-of-tied
-        error = _("That is not the password of %(name)s here.", name=who.name)
+        error = _("That is not the leaseq password of %(name)s.", name=who.name)
         return render_template("auth/link_provider.html", name=who.name, error=error), 401
     return go_on(who, replace(way, how="identity provider, password", proved_at=None))
 
@@ -112,10 +112,10 @@ def _metadata(client: Any) -> None:
     issuer = str(state().settings.oidc_issuer)
     found: dict[str, Any] = client.load_server_metadata()
     if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):  # guard: issuer-checked
-        raise _failed(_("It calls itself %(name)s.", name=found.get("issuer")))
+        raise _failed(_("Its issuer is %(name)s.", name=found.get("issuer")))
     for endpoint in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         if not is_private_to_us(str(found.get(endpoint))):  # guard: provider-by-tls
-            raise _failed(_("Its %(name)s is no https address.", name=endpoint))
+            raise _failed(_("Its %(name)s is not an https address.", name=endpoint))
 
 
 def _claims(client: Any) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _name_in(claims: dict[str, Any], claim: str) -> str:
         raise Invalid(
             "claim",
             f"the claim {claim}",
-            _("The identity provider did not say your %(claim)s. Ask an admin.", claim=claim),
+            _("The identity provider did not send your %(claim)s. Ask an admin.", claim=claim),
         )
     if claim == "email" and claims.get("email_verified") is not True:  # guard: email-verified
         raise Invalid(
@@ -153,7 +153,7 @@ def _failed(why: str) -> Problem:
     return Problem(
         502,
         "provider",
-        _("Signing in by the identity provider did not work. %(why)s Try again, or tell an admin.", why=why),
+        _("Signing in through the identity provider failed. %(why)s Try again, or tell an admin.", why=why),
     )
 
 
@@ -167,7 +167,7 @@ def _talking() -> Iterator[None]:
     try:
         yield
     except RequestException as error:
-        raise _failed(_("It did not answer as it should.")) from error
+        raise _failed(_("Its answer was not valid.")) from error
     except (AuthlibBaseError, JoseError, ValueError, KeyError) as error:
         current_app.logger.warning("sign-in by the provider: %s", error)
         raise _failed(_("It said: %(error)s.", error=str(error).strip() or type(error).__name__)) from error

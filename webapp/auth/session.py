@@ -172,7 +172,7 @@ def _too_many(refused: Refused, name: str, how: str, text: str) -> Problem:
 def check_present_password() -> None:
     """Before a change that would lock the person out: whoever sits at their desk does not know it."""
     if by_password(person().name, "present password") is None:
-        raise Invalid("password", "your present one", _("That is not your present password."))
+        raise Invalid("password", "your present one", _("That is not your current password."))
 
 
 def check_presence() -> None:
@@ -181,7 +181,7 @@ def check_presence() -> None:
     if person().has_password:  # guard: token-by-password
         check_present_password()
     elif not is_proved():  # guard: token-recent-sign-in
-        raise Invalid("sign-in", "one of the last ten minutes", _("Sign in again first."))
+        raise Invalid("sign-in", "within the last ten minutes", _("Please sign in again first."))
 
 
 def revoke_tokens_if_asked(name: str, *, by: str) -> None:
@@ -201,7 +201,9 @@ def new_password() -> str:
     """The password of a form that asks for it twice."""
     password = request.form.get("new_password", "")
     if password != request.form.get("again", ""):
-        raise Invalid("password", "the same twice", _("The two passwords differ. Type the same twice."))
+        raise Invalid(
+            "password", "the same twice", _("The two passwords are different. Type the same password twice.")
+        )
     return password
 
 

@@ -34,7 +34,7 @@ def setup() -> str | Response | tuple[str, int]:
         error = str(refused)
         return render_template("auth/setup.html", token=token, name=name, error=error), 400
     start_session(who)
-    flash(_("You are the admin now. Make a queue to begin with."))
+    flash(_("You are the admin now. Start by creating a queue."))
     return redirect(url_for("manage.overview"), 303)
 
 

@@ -18,7 +18,7 @@ host_option = click.option(
     envvar="LEASEQ_HOST",
     default="127.0.0.1",
     show_default=True,
-    help="The address to serve on; 0.0.0.0 is every one of this machine. [env: LEASEQ_HOST]",
+    help="The address to serve on; 0.0.0.0 means all addresses of this machine. [env: LEASEQ_HOST]",
 )
 port_option = click.option(
     "--port",
@@ -34,7 +34,7 @@ workers_option = click.option(
     default=2,
     show_default=True,
     type=click.IntRange(1, 64),
-    help="Web processes: about one a core. [env: LEASEQ_WORKERS]",
+    help="Web processes, about one per core. [env: LEASEQ_WORKERS]",
 )
 threads_option = click.option(
     "--threads",
@@ -61,9 +61,9 @@ class PortTaken(LeaseqError):
 @workers_option
 @threads_option
 def serve(redis: str | None, data: Path, host: str, port: int, workers: int, threads: int) -> None:
-    """Serve the pages and the REST API, against a server that runs elsewhere.
+    """Serve the pages and the REST API, using a server that runs elsewhere.
 
-    The key that signs sessions comes in LEASEQ_SECRET_KEY: 32 random characters or more, the same for
+    LEASEQ_SECRET_KEY is the key that signs sessions: 32 random characters or more, the same for
     every web process.
     """
     from leaseq.webapp.settings import load_settings

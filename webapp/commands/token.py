@@ -24,27 +24,29 @@ def token() -> None:
 
 @token.command(epilog="Example: TOKEN=$(leaseq token create alice)")
 @click.argument("name")
-@click.option("--for", "label", default=BY, show_default=True, metavar="TEXT", help="What it is for.")
+@click.option(
+    "--for", "label", default=BY, show_default=True, metavar="TEXT", help="A note on what it is used for."
+)
 @click.option(
     "--scope",
     type=click.Choice(SCOPES),
-    help="What it may do, within what NAME may: only look, work, manage queues too, or all. "
-    "[default: all that the role of NAME allows]",
+    help="What it may do, at most what NAME may do: read, work, work and manage, or everything. "
+    "[default: everything that the role of NAME allows]",
 )
-@click.option("--queue", metavar="QUEUE", help="The only queue that it opens. [default: all]")
+@click.option("--queue", metavar="QUEUE", help="Limit it to this queue. [default: all queues]")
 @click.option(
     "--expires",
     default="365",
     show_default=True,
     metavar="DAYS",
-    help="After so many days it stops working; `never`: it works until it is revoked.",
+    help="How many days it is valid; `never`: until it is revoked.",
 )
 @connected
 def create(client: Client, name: str, label: str, scope: str | None, queue: str | None, expires: str) -> None:
-    """Print a new token that acts as the person NAME. It is shown this once."""
+    """Print a new token that acts as the person NAME. It is shown only once."""
     accounts = accounts_of(client)
     if accounts.find(name) is None:
-        raise Failed(f"there is nobody named {name!r}: add them first by `leaseq user add {name}`")
+        raise Failed(f"there is no person named {name!r}: add them first with `leaseq user add {name}`")
     days = _days(expires)
     try:
         click.echo(accounts.create_token(name, label, by=BY, scope=scope, queue=queue, days=days))
@@ -57,7 +59,7 @@ def _days(expires: str) -> int | None:
         return None
     days = whole(expires)
     if days is None:
-        raise click.BadParameter("a number of days, or never", param_hint="'--expires'")
+        raise click.BadParameter("must be a number of days, or never", param_hint="'--expires'")
     return days
 
 
@@ -65,7 +67,7 @@ def _days(expires: str) -> int | None:
 @json_option
 @connected
 def list_tokens(client: Client, as_json: bool) -> None:
-    """List the tokens that work, without the tokens themselves."""
+    """List the valid tokens, without the tokens themselves."""
     tokens = accounts_of(client).tokens()
     if as_json:
         emit_json(tokens)
@@ -83,16 +85,16 @@ def list_tokens(client: Client, as_json: bool) -> None:
         )
         for one in tokens
     ]
-    emit_table(("id", "person", "for", "scope", "queue", "made", "ends", "last used"), rows)
+    emit_table(("id", "person", "for", "scope", "queue", "created", "expires", "last used"), rows)
 
 
 @token.command(epilog="Example: leaseq token revoke 3f9a")
 @click.argument("id")
 @connected
 def revoke(client: Client, id: str) -> None:
-    """End a token at once. `leaseq token list` shows its id."""
+    """Revoke a token at once. `leaseq token list` shows its id."""
     accounts = accounts_of(client)
     if all(one.id != id for one in accounts.tokens()):
-        raise Failed(f"there is no token {id!r}: see `leaseq token list`")
+        raise Failed(f"there is no token {id!r}: `leaseq token list` shows the tokens")
     gone = accounts.revoke_token(id, by=BY)
-    click.echo(f"the token of {gone.person} for {gone.name} does not work any more", err=True)
+    click.echo(f"the token of {gone.person} for {gone.name} is revoked", err=True)

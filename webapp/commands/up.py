@@ -36,7 +36,7 @@ LOOPBACK = ("127.", "::1", "localhost")
     "--redis",
     metavar="URL",
     envvar="LEASEQ_REDIS_URL",
-    help="Use this server, and run none of our own. [env: LEASEQ_REDIS_URL]",
+    help="Use this server instead of starting one. [env: LEASEQ_REDIS_URL]",
 )
 @click.option(
     "--data",
@@ -45,17 +45,17 @@ LOOPBACK = ("127.", "::1", "localhost")
     default="leaseq-data",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where the data lives; made where missing, private to you. [env: LEASEQ_DATA]",
+    help="The data directory; created if missing, readable by you only. [env: LEASEQ_DATA]",
 )
 @host_option
 @port_option
-@click.option("--demo", is_flag=True, help="Add a queue of 40 customer messages to try it with.")
+@click.option("--demo", is_flag=True, help="Add a queue of 40 example messages.")
 @workers_option
 @threads_option
 def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers: int, threads: int) -> None:
-    """Run all of leaseq here: the server, the pages, and the clear job.
+    """Run all of leaseq on this machine: the server, the web app and the clear job.
 
-    What was acknowledged is on the disk. Ctrl-C stops it, and the next `leaseq up` goes on from there.
+    Every acknowledged change is on the disk. Ctrl-C stops it; the data is kept for the next `leaseq up`.
     """
     from leaseq.server.supervisor import Signals, Stopped, Supervisor
 
@@ -165,10 +165,11 @@ class _Run:
         if link:
             click.echo(f"First, choose the admin's name and password (once, within a day): {link}")
         if demo:
-            click.echo("The queue `demo` holds 40 messages to try.")
+            click.echo("The queue `demo` has 40 example messages.")
         if not self._host.startswith(LOOPBACK):
             click.echo(
-                "Others can reach it, and without TLS: see docs/operator.md before you give it to a team."
+                "It is reachable from other machines, without TLS: read docs/operator.md before a team uses "
+                "it."
             )
         click.echo(f"The data is in {self._directory.path}. Ctrl-C stops it.")
 

@@ -24,20 +24,22 @@ password_option = click.option(
 
 @click.group()
 def user() -> None:
-    """People: add, list, set a password, disable."""
+    """Add, list and disable people, set passwords."""
 
 
 @user.command(epilog="Example: leaseq user add alice --role manager")
 @click.argument("name")
 @click.option("--role", type=click.Choice(ROLES), default="worker", show_default=True)
-@click.option("--skill", "skills", multiple=True, metavar="SKILL", help="What they can do; may be repeated.")
+@click.option(
+    "--skill", "skills", multiple=True, metavar="SKILL", help="A skill that they have; may be repeated."
+)
 @password_option
 @connected
 def add(client: Client, name: str, role: str, skills: tuple[str, ...], password_stdin: bool) -> None:
     """Add a person who can sign in."""
     accounts = accounts_of(client)
     if accounts.find(name) is not None:
-        raise Failed(f"there is a person named {name!r} already")
+        raise Failed(f"there is already a person named {name!r}")
     password = _password(password_stdin)
     added = accounts.add(name, by=BY, role=role, skills=skills, password=password)
     click.echo(f"{added.name} can sign in as {role}", err=True)
@@ -47,7 +49,7 @@ def add(client: Client, name: str, role: str, skills: tuple[str, ...], password_
 @json_option
 @connected
 def list_people(client: Client, as_json: bool) -> None:
-    """List everybody."""
+    """List all people."""
     people = accounts_of(client).people()
     if as_json:
         emit_json(
@@ -74,7 +76,7 @@ def list_people(client: Client, as_json: bool) -> None:
 @click.option("--revoke-tokens", is_flag=True, help="Revoke their API tokens as well.")
 @connected
 def passwd(client: Client, name: str, password_stdin: bool, revoke_tokens: bool) -> None:
-    """Set a person's password. It signs them out everywhere."""
+    """Set a person's password and sign them out everywhere."""
     accounts = accounts_of(client)
     accounts.get(name)
     accounts.set_password(name, _password(password_stdin), by=BY)
@@ -87,14 +89,14 @@ def passwd(client: Client, name: str, password_stdin: bool, revoke_tokens: bool)
 @click.argument("name")
 @connected
 def disable(client: Client, name: str) -> None:
-    """Shut a person out: their sessions end and their tokens stop working."""
+    """Disable a person: their sessions end and their tokens stop working."""
     accounts = accounts_of(client)
     accounts.get(name)
     try:
         accounts.change(name, by=BY, disabled=True)
     except Invalid as refused:
         raise Failed(str(refused)) from None
-    click.echo(f"{name} can't sign in any more", err=True)
+    click.echo(f"{name} is disabled", err=True)
 
 
 def _password(from_stdin: bool) -> str:
@@ -102,8 +104,8 @@ def _password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise click.UsageError("there is no terminal to ask on: give the password by --password-stdin.")
+        raise click.UsageError("there is no terminal to ask for the password: use --password-stdin.")
     password = getpass.getpass("Password: ")
-    if getpass.getpass("The same again: ") != password:
+    if getpass.getpass("Repeat password: ") != password:
         raise Failed("the two passwords differ: nothing was changed")
     return password

@@ -78,7 +78,7 @@ def _blamed(text: str, at: int) -> int:
 def _hint(text: str, error: json.JSONDecodeError) -> str:
     at, before = text[error.pos : error.pos + 1], text[: error.pos].rstrip()
     if before.endswith(",") and (at in ("}", "]") or "trailing comma" in error.msg):
-        return str(_("There is a comma before the closing bracket. Take it away."))
+        return str(_("There is a comma before the closing bracket. Remove it."))
     if not at:
         return str(_("It ends too early: a bracket or a quote is not closed."))
     if at in ("'", "‘", "’", "“", "”"):
@@ -86,9 +86,9 @@ def _hint(text: str, error: json.JSONDecodeError) -> str:
     if "delimiter" in error.msg and at in ('"', "{", "["):
         return str(_("A comma or a colon is missing before this."))
     if error.msg.startswith("Extra data"):
-        return str(_("There is more after the end of the form."))
+        return str(_("There is more text after the end of the form."))
     if "Invalid control character" in error.msg:
-        return str(_("A text ends with the line, without its closing quote."))
+        return str(_("The closing quote of a text is missing on this line."))
     return str(
         _(
             "This is not JSON: %(why)s at %(what)s.",
@@ -112,7 +112,8 @@ def _of_form(form: Json, text: str) -> Iterator[Finding]:
     for key in form.get("keys", {}) if isinstance(form.get("keys"), dict) else ():
         if len(key) != 1:
             yield Finding(
-                place(text, ["keys", key]), str(_("%(key)s is no key: one character.", key=repr(key)))
+                place(text, ["keys", key]),
+                str(_("%(key)s is not a key: a key is one character.", key=repr(key))),
             )
     if isinstance(form.get("ask"), dict):
         yield from _of_schema(form["ask"], text)
@@ -122,7 +123,7 @@ def _of_entry(entry: Json) -> Iterator[str]:
     if isinstance(entry, str):
         return
     if not isinstance(entry, dict) or not isinstance(entry.get("field"), str):
-        yield str(_('Each of show is a field\'s name, or an object with "field" and "kind".'))
+        yield str(_('Each entry of show is a field\'s name, or an object with "field" and "kind".'))
         return
     kind = entry.get("kind", "text")
     if kind not in KINDS:
@@ -134,7 +135,7 @@ def _of_entry(entry: Json) -> Iterator[str]:
 def _of_schema(ask: dict[str, Any], text: str) -> Iterator[Finding]:
     if ask.get("type") != "object":
         line = place(text, ["ask", "type"] if "type" in ask else ["ask"])
-        yield Finding(line, str(_('What is asked is of "type": "object"; its properties are the fields.')))
+        yield Finding(line, str(_('ask must have "type": "object"; its properties are the fields.')))
     try:
         jsonschema_rs.meta.validate(ask)
     except jsonschema_rs.ValidationError as error:
@@ -157,7 +158,8 @@ def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
     for number, name in enumerate(ask.get("required", ())):
         if name not in properties:
             said = _(
-                "Nobody can answer %(name)s: it is required, but no property is named so.", name=repr(name)
+                "Nobody can answer %(name)s: it is required, but there is no property of that name.",
+                name=repr(name),
             )
             yield Finding(place(text, ["ask", "required", number]), str(said), wrong=False)
     values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
@@ -174,9 +176,11 @@ def _unknown(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), 1, 0.6)
     if near:
         return str(
-            _("There is no %(name)s here. Did you mean %(near)s?", name=repr(name), near=repr(near[0]))
+            _("%(name)s is not known here. Did you mean %(near)s?", name=repr(name), near=repr(near[0]))
         )
-    return str(_("There is no %(name)s here: one of %(known)s.", name=repr(name), known=", ".join(known)))
+    return str(
+        _("%(name)s is not known here: use one of %(known)s.", name=repr(name), known=", ".join(known))
+    )
 
 
 def _at(value: Any, path: Iterable[Any]) -> Any:

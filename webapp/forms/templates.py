@@ -47,7 +47,7 @@ def _yes_no() -> Start:
         "yes-no",
         _("Yes or no"),
         _("One question, one key."),
-        _("Say yes where the message may stay as it is."),
+        _("Say yes if the message may stay as it is."),
         {"show": ["text"], "ask": _ask("ok", ok={"title": _("Is this message fine?"), "type": "boolean"})},
         {"text": _("Does anybody know a good bakery near the station?")},
     )
@@ -58,8 +58,8 @@ def _choose_one() -> Start:
     return Start(
         "choose-one",
         _("Choose one"),
-        _("Sort into one of several kinds, with a note."),
-        _("When two things are in one message, choose what the customer needs first."),
+        _("Sort into one of several categories, with a note."),
+        _("If a message is about two things, choose what the customer needs first."),
         {
             "show": ["text"],
             "ask": _ask(
@@ -77,8 +77,8 @@ def _tag() -> Start:
     return Start(
         "tag",
         _("Tag"),
-        _("As many of several tags as fit."),
-        _("Tick all that fit. Tick none where none does."),
+        _("Choose any number of tags."),
+        _("Tick all that apply. Tick none if none applies."),
         {
             "show": ["text"],
             "ask": _ask(
@@ -93,8 +93,8 @@ def _transcribe() -> Start:
     return Start(
         "transcribe",
         _("Transcribe"),
-        _("Type what a picture or a recording says."),
-        _("Type every word as it stands. Write [?] for what you can't read."),
+        _("Type the text of a picture or a recording."),
+        _("Type every word exactly as written. Type [?] for words that you can't read."),
         {
             "show": [
                 {"field": "image", "kind": "image", "label": _("The page")},
@@ -147,18 +147,18 @@ def _check_record() -> Start:
             **_ask(
                 "right",
                 right={"title": _("Is it right?"), "oneOf": verdicts},
-                correction={"title": _("What is right?"), "type": "string", "maxLength": 120},
+                correction={"title": _("What is the correct value?"), "type": "string", "maxLength": 120},
             ),
         }
 
     return Start(
         "check-record",
         _("Check a record"),
-        _("Each field is right or wrong, with what it should be."),
-        _("Compare each field with the source. Where it is wrong, type what is right."),
+        _("Mark each field as right or wrong, and correct it."),
+        _("Compare each field with the source. If it is wrong, type the correct value."),
         {
             "show": [
-                {"field": "record", "kind": "table", "label": _("As it was typed in")},
+                {"field": "record", "kind": "table", "label": _("As typed")},
                 {"field": "source", "kind": "text", "label": _("The source"), "beside": True},
             ],
             "ask": _ask(

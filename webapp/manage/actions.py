@@ -55,17 +55,15 @@ def meaning_of(move: Move) -> str:
     """What it does, for who is about to do it."""
     words: dict[Move, str] = {
         "release": _(
-            "Whoever holds them loses them, and they wait for somebody else. What is typed is kept: who "
-            "finishes all the same, after somebody else got the item, gives a late answer."
+            "The people who hold them lose them, and somebody else can get them. What is typed is kept: an "
+            "answer that is still sent becomes a late answer."
         ),
-        "assign": _("Only this person gets them, ahead of the rest, until they give them back."),
+        "assign": _("Only this person gets them, before other items, until they give them back."),
         "revive": _(
-            "They wait again with all their attempts. Whom they were not for may get them again. It can't be "
-            "taken back."
+            "They wait again with all their attempts. People who gave them back for good may get them again. "
+            "This can't be undone."
         ),
-        "remove": _(
-            "They leave the queue for good, with their answers and their story. It can't be taken back."
-        ),
+        "remove": _("They are deleted, with their answers and their history. This can't be undone."),
     }
     return words[move]
 
@@ -75,7 +73,7 @@ def done_of(move: Move, count: int) -> str:
     words: dict[Move, str] = {
         "release": ngettext("%(num)s is released and waits.", "%(num)s are released and wait.", count),
         "assign": ngettext("%(num)s is assigned.", "%(num)s are assigned.", count),
-        "revive": ngettext("%(num)s waits again.", "%(num)s wait again.", count),
+        "revive": ngettext("%(num)s is waiting again.", "%(num)s are waiting again.", count),
         "remove": ngettext("%(num)s is removed.", "%(num)s are removed.", count),
     }
     return words[move]
@@ -96,7 +94,7 @@ def make(found: leaseq.Queue, move: Move, id: str, whom: str) -> Refused | None:
         else:
             after = found.assign(id, whom, by=by)
     except ItemNotFound:
-        return Refused(id, _("it is not there any more"))
+        return Refused(id, _("it does not exist any more"))
     except Invalid as refused:
         return Refused(id, str(refused))
     return Refused(id, _unchanged(move, after)) if before == after else None
@@ -132,7 +130,7 @@ def _unchanged(move: Move, item: leaseq.Item) -> str:
     words: dict[Move, str] = {
         "release": _("nobody holds it"),
         "revive": _("it is not dead: it is %(state)s", state=item.state),
-        "assign": _("it is theirs already"),
-        "remove": _("it is not there any more"),
+        "assign": _("they already have it"),
+        "remove": _("it does not exist any more"),
     }
     return words[move]

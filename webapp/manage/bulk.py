@@ -66,7 +66,7 @@ class Outcome:
 def ask_many(q: str) -> str | Response:
     found, asked = queue(q), _asked()
     if not asked.all and not asked.ids:
-        flash(_("Choose some items first."))
+        flash(_("Select some items first."))
         return redirect(url_for("manage.items", q=q, **asked.search.args()), 303)
     return _question(found, asked)
 
@@ -129,7 +129,7 @@ def _again(asked: Asked) -> dict[str, str]:
 def _asked() -> Asked:
     ids = tuple(dict.fromkeys(request.form.getlist("id")))
     if len(ids) > MOST_CHOSEN:
-        raise Invalid("id", f"at most {MOST_CHOSEN} items at once; or all that a search finds")
+        raise Invalid("id", f"at most {MOST_CHOSEN} items at once, or all items of a search")
     began = request.form.get("began")
     return Asked(
         move=validation.one_of(request.form.get("move"), MOVES, "move"),
@@ -160,7 +160,9 @@ def _step(found: leaseq.Queue, asked: Asked, whom: str) -> Outcome:
             found,
             asked.move,
             " ".join(
-                filter(None, (_("all that is found by: %(search)s", search=said_of(asked.search)), _to(whom)))
+                filter(
+                    None, (_("all items of this search: %(search)s", search=said_of(asked.search)), _to(whom))
+                )
             ),
         )
     page = _meant(asked).page(found, limit=STEP, look=LOOKS, after=after)
@@ -178,7 +180,7 @@ def _step(found: leaseq.Queue, asked: Asked, whom: str) -> Outcome:
         write_down(
             found,
             asked.move,
-            f"{outcome.done}: " + _("all that is found by: %(search)s", search=said_of(asked.search)),
+            f"{outcome.done}: " + _("all items of this search: %(search)s", search=said_of(asked.search)),
         )
     return outcome
 

@@ -117,7 +117,7 @@ def look_at(piece: bytes, whole: bool, sent: MultiDict[str, str], file: str) -> 
     bad = [row for row in _first(read, whole) if isinstance(row, BadRow)]
     findings = [(row.line, bad_row_message(row) + _hint(row, data)) for row in bad[:FINDINGS_SHOWN]]
     if len(splits) > 1:
-        findings = [(1, str(_("The first line can be split in more than one way. Choose what splits it.")))]
+        findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
     return Look(plan, columns, tuple(rows[:ROWS_SHOWN]), tuple(findings), plan.table, read.summary, whole)
 
 

@@ -88,7 +88,7 @@ def take_in(q: str, id: str) -> str:
     found, runs = queue(q), _runs()
     run = _run(runs, q, id)
     if not runs.begin(id):
-        raise Invalid("import", "a file that was not sent yet: look at what became of it")
+        raise Invalid("import", "a new file: this one was already imported")
     _take_in(found, runs, id, run.plan, strict_request().byte_lines())
     return _piece(found, _run(runs, q, id))
 
@@ -132,7 +132,7 @@ def _take_in(found: leaseq.Queue, runs: Runs, id: str, plan: Plan, stream: Binar
         runs.end(id, "done", rows.summary)
     except ClientDisconnected:
         bad.flush()
-        runs.end(id, "stopped", rows.summary, why=_("the connection ended before the file did"))
+        runs.end(id, "stopped", rows.summary, why=_("the connection ended before the whole file was sent"))
         raise
     except LeaseqError as error:
         with contextlib.suppress(LeaseqError):
@@ -170,7 +170,7 @@ def _runs() -> Runs:
 def _run(runs: Runs, q: str, id: str) -> Run:
     found = runs.find(q, id)
     if found is None:
-        raise NotFound(_("There is no such import, or it is more than a week ago."))
+        raise NotFound(_("There is no such import, or it is more than a week old."))
     return found
 
 

@@ -97,7 +97,7 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
 @needs("manager")
 def revive(q: str, id: str) -> Response:
     queue(q).revive(id, by=person().name)
-    flash(_("It waits again, with all its attempts."))
+    flash(_("It is waiting again, with all its attempts."))
     return _item(q, id)
 
 
@@ -105,7 +105,7 @@ def revive(q: str, id: str) -> Response:
 @needs("manager")
 def release(q: str, id: str) -> Response:
     queue(q).release(id, by=person().name)
-    flash(_("The lease is taken away: the item waits for somebody else."))
+    flash(_("The item is released and is waiting for somebody else."))
     return redirect(url_for("manage.one_queue", q=q), 303) if request.form.get("back") else _item(q, id)
 
 
@@ -116,7 +116,7 @@ def adopt(q: str, id: str) -> Response:
     if token is None:
         raise Invalid("token", "the token of a late answer")
     queue(q).adopt(id, token, by=person().name)
-    flash(_("The late answer is the item's answer now. The one that it replaced, if any, is a late answer."))
+    flash(_("The late answer is accepted. If it replaced an answer, that is a late answer now."))
     return _item(q, id)
 
 

@@ -51,7 +51,7 @@ def ask_late(q: str) -> str | Response:
     found, keys = queue(q), _chosen()
     known = [one for one in (_late_of(found, key) for key in keys) if one is not None]
     if not known:
-        flash(_("Choose some late answers first.") if not keys else _("They are not there any more."))
+        flash(_("Select some late answers first.") if not keys else _("They do not exist any more."))
         return redirect(_here(q), 303)
     twice = {one.item.id for one in known if sum(other.item.id == one.item.id for other in known) > 1}
     return render_template(
@@ -78,12 +78,12 @@ def adopt_late(q: str) -> str | Response:
             found.adopt(id, token, by=person().name)
             done.append(id)
         except ItemNotFound:
-            refused.append(Refused(id, _("it is not there any more")))
+            refused.append(Refused(id, _("it does not exist any more")))
         except Invalid as error:
             refused.append(Refused(id, error.limit))
     if done:
         note("item.adopted", found.name, f"{len(done)}: {ids_in_words(done)}")
-        flash(ngettext("%(num)s late answer is taken.", "%(num)s late answers are taken.", len(done)))
+        flash(ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", len(done)))
     return _listed(found, refused) if refused else redirect(_here(q), 303)
 
 
@@ -157,7 +157,7 @@ def _now(one: Late) -> str:
     words: dict[str, str] = {
         "inbound": _("waits"),
         "reserved": _("%(people)s has it", people=_people(item.leases)),
-        "scheduled": _("comes later"),
+        "scheduled": _("scheduled"),
         "finished": _("answered by %(people)s", people=_people(item.answers)),
         "dead": _("dead"),
     }
@@ -166,17 +166,20 @@ def _now(one: Late) -> str:
 
 def becomes(item: leaseq.Item, policy: leaseq.Policy) -> str:
     """What taking a late answer of it would do."""
-    words: str = _("The item is finished with it, and nobody gets it any more.")
+    words: str = _("This finishes the item, and nobody gets it any more.")
     if policy.answers > 1:
-        words = _("It becomes one of the item's answers: in a place that is free, else in place of another.")
+        words = _(
+            "It becomes one of the item's answers: an additional one if an answer is still missing, "
+            "otherwise it replaces one."
+        )
     elif item.answers:
         words = _(
-            "It takes the place of the answer of %(people)s, which is a late answer then: you can take that "
-            "back the same way.",
+            "It replaces the answer from %(people)s, which becomes a late answer: you can restore that in "
+            "the same way.",
             people=_people(item.answers),
         )
     elif item.leases:
-        words = _("The item is finished with it. %(people)s loses the item.", people=_people(item.leases))
+        words = _("This finishes the item. %(people)s loses it.", people=_people(item.leases))
     return words
 
 

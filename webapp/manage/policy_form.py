@@ -41,7 +41,7 @@ class Setting:
             said.append(str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.about.none))))
         default = self.write(_DEFAULTS)
         if default and self.control not in ("tick", "choice"):
-            said.append(str(gettext("Unless you say otherwise: %(value)s.", value=default)))
+            said.append(str(gettext("Default: %(value)s.", value=default)))
         return " ".join(filter(None, said))
 
     @property

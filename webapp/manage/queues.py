@@ -24,10 +24,10 @@ def create() -> Response | tuple[str, int]:
         made = leaseq.Queue(state().client, name)
         policy = made.configure(by=person().name, create_only=True, title=title)
     except leaseq.QueueExists:
-        return overview_page(_("There is a queue %(name)s already.", name=name)), 400
+        return overview_page(_("There is already a queue %(name)s.", name=name)), 400
     except Invalid as refused:
         return overview_page(str(refused)), 400
-    flash(_("The queue %(name)s is there. Say what it asks, then import a file.", name=name))
+    flash(_("The queue %(name)s is created. Set up its form, then import a file.", name=name))
     warn_of_same_look(made, policy.title)
     return redirect(url_for("manage.settings", q=name), 303)
 
@@ -36,7 +36,7 @@ def create() -> Response | tuple[str, int]:
 @needs("manager")
 def pause(q: str) -> Response:
     queue(q).pause(request.form.get("reason", "").strip() or None, by=person().name)
-    flash(_("Paused. Nobody gets a new item; what people hold they may finish."))
+    flash(_("Paused. Nobody gets new items; people may finish the items they hold."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
 
@@ -44,7 +44,7 @@ def pause(q: str) -> Response:
 @needs("manager")
 def resume(q: str) -> Response:
     queue(q).resume(by=person().name)
-    flash(_("Items are handed out again."))
+    flash(_("The queue is resumed."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
 
@@ -56,7 +56,7 @@ def clear(q: str) -> Response:
     counts = {name: f"{getattr(cleared, name):,}" for name in ("returned", "released", "died", "forgotten")}
     if cleared.forgotten:
         text = _(
-            "%(returned)s returned, %(released)s released, %(died)s died, %(forgotten)s forgotten.", **counts
+            "%(returned)s returned, %(released)s released, %(died)s died, %(forgotten)s deleted.", **counts
         )
     else:
         text = _("%(returned)s returned, %(released)s released, %(died)s died.", **counts)

@@ -16,8 +16,8 @@ def bad_row_message(row: BadRow) -> str:
         return row.message
     fault = replace(row, remedy=None).message
     if row.remedy == "quotes":
-        return f"{fault}. " + str(_("Choose that double quotes are text."))
-    return f"{fault}. " + str(_("Choose what splits the columns."))
+        return f"{fault}. " + str(_("Choose “Text” for double quotes."))
+    return f"{fault}. " + str(_("Choose the column separator."))
 
 
 def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
@@ -30,32 +30,32 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
     if summary.open_quote_line:
         found.append(
             _(
-                "Line %(n)s: a field begins with a quote and does not end with it."
-                " So all quotes in the file are read as text.",
+                "Line %(n)s: a field begins with a quote and does not end with one,"
+                " so all quotes in the file are read as text.",
                 n=format_decimal(summary.open_quote_line),
             )
         )
     if summary.joined_first:
         found.append(
             _(
-                "Rows made of several lines, by a quote that closes in a later line: %(n)s"
+                "Rows that span several lines because of a quoted line break: %(n)s"
                 " (first: lines %(first)s to %(last)s)."
-                " Where each line is a row, choose that double quotes are text.",
+                " If each line is a row, choose “Text” for double quotes.",
                 n=format_decimal(summary.joined_rows),
                 first=format_decimal(summary.joined_first[0]),
                 last=format_decimal(summary.joined_first[1]),
             )
         )
     if summary.blank_lines:
-        found.append(_("Blank lines passed over: %(n)s.", n=format_decimal(summary.blank_lines)))
+        found.append(_("Blank lines skipped: %(n)s.", n=format_decimal(summary.blank_lines)))
     return found
 
 
 def _quoted(number: int, whole: bool) -> str:
     n = format_decimal(number)
     said = str(
-        _("Quotes taken off: from %(n)s fields. To keep them, choose that double quotes are text.", n=n)
+        _("Quotes were removed from %(n)s fields. To keep them, choose “Text” for double quotes.", n=n)
     )
     if whole:
         return said
-    return f"{said} " + str(_("They stay if a field further on leaves its quote open."))
+    return f"{said} " + str(_("They stay if a later field does not close its quote."))

@@ -107,9 +107,9 @@ def list_names() -> dict[str, str]:
 def since_names() -> dict[str, str]:
     """What the time of a line in each list is."""
     return {
-        "inbound": _("Waits since"),
-        "reserved": _("Runs out"),
-        "scheduled": _("Comes at"),
+        "inbound": _("Waiting since"),
+        "reserved": _("Expires"),
+        "scheduled": _("Due at"),
         "finished": _("Finished"),
         "dead": _("Died"),
         "due": _("Due"),
@@ -122,11 +122,11 @@ def outcome_names() -> dict[str, str]:
         "held": _("holds it"),
         "finished": _("finished it"),
         "abandoned": _("gave it back"),
-        "failed": _("said that it is broken"),
-        "expired": _("let it run out"),
-        "released": _("had it taken away"),
-        "undone": _("took their finish back"),
-        "assigned": _("is to get it"),
+        "failed": _("reported a problem"),
+        "expired": _("let it expire"),
+        "released": _("was released from"),
+        "undone": _("undid their answer"),
+        "assigned": _("is assigned to"),
     }
 
 
@@ -137,7 +137,7 @@ def said_of(search: Search) -> str:
         "begins": _("id begins with %(text)s", text=typed.get("begins")),
         "person": typed.get("person"),
         "outcome": outcome_names().get(typed.get("outcome", ""), ""),
-        "text": _("said “%(text)s”", text=typed.get("text")),
+        "text": _("comment contains “%(text)s”", text=typed.get("text")),
         "skill": _("needs %(text)s", text=typed.get("skill")),
         "back": _("given back by %(text)s people or more", text=typed.get("back")),
         "from": _("from %(text)s", text=typed.get("from")),

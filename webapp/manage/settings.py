@@ -66,12 +66,17 @@ def _save(found: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
             errors[refused.field] = refused.limit
     if errors:
         return _page(found, {**now, **typed}, before, errors=errors), 400
-    flash(_("Saved.") if values else _("Nothing was different."))
+    flash(_("Saved.") if values else _("No setting was different."))
     if "title" in values:
         warn_of_same_look(found, found.policy.title)
     if others:
         names = ", ".join(one.label for one in SETTINGS if one.name in others)
-        flash(_("Changed by somebody else meanwhile, it stays as they saved it: %(names)s.", names=names))
+        flash(
+            _(
+                "Somebody else changed these settings in the meantime, and their values are kept: %(names)s.",
+                names=names,
+            )
+        )
     return redirect(url_for("manage.one_queue", q=found.name), 303)
 
 

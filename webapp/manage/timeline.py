@@ -28,14 +28,14 @@ class Moment:
 def story_of(item: leaseq.Item, told: leaseq.History) -> list[Moment]:
     """What happened, the oldest first."""
     releases = {event.token: event.person for event in told.events if event.what == "released"}
-    moments = [Moment(item.enqueued_at, _("It entered the queue"))]
+    moments = [Moment(item.enqueued_at, _("Added to the queue"))]
     for grant in item.history:
         moments += _lease(grant, releases.get(grant.token))
     moments += _told(told)
     moments += [
         Moment(
             late.finished_at,
-            _("A late answer of %(person)s came, and is kept", person=late.person),
+            _("A late answer from %(person)s is kept", person=late.person),
             token=late.token,
         )
         for late in item.late_answers
@@ -60,10 +60,10 @@ def _ended(grant: Grant, released_by: str | None) -> str:
     words: dict[str, str] = {
         "expired": _("The time of %(person)s ran out", person=who),
         "abandoned": _("%(person)s gave it back", person=who),
-        "failed": _("%(person)s said that it is broken", person=who),
-        "released": _("%(by)s took it away from %(person)s", by=by, person=who),
+        "failed": _("%(person)s reported a problem", person=who),
+        "released": _("%(by)s released it from %(person)s", by=by, person=who),
         "finished": _("%(person)s finished it", person=who),
-        "undone": _("%(person)s finished it, and took that back at once", person=who),
+        "undone": _("%(person)s finished it, and undid that", person=who),
     }
     return words[grant.how]
 
@@ -80,11 +80,11 @@ def _words(event: Event) -> str | None:
     by = event.person or _("a program")
     words: dict[str, str] = {
         "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=event.detail),
-        "late": _("A late answer of %(person)s came, and was kept", person=by),
+        "late": _("A late answer from %(person)s was kept", person=by),
         "revived": _("%(by)s revived it", by=by),
-        "adopted": _("%(by)s made a late answer the item's", by=by),
+        "adopted": _("%(by)s accepted a late answer", by=by),
         "died": _("It died"),
-        "due": _("Its time came: it waits"),
+        "due": _("It became due, and is waiting"),
     }
     return words.get(event.what)
 

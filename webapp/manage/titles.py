@@ -17,7 +17,7 @@ def warn_of_same_look(found: leaseq.Queue, title: str) -> None:
         if name != found.name and title and (other == title or same_look(title, [other])):
             flash(
                 _(
-                    "The title looks like that of %(queue)s: people may take one for the other.",
+                    "The title looks like that of %(queue)s: people may confuse the two.",
                     queue=name,
                 )
             )

@@ -45,5 +45,5 @@ def export(q: str) -> Response | str | tuple[str, int]:
 
 def _late(text: str) -> bool | None:
     if text not in ("", "yes", "no"):
-        raise Invalid("late", "yes, no, or left out")
+        raise Invalid("late", "yes or no, or no value")
     return text == "yes" if text else None

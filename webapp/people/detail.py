@@ -107,8 +107,8 @@ def disable(name: str) -> Response | tuple[str, int]:
     if held:
         flash(
             ngettext(
-                "The %(num)s item that they held waits for others.",
-                "The %(num)s items that they held wait for others.",
+                "The %(num)s item that they held is waiting again.",
+                "The %(num)s items that they held are waiting again.",
                 held,
             )
         )
@@ -145,7 +145,7 @@ def reset_factor(name: str) -> Response:
     """Their device is lost: they sign in by the password alone until they turn it on again."""
     if accounts().turn_off_factor(name, by=person().name):
         accounts().end_sessions(name, by=person().name)
-        flash(_("%(name)s signs in by the password alone now, and is signed out everywhere.", name=name))
+        flash(_("%(name)s now signs in with the password alone, and is signed out everywhere.", name=name))
     return _back(name)
 
 
@@ -155,7 +155,11 @@ def allow_tie(name: str) -> Response:
     """Their password is lost, or there is none: the provider's word is enough, once."""
     accounts().allow_tie(name, by=person().name)
     flash(
-        _("%(name)s can sign in by the identity provider, within three days for the first time.", name=name)
+        _(
+            "%(name)s can now sign in through the identity provider. "
+            "The first sign-in must be within three days.",
+            name=name,
+        )
     )
     return _back(name)
 
@@ -164,7 +168,7 @@ def allow_tie(name: str) -> Response:
 @needs("admin")
 def untie(name: str) -> Response:
     accounts().untie(name, by=person().name)
-    flash(_("%(name)s is not tied to the identity provider any more.", name=name))
+    flash(_("%(name)s is no longer linked to the identity provider.", name=name))
     return _back(name)
 
 
@@ -184,5 +188,5 @@ def create_token(name: str) -> str | tuple[str, int]:
 @needs("admin")
 def revoke_token(name: str, id: str) -> Response:
     accounts().revoke_token(id, by=person().name, person=name)
-    flash(_("The token does not work any more."))
+    flash(_("The token is revoked."))
     return _back(name)

@@ -109,5 +109,5 @@ def invite() -> str | tuple[str, int]:
 @needs("admin")
 def revoke_invitation(id: str) -> Response:
     accounts().revoke_invitation(id, by=person().name)
-    flash(_("The invitation does not work any more."))
+    flash(_("The invitation is revoked."))
     return redirect(url_for("people.everybody"), 303)

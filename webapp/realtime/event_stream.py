@@ -38,7 +38,7 @@ def streamed(live: Live, vouch: Vouch, begin: Callable[[Live, Stream, Vouch], No
 
 
 def busy() -> Problem:
-    detail = "as many as this web process takes are watching: ask for the figures themselves now and then"
+    detail = "this web process has reached its limit of event streams: poll stats and journal instead"
     problem = Problem(503, "busy", detail)
     problem.headers["Retry-After"] = str(RETRY_SECONDS)
     return problem

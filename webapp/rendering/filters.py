@@ -37,7 +37,7 @@ def markdown(text: object) -> Markup:
     if len(whole) <= MAX_MARKDOWN:
         return shown
     size = format_decimal(MAX_MARKDOWN)
-    told = gettext("The rest is left out: a page shows at most %(size)s bytes of a text.", size=size)
+    told = gettext("The rest is not shown: a page shows at most %(size)s bytes of a text.", size=size)
     return shown + Markup("<p><strong>{}</strong></p>").format(told)
 
 

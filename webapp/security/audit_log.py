@@ -111,7 +111,7 @@ def _detail() -> str:
     parts = [f"{name}: {sent[name]}" for name in _TOLD if sent.get(name)]
     chosen = request.form.getlist("id")
     if chosen:
-        parts.append(_("%(n)s chosen", n=len(chosen)))
+        parts.append(_("%(n)s selected", n=len(chosen)))
     return ", ".join(_changes() + parts)
 
 

@@ -130,7 +130,7 @@ def _guard() -> BaseResponse | None:
         if g.person is None:
             return _ask_to_sign_in()  # guard: stranger-signs-in
         if not at_least(g.person.role, need):  # guard: role-of-the-route
-            raise Forbidden(f"this takes the role {need}; yours is {g.person.role}")
+            raise Forbidden(f"this requires the role {need}; yours is {g.person.role}")
         if isinstance(token, ApiToken):
             _stay_within(token, need)  # guard: token-within
         if getattr(current_app.view_functions[request.endpoint], "takes_any_size", False):
@@ -195,7 +195,7 @@ def bearer_token() -> str | None:
 
 def _ask_to_sign_in() -> Response:
     if in_api():
-        raise Unauthorized("send a token by `Authorization: Bearer ...`, or sign in")
+        raise Unauthorized("send a token as `Authorization: Bearer ...`, or sign in")
     here = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()
     return redirect(url_for("auth.login", next=here), 303)  # type: ignore[return-value]
 

@@ -28,7 +28,7 @@ def init_hosts(app: Flask, allowed: Sequence[str]) -> None:
         # guard: hosts-probes
         if request.endpoint not in PROBES and not any(_matches(host, name) for name in names):
             limit = "a host that LEASEQ_ALLOWED_HOSTS names"
-            detail = f"this place has another name: {limit} is answered"
+            detail = f"Host: {limit}"
             raise Problem(400, "invalid", detail, field="Host", limit=limit)
 
     if names:

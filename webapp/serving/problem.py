@@ -18,10 +18,18 @@ class Problem(Exception):
         self.headers: dict[str, str] = {}
 
 
+_TITLES = {413: "Content too large", 414: "URI too long", 422: "Unprocessable content"}
+"""Titles that are not HTTPStatus' phrase in sentence case: Python 3.11 has older phrases, and URI is an acronym."""
+
+
+def title_of(status: int) -> str:
+    return _TITLES.get(status) or HTTPStatus(status).phrase.capitalize()
+
+
 def body_of(problem: Problem, request_id: str | None) -> dict[str, Any]:
     return {
         "type": "about:blank",
-        "title": HTTPStatus(problem.status).phrase,
+        "title": title_of(problem.status),
         "status": problem.status,
         "code": problem.code,
         "detail": problem.detail,

@@ -43,7 +43,7 @@ def init_unreadable(app: Flask, answer: Callable[[Problem], Response]) -> None:
 
 def problem_of(error: Exception) -> Problem:
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 400)
-    limit = f"HTTP/1.1 as this server reads it ({error})"
+    limit = f"valid HTTP/1.1 ({error})"
     code = "too-large" if status in (414, 431) else "invalid"
     return Problem(status, code, f"request: {limit}", field="request", limit=limit)
 

@@ -64,7 +64,7 @@ def did(figures: DayFigures) -> str:
     if figures.gave_back:
         parts.append(_("%(n)s given back", n=format_decimal(figures.gave_back)))
     if figures.broken:
-        parts.append(_("%(n)s broken", n=format_decimal(figures.broken)))
+        parts.append(_("%(n)s reported", n=format_decimal(figures.broken)))
     return ", ".join(parts)
 
 

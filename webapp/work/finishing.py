@@ -60,11 +60,11 @@ def undo(q: str, id: str) -> Page:
     try:
         lease = found.undo_finish(id=id, token=token, person=me, request_id=f"undo-{token}")
     except Invalid:
-        return _stands(q, _("It was too late to undo that: your answer stands."))
+        return _stands(q, _("It was too late to undo that: your answer counts."))
     except (LeaseLost, ItemNotFound):
-        return _stands(q, _("That can't be undone any more: the item was moved on since."))
+        return _stands(q, _("That can't be undone any more: the item has changed since."))
     state().days.take_off(me, q, id=id, token=token)
-    flash(_("Your answer is taken back. Here it is again."))
+    flash(_("Undone. Your answer is open again."))
     return held(found, lease)
 
 

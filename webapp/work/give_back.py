@@ -41,7 +41,7 @@ def fail(q: str, id: str) -> Page:
     """Say that the item is broken."""
     found, token, error = queue(q), token_sent(), _written("error")
     if error is None:
-        return refused(found, id, token, {"error": _("Say what is wrong with it.")})
+        return refused(found, id, token, {"error": _("Describe the problem.")})
     try:
         keep(found, id, token)
         failed = found.fail(id=id, token=token, person=person().name, error=error)
@@ -50,9 +50,9 @@ def fail(q: str, id: str) -> Page:
     count(q, "broken", id, token)
     forget()
     flash(
-        _("Thank you, the problem is noted. It is tried again later.")
+        _("Thank you, the problem is noted. The item will be retried later.")
         if failed.retry_at
-        else _("Thank you, the problem is noted. It is put aside: your manager sees it.")
+        else _("Thank you, the problem is noted. Your manager will look at the item.")
     )
     return back(q)
 

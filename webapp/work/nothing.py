@@ -42,9 +42,9 @@ def obstacles_of(why: leaseq.WhyNothing) -> str:
     lacking = [format_list(skills, locale=get_locale()) for skills in why.ineligibility.lacking[:MOST_NAMED]]
     reasons = [_("needs %(skills)s", skills=_or(lacking))] if lacking else []
     if why.ineligibility.assigned:
-        reasons.append(_("is meant for somebody else"))
+        reasons.append(_("is assigned to somebody else"))
     if why.ineligibility.passed:
-        reasons.append(_("is what you answered already, or said is not for you"))
+        reasons.append(_("is what you have answered or passed on"))
     return _or(reasons)
 
 

@@ -54,10 +54,10 @@ def renew(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound) as lost:
         return over(found, id, token, lost, refused=True)
     except Invalid as none_left:
-        told = _("There is no more time for this one: %(limit)s.", limit=none_left.limit)
+        told = _("The time for this item can't be extended again: %(limit)s.", limit=none_left.limit)
         return refused(found, id, token, {"renew": told})
     if request.form.get("back") == "yes":
-        flash(_("You have it again. What you typed is still here."))
+        flash(_("You have the item again. What you typed is still here."))
     return held(found, lease)
 
 

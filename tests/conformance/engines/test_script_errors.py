@@ -102,7 +102,7 @@ def test_so_does_that_of_what_is_waited_for(
     behind = "local durable = redis.call('HGET', KEYS[1], 'durable')"
     planted = Planted(tmp_path, "confirm.lua", behind, fault)
     wait = Wait("replica", planted.bound("confirm", queue), 500, 0)
-    with pytest.raises(leaseq.ServerRefused, match="the server took this") as refused:
+    with pytest.raises(leaseq.ServerRefused, match="the server made this change") as refused:
         queue._connection.move(Bound(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait)
     planted.is_told(str(refused.value), fault)
     said = the_record(caplog)

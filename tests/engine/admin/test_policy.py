@@ -230,7 +230,7 @@ def test_what_is_just_within_the_limits_is_taken(queue: leaseq.Queue) -> None:
 
 def test_who_only_wants_a_new_queue_changes_none_that_is_there(queue: leaseq.Queue) -> None:
     assert queue.configure(create_only=True, by="meg", holds=2) == Policy(holds=2)
-    with pytest.raises(leaseq.QueueExists, match="there is a queue") as refused:
+    with pytest.raises(leaseq.QueueExists, match="there is already a queue") as refused:
         queue.configure(create_only=True, holds=3)
     assert refused.value.queue == queue.name
     with pytest.raises(leaseq.QueueExists):

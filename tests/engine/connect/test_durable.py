@@ -200,7 +200,7 @@ def test_a_user_who_may_not_read_the_configuration(disk: EmbeddedServer) -> None
 def test_a_server_that_lost_its_file_says_that_it_took_the_write(disk: EmbeddedServer) -> None:
     queue = durable(disk.url, "q", "fsync")
     raw(queue).config_set("appendonly", "no")
-    with pytest.raises(leaseq.ServerRefused, match=r"took this.*appendonly.*may be sent again"):
+    with pytest.raises(leaseq.ServerRefused, match=r"made this change.*appendonly.*may be sent again"):
         queue.enqueue({}, id="one")
     queue.configure(durable="server")
     assert not queue.enqueue({}, id="one").added
@@ -214,7 +214,7 @@ def test_a_server_that_confirms_too_early_by_now_is_refused(
     monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
     raw(queue).config_set("appendfsync", "everysec")
     queue._connection.disks.clear()  # what it knew is past its time
-    with pytest.raises(leaseq.ServerRefused, match=r"appendfsync everysec now.*nothing was changed"):
+    with pytest.raises(leaseq.ServerRefused, match=r"now has appendfsync everysec.*nothing was changed"):
         queue.reserve("ann")
     assert queue.stats().reserved == 0
     raw(queue).config_set("appendfsync", "always")

@@ -9,7 +9,7 @@ from leaseq.doctor import CHECKS
 
 def table() -> str:
     rows = [f"| `{one.name}` | {one.level} | {_shown(one.says)} | {_shown(one.cure)} |" for one in CHECKS]
-    return "\n".join(["| check | | the server … | cure |", "|---|---|---|---|", *rows])
+    return "\n".join(["| check | level | the server … | fix |", "|---|---|---|---|", *rows])
 
 
 def _shown(text: str) -> str:

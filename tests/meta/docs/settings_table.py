@@ -11,10 +11,10 @@ from leaseq.webapp.settings import Settings
 
 PAGE = """# Settings
 
-A flag of the command counts first, then the environment variable, then the default. This table is made from
-the code.
+A command-line flag takes precedence over the environment variable, and that over the default. This table is
+made from the code.
 
-| variable | flag | default | what |
+| variable | flag | default | meaning |
 |---|---|---|---|
 {rows}
 """

@@ -163,7 +163,7 @@ def test_when_to_ask_again_follows_what_comes_free_first(
     reserve(queue, manager)
     reason, seconds = nothing(queue, worker)
     assert (reason, 10 <= seconds <= 15) == ("held", True), (
-        "what waits for its time comes before the lease ends"
+        "what scheduled for later comes before the lease ends"
     )
     queue.remove(queue.items("scheduled")[0].id)
     reason, seconds = nothing(queue, worker)

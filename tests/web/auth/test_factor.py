@@ -198,7 +198,7 @@ def test_turning_it_on_or_off_takes_the_present_password(
         turned_on(person)
     before = accounts.factors.find(person.name)
     answer = person.post(f"/account/factor/{path}", {"password": "not that one"})
-    assert (answer.status_code, "not your present password" in answer.text) == (400, True)
+    assert (answer.status_code, "not your current password" in answer.text) == (400, True)
     assert accounts.factors.find(person.name) == before
     assert accounts.factors.offered(person.name) is None
 

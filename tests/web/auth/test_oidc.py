@@ -42,7 +42,7 @@ def test_who_is_unknown_comes_in_as_a_worker_only_where_that_is_set(
 ) -> None:
     name = provider.claims["preferred_username"]
     browser, answer = sign_in(place())
-    assert (answer.status_code, "nobody of that name" in answer.text) == (403, True)
+    assert (answer.status_code, "no account of that name" in answer.text) == (403, True)
     assert accounts.find(name) is None
     assert browser.get("/account").status_code == 303
     assert sign_in(place(oidc_create=True))[1].status_code == 303
@@ -162,7 +162,7 @@ def test_a_provider_that_is_away_or_calls_itself_otherwise(
 ) -> None:
     away = place(oidc_issuer="http://127.0.0.1:1")
     answer = Browser(away, "").get("/login/provider")
-    assert (answer.status_code, "did not answer" in answer.text) == (502, True)
+    assert (answer.status_code, "answer was not valid" in answer.text) == (502, True)
     renamed = place(oidc_issuer=provider.url.replace("127.0.0.1", "localhost"))
     assert Browser(renamed, "").get("/login/provider").status_code == 502
 
@@ -170,10 +170,10 @@ def test_a_provider_that_is_away_or_calls_itself_otherwise(
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"LEASEQ_OIDC_ISSUER": "https://login.example.org"}, "LEASEQ_OIDC_CLIENT_ID: set it too"),
+        ({"LEASEQ_OIDC_ISSUER": "https://login.example.org"}, "LEASEQ_OIDC_CLIENT_ID: is required"),
         (
             {"LEASEQ_OIDC_ISSUER": "https://login.example.org", "LEASEQ_OIDC_CLIENT_ID": "x"},
-            "LEASEQ_OIDC_CLAIM: set it too",
+            "LEASEQ_OIDC_CLAIM: is required",
         ),
         *(
             (

@@ -17,7 +17,7 @@ TIE = "/login/provider/tie"
 
 
 def with_factor(accounts: Accounts, name: str) -> pyotp.TOTP:
-    """Turn the second step on by a code of half a minute ago: those of now and after are left."""
+    """Turn two-factor sign-in on by a code of half a minute ago: those of now and after are left."""
     totp = pyotp.TOTP(accounts.factors.offer(name))
     accounts.factors.confirm(name, totp.at(time.time() - 30))
     return totp
@@ -37,7 +37,7 @@ def test_an_account_with_a_password_is_tied_by_its_password(
     assert not is_in(browser), "the provider's word alone opens nothing"
     assert name in browser.get(TIE).text
     wrong = browser.post(TIE, {"password": "not that one"}, page=TIE)
-    assert (wrong.status_code, "not the password" in wrong.text) == (401, True)
+    assert (wrong.status_code, "not the leaseq password" in wrong.text) == (401, True)
     assert not accounts.is_tied(name)
     assert browser.post(TIE, {"password": PASSWORD}, page=TIE).location == "/q/reviews"
     assert is_in(browser)
@@ -45,7 +45,7 @@ def test_an_account_with_a_password_is_tied_by_its_password(
     assert answer.location == "/", "it is asked once"
     page = again.get("/account").text
     assert f"<h1>{name}</h1>" in page
-    assert "was tied to the identity provider" in page, "it may have been a thief of the password"
+    assert "was linked to the identity provider" in page, "it may have been a thief of the password"
     provider.claims["sub"] = "another person"
     assert sign_in(app)[1].status_code == 403, "somebody else is not even asked for the password"
 

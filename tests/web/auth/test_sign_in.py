@@ -116,7 +116,7 @@ def test_a_changed_password_ends_the_other_sessions(app: Flask, visitor: Callabl
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"password": "wrong password"}, "not your present password"),
+        ({"password": "wrong password"}, "not your current password"),
         ({"new_password": "short", "again": "short"}, "10 to 128 characters"),
         ({"new_password": "x" * 129, "again": "x" * 129}, "10 to 128 characters"),
         ({"again": "something else"}, "differ"),

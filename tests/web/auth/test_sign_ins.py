@@ -45,7 +45,7 @@ def said(browser: Browser) -> str:
 
 
 def turn_on(accounts: Accounts, name: str) -> pyotp.TOTP:
-    """The second step, by a code of half a minute ago."""
+    """Two-factor sign-in, by a code of half a minute ago."""
     totp = pyotp.TOTP(accounts.factors.offer(name))
     accounts.turn_on_factor(name, totp.at(time.time() - 30))
     return totp
@@ -70,7 +70,7 @@ def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
         ("", person.name, "password, 192.0.2.31")
     }
     page = rows(visitor("admin").get(f"/people/log?person={person.name}&kind=sign-in").text)
-    for words in ("signed in", "failed to sign in as", "was refused after too many tries"):
+    for words in ("signed in", "failed to sign in as", "was refused after too many attempts"):
         assert words in page
 
 
@@ -163,13 +163,13 @@ def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
     accounts.create_token(person.name, "deploy", by="somebody", scope="read")
     assert person.sign_in().status_code == 303
     news = said(person)
-    assert "3 tries to sign in under your name failed since you last signed in" in news
-    assert "somebody made an API token that acts as you (deploy, read)" in news
+    assert "3 sign-ins with your name failed since you last signed in" in news
+    assert "somebody created an API token that acts as you (deploy, read)" in news
     person.sign_in()
     assert "failed" not in said(person)
     person.sign_in("not that one")
     person.sign_in()
-    assert "1 try to sign in under your name failed" in said(person)
+    assert "1 sign-in with your name failed" in said(person)
 
 
 def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
@@ -180,7 +180,7 @@ def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
     Browser(app, unicodedata.normalize("NFD", name)).sign_in("not that one")
     owner = Browser(app, name)
     owner.sign_in()
-    assert "1 try to sign in under your name failed" in said(owner)
+    assert "1 sign-in with your name failed" in said(owner)
     assert [one.what for one in told(accounts, name)] == ["sign-in.failed", "sign-in.done"]
 
 
@@ -193,8 +193,8 @@ def test_a_new_second_step_is_told_at_the_next_sign_in(
     browser.post("/login/code", {"code": "000000"}, page="/login/code")
     browser.post("/login/code", {"code": totp.now()}, page="/login/code")
     news = said(browser)
-    assert f"{person.name} turned on the second step of your sign-in" in news
-    assert "1 try to sign in under your name failed" in news
+    assert f"{person.name} turned on your two-factor sign-in" in news
+    assert "1 sign-in with your name failed" in news
 
 
 def test_a_password_changed_in_the_session_is_told_at_the_next_sign_in(app: Flask, person: Browser) -> None:

@@ -27,7 +27,7 @@ def test_making_one_asks_for_the_password(
     boss = visitor("admin")
     for path in ("/account/tokens", f"/people/{boss.name}/tokens"):
         answer = boss.post(path, {**FORM, **password})
-        assert (answer.status_code, "not your present password" in answer.text) == (400, True)
+        assert (answer.status_code, "not your current password" in answer.text) == (400, True)
     assert accounts.tokens(boss.name) == []
     assert boss.post("/account/tokens", {**FORM, "password": PASSWORD}).status_code == 200
     assert len(accounts.tokens(boss.name)) == 1
@@ -90,7 +90,7 @@ def test_a_person_has_a_limited_number(
     accounts.create_token(person.name, "one more", by="test")
     names = [token.name for token in accounts.tokens(person.name)]
     assert (len(names), "short" in names) == (MAX_TOKENS, False), "those that are over make room"
-    with pytest.raises(Invalid, match="revoke those that are not used"):
+    with pytest.raises(Invalid, match="revoke unused ones"):
         accounts.create_token(person.name, "too many", by="test")
 
 

@@ -44,7 +44,7 @@ def test_the_first_start_serves_and_prints_a_few_plain_lines(up: Start) -> None:
     serves, setup, demo, data = run.said
     assert serves == f"leaseq serves on http://127.0.0.1:{run.port}"
     assert f": http://127.0.0.1:{run.port}/setup?token=" in setup
-    assert demo == "The queue `demo` holds 40 messages to try."
+    assert demo == "The queue `demo` has 40 example messages."
     assert data == f"The data is in {run.data}. Ctrl-C stops it."
     assert run.get(setup.partition(str(run.port))[2]) == 200
     assert leaseq_command("stats", "--data", str(run.data)).returncode == 0

@@ -62,7 +62,7 @@ def test_what_is_refused(
         ("token", "create", name),
     ):
         result = run(*words, input="correct horse battery\n")
-        assert (result.exit_code, "nobody named" in result.stderr) == (1, True)
+        assert (result.exit_code, "no person named" in result.stderr) == (1, True)
     accounts.add(name, by="test")
     again = run("user", "add", name, "--password-stdin", input="correct horse battery\n")
     assert (again.exit_code, "already" in again.stderr) == (1, True)

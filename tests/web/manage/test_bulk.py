@@ -61,7 +61,7 @@ def test_the_chosen_ones_after_a_question(
     assert mixed.journal(limit=1_000) == before, "nothing happens by the question"
     done = text_of(do(boss, mixed, question.text).text)
     assert f"{len(ids)} " in done
-    assert "As they were" not in done.replace("As they were, and why Back", "")
+    assert "As they were" not in done.replace("Left unchanged, with the reason Back", "")
     after = mixed.stats()
     assert {name: getattr(after, name) for name in states} == states
     entry = accounts.log.latest(1)[0]
@@ -73,12 +73,12 @@ def test_the_chosen_ones_after_a_question(
 def test_what_was_not_done_is_told_with_its_reason(boss: Browser, mixed: leaseq.Queue) -> None:
     question = ask(boss, mixed, "release", "state=reserved", id=["held-1", "wait-1", "gone"])
     page = text_of(do(boss, mixed, question.text).text)
-    assert "1 is released and waits. 2 are as they were." in page
+    assert "1 is released and waits. 2 were left unchanged." in page
     assert "wait-1 : nobody holds it" in page
-    assert "gone : it is not there any more" in page
+    assert "gone : it does not exist any more" in page
     question = ask(boss, mixed, "revive", "state=dead", id=["done-1", "dead-1", "wait-2"])
     page = text_of(do(boss, mixed, question.text).text)
-    assert "1 waits again. 2 are as they were." in page
+    assert "1 is waiting again. 2 were left unchanged." in page
     assert "done-1 : id: a dead item; 'done-1' is finished" in page
     assert "wait-2 : it is not dead: it is inbound" in page
     assert mixed.get("dead-1").state == "inbound"
@@ -93,17 +93,17 @@ def test_many_are_assigned_to_somebody_with_an_account(
     assert "has no account" in refused.text
     assert 'value="nobody of that name"' in refused.text
     page = text_of(do(boss, mixed, refused.text, person=person.name).text)
-    assert "2 are assigned. 1 is as it was." in page
-    assert "held-1 : id: an item that waits" in page
+    assert "2 are assigned. 1 was left unchanged." in page
+    assert "held-1 : id: a waiting item" in page
     assert mixed.get("wait-1").assigned_to == (person.name,)
     page = text_of(do(boss, mixed, question, person=person.name).text)
-    assert "wait-1 : it is theirs already" in page
+    assert "wait-1 : they already have it" in page
 
 
 def test_nothing_chosen_and_no_such_move(boss: Browser, mixed: leaseq.Queue) -> None:
     back = ask(boss, mixed, "remove", "state=dead&person=ann")
     assert back.location == f"/manage/{mixed.name}/items?state=dead&person=ann"
-    assert "Choose some items first." in boss.get(back.location).text
+    assert "Select some items first." in boss.get(back.location).text
     assert ask(boss, mixed, "eat", "state=dead", id="dead-1").status_code == 400
     assert ask(boss, mixed, "remove", "state=dead", id=[str(n) for n in range(501)]).status_code == 400
 
@@ -120,7 +120,7 @@ def test_all_that_a_search_finds_a_step_at_a_time(
     search = urlencode({"state": "dead", "text": "rare"})
     page = ask(boss, queue, "revive", search, which="all").text
     assert "more than 20 items?" in text_of(page), "so many are among the first 40"
-    assert "said “rare”" in text_of(page)
+    assert "comment contains “rare”" in text_of(page)
     queue.enqueue({}, id="later", priority=1)
     queue.fail(not_none(queue.reserve("ann")), "rare, but after the question")
     steps = 0
@@ -129,7 +129,7 @@ def test_all_that_a_search_finds_a_step_at_a_time(
         steps += 1
         assert steps < 20
         answer = do(boss, queue, answer.text)
-    assert "30 wait again." in text_of(answer.text)
+    assert "30 are waiting again." in text_of(answer.text)
     assert steps >= 2
     assert sorted(item.id for item in queue.items("inbound")) == [f"item-{n:02}" for n in range(1, 60, 2)]
     assert queue.get("later").state == "dead"

@@ -60,12 +60,12 @@ def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
 ) -> None:
     data = "Betrag, netto;Kunde\n1,5;Müller\n".encode()
     seen = look(boss, base, data)
-    assert "Choose what splits it" in seen.text
+    assert "Choose the separator" in seen.text
     assert 'id="go"' not in seen.text
     fields = chosen(look(boss, base, data, **{**chosen(seen), "delimiter": "semicolon"}))
     assert fields["column"] == ["Betrag, netto", "Kunde"]
     _, done = send(boss, base, data, name="rows.csv")
-    assert "0 added, 0 there already, 1 rejected" in done.text
+    assert "0 added, 0 duplicates, 1 skipped" in done.text
     assert "commas (2 columns) or by semicolons (2 columns)" in done.text
     _, done = send(boss, base, data, **fields)
     assert "1 added" in done.text
@@ -81,12 +81,12 @@ def test_one_column_that_may_be_several_is_asked_about(
 ) -> None:
     data = f"{header}\n1{header[2]}x\n".encode()
     seen = look(boss, base, data, name)
-    assert "Choose what splits it" in seen.text
+    assert "Choose the separator" in seen.text
     assert 'id="go"' not in seen.text
     _, done = send(boss, base, data, name)
-    assert "0 added, 0 there already, 1 rejected" in done.text
+    assert "0 added, 0 duplicates, 1 skipped" in done.text
     assert "or by" in done.text
-    assert "Choose what splits the columns." in done.text
+    assert "Choose the column separator." in done.text
     fields = chosen(look(boss, base, data, name, **{**chosen(seen), "delimiter": selected}))
     assert fields["column"] == ["id", "text"]
     assert "1 added" in send(boss, base, data, name, **fields)[1].text
@@ -97,7 +97,7 @@ def test_a_line_that_names_what_splits_is_passed_over(boss: Browser, base: str) 
     seen = look(boss, base, b"sep=;\r\nid;text, raw\r\n1;x\r\n")
     assert 'value="semicolon" selected' in seen.text
     assert chosen(seen)["column"] == ["id", "text, raw"]
-    assert "Choose what splits it" in look(boss, base, b"sep=:\nid:text\n1:x\n").text
+    assert "Choose the separator" in look(boss, base, b"sep=:\nid:text\n1:x\n").text
 
 
 def test_raw_text_keeps_its_quotes_and_the_page_says_so(
@@ -105,13 +105,13 @@ def test_raw_text_keeps_its_quotes_and_the_page_says_so(
 ) -> None:
     data = corpus.table(['ham\t"one"', 'spam\t"two', "ham\tthree"])
     seen = look(boss, base, data, "sms.tsv")
-    said = "Line 3: a field begins with a quote and does not end with it. So all quotes in the file are"
+    said = "Line 3: a field begins with a quote and does not end with one, so all quotes in the file are"
     assert said in seen.text
     assert "&#34;one&#34;" in seen.text
     fields = chosen(seen)
     assert fields["quotes"] == "auto"
     to, done = send(boss, base, data, "sms.tsv", **fields)
-    assert "3 added, 0 there already, 0 rejected" in done.text
+    assert "3 added, 0 duplicates, 0 skipped" in done.text
     assert said in done.text
     assert said in boss.get(to).text
     assert [item.payload["text"] for item in queue.items("inbound")] == ['"one"', '"two', "three"]
@@ -121,11 +121,11 @@ def test_fields_that_lose_their_quotes_are_counted_and_can_keep_them(
     boss: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = corpus.table(['ham\t"one"', 'spam\t"two"'])
-    said = "Quotes taken off: from 2 fields. To keep them, choose that double quotes are text."
+    said = "Quotes were removed from 2 fields. To keep them, choose “Text” for double quotes."
     seen = look(boss, base, data, "sms.tsv")
     assert said in seen.text
     assert "further on" not in seen.text
-    assert "further on leaves its quote open" in look(boss, base, data, "sms.tsv", whole="no").text
+    assert "later field does not close its quote" in look(boss, base, data, "sms.tsv", whole="no").text
     assert said in send(boss, base, data, "sms.tsv", **chosen(seen))[1].text
     kept = look(boss, base, data, "sms.tsv", **{**chosen(seen), "quotes": "none"})
     assert said not in kept.text
@@ -140,15 +140,15 @@ def test_a_quote_that_joins_rows_or_is_left_open_is_told_with_what_to_choose(
     seen = look(boss, base, data)
     assert "Line 4: a quote opens in this row and does not close (lines 4 to 6 are left out)" in seen.text
     to, done = send(boss, base, data, **chosen(seen))
-    assert "1 added, 0 there already, 3 rejected" in done.text
-    assert "closes in a later line: 1 (first: lines 2 to 3)" in done.text
-    assert "Choose that double quotes are text." in boss.get(to).text
+    assert "1 added, 0 duplicates, 3 skipped" in done.text
+    assert "of a quoted line break: 1 (first: lines 2 to 3)" in done.text
+    assert "Choose “Text” for double quotes." in boss.get(to).text
     assert "These are the first" not in done.text, "they are all there"
     reasons = list(csv.reader(io.StringIO(boss.get(f"{to}/rejected").text)))
-    assert "Choose that double quotes are text." in reasons[1][1]
+    assert "Choose “Text” for double quotes." in reasons[1][1]
     again = look(boss, base, data, **{**chosen(seen), "quotes": "none"})
-    assert "Blank lines passed over: 1." in again.text
-    assert "4 added, 0 there already, 0 rejected" in send(boss, base, data, **chosen(again))[1].text
+    assert "Blank lines skipped: 1." in again.text
+    assert "4 added, 0 duplicates, 0 skipped" in send(boss, base, data, **chosen(again))[1].text
     assert look(boss, base, data, quotes="single").status_code == 400
 
 
@@ -176,10 +176,10 @@ def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, b
     [
         (b"a,b\n1,\xe4\n", "rows.csv", "Line 2: not UTF-8 text Save the file as UTF-8"),
         ("a,b\n1,2\n".encode("utf-16"), "rows.csv", "this file is UTF-16 text: save it as UTF-8"),
-        (b"a, x;b\n1;2\n", "rows.csv", "can be split in more than one way. Choose what splits it."),
+        (b"a, x;b\n1;2\n", "rows.csv", "can be split in more than one way. Choose the separator."),
         (b"a,b\n1\n", "rows.csv", "Line 2: the header has 2 columns, this row has 1"),
         (b"", "rows.csv", "the file is empty"),
-        (b"[]", "rows.json", "There is no row in it"),
+        (b"[]", "rows.json", "It has no rows"),
         (b"{", "rows.jsonl", "Line 1"),
     ],
 )

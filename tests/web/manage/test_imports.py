@@ -30,15 +30,15 @@ def test_the_file_enters_as_chosen_and_again_adds_nothing_twice(
 ) -> None:
     choice = {"id": "id", "priority": "priority", "due": "due", "requires": "requires"}
     to, answer = send(boss, base, TABLE, chosen="yes", column=["text"], **choice)
-    assert "2 added, 0 there already, 1 rejected" in answer.text
+    assert "2 added, 0 duplicates, 1 skipped" in answer.text
     item = queue.get("a")
     assert (item.payload, item.priority, item.requires) == ({"text": "one"}, 10, ("fr",))
     assert item.due == datetime(2026, 12, 1, tzinfo=UTC)
     page = boss.get(to).text
-    assert "2 added, 0 there already, 1 rejected" in page
+    assert "2 added, 0 duplicates, 1 skipped" in page
     assert "Line 4: priority" in page
     assert to in boss.get(base).text
-    assert "0 added, 2 there already, 1 rejected" in send(boss, base, TABLE, **choice)[1].text
+    assert "0 added, 2 duplicates, 1 skipped" in send(boss, base, TABLE, **choice)[1].text
     assert queue.stats().inbound == 2
 
 
@@ -87,7 +87,7 @@ def test_what_a_broken_connection_left_is_told(
     to, answer = send(boss, base, b"", id="id")
     assert answer.status_code == 400
     page = boss.get(to).text
-    assert "It stopped: the connection ended before the file did." in page
+    assert "It stopped: the connection ended before the whole file was sent." in page
     assert "1,000 added" in page
     assert "not added twice" in page
     assert queue.stats().inbound == 1000
@@ -101,7 +101,7 @@ def test_an_import_that_fell_silent_is_told(
     runs = Runs(server.client)
     id = runs.plan(queue.name, "ann", Plan("rows.csv", "csv"))
     assert runs.begin(id)
-    assert "Under way" in boss.get(f"{base}/{id}").text
+    assert "In progress" in boss.get(f"{base}/{id}").text
 
     class Later(datetime):
         @classmethod
@@ -109,7 +109,7 @@ def test_an_import_that_fell_silent_is_told(
             return datetime.now(tz) + timedelta(minutes=2)
 
     monkeypatch.setattr(runs_module, "datetime", Later)
-    assert "nothing was heard of it" in boss.get(f"{base}/{id}").text
+    assert "there was no progress" in boss.get(f"{base}/{id}").text
 
 
 def test_an_import_that_is_read_ahead_is_heard_of(

@@ -44,9 +44,9 @@ def test_what_is_asked_for_is_found(
 
 def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queue) -> None:
     page = text_of(boss.get(f"/manage/{mixed.name}/items?state=inbound&begins=dead-1").text)
-    assert "Just this id: dead-1 , dead." in page
+    assert "Item with exactly this id: dead-1 , dead." in page
     page = text_of(boss.get(f"/manage/{mixed.name}/items?state=inbound&begins=dead").text)
-    assert "No item has just this id" in page
+    assert "No item in any list has exactly this id" in page
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queu
         ("state=dead&from=2026-11-21T10:00:00", "a time with its zone"),
         ("state=dead&skill=No+Good", "a-z"),
         ("state=dead&outcome=eaten", "outcome: one of"),
-        ("state=dead&text=x&outcome=held", "only then do people say why"),
+        ("state=dead&text=x&outcome=held", "only these have a comment"),
         ("state=dead&order=up", "newest or oldest"),
     ],
 )
@@ -80,14 +80,14 @@ def test_it_says_how_far_it_looked_and_looks_further(
     while path:
         page = boss.get(path).text
         seen.append(listed(page))
-        said.append(re.findall(r"Looked through [^.;]*", text_of(page)))
-        more = re.search(r'href="([^"]+)">Look further', page)
+        said.append(re.findall(r"Searched [^.;]*", text_of(page)))
+        more = re.search(r'href="([^"]+)">Search further', page)
         path = html.unescape(more[1]) if more else None
     assert seen == [["rare-5"], [], ["rare-210"]]
     assert said == [
-        ["Looked through 100 entries of this list so far"],
-        ["Looked through 200 entries of this list so far"],
-        ["Looked through this list to its end: 230 entries"],
+        ["Searched 100 entries of this list so far"],
+        ["Searched 200 entries of this list so far"],
+        ["Searched the whole list: 230 entries"],
     ]
 
 
@@ -107,7 +107,7 @@ def test_an_items_page_has_its_neighbours_in_the_search(boss: Browser, mixed: le
     assert action
     moved = boss.post(html.unescape(action[1]))
     third = boss.get(moved.location).text
-    assert "It waits again" in third
+    assert "It is waiting again" in third
     assert re.search(r'items/dead-2\?[^"]+" rel="prev"', third), "the search goes on where the item left it"
 
 
@@ -137,11 +137,11 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
     lease = not_none(mixed.reserve(person.name))
     mixed.abandon(lease, "not <my> language")
     mixed.revive("dead-1", by=boss.name)
-    page = text_of(boss.get(f"/manage/{mixed.name}/items/held-1").text).partition("Story")[2]
+    page = text_of(boss.get(f"/manage/{mixed.name}/items/held-1").text).partition("History")[2]
     told = [
-        "It entered the queue",
+        "Added to the queue",
         "ann got it",
-        f"{boss.name} took it away from ann",
+        f"{boss.name} released it from ann",
         f"{boss.name} assigned it to {person.name}",
         f"{person.name} got it",
         f"{person.name} gave it back after 0 s not <my> language",
@@ -151,7 +151,7 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
     assert places == sorted(places)
     page = text_of(boss.get(f"/manage/{mixed.name}/items/dead-1").text)
     assert f"{boss.name} revived it" in page
-    assert "ann said that it is broken" in page
+    assert "ann reported a problem" in page
 
 
 def test_answers_are_headed_by_the_titles_of_the_form(boss: Browser, queue: leaseq.Queue) -> None:

@@ -63,13 +63,13 @@ def test_one_is_taken_after_a_question_and_can_be_given_back(
 ) -> None:
     base, token = f"/manage/{asking.name}", came_late("x")
     asked = boss.post(f"{base}/late", {"only": f"{token} x", "last": "hour"})
-    assert "Make 1 late answer the answer?" in asked.text
-    assert "takes the place of the answer of bob" in asked.text
+    assert "Accept 1 late answer?" in asked.text
+    assert "replaces the answer from bob" in asked.text
     assert [one.person for one in asking.get("x").answers] == ["bob"], "it only asked"
     done = boss.post(f"{base}/late/adopt", {"id": meant(asked.text)[0], "last": "hour"})
     assert done.location == f"{base}/late?last=hour"
     page = boss.get(done.location).text
-    assert "1 late answer is taken." in page
+    assert "1 late answer is accepted." in page
     assert listed(page) == [], "what it replaced is no news"
     item = asking.get("x")
     assert [one.person for one in item.answers] == ["ann"]
@@ -83,13 +83,13 @@ def test_many_are_taken_at_once_and_what_could_not_be_says_why(
     base = f"/manage/{asking.name}"
     keys = [f"{came_late(id)} {id}" for id in ("x", "y", "gone")]
     asked = boss.post(f"{base}/late", {"id": keys})
-    assert "Make 3 late answers the answers?" in asked.text
+    assert "Accept 3 late answers?" in asked.text
     assert meant(asked.text) == keys
     asking.remove("gone")
     done = boss.post(f"{base}/late/adopt", {"id": keys})
     assert done.status_code == 200
-    assert "2 late answers are taken." in done.text
-    assert re.search(r">gone</a>: it is not there any more", done.text)
+    assert "2 late answers are accepted." in done.text
+    assert re.search(r">gone</a>: it does not exist any more", done.text)
     assert [asking.get(id).answers[0].person for id in "xy"] == ["ann", "ann"]
     entry = next(one for one in accounts.log.latest(20) if one.about == asking.name)
     assert (entry.by, entry.what, entry.detail) == (boss.name, "item.adopted", "2: x, y")
@@ -108,7 +108,7 @@ def test_of_one_item_only_one_is_taken_where_it_has_one_answer(boss: Browser, as
         asking.assign("one", "bob")
     keys = [f"{answer.token} one" for answer in asking.get("one").late_answers]
     asked = boss.post(f"/manage/{asking.name}/late", {"id": keys}).text
-    assert "You chose several for one: choose one for each." in asked
+    assert "You selected several for one: select one for each." in asked
     assert "make them the answers</button>" not in asked
     asked = boss.post(f"/manage/{asking.name}/late", {"id": [keys[0], "7 two"]}).text
     assert meant(asked) == keys[:1], "the other is no late answer"
@@ -116,7 +116,7 @@ def test_of_one_item_only_one_is_taken_where_it_has_one_answer(boss: Browser, as
 
 @pytest.mark.parametrize(
     ("sent", "said"),
-    [({}, "Choose some late answers first."), ({"id": "9 nothing"}, "They are not there any more.")],
+    [({}, "Select some late answers first."), ({"id": "9 nothing"}, "They do not exist any more.")],
 )
 def test_nothing_chosen_is_said(boss: Browser, asking: leaseq.Queue, sent: dict[str, str], said: str) -> None:
     answer = boss.post(f"/manage/{asking.name}/late", sent)

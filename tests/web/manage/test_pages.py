@@ -43,7 +43,7 @@ def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Que
     assert (policy.share_drafts, policy.renewals, policy.instructions) == (True, None, "Be *kind*")
     file = (io.BytesIO(b"id,text\na,one\nb,two\nb,again\nc\n"), "rows.csv")
     imported = boss.post(f"{base}/import", {"file": file, "id": "id"}, follow_redirects=True)
-    assert "2 added, 1 there already, 1 rejected" in imported.text
+    assert "2 added, 1 duplicates, 1 skipped" in imported.text
     assert "Line 5" in imported.text
     lease = queue.reserve("worker one")
     assert lease
@@ -78,7 +78,7 @@ def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
     ("fields", "said"),
     [
         ({}, "Choose a file first"),
-        ({"file": (io.BytesIO(b"x"), "rows.xls")}, "tell its format"),
+        ({"file": (io.BytesIO(b"x"), "rows.xls")}, "tell the format"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "id": "id"}, "id"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "envelope": "yes"}, "csv"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "format": "xml"}, "xml"),
@@ -136,7 +136,7 @@ def test_an_items_story_and_a_managers_moves(boss: Browser, asking: leaseq.Queue
     asking.reserve("bob")
     with pytest.raises(leaseq.LeaseLost):
         asking.finish(lease, {"about": "refund", "urgent": True})
-    assert "Make it the answer" in boss.get(f"{base}/items/one").text
+    assert "Accept this answer" in boss.get(f"{base}/items/one").text
     assert boss.post(f"{base}/items/one/adopt", {"token": str(lease.token)}).status_code == 303
     assert asking.get("one").answers[0].person == "ann"
     assert boss.post(f"{base}/items/one/remove").location == base

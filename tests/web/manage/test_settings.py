@@ -157,7 +157,7 @@ def test_what_two_people_change_is_merged_or_told(
     save(other, asking, theirs, title="Theirs", holds="2")
     saved = save(boss, asking, mine, answers="3")
     assert (asking.policy.title, asking.policy.holds, asking.policy.answers) == ("Theirs", 2, 3)
-    assert "it stays as they saved it: Title, Items at once." in boss.get(saved.location).text
+    assert "their values are kept: Title, Items at once." in boss.get(saved.location).text
     told = save(boss, asking, mine, title="Mine", max_attempts="9")
     assert told.status_code == 409
     both = re.findall(r"<dt>(?:<a[^>]*>)?([^<]+)(?:</a>)?, (theirs|yours)</dt><dd><pre>([^<]*)<", told.text)

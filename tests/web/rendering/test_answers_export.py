@@ -106,7 +106,7 @@ def test_what_no_export_can_mean_is_told_and_kept(
 def test_the_page_asks_before_anything_is_downloaded(boss: Browser, answered: leaseq.Queue) -> None:
     page = boss.get(f"/manage/{answered.name}/export")
     assert page.mimetype == "text/html"
-    assert "5 answers count now." in page.text
+    assert "5 answers are accepted." in page.text
 
 
 def test_memory_does_not_grow_with_the_answers(boss: Browser, queue: leaseq.Queue) -> None:

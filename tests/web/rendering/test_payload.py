@@ -61,19 +61,19 @@ def test_long_markdown_ends_with_a_note(queue: leaseq.Queue, person: Browser) ->
     take(queue, person)
     page = person.get(path(queue)).text
     assert "ü" * 32_768 in page
-    assert "The rest is left out" not in page
+    assert "The rest is not shown" not in page
     lease = queue.mine(person.name)[0]
     queue.finish(lease, {"answer": "x"})
     queue.enqueue({"a": "a" + "ü" * 32_768})
     take(queue, person)
     page = person.get(path(queue)).text
     assert "a" + "ü" * 32_767 + "<" in page
-    assert "The rest is left out: a page shows at most 65,536 bytes of a text." in page
+    assert "The rest is not shown: a page shows at most 65,536 bytes of a text." in page
 
 
 def test_the_note_stands_outside_of_what_was_cut_through() -> None:
     shown = str(markdown("```\n" + "code\n" * 20_000))
-    assert shown.index("</pre>") < shown.index("The rest is left out")
+    assert shown.index("</pre>") < shown.index("The rest is not shown")
 
 
 def test_the_same_markdown_is_rendered_once() -> None:

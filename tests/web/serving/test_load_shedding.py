@@ -83,8 +83,8 @@ def test_a_program_is_told_when_to_send_it_again(worker: Caller, queue: leaseq.Q
     for answer in answers:
         assert (answer.status_code, answer.mimetype) == (503, "application/problem+json")
         assert (answer.json["code"], answer.json["status"]) == ("server-unavailable", 503)
-        assert answer.json["title"] == "Service Unavailable"
-        assert "more is asked than can be answered" in answer.json["detail"]
+        assert answer.json["title"] == "Service unavailable"
+        assert "the web app is overloaded" in answer.json["detail"]
         assert answer.json["request_id"] == answer.headers["X-Request-Id"]
         assert answer.headers["Cache-Control"] == "no-store"
     waits = {int(answer.headers["Retry-After"]) for answer in answers}

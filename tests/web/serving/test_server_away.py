@@ -95,7 +95,7 @@ def test_a_server_that_was_never_there(caplog: pytest.LogCaptureFixture) -> None
 
 
 def test_what_the_server_took_but_nobody_confirmed_is_said() -> None:
-    said = "the server took this, but a replica did not confirm it"
+    said = "the server made this change, but a replica did not confirm it"
     assert problem_of(leaseq.ServerUnavailable(said, taken=True)).detail == said
 
 

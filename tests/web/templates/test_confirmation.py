@@ -77,4 +77,4 @@ def test_what_ends_something_of_a_queue_asks_first(boss: Browser, asking: leaseq
     for action, said in {**item, **queue}.items():
         assert said, f"{action} asks nothing"
         assert len(said.split()) > 6, f"{action} does not say what it does: {said}"
-    assert "bob loses the item" in (item[f"/manage/{asking.name}/items/{lease.id}/adopt"] or "")
+    assert "bob loses it" in (item[f"/manage/{asking.name}/items/{lease.id}/adopt"] or "")

@@ -69,6 +69,6 @@ def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: A
 def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, person: Browser) -> None:
     queue.configure(title="Triage")
     queue.enqueue_many(range(1_204))
-    assert "1,204 wait." in words(person.get(f"/q/{queue.name}").text)
+    assert "1,204 waiting." in words(person.get(f"/q/{queue.name}").text)
     german = words(person.get(f"/q/{queue.name}", headers={"Accept-Language": "de"}).text)
     assert "1.204" in german

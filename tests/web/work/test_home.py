@@ -65,11 +65,11 @@ def test_a_line_says_what_waits_for_me_and_what_i_did(empty_place: Any) -> None:
     mine.reserve("ann")
 
     assert lines_of(person.get("/").text) == [
-        "Mine Nothing waits Go on",
-        "Reviews 1 waits You today: 1 finished, 41 s each, 1 given back Begin",
-        "Scans 1 waits, not for you Wait",
+        "Mine Nothing is waiting Continue",
+        "Reviews 1 waiting You today: 1 finished, 41 s each, 1 given back Begin",
+        "Scans 1 waiting, but not for you Wait",
         "Photos Paused: lunch &lt;b&gt; Wait",
-        "Letters Nothing waits, 1 is with somebody else Wait",
+        "Letters Nothing is waiting, 1 is with somebody else Wait",
     ]
 
 
@@ -87,7 +87,9 @@ def test_the_menu_of_queues_leads_to_each(empty_place: Any) -> None:
 def test_an_address_that_leads_nowhere_has_the_way_home(person: Browser, app: Any) -> None:
     answer = person.get("/nowhere")
     assert answer.status_code == 404
-    assert "Nothing has this address: it may be mistyped, or what was there is gone." in answer.text
+    assert (
+        "There is nothing at this address: it may be mistyped, or what it named was removed." in answer.text
+    )
     assert person.name in answer.text, "who is signed in still is"
     stranger = app.test_client().get("/nowhere")
     assert stranger.status_code == 404

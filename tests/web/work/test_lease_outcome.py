@@ -42,7 +42,7 @@ def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Brows
     assert late.status_code == 422
     assert receipt(late.text) == (
         "Your time ran out at T. Nobody has taken it yet. "
-        "Take it back, or finish it: it counts while nobody else has it. Take it back T"
+        "Take it back, or finish it: your answer counts as long as nobody else has it. Take it back T"
     )
     assert filled(late.text)
     assert "My parcel is not here" in late.text
@@ -51,7 +51,7 @@ def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Brows
     back = send(queue, person, lease, "renew", back="yes", **ANSWER)
     assert back.status_code == 303
     page = person.get(back.location).text
-    assert "You have it again." in page
+    assert "You have the item again." in page
     assert filled(page)
     assert queue.mine(person.name)[0].token == lease.token
 
@@ -102,17 +102,17 @@ def test_what_became_of_it_meanwhile(asking: leaseq.Queue, person: Browser) -> N
         return receipt(answer.text)
 
     can = "You can still send your answer: your manager sees it."
-    assert told() == f"A manager took it back at T. It waits for the next person. {can}"
+    assert told() == f"A manager released it at T. The next person gets it. {can}"
     other = asking.reserve("bob")
     assert other
-    assert told() == f"A manager took it back at T. Somebody else is on it now. {can}"
+    assert told() == f"A manager released it at T. Somebody else is on it now. {can}"
     asking.fail(other, "unreadable")
-    assert told() == f"A manager took it back at T. It is tried again later. {can}"
+    assert told() == f"A manager released it at T. It will be retried later. {can}"
     asking.configure(retry_seconds=0)
     asking.assign(lease.id, "bob")
     asking.remove("two")
     asking.remove(lease.id)
-    assert told() == "This item is not there any more."
+    assert told() == "This item does not exist any more."
 
 
 def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> None:
@@ -126,9 +126,9 @@ def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> 
     again = take(asking, person)
     assert again.token != lease.token
     told = send(asking, person, lease, "renew", **ANSWER).text
-    assert receipt(told) == "A manager took it back at T. You have it now, until T. Go on with it"
+    assert receipt(told) == "A manager released it at T. You have it now, until T. Continue with it"
     asking.fail(again, "unreadable")
-    assert "Its attempts are used up." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    assert "No attempts are left." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
 
 
 def test_one_that_was_finished_with_another_answer(asking: leaseq.Queue, person: Browser) -> None:
@@ -136,7 +136,7 @@ def test_one_that_was_finished_with_another_answer(asking: leaseq.Queue, person:
     assert send(asking, person, lease, "finish", **ANSWER).status_code == 303
     changed = send(asking, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
     assert changed.status_code == 409
-    first = "You finished it at T. Your first answer stands. Your answer is kept for the manager."
+    first = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
     assert receipt(changed.text) == first
 
 
@@ -180,7 +180,7 @@ def test_one_who_had_it_since_gave_it_back(timed_asking: Any, person: Browser) -
     assert since.id == lease.id
     queue.abandon(since)
     told = receipt(send(queue, person, lease, "fail", error="", **ANSWER).text)
-    assert told.startswith("Your time ran out at T. It waits for the next person. You can still send")
+    assert told.startswith("Your time ran out at T. The next person gets it. You can still send")
 
 
 def test_of_several_answers_another_waits_and_theirs_was_taken(queue: leaseq.Queue, person: Browser) -> None:
@@ -222,7 +222,7 @@ def test_it_was_theirs_once_more_and_ran_out_again(timed_asking: Any, person: Br
     assert again.token != lease.token
     expire()
     told = receipt(send(queue, person, lease, "renew", **ANSWER).text)
-    assert told.startswith("A manager took it back at T. It waits for the next person. You can still send")
+    assert told.startswith("A manager released it at T. The next person gets it. You can still send")
 
 
 def test_of_several_answers_theirs_stands_while_others_are_to_come(
@@ -232,7 +232,7 @@ def test_of_several_answers_theirs_stands_while_others_are_to_come(
     queue.enqueue({"text": "hello"}, id="one")
     lease = take(queue, person)
     send(queue, person, lease, "finish", **{"answer.answer": "first"})
-    stands = "You finished it at T. Your first answer stands. Your answer is kept for the manager."
+    stands = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
     changed = send(queue, person, lease, "finish", **{"answer.answer": "second"})
     assert receipt(changed.text) == stands, "the rest of it waits"
     queue.reserve("bob")
@@ -246,7 +246,7 @@ def test_a_late_answer_that_was_taken_stands(timed_asking: Any, person: Browser)
     expire()
     assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
     changed = send(queue, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
-    assert "Your late answer stands. Your answer is kept for the manager." in receipt(changed.text)
+    assert "Your late answer counts. Your answer is kept for the manager." in receipt(changed.text)
 
 
 def test_an_answer_that_a_manager_replaced_does_not_stand(asking: leaseq.Queue, person: Browser) -> None:
@@ -268,4 +268,6 @@ def test_it_is_dead_since_so_many_gave_it_back(asking: leaseq.Queue, person: Bro
     asking.release("one")
     asking.abandon(not_none(asking.reserve("bob")))
     told = receipt(send(asking, person, lease, "renew", **ANSWER).text)
-    assert told.startswith("A manager took it back at T. It is put aside. You can still send your answer")
+    assert told.startswith(
+        "A manager released it at T. It is dead: your manager sees it. You can still send your answer"
+    )

@@ -26,9 +26,9 @@ def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, person: Br
     queue.enqueue({}, delay=600)
     assert said(queue, person) == "All done for now. The next comes at T."
     queue.enqueue({})
-    assert said(queue, person) == "1 waits."
+    assert said(queue, person) == "1 waiting."
     queue.pause("lunch <b>")
-    assert said(queue, person) == "Paused: lunch &lt;b&gt;. Nothing new is handed out."
+    assert said(queue, person) == "Paused: lunch &lt;b&gt;. Nobody gets new items."
 
 
 def test_all_that_is_left_is_with_others(
@@ -36,12 +36,14 @@ def test_all_that_is_left_is_with_others(
 ) -> None:
     queue.enqueue({})
     take(queue, visitor("worker"))
-    assert said(queue, person) == "The one that is left is with somebody else; it comes free at T."
+    assert said(queue, person) == "The last one left is with somebody else; it comes free at T."
     queue.enqueue({})
     take(queue, visitor("worker"))
     assert said(queue, person) == "All 2 left are with other people; the first comes free at T."
     queue.enqueue({}, delay=600)
-    assert said(queue, person) == "2 are with other people, 1 waits for its time; the first comes free at T."
+    assert said(queue, person) == (
+        "2 are with other people, 1 scheduled for later; the first comes free at T."
+    )
 
 
 def test_what_waits_is_not_for_me(queue: leaseq.Queue, person: Browser, accounts: Accounts) -> None:
@@ -53,14 +55,14 @@ def test_what_waits_is_not_for_me(queue: leaseq.Queue, person: Browser, accounts
     assert said(queue, person) == "What waits needs fr, or legal."
     queue.enqueue({}, id="hers")
     queue.assign("hers", "somebody else")
-    assert said(queue, person) == "What waits needs fr, or legal, or is meant for somebody else."
+    assert said(queue, person) == "What waits needs fr, or legal, or is assigned to somebody else."
     queue.remove("bonjour")
     queue.remove("vertrag")
-    assert said(queue, person) == "What waits is meant for somebody else."
+    assert said(queue, person) == "What waits is assigned to somebody else."
     queue.enqueue({}, id="passed")
     queue.abandon(not_none(queue.reserve(person.name)), again=False)
-    mine = "is what you answered already, or said is not for you."
-    assert said(queue, person) == f"What waits is meant for somebody else, or {mine}"
+    mine = "is what you have answered or passed on."
+    assert said(queue, person) == f"What waits is assigned to somebody else, or {mine}"
     queue.remove("hers")
     assert said(queue, person) == f"What waits {mine}"
 
@@ -77,4 +79,4 @@ def test_what_waits_is_not_for_me_and_others_hold_the_rest(
     queue.enqueue({})
     take(queue, visitor("worker"))
     queue.enqueue({}, requires=["fr"])
-    assert said(queue, person) == "What waits needs fr. What others hold may come free at T."
+    assert said(queue, person) == ("What waits needs fr. What others hold may come free at T.")

@@ -79,7 +79,10 @@ def test_a_late_answer_counts_and_says_so(timed_asking: Any, person: Browser) ->
     lease = take(queue, person)
     expire()
     assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
-    assert "Your time had run out, but nobody else had taken it: it counts." in person.get(path(queue)).text
+    assert (
+        "Your time had run out, but nobody else had the item: your answer counts."
+        in person.get(path(queue)).text
+    )
     assert queue.get(lease.id).answers[0].late
 
 
@@ -152,7 +155,7 @@ def test_more_time_keeps_what_was_typed(asking: leaseq.Queue, person: Browser) -
     assert "More time" not in page
     refused = send(asking, person, lease, "renew", **{"answer.note": "and more"})
     assert refused.status_code == 422
-    assert "There is no more time for this one: at most 1" in refused.text
+    assert "The time for this item can&#39;t be extended again: at most 1" in refused.text
     assert 'value="and more"' in refused.text
 
 
@@ -160,7 +163,7 @@ def test_a_problem_is_reported_with_its_text(asking: leaseq.Queue, person: Brows
     lease = take(asking, person)
     unsaid = send(asking, person, lease, "fail", error="  ", **{"answer.note": "so far"})
     assert unsaid.status_code == 422
-    assert "Say what is wrong with it." in unsaid.text
+    assert "Describe the problem." in unsaid.text
     both = send(asking, person, lease, "finish", error="half a report", reason="half a reason")
     assert (both.status_code, "half a report" in both.text, "half a reason" in both.text) == (422, True, True)
     assert 'value="so far"' in unsaid.text

@@ -66,7 +66,7 @@ class Factors(Store):
         """Turn it on by a code of the offered secret. Gives the recovery codes, in the clear this once."""
         secret = self.offered(name)
         if secret is None:
-            raise Invalid("code", "a code within 15 minutes", "That took more than 15 minutes: begin again.")
+            raise Invalid("code", "a code within 15 minutes", "That took more than 15 minutes. Start again.")
         if not self._is_code(name, secret, code):  # guard: factor-confirmed
             raise Invalid("code", "the six digits that your device shows now", _WRONG)
         codes = [_recovery_code() for _ in range(RECOVERY_CODES)]

@@ -65,9 +65,7 @@ class Invitations(Store):
     def revoke(self, id: str) -> Invitation:
         found = next((one for one in self.open() if one.id == id), None)
         if found is None:
-            raise Invalid(
-                "id", "an invitation that is open", "That invitation was used, revoked, or is too old."
-            )
+            raise Invalid("id", "an open invitation", "That invitation was used, revoked, or has expired.")
         with self._client.translating():
             for hashed in self._redis.hkeys(keys.INVITATIONS):
                 if hashed.decode().startswith(id):

@@ -84,7 +84,7 @@ def checked_name(value: object) -> str:
     if name != name.strip():
         raise Invalid("name", "no space at its beginning or end")
     if validation.is_dots(name):
-        raise Invalid("name", "another name than '.' and '..', which no URL can name")
+        raise Invalid("name", "a name other than '.' and '..', which a URL can't contain")
     return name
 
 
@@ -96,7 +96,9 @@ def checked_scope(value: object, role: Role) -> Scope:
     """A scope that a person of this role may give to a token."""
     scope = validation.one_of(value, SCOPES, "scope")
     if scope != "read" and not at_least(role, REACH[scope]):  # guard: scope-of-the-role
-        raise Invalid("scope", f"at most {WHOLE[role]}: a token can't do more than a {role} may")
+        raise Invalid(
+            "scope", f"at most {WHOLE[role]}: a token can't have more rights than its person, a {role}"
+        )
     return scope
 
 

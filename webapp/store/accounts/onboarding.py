@@ -58,7 +58,7 @@ class Joining(Base):
 
         def first(people: dict[str, Record]) -> Record:
             if has_admin(list(people.values())):
-                raise Invalid("token", "a place without an admin", "there is an admin already: sign in")
+                raise Invalid("token", "valid until there is an admin", "there is already an admin: sign in")
             refuse_same_look(admin.name, people)  # guard: looks-of-admin
             return admin
 
@@ -92,8 +92,8 @@ class Joining(Base):
         if name in invited:
             raise Invalid(
                 "name",
-                "a name that nobody is invited by",
-                f"{name!r} is invited already: take that invitation back first",
+                "a name that is not invited",
+                f"{name!r} is already invited: revoke that invitation first",
             )
         refuse_same_look(name, invited)  # guard: looks-of-invitations
 
@@ -177,7 +177,7 @@ class Joining(Base):
 
 
 def _spent(wanted: str) -> Invalid:
-    return Invalid("token", wanted, "this link was used or is too old")
+    return Invalid("token", wanted, "this link was used already or has expired")
 
 
 def _still_there(wanted: str) -> Callable[[bytes | None], None]:

@@ -52,12 +52,16 @@ def checked_password(password: object, name: str) -> str:
         raise Invalid("password", "text without lone surrogates") from None
     plain = password.casefold()
     if len(name) >= SHORTEST_NAME and name.casefold() in plain:  # guard: password-without-name
-        raise Invalid("password", "one without your name in it", "that contains the name: it is tried first")
+        raise Invalid(
+            "password",
+            "a password that does not contain the name",
+            "that password contains the name, which is easy to guess",
+        )
     # guard: common-passwords
     if is_bad_password(password) or (len(plain) >= MIN_PASSWORD and is_bad_password(plain)):
         raise Invalid(
             "password",
             "one that is not on the list of common passwords",
-            "many people have that password, so it is tried first: take a few words in a row instead",
+            "that password is a common one, which is easy to guess: use a few words in a row instead",
         )
     return password

@@ -49,7 +49,7 @@ class Record:
         schema = found.pop("schema", 1)
         if schema > keys.SCHEMA:
             raise ServerRefused(
-                f"the accounts have schema {schema}, which this version of leaseq does not know: "
+                f"the accounts have schema {schema}, which this version of leaseq does not support: "
                 "use a newer one"
             )
         return cls(**{**found, "skills": tuple(found["skills"])})
@@ -59,13 +59,13 @@ class NoSuchPerson(LeaseqError):
     """There is nobody of this name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is nobody named {name!r}")
+        super().__init__(f"there is no person named {name!r}")
 
 
 def refuse_taken(name: str, taken: Collection[str]) -> None:
     """Raise Invalid where somebody has the name, or one that people would take for it."""
     if name in taken:  # guard: name-taken
-        raise Invalid("name", "a name that nobody has yet", f"there is a person named {name!r} already")
+        raise Invalid("name", "an unused name", f"there is already a person named {name!r}")
     refuse_same_look(name, taken)  # guard: looks-refused
 
 
@@ -74,8 +74,8 @@ def refuse_same_look(name: str, taken: Iterable[str]) -> None:
     if other is not None:  # guard: looks-taken
         raise Invalid(
             "name",
-            "a name that nobody takes for another",
-            f"{name!r} looks like {other!r}, which is taken: choose one that differs in more than case",
+            "a name that can't be confused with another",
+            f"{name!r} looks like {other!r}, which is taken: choose a name that differs more",
         )
 
 

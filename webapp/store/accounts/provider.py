@@ -48,8 +48,8 @@ class ProviderSignIn(Joining):
             raise Invalid(
                 "name",
                 "somebody with an account",
-                f"The identity provider says that you are {name!r}, and nobody of that name has an account "
-                "here. Ask an admin to invite you.",
+                f"The identity provider says that you are {name!r}, and there is no account of that name. "
+                "Ask an admin to invite you.",
             )
         if record.disabled:  # guard: disabled-by-provider
             raise Invalid("name", "somebody who may sign in", "Your account is disabled. Ask an admin.")

@@ -62,7 +62,7 @@ class Tokens(Store):
             raise Invalid(
                 "tokens",
                 f"at most {MAX_TOKENS} of one person",
-                f"{person!r} has {MAX_TOKENS} API tokens: revoke those that are not used any more",
+                f"{person!r} has {MAX_TOKENS} API tokens: revoke unused ones first",
             )
         return over
 

@@ -1,0 +1,39 @@
+"""Docs and page texts are literal: no phrase that was replaced by a plain one comes back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.pofile import read_po
+
+ROOT = Path(__file__).parents[3]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXTS = ROOT / "webapp/translations/de/LC_MESSAGES/messages.po"
+GONE = (
+    r"\bwho(m)?ever\b|\bof whom\b|\bhow-manieth\b|\bit is all one\b",
+    r"\bgoes? ahead of (those|what) (that )?never left\b",  # returns to the front of the queue
+    r"\bmade-up (people|person)\b",  # simulated
+    r"\b(turned away|told to come again)\b",  # refused
+    r"\bsecond step\b",  # two-factor sign-in
+    r"\bis not (done|taken) here\b",  # not allowed, not supported
+    r"\b(looks?|looked) after (leaseq|the place|this place)\b|\bruns this place\b",  # the operator, an admin
+    r"\bthe same again\b|\bfor good, answers\b",  # repeat; deletes, with its answers
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_is_literal(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert gone_from(prose) == []
+
+
+def test_the_texts_of_pages_are_literal() -> None:
+    with TEXTS.open("rb") as file:
+        texts = [message.id for message in read_po(file)]
+    assert gone_from("\n".join(text if isinstance(text, str) else "\n".join(text) for text in texts)) == []
+
+
+def gone_from(text: str) -> list[str]:
+    return [found[0] for gone in GONE for found in re.finditer(gone, text, re.IGNORECASE)]
