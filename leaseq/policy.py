@@ -174,7 +174,10 @@ class Policy:
         About(
             "keeping",
             N_("Same content"),
-            N_("An item with the same payload as one added within this time is not added. 0: it is always added."),
+            N_(
+                "An item with the same payload as one added within this time is not added. "
+                "0: it is always added."
+            ),
         ),
     ] = 0
     durable: Annotated[

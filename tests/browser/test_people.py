@@ -100,8 +100,8 @@ def test_a_token_from_making_it_to_being_told_of_it_and_revoking_all(
     tab.get_by_text("is wrong").wait_for()
     tab.get_by_label("Password").fill(PASSWORD)
     tab.keyboard.press("Enter")
-    tab.get_by_text("made an API token that acts as you (my script, work)").wait_for()
-    tab.get_by_text("2 tries to sign in under your name failed").wait_for()
+    tab.get_by_text("created an API token that acts as you (my script, work)").wait_for()
+    tab.get_by_text("2 sign-ins with your name failed").wait_for()
     judge_all(tab)
     tab.get_by_label("Revoke the 1 API token as well").nth(1).check()
     tab.get_by_role("button", name="Sign out everywhere").press("Enter")
@@ -142,7 +142,7 @@ def test_the_second_step_from_turning_it_on_to_signing_in_by_it(person: str, tab
     tab.get_by_role("img", name="QR code").wait_for()
     judge_all(tab)
     totp = pyotp.TOTP(secret)
-    tab.get_by_label("The six digits").fill(totp.now())  # good for half a minute more
+    tab.get_by_label("The current six digits").fill(totp.now())  # good for half a minute more
     tab.keyboard.press("Enter")
     tab.get_by_role("heading", name="Your recovery codes").wait_for()
     assert tab.locator(".recovery li").count() == 10

@@ -37,7 +37,7 @@ def test_a_ratio_says_what_it_is_one_of(capsys: pytest.CaptureFixture[str]) -> N
     ]
     _print([ratio, plain], markdown=False)
     assert capsys.readouterr().out.splitlines() == [
-        "figure        measured                     at least          aim",
+        "figure        measured                     limit             aim",
         "server time   5.28 x (75.6 µs to 13.9 µs)  ≤ 5.96 x          ≤ 3.40 x",
         "enqueue_many  1,000 items/s                ≥ 60,000 items/s  ≥ 120,000 items/s",
     ]

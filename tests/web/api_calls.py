@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http import HTTPStatus
 from typing import Any
 
 import leaseq
+from leaseq.webapp.serving.problem import title_of
 from tests.web.conftest import Caller
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -56,7 +56,7 @@ def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
     assert answer.mimetype == "application/problem+json"
     found: dict[str, Any] = answer.json
     assert (found["status"], found["code"]) == (status, code)
-    assert found["title"] == HTTPStatus(status).phrase
+    assert found["title"] == title_of(status)
     assert found["detail"]
     assert "Traceback" not in answer.text
     return found

@@ -19,7 +19,7 @@ class Problem(Exception):
 
 
 _TITLES = {413: "Content too large", 414: "URI too long", 422: "Unprocessable content"}
-"""Titles that are not HTTPStatus' phrase in sentence case: Python 3.11 has older phrases, and URI is an acronym."""
+"""Titles that HTTPStatus does not give in sentence case: Python 3.11 has older phrases; URI is an acronym."""
 
 
 def title_of(status: int) -> str:

@@ -145,7 +145,7 @@ def test_of_two_with_one_token_the_latest_is_meant(timed: leaseq.Queue, take: Ta
 
 def test_a_token_without_a_late_answer(timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets) -> None:
     before = sets()
-    with pytest.raises(leaseq.Invalid, match="there is none with 99") as refused:
+    with pytest.raises(leaseq.Invalid, match="none has the token 99") as refused:
         timed.adopt("one", 99)
     assert refused.value.field == "token"
     assert sets() == before

@@ -60,7 +60,7 @@ def test_a_replica_that_does_not_confirm(pair: Pair, queue_name: str) -> None:
     lease = not_none(queue.reserve("ann"))
     pair.stop()
     for _ in range(2):  # the second changes nothing, and is no more confirmed for that
-        with pytest.raises(leaseq.ServerUnavailable, match=r"replica did not confirm.*again is safe"):
+        with pytest.raises(leaseq.ServerUnavailable, match=r"replica did not confirm.*safe to send"):
             queue.finish(lease, {"x": 1})
     assert queue.get("one").state == "finished"
     pair.go_on()

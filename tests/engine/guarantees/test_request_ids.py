@@ -61,7 +61,7 @@ def test_a_request_id_used_for_another_payload_is_refused(timed: leaseq.Queue, f
         for _ in range(OTHERS + 1):
             timed.enqueue({})
     counters = timed.stats().counters
-    with pytest.raises(leaseq.Invalid, match="used for other content") as refused:
+    with pytest.raises(leaseq.Invalid, match="used with different content") as refused:
         timed.enqueue({"n": 2}, request_id="r")
     assert refused.value.field == "request_id"
     assert timed.stats().counters == counters

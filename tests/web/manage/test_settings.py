@@ -106,13 +106,13 @@ def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: le
         (said,) = re.findall(rf'<p class="help" id="{name}-help">(.*?)</p>', page)
         assert html.unescape(said).startswith(field.about.help), name
         assert (f"Empty: {field.about.none}." in said) is bool(field.about.none), name
-    assert "at once. 1 to 100 items. Unless you say otherwise: 1.</p>" in page
-    assert " 0.1 s to 7 d. Unless you say otherwise: 5 min.</p>" in page
+    assert "at once. 1 to 100 items. Default: 1.</p>" in page
+    assert " 0.1 s to 7 d. Default: 5 min.</p>" in page
     assert re.search(r'<input id="title"[^>]* maxlength="200"', page)
     assert re.search(r'<input id="renewals"[^>]* inputmode="numeric"', page)
     german = boss.get(base(asking), headers={"Accept-Language": "de"}).text
     assert "zugleich haben darf. 1 bis 100 Aufgaben. " in german
-    assert "0 bis 1.000.000 Mal. Leer: so oft wie nötig.</p>" in german
+    assert "0 bis 1.000.000 Mal. Leer: kein Limit.</p>" in german
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import leaseq
 from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.leases import held_counts
+from leaseq.webapp.store.accounts.people import NoSuchPerson
 from tests.support.taking import not_none, take
 from tests.web.conftest import PASSWORD, Browser, Caller
 from tests.web.item_lists import rows
@@ -107,7 +108,7 @@ def test_of_nobody_there_is_no_page_and_nothing_to_change(
     boss, name = visitor("admin"), new_name("nobody")
     answer = boss.post(f"/people/{name}/{act}", {"role": "worker", "scope": "work"}, page="/people")
     assert answer.status_code == 404
-    with pytest.raises(Invalid, match=f"there is nobody named '{name}'"):
+    with pytest.raises(NoSuchPerson, match=f"there is no person named '{name}'"):
         accounts.get(name)
 
 

@@ -85,7 +85,7 @@ def test_a_scope_gives_no_more_than_the_role(
     accounts.change(call.name, by="test", role="worker")
     assert call("GET", f"/queues/{queue.name}/stats").status_code == 403
     for role, scope in (("worker", "manage"), ("worker", "admin"), ("manager", "admin")):
-        with pytest.raises(Invalid, match=f"a token can't do more than a {role}"):
+        with pytest.raises(Invalid, match=f"a token can't have more rights than its person, a {role}"):
             program(role, scope=scope)
     with pytest.raises(Invalid, match="one of read, work"):
         program("admin", scope="everything")
