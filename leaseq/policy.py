@@ -232,50 +232,25 @@ def _no_field(name: str) -> str:
     return f"no policy field; {f'did you mean {near[0]}?' if near else 'they are ' + ', '.join(known)}"
 
 
-# The scripts know each rule by its place in the line of rules; the bands have two.
-_PLACES: Final[Mapping[str, tuple[int, ...]]] = {
-    "holds": (1,),
-    "max_attempts": (2,),
-    "retry_seconds": (3,),
-    "retry_max_seconds": (4,),
-    "bands": (5, 6),
-    "renewals": (7,),
-    "share_drafts": (8,),
-    "answers": (9,),
-    "max_abandons": (10,),
-    "dedupe_seconds": (11,),
-    "keep_finished_seconds": (12,),
-}
-_LEASE_SECONDS, _FORM_VERSION = 7, 8  # in the status
-
-
 def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
-    """Place or name, and value, of each field that is named."""
+    """Name and value of each field that is named."""
     found: list[str] = []
     for name in names:
-        value = _dump(policy, name)
-        if name in RULES:
-            for place, word in zip(_PLACES[name], value.split(","), strict=True):
-                found += [str(place), word]
-        else:
-            found += [name, value]
+        found += [name, _dump(policy, name)]
         if name == "form":
             found += ["form_version", form_version]
     return found
 
 
-def from_server(status: bytes, rules: bytes, texts: Sequence[bytes | None]) -> tuple[Policy, str]:
-    """The policy and its form's version, from the queue's status, its rules and the JSON of TEXTS.
+def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:
+    """The policy, from the queue's lease_seconds, its rules and the JSON of TEXTS.
 
     A text that is not there has its default: the queue is older than the field.
     """
-    now = status.decode().split(" ")
-    words = rules.decode().split(" ")
-    kept = {name: ",".join(words[place - 1] for place in places) for name, places in _PLACES.items()}
-    kept |= {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
-    kept["lease_seconds"] = now[_LEASE_SECONDS - 1]
+    kept = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
+    kept["lease_seconds"] = lease_seconds.decode()
     values = {name: FIELDS[name].load(text) for name, text in kept.items()}
-    return Policy(**values), now[_FORM_VERSION - 1]
+    return Policy(**values, **parse_rules(rules))
 
 
 def parse_rules(line: bytes) -> dict[str, Any]:
@@ -309,8 +284,9 @@ def _dump(policy: Policy, name: str) -> str:
 
 
 def _rules(policy: Policy) -> str:
-    """The line of rules."""
-    return " ".join(_dump(policy, name).replace(",", " ") for name in _PLACES)
+    """The line of rules: those that are not the default, in the order of the alphabet."""
+    words = {name: _dump(policy, name) for name in sorted(RULES)}
+    return " ".join(f"{name}={word}" for name, word in words.items() if word != rule_defaults()[name])
 
 
 class PolicyChanged(LeaseqError):

@@ -1,58 +1,59 @@
 #!lua flags=allow-oom
 --[[ Returns items whose lease ran out, releases what is due, and forgets finished items that are older than
 the policy's keep_finished_seconds, at most `limit` of all together. Two at once do no harm: each item is
-moved once. Beside that, a step through what is left of people who are gone: see includes/tidy.lua.
+moved once. Beside that, a step through what is left of people who are gone: see lib/tidy.lua.
 
 KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled  6 leaseq:{q}:dead   7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       and, where something is to be forgotten, the keys of includes/other_keys.lua
+       and, where something is to be forgotten, the keys of lib/keys.lua
 ARGV   1 the time in microseconds, or ''   2 limit, 1 to 250
 REPLY  {'ok', returned, released, died, more 0|1, forgotten}   {'no-queue'} ]]
 local call = redis.call
-local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local DEAD, FINISHED, JOURNAL = KEYS[6], KEYS[7], KEYS[8]
-local status, forgets, tidied = unpack(call('HMGET', LEDGER, 'status', 'forget', 'tidy'))
-if not status then return { 'no-queue' } end
---- @include status
---- @include now
-local some_old = forgets and now >= string.match(forgets, '^%d+') + 0
-local untidy = not tidied or now >= string.match(tidied, '^%d+') + 0
-if now < soonest + 0 and not some_old and not untidy then return { 'ok', 0, 0, 0, 0, 0 } end
---- @include rules
---- @include save
---- @include journal_size
---- @include note
---- @include assignments
---- @include shelves
---- @include item
---- @include place
---- @include grant
---- @include held
---- @include soonest
---- @include end_grant
---- @include where
---- @include die
+local LEDGER = KEYS[1]
+
+-- The ordinary case: nothing ran out, nothing came due, nothing is to be forgotten.
+local line, retain_state, tidy_state = unpack(call('HMGET', LEDGER, 'status', 'forget', 'tidy'))
+if not line then return { 'no-queue' } end
+local clock, soonest = string.match(line, '^v2 (%d+) %d+ %d+ 0 (%d+) ')
+local next_retain = retain_state and string.match(retain_state, '^%d+') or soonest
+local next_tidy = string.match(tidy_state or '0', '^%d+')
+if soonest then
+  local time = ARGV[1] == '' and call('TIME')
+  local now = time and time[1] * 1000000 + time[2] or ARGV[1] + 0
+  if now > clock + 0 and now < soonest + 0 and now < next_retain + 0 and now < next_tidy + 0 then
+    return { 'ok', 0, 0, 0, 0, 0 }
+  end
+end
+
+-- Every other case.
+--- @include retain
 --- @include sweep
---- @include read_by_all
+--- @include tidy
 local limit = ARGV[2] + 0
-local returned, released, died = sweep(limit)
-limit = limit - returned - released - died
-local forgotten, more = 0, soonest + 0 <= now
+local refused = queue.open()
+if refused then return refused end
+local some_old, untidy = retain.is_time(retain_state), tidy.is_time(tidy_state)
+local returned, released, died = sweep.run(limit)
+local forgotten, more = 0, queue.soonest <= queue.now
 if some_old then
-  --- @include other_keys
-  --- @include drop_drafts
-  --- @include bars
-  --- @include forget
-  --- @include retain
+  local older
+  forgotten, older = retain.run(retain_state, limit - returned - released - died)
+  more = more or older
 end
-at = string.format('%.0f', now)
-if untidy then
-  --- @include bars
-  --- @include put_off
-  --- @include tidy
-  call('HSET', LEDGER, 'tidy', tidy(tidied))
+if untidy then tidy.run(tidy_state) end
+commit()
+
+-- Past what the journal keeps the oldest entries go: those that every consumer group has read, and all past what it may
+-- hold at most.
+local STEP = 100000 -- in one call
+local size = redis.call('XLEN', keys.journal)
+if size > journal.ENTRIES then
+  local read = read_by_all()
+  if read == math.huge then
+    redis.call('XTRIM', keys.journal, 'MAXLEN', '~', journal.ENTRIES, 'LIMIT', STEP)
+  else
+    redis.call('XTRIM', keys.journal, 'MINID', '~', stamp(read + 1), 'LIMIT', math.min(size - journal.ENTRIES, STEP))
+  end
+  redis.call('XTRIM', keys.journal, 'MAXLEN', '~', journal.MOST, 'LIMIT', STEP)
 end
-save()
-if events[1] then call('XADD', JOURNAL, at, unpack(events)) end
---- @include trim_journal
 return { 'ok', returned, released, died, more and 1 or 0, forgotten }

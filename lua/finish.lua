@@ -3,9 +3,9 @@
 that ran out still counts while nobody else was granted the item since. An answer that is refused is
 kept.
 
-KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:reserved  3 leaseq:{q}:journal  4 leaseq:{q}:finished
-       and, where the next item is asked for or the caller is not the holder now, the keys of
-       includes/row_keys.lua and includes/other_keys.lua
+KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items    3 leaseq:{q}:inbound  4 leaseq:{q}:reserved
+       5 leaseq:{q}:journal 6 leaseq:{q}:finished
+       and, out of the ordinary case, others that lib/keys.lua derives from the first
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 result
        6 the version of the form that the result was checked against, or '-'
        7 the request id of the reserve that is to follow; left out where none is   8 the skills as for
@@ -15,68 +15,129 @@ REPLY  {'finished', late 0|1, replayed 0|1, the microseconds from the grant to t
        {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'}
        {'no-queue'} ]]
 local call = redis.call
-local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local id, person, result, request, skills = ARGV[2], ARGV[4], ARGV[5], ARGV[7], ARGV[8]
-local item = id -- from here on, `id` is the assignment
-local claim = ARGV[3] .. '\t' .. person .. '\t'
-local status, grant, holdings = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id,
-  'p:' .. person))
-if not status then return { 'no-queue' } end
---- @include status
---- @include now
+local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local FINISHED = KEYS[6]
+local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 
-local late, replayed, source = false, false, RESERVED
-if open ~= 'open' and holdings and not (grant and string.sub(grant, 1, #claim) == claim) then
-  local _, mark = string.find(holdings, '\t' .. item .. '\a', 1, true)
-  if mark then
-    id = item .. '\a' .. string.match(holdings, '^%d+', mark + 1)
-    grant = call('HGET', LEDGER, 'g:' .. id)
+-- The ordinary case: no lease ran out, the person's latest grant of the item is this one, without a draft or a due date,
+-- and the item has one assignment. Where the next item is asked for, the queue is open, they hold nothing else, and first
+-- in inbound is an item that nobody had yet, without a due date. No function is made here: making one costs as much as half
+-- a command.
+local line, grant, held = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
+if not line then return { 'no-queue' } end
+local clock, last_token, finished, soonest, mode, policy, lease_seconds, form_version, first_shelf =
+  string.match(line, '^v2 (%d+) (%d+) (%d+) 0 (%d+) (%l+) ((%S+) (%S+) ?(%S*).*)$')
+local claim = token .. '\t' .. person .. '\t'
+if form_version == ARGV[6] and held and grant and string.sub(grant, 1, #claim) == claim then
+  local at = ARGV[1]
+  if at == '' then
+    local time = call('TIME')
+    at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
   end
-end
-local granted, marks
-if grant and string.sub(grant, 1, #claim) == claim then
-  granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)$', #claim + 1)
-end
-if not granted then
-  --- @include finish_after
-  granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)', #claim + 1)
-elseif #at ~= #soonest or at >= soonest then
-  --- @include grant
-  late = now >= expiry_of(grant)
+  local now = at + 0
+  local granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)$', #claim + 1)
+  local before, after = string.find(held, '\t' .. id .. '\t', 1, true)
+  local is_ordinary = now > clock + 0 and now < soonest + 0 and granted and before
+    and not (marks ~= '' and string.find(marks, ' [wd]'))
+    and (mode == 'open' or call('HEXISTS', ITEMS, id .. '\a2') == 0)
+  local left = is_ordinary and string.sub(held, 1, before) .. string.sub(held, after + 1)
+  local shelf, next_id, record
+  if request and is_ordinary then
+    shelf = first_shelf == 'normal' and INBOUND or INBOUND .. ':' .. first_shelf
+    is_ordinary = mode == 'open' and first_shelf ~= '' and not string.find(first_shelf, ':', 1, true)
+      and string.find(left, '\t', 1, true) == #left
+    next_id = is_ordinary and call('ZRANGE', shelf, 0, 0)[1]
+    record = next_id and call('HGET', ITEMS, next_id)
+    -- Behind its time the record has a newline, or a priority, its own max_attempts and the shelf: see lib/items.lua.
+    is_ordinary = record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n'))
+  end
+  if is_ordinary then
+    finished = string.format('%d', finished + 1)
+    local done = grant .. '\nfinished ' .. at .. ' 0\n' .. result
+    call('ZADD', FINISHED, at, id)
+    call('ZREM', RESERVED, id)
+    if not request then
+      call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. last_token .. ' ' .. finished .. ' 0 ' .. soonest
+        .. ' ' .. mode .. ' ' .. policy, 'p:' .. person, left, 'g:' .. id, done)
+      call('XADD', JOURNAL, at, 'finished', id .. '\t' .. token .. '\t' .. person)
+      return { 'finished', 0, 0, now - granted, now }
+    end
+    local next_token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
+    if expires < soonest + 0 then soonest = string.format('%d', expires) end
+    local next_grant = next_token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
+    call('ZADD', RESERVED, expires, next_id)
+    call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. next_token .. ' ' .. finished .. ' 0 ' .. soonest
+      .. ' open ' .. policy, 'p:' .. person,
+      request .. '\t' .. next_id .. '\t', 'g:' .. next_id, next_grant, 'g:' .. id, done)
+    call('ZREM', shelf, next_id)
+    call('XADD', JOURNAL, at, 'finished', id .. '\t' .. token .. '\t' .. person, 'reserved',
+      next_id .. '\t' .. next_token .. '\t' .. person)
+    return { 'finished', 0, 0, now - granted, now, { 'leased', next_id, next_grant, record } }
+  end
 end
 
-local done, whom
-if not replayed then
-  if ARGV[6] ~= form_version then return { 'form' } end
-  if open ~= 'open' or (marks ~= '' and string.find(marks, ' [wd]')) then
-    --- @include row_keys
-    --- @include other_keys
-    --- @include assignments
-    --- @include bars
-    --- @include drop_drafts
-    --- @include due
-    --- @include answered
-    answered(id, person, source)
+-- Every other case.
+--- @include answers
+--- @include describe
+local refused = queue.open()
+if refused then return refused end
+
+-- Decide what the answer is to the item: of which assignment, under which grant, in which set that is still, and of which
+-- history a block goes.
+local member, latest = leases.latest(id, token, person)
+local hands, source, past_of, past = holdings.read(person), nil, nil, nil
+local replayed = latest ~= nil and latest.ending == 'finished' and latest.answer == result
+if latest and not latest.ending then
+  source = keys.reserved
+elseif latest and latest.ending == 'expired' and answers.may_give(id, person, hands) then
+  source = select(3, places.find(items.read(member)))
+elseif not latest and queue.mode ~= 'open' and answers.may_give(id, person, hands) then
+  -- Of an assignment that somebody else was granted since: it is an answer of one that waits now, and not for somebody
+  -- else alone.
+  past_of, past = leases.find(id, token, person)
+  local over = past and grants.parse(past)
+  local members = over and over.ending == 'expired' and items.assignments(id) or {}
+  for _, other in ipairs(#members > 1 and members or {}) do
+    local item = items.read(other)
+    local state, _, key = places.find(item)
+    if not source and state == 'inbound' and (not item.only or items.is_for(item, person)) then
+      member, latest, source = other, over, key
+      latest.moved = ''
+    end
   end
-  local first, last = string.find(holdings, '\t' .. id .. '\t', 1, true)
-  if first then
-    holdings = string.sub(holdings, 1, first) .. (last < #holdings and string.sub(holdings, last + 1) or '')
+end
+if not source and not replayed then return lost(id, answers.keep_late(id, token, person, result)) end
+if source and queue.form_version ~= ARGV[6] then return { 'form' } end
+
+-- Write it.
+local late = latest.ending == 'expired' or source == keys.reserved and grants.expires(latest) <= queue.now
+if source then
+  if past then
+    local item = items.read(member)
+    if item.attempts then blocks.keep_latest_grant(member) end
+    leases.make_following(item)
+    local list = blocks.read(keys.history, past_of)
+    table.remove(list, blocks.find(list, token, person))
+    blocks.write(keys.history, past_of, list)
   end
-  finished = string.format('%d', finished + 1) -- at half the cost of what '..' makes of a number
-  done = grant .. '\nfinished ' .. at .. (late and ' 1\n' or ' 0\n') .. result
-  whom = item .. '\t' .. ARGV[3] .. '\t' .. person
-  call('ZADD', FINISHED, at, id)
-  call('ZREM', source, id)
+  answers.given(member, person, source)
+  grants.finish(latest, queue.now, late, result)
+  holdings.remove(hands, member)
+  redis.call('ZADD', keys.finished, queue.now, member)
+  redis.call('ZREM', source, member)
+  holdings.write(person, hands)
+  grants.write(member, latest)
+  queue.finished = queue.finished + 1
+  journal.note('finished', id, token, person)
 end
-local ended = replayed and string.match(grant, '\nfinished (%d+)') + 0 or now
-local lasted = ended - granted
-if request then
-  local waiter, woken -- nobody: a finish does not wait
-  --- @include row_keys
-  --- @include take
-  return { 'finished', late and 1 or 0, replayed and 1 or 0, lasted, ended, reply or { 'nothing' } }
+local reply = { 'finished', latest.detail + 0, replayed and 1 or 0, latest.ended - latest.granted, latest.ended }
+if not request then
+  commit()
+  return reply
 end
-if done then
-  --- @include write_finish
-end
-return { 'finished', late and 1 or 0, replayed and 1 or 0, lasted, ended }
+
+-- The next item.
+--- @include take
+reply[6] = take_again(person, request) or take_new(person, request, ARGV[8], nil) or { 'nothing' }
+commit()
+return reply

@@ -8,17 +8,9 @@ ARGV   1 the time (not used)   2 id
 REPLY  {'item', {state, score, record, grant, history, late answers, the queue's max attempts, row,
        then the same of each further assignment}}
        {'no-item'}   {'no-queue'} ]]
-local call = redis.call
-local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local DEAD, FINISHED, HISTORY, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local status = call('HGET', LEDGER, 'status')
-if not status then return { 'no-queue' } end
---- @include ledger
---- @include assignments
---- @include shelves
---- @include item
---- @include where
+local id = ARGV[2]
 --- @include describe
-local known = describe(ARGV[2])
-if not known then return { 'no-item' } end
-return { 'item', known }
+local refused = queue.open(true)
+if refused then return refused end
+local known = describe(id)
+return known and { 'item', known } or { 'no-item' }

@@ -3,10 +3,10 @@
 
 KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time (not used)   then the names of the fields that are not among the rules
-REPLY  {'policy', status, rules, value as JSON, …}   {'no-queue'} ]]
-local values = redis.call('HMGET', KEYS[1], 'status', 'rules', unpack(ARGV, 2))
-local status = values[1]
-if not status then return { 'no-queue' } end
---- @include status
-table.insert(values, 1, 'policy')
-return values
+REPLY  {'policy', lease_seconds, form_version, rules, value as JSON, …}   {'no-queue'} ]]
+--- @include queue
+local refused = queue.open(true)
+if refused then return refused end
+local texts = {}
+if ARGV[2] then texts = redis.call('HMGET', keys.ledger, unpack(ARGV, 2)) end
+return { 'policy', queue.lease_seconds, queue.form_version, rules.format(queue.rules), unpack(texts) }

@@ -8,53 +8,41 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
 REPLY  {'leased', id, grant, record, draft or nil}   {'used-up', how many renewals are allowed}
        {'full', how many they may hold}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
-local call = redis.call
-local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local DEAD, FINISHED, JOURNAL, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
-local id, person, request = ARGV[2], ARGV[4], ARGV[5]
-local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
-if not status then return { 'no-queue' } end
---- @include ledger
---- @include now
---- @include save
---- @include assignments
---- @include shelves
---- @include item
---- @include grant
---- @include alive
---- @include where
+local id, token, person, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+--- @include answers
+--- @include claims
 --- @include describe
---- @include lost
---- @include soonest
---- @include draft
---- @include bars
---- @include may_answer
-local member, grant = assignment_of(id, ARGV[3] .. '\t' .. person .. '\t')
-if not claims(grant, ARGV[3] .. '\t' .. person .. '\t') then return lost(id) end
-local held = is_held(grant)
-local one = read_item(member)
-local state, _, set = where(one)
-local anothers = one and one.o and row_of(one) ~= '@' .. person
-local may = ending_of(grant) == 'expired' and state == 'inbound' and not anothers and may_answer(id, person, holdings)
-if not held and not may then return lost(id) end
+local refused = queue.open()
+if refused then return refused end
+local member, grant = leases.latest(id, token, person)
+if not member then return lost(id) end
+local hands, is_held = holdings.read(person), grants.is_held(grant)
+local item = items.read(member)
+local state, _, key = places.find(item)
+local may_return = grant.ending == 'expired' and state == 'inbound' and answers.may_give(id, person, hands)
+  and (not item.only or items.is_for(item, person))
+if not is_held and not may_return then return lost(id) end
 
-local draft = (has_draft(grant) or one.w ~= nil) and draft_for(id, person)
-local record = payload_of(member, call('HGET', ITEMS, member))
-if held and mark_of(grant, 'q') == request then return { 'leased', id, grant, record, draft } end
-local done = (mark_of(grant, 'n') or 0) + 0
-local allowed = tonumber(renewals)
-if allowed and done >= allowed then return { 'used-up', allowed } end
-if not held then
-  if alive_of(holdings) >= holds + 0 then return { 'full', tonumber(holds) } end
-  holdings = (holdings and string.match(holdings, '^[^\t]*\t.*') or '\t') .. member .. '\t'
+local draft = (grant.draft or item.has_draft) and drafts.read(id, person)
+local record = items.shown(member)
+if is_held and grant.request == request then return { 'leased', id, grants.format(grant), record, draft } end
+local renewals, allowed = grant.renewals or 0, tonumber(queue.rules.renewals)
+if allowed and renewals + 0 >= allowed then return { 'used-up', allowed } end
+if not is_held and claims.count_live(hands) >= queue.rules.holds + 0 then
+  return { 'full', tonumber(queue.rules.holds) }
 end
 
-local expires = math.max(now + lease_seconds * 1000000, expiry_of(grant))
-local line = with_marks(grant, { x = string.format('%.0f', expires), n = done + 1, q = request })
-call('ZADD', RESERVED, expires, member)
-expect(expires)
-save()
-call('HSET', LEDGER, 'g:' .. member, line, 'p:' .. person, holdings)
-if not held then call('ZREM', set, member) end
-call('XADD', JOURNAL, at, 'renewed', id .. '\t' .. ARGV[3] .. '\t' .. person)
-return { 'leased', id, line, record, draft }
+local expires = math.max(queue.now + queue.lease_seconds * 1000000, grants.expires(grant))
+grant = grants.reopened(grant)
+grant.expires, grant.renewals, grant.request = stamp(expires), renewals + 1, request
+redis.call('ZADD', keys.reserved, expires, member)
+grants.write(member, grant)
+if not is_held then
+  hands[#hands + 1], hands.idle = member, nil
+  holdings.write(person, hands)
+  redis.call('ZREM', key, member)
+end
+queue.expect(expires)
+journal.note('renewed', id, token, person)
+commit()
+return { 'leased', id, grants.format(grant), record, draft }

@@ -1,29 +1,74 @@
 #!lua flags=allow-oom
 --[[ Gives a person one item that nobody else has.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound (the base of the row)
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound
        4 leaseq:{q}:reserved  5 leaseq:{q}:journal
-       and, where a lease ran out or the item was held before, the keys of includes/other_keys.lua
+       and, out of the ordinary case, others that lib/keys.lua derives from the first
 ARGV   1 the time in microseconds, or '' for the server's   2 person   3 request id
        4 the person's skills, sorted, with commas between; left out where there are none
-       5 who waits for it, 6 whether they were woken, 0 or 1; both left out where nobody does
+       5 the name of the waiter, 6 whether it was woken, 0 or 1; both left out where nobody waits
 REPLY  {'leased', id, grant, record, draft or nil}
        {'nothing', in how many microseconds a waiter is to look again or '', the queue's last token}
        {'nothing'}: there is no queue
        {'more'}: there is more to look at than fits one call; ask again ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local person, request, skills, waiter, woken = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
-if not status then return { 'nothing' } end
---- @include status
---- @include now
-if waiter and woken == '0' then
-  --- @include wait_turn
+local person, request, skills, waiter, woken = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
+
+-- The ordinary case: the queue is open, no lease ran out, the person holds nothing, and inbound is empty, or first in it is
+-- an item that nobody had yet, without a due date. No function is made here: making one costs as much as half a command.
+local line, held = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
+if not line then return { 'nothing' } end
+local clock, last_token, finished, soonest, policy, lease_seconds, first_shelf =
+  string.match(line, '^v2 (%d+) (%d+) (%d+) 0 (%d+) open ((%S+) %S+ ?(%S*).*)$')
+if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
+  and (not held or string.find(held, '\t', 1, true) == #held) then
+  local at = ARGV[1]
+  if at == '' then
+    local time = call('TIME')
+    at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
+  end
+  local now = at + 0
+  local is_quiet = now > clock + 0 and now < soonest + 0
+  if is_quiet and first_shelf == '' then return { 'nothing', '', last_token } end
+  local shelf = first_shelf == 'normal' and INBOUND or INBOUND .. ':' .. first_shelf
+  local id = is_quiet and call('ZRANGE', shelf, 0, 0)[1]
+  local record = id and call('HGET', ITEMS, id)
+  -- Behind its time the record has a newline, or a priority, its own max_attempts and the shelf: see lib/items.lua.
+  if record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n')) then
+    local token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
+    if expires < soonest + 0 then soonest = string.format('%d', expires) end
+    local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
+    call('ZADD', RESERVED, expires, id)
+    call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. token .. ' ' .. finished .. ' 0 ' .. soonest .. ' open ' .. policy,
+      'p:' .. person, request .. '\t' .. id .. '\t', 'g:' .. id, grant)
+    call('ZREM', shelf, id)
+    call('XADD', JOURNAL, at, 'reserved', id .. '\t' .. token .. '\t' .. person)
+    return { 'leased', id, grant, record }
+  end
 end
-local done, whom, id
+
+-- Every other case.
 --- @include take
-if waiter then
-  --- @include wait
+--- @include turns
+local refused = queue.open()
+if refused then return refused end
+local function wait_longer()
+  local again = waiter and not woken and turns.before(waiter)
+  if not again then return nil end
+  commit()
+  return { 'nothing', again, stamp(queue.token) }
 end
-return reply or { 'nothing', '', token }
+local waits = wait_longer()
+if waits then return waits end
+local may_return, is_new = queue.now >= queue.soonest, false
+local reply = take_again(person, request)
+if not reply then
+  waits = may_return and wait_longer() -- what came back may have woken others
+  if waits then return waits end
+  reply, is_new = take_new(person, request, skills, waiter), true
+end
+local again = ''
+if waiter and not (reply and reply[1] == 'more') then again = turns.after(waiter, woken, reply, is_new) end
+commit()
+return reply or { 'nothing', again, stamp(queue.token) }

@@ -7,36 +7,21 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:drafts   10 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 draft
 REPLY  {'ok'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
-local call = redis.call
-local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local DEAD, FINISHED, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
-local id, person = ARGV[2], ARGV[4]
-local status = call('HGET', LEDGER, 'status')
-if not status then return { 'no-queue' } end
---- @include ledger
---- @include assignments
---- @include shelves
---- @include item
---- @include grant
---- @include where
+local id, token, person, draft = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+--- @include leases
 --- @include describe
---- @include lost
-local claim = ARGV[3] .. '\t' .. person .. '\t'
-local member, grant = assignment_of(id, claim)
-local ended = grant and ending_of(grant)
-if not claims(grant, claim) or (ended and ended ~= 'expired') then return lost(id) end
-local others = {}
-for other in string.gmatch(call('HGET', DRAFTS, id) or '', '[^\t]+') do
-  if other ~= person then others[#others + 1] = other end
-end
-others[#others + 1] = person
-call('HSET', DRAFTS, id .. '\t' .. person, ARGV[5], id, table.concat(others, '\t'))
-if not has_draft(grant) then
-  call('HSET', LEDGER, 'g:' .. member, with_marks(grant, { w = '' }) .. string.match(grant, '^[^\n]*(.*)$'))
-  if ended then
-    local item = read_item(member)
-    item.w = ''
-    write_item(item)
+local refused = queue.open(true)
+if refused then return refused end
+local member, grant = leases.latest(id, token, person)
+if not member or (grant.ending and grant.ending ~= 'expired') then return lost(id) end
+drafts.write(id, person, draft)
+if not grant.draft then
+  grant.draft = ''
+  grants.write(member, grant)
+  if grant.ending then
+    local item = items.read(member)
+    item.has_draft = ''
+    items.write(item)
   end
 end
 return { 'ok' }

@@ -7,32 +7,39 @@ ARGV   1 the time in microseconds, or ''   then the names of the counters
 REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age in microseconds or nil,
        the pause's reason as JSON or nil, how many are overdue, how many people wait for an item, counter, …}
        {'no-queue'} ]]
-local call = redis.call
-local LEDGER, INBOUND = KEYS[1], KEYS[2]
-local fields = {}
-for i = 2, #ARGV do fields[i - 1] = 'n:' .. ARGV[i] end
-local status, paused = unpack(call('HMGET', LEDGER, 'status', 'paused'))
-if not status then return { 'no-queue' } end
---- @include status
---- @include queue_time
 --- @include shelves
---- @include due
---- @include waiting
-local inbound, oldest = 0, nil
-each_shelf(function(row, shelf)
-  local key = shelf_key(row, shelf)
-  inbound = inbound + call('ZCARD', key)
-  local score = call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
-  if score and (not oldest or score + 0 < oldest) then oldest = score + 0 end
+
+-- How many wait. One that was killed counts for a few seconds more, though nothing takes it out of the line.
+local function waiting()
+  local all, there, count = redis.call('HGETALL', keys.line_until), {}, 0
+  for i = 1, #all, 2 do there[all[i]] = string.match(all[i + 1], '^%d+') + 0 >= queue.now end
+  for _, waiter in ipairs(redis.call('ZRANGE', keys.line, 0, -1)) do
+    if there[waiter] then count = count + 1 end
+  end
+  return count
+end
+
+local refused = queue.open(true)
+if refused then return refused end
+local inbound, oldest = 0, math.huge
+shelves.each(function(row, shelf)
+  local key = shelves.key(row, shelf)
+  inbound = inbound + redis.call('ZCARD', key)
+  oldest = math.min(oldest, tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or math.huge))
 end)
 local reply = { 'stats', inbound }
-for i = 3, 6 do reply[i] = call('ZCARD', KEYS[i]) end
-reply[7] = oldest and string.format('%.0f', math.max(now - oldest, 0)) or false
-reply[8] = paused or false
-reply[9] = call('ZCOUNT', DUE, '-inf', '(' .. string.format('%.0f', now))
+for i, state in ipairs({ 'reserved', 'scheduled', 'finished', 'dead' }) do
+  reply[2 + i] = redis.call('ZCARD', keys[state])
+end
+reply[7] = oldest < math.huge and stamp(math.max(queue.now - oldest, 0))
+reply[8] = redis.call('HGET', keys.ledger, 'paused')
+reply[9] = redis.call('ZCOUNT', keys.due, '-inf', '(' .. stamp(queue.now))
 reply[10] = waiting()
-local counted = { ['n:reserved'] = token, ['n:finished'] = finished }
-for i, value in ipairs(call('HMGET', LEDGER, unpack(fields))) do
-  reply[10 + i] = counted[fields[i]] or value or 0
+local counters = {}
+for i = 2, #ARGV do counters[i - 1] = 'n:' .. ARGV[i] end
+local counts = counters[1] and redis.call('HMGET', keys.ledger, unpack(counters)) or {}
+for i, count in ipairs(counts) do
+  local word = ARGV[i + 1]
+  reply[10 + i] = word == 'reserved' and queue.token or word == 'finished' and queue.finished or count or 0
 end
 return reply

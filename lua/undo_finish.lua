@@ -10,84 +10,46 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request
        6 for how many microseconds a finish can be undone
 REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'adopted', the item}   {'lost', 0, the item}
        {'no-item'}   {'no-queue'} ]]
-local call = redis.call
-local LEDGER, ITEMS, INBOUND, RESERVED, SCHEDULED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local DEAD, FINISHED, JOURNAL, HISTORY, DRAFTS, LATE = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
-local id, person, request = ARGV[2], ARGV[4], ARGV[5]
-local claim = ARGV[3] .. '\t' .. person .. '\t'
-local status, holdings = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
-if not status then return { 'no-queue' } end
---- @include ledger
---- @include now
---- @include save
---- @include note
---- @include assignments
---- @include shelves
---- @include item
---- @include place
---- @include grant
---- @include where
+local id, token, person, request, allowed = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+--- @include answers
 --- @include describe
---- @include lost
---- @include soonest
---- @include draft
---- @include bars
---- @include due
---- @include due_again
---- @include taken_before
+local refused = queue.open()
+if refused then return refused end
 local member, grant
-for _, one in ipairs(assignments(id)) do
-  local latest = call('HGET', LEDGER, 'g:' .. one)
-  if claims(latest, claim) and ending_of(latest) == 'finished' then member, grant = one, latest end
-  if is_held(latest) and string.match(latest, '^%d+\t([^\t]*)\t') == person
-    and mark_of(latest, 'u') == request then -- sent again after a lost reply
-    return { 'leased', id, latest, payload_of(one, call('HGET', ITEMS, one)), draft_for(id, person) }
+for _, one in ipairs(items.assignments(id)) do
+  local latest = grants.latest(one)
+  if grants.is_of(latest, token, person) and latest.ending == 'finished' then member, grant = one, latest end
+  if grants.is_held(latest) and latest.person == person and latest.undo == request then -- sent again after a lost reply
+    return { 'leased', id, grants.format(latest), items.shown(one), drafts.read(id, person) }
   end
 end
 if not member then return lost(id) end
-if mark_of(grant, 'a') then return { 'adopted', describe(id) } end -- what a manager adopted is the manager's
-local finished_at, result = string.match(grant, '\nfinished (%d+) %d\n(.*)$')
-if now > finished_at + ARGV[6] then return { 'too-late' } end
+if grant.adopted then return { 'adopted', describe(id) } end
+if queue.now > grant.ended + allowed then return { 'too-late' } end
 
 -- The answer is the person's draft now, and the finish a grant of the past.
-local line, people = string.match(grant, '^[^\n]*'), ''
-for other in string.gmatch(call('HGET', DRAFTS, id) or '', '[^\t]+') do
-  if other ~= person then people = people .. other .. '\t' end
-end
-call('HSET', DRAFTS, id .. '\t' .. person, result, id, people .. person)
-call('HSET', LEDGER, 'g:' .. member, line .. '\nundone ' .. at)
-local item = read_item(member)
-item.a, item.w = mark_of(line, 'm') and (item.a or 0) or string.match(line, '^%d+\t[^\t]*\t%d+ %S+ (%d+)'), ''
-local attempt, marks, draft = taken_before(item, id, person)
-item.w = nil
-write_item(item)
-due_again(id)
-local bars = call('HGET', BARS, id)
-local sign, from, to = bar_of(bars, person)
-if sign == '=' then
-  call('HSET', BARS, id, string.sub(bars, 1, from) .. string.sub(bars, to + 1))
-  for _, name in ipairs(assignments(id)) do -- they may have looked past what waits: a fresh entry
-    local other = name ~= member and read_item(name)
-    local state, _, set = where(other or item)
-    if other and state == 'inbound' then
-      place(other, true, now)
-      if shelf_key(row_of(other), other.s) ~= set then call('ZREM', set, name) end
-      now = now + 1
-    end
+local item = items.read(member)
+drafts.write(id, person, grant.answer)
+grant.ending, grant.ended, grant.detail = 'undone', queue.now, ''
+grants.write(member, grant)
+item.attempts, item.has_draft = grant.moved and (item.attempts or 0) or grant.attempt, ''
+local again, draft = leases.prepare(item, person)
+item.has_draft = nil
+items.write(item)
+places.enter_due(id)
+if bars.unanswer(id, person) then -- they may have passed over what else waits of it
+  for _, name in ipairs(items.assignments(id)) do
+    local other = name ~= member and items.read(name)
+    local state, _, key = places.find(other or item)
+    if other and state == 'inbound' then places.put_anew(other, key) end
   end
-  at = string.format('%.0f', now)
 end
-
-token = string.format('%.0f', token + 1)
-grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' ' .. attempt .. ' u' .. request .. marks
-local last, others = string.match(holdings or '\t', '^([^\t]*)(\t.*)$')
-call('HSET', LEDGER, 'g:' .. member, grant, 'p:' .. person, last .. '\t' .. member .. others)
-local expires = now + lease_seconds * 1000000
-call('ZADD', RESERVED, expires, member)
-call('ZREM', FINISHED, member)
-expect(expires)
-count('undone')
-note('undone', id .. '\t' .. ARGV[3] .. '\t' .. person)
-note('reserved', id .. '\t' .. token .. '\t' .. person)
-tell()
-return { 'leased', id, grant, payload_of(member, call('HGET', ITEMS, member)), draft }
+again.undo = request
+local hands = holdings.read(person)
+leases.begin(member, again, hands, 1)
+redis.call('ZREM', keys.finished, member)
+queue.count('undone')
+journal.note('undone', id, token, person)
+journal.note('reserved', id, again.token, person)
+commit()
+return { 'leased', id, grants.format(again), items.shown(member), draft }

@@ -1,4 +1,5 @@
-"""From the server's bytes to the model. The formats are written down in ``lua/includes``."""
+"""The Python half of the codecs in ``lua/lib``, whose headers have the grammars: from the server's bytes to
+the model. What Python writes, the heads of new items, is in ``arguments``."""
 
 from __future__ import annotations
 
@@ -50,8 +51,8 @@ def lease(queue: str, found: Sequence[Any]) -> Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
-    """One grant of a record: the lease itself, and the answer where it was finished."""
+class ParsedGrant:
+    """One grant: the lease itself, and the answer where it was finished."""
 
     grant: Grant
     result: Json = None
@@ -59,7 +60,7 @@ class _Block:
     moved: bool = False  # from another assignment, whose attempts it is counted among
 
 
-def _block(text: str) -> _Block:
+def parse_grant(text: str) -> ParsedGrant:
     line, _, rest = text.partition("\n")
     token, person, terms = line.split("\t")
     granted, seconds, attempt, *marks = terms.split(" ")
@@ -82,8 +83,15 @@ def _block(text: str) -> _Block:
         reason=reason,
     )
     if how != "finished":
-        return _Block(grant, moved="m" in marked)
-    return _Block(grant, result=json.loads(result), late=detail == "1", moved="m" in marked)
+        return ParsedGrant(grant, moved="m" in marked)
+    return ParsedGrant(grant, result=json.loads(result), late=detail == "1", moved="m" in marked)
+
+
+def parse_record(text: str) -> tuple[str, dict[str, str], str]:
+    """When it was enqueued, in hexadecimal, what its head says by letter, and the payload as JSON."""
+    head, _, payload = text.partition("\n")
+    enqueued, *letters = head.split(" ")
+    return enqueued, {letter[0]: letter[1:] for letter in letters}, payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +103,7 @@ class _Assignment:
     head: dict[str, str]  # by letter
     enqueued: str
     payload: Json
-    blocks: tuple[_Block, ...]  # its grants, oldest first
+    blocks: tuple[ParsedGrant, ...]  # its grants, oldest first
     late: str
     max_attempts: str
     row: str
@@ -110,19 +118,17 @@ class _Assignment:
         return self.row[1:] if self.row.startswith("@") and self.state not in ("finished", "dead") else ""
 
     @property
-    def answer(self) -> _Block | None:
+    def answer(self) -> ParsedGrant | None:
         return self.blocks[-1] if self.blocks and self.blocks[-1].grant.how == "finished" else None
 
 
 def _assignment(known: Sequence[bytes | None]) -> _Assignment:
     """From state, score, record, grant, history, late answers, max attempts and row."""
     state, score, record, grant, history, late, max_attempts, row = (v.decode() if v else "" for v in known)
-    head, _, payload = record.partition("\n")
-    enqueued, *letters = head.split(" ")
-    blocks = tuple(_block(text) for text in [*history.split("\n\n"), grant] if text)
-    extra = {letter[0]: letter[1:] for letter in letters}
+    enqueued, letters, payload = parse_record(record)
+    blocks = tuple(parse_grant(text) for text in [*history.split("\n\n"), grant] if text)
     return _Assignment(
-        cast("State", state), score, extra, enqueued, json.loads(payload), blocks, late, max_attempts, row
+        cast("State", state), score, letters, enqueued, json.loads(payload), blocks, late, max_attempts, row
     )
 
 
@@ -180,7 +186,7 @@ def cursor(place: bytes, score: bytes, member: bytes) -> str | None:
     return f"{quote(row, safe='') + ':' + shelf if shelf else ''}/{float(score):.0f}/{number or 1}/{id}"
 
 
-def _answer(id: str, payload: Json, block: _Block) -> Answer:
+def _answer(id: str, payload: Json, block: ParsedGrant) -> Answer:
     grant = block.grant
     assert grant.ended_at is not None  # noqa: S101 - a finished grant has ended
     return Answer(
@@ -188,7 +194,7 @@ def _answer(id: str, payload: Json, block: _Block) -> Answer:
     )
 
 
-def _late(id: str, payload: Json, text: str, blocks: Sequence[_Block]) -> Answer:
+def _late(id: str, payload: Json, text: str, blocks: Sequence[ParsedGrant]) -> Answer:
     line, _, result = text.partition("\n")
     token, person, at = line.split("\t")
     attempt = next((b.grant.attempt for b in blocks if b.grant.token == int(token)), 1)

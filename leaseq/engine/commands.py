@@ -34,7 +34,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("leave_line", *_ALL),
         load("renew", *_ALL, "drafts", "late"),
         load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
-        load("finish", "ledger", "reserved", "journal", "finished"),
+        load("finish", "ledger", "items", "inbound", "reserved", "journal", "finished"),
         load("undo_finish", *_ALL, "drafts", "late"),
         load("abandon", *_ALL, "late"),
         load("fail", *_ALL, "late"),
@@ -57,7 +57,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("why_nothing", "ledger", "items", "inbound", "reserved", "scheduled"),
         load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
         load("journal", "ledger", "journal"),
-        load("story", "journal"),
+        load("history", "journal"),
     )
 }
 
@@ -112,7 +112,7 @@ class Commands:
         durable, until = self._connection.durable.get(self._ledger, _UNREAD)
         if until < monotonic():
             try:
-                durable = json.loads(self.policy(("durable",)).rest[2])
+                durable = json.loads(self.policy(("durable",)).rest[3])
             except QueueNotFound:
                 return None
             self.learn(durable)
@@ -231,8 +231,8 @@ class Commands:
     def stats(self, counters: Sequence[str]) -> Reply:
         return self._run("stats", tuple(counters))
 
-    def story(self, start: str, look: int, id: str) -> Reply:
-        return self._run("story", (start, str(look), id))
+    def history(self, start: str, look: int, id: str) -> Reply:
+        return self._run("history", (start, str(look), id))
 
     def journal(self, start: str, count: int, direction: str = "") -> Reply:
         return self._run("journal", (start, str(count), direction))

@@ -16,7 +16,7 @@ UNDECLARED_PROXY = "leaseq:{@web}:undeclared-proxy"
 """A hash that the web app leaves for the doctor, with ``address`` and ``header``; gone after two hours. No
 queue can have this name: it has an '@'."""
 
-SCHEMA = 1
+SCHEMA = 2
 """Of the keys as this version makes them; ``docs/decisions/0010-schema.md`` says when it grows."""
 
 

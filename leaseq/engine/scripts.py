@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha1
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from hiredis import pack_command
 
 from leaseq.engine.keys import Keys
+from leaseq.engine.lua_source import GLOBALS, LuaSource
+from leaseq.policy import rule_defaults
 
 pack: Callable[[tuple[str, ...]], bytes] = cast("Any", pack_command)
 """A command as the server reads it; what hiredis says of its types is of tuples with one word."""
@@ -23,15 +24,6 @@ pack: Callable[[tuple[str, ...]], bytes] = cast("Any", pack_command)
 _RUNNING = re.compile(r"\bscript: (?:[0-9a-f]{40}, )?on (?=@user_script:\d)")
 _LINE = re.compile(r"@?\buser_script:(\d+)")
 _OPENED = re.compile(r"(?<=' at )line (\d+)(?=\) near )")  # 'end' expected (to close 'if' at line 7) near …
-_INCLUDE = re.compile(r"^ *--- @include (\w+)\n", re.MULTILINE)
-
-
-class Part(NamedTuple):
-    """Lines that follow each other both in a file and in the script that it is a part of."""
-
-    start: int  # the number of the first of them in the script
-    file: str  # relative to lua/
-    line: int  # the number of the first of them in the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +34,17 @@ class Script:
     keys: tuple[str, ...]  # names of attributes of Keys
     source: str
     sha: str
-    parts: tuple[Part, ...]
+    lines: tuple[tuple[str, int], ...]  # the file of each line of the source, and its number there
 
     @property
     def writes(self) -> bool:
         return "no-writes" not in self.source.partition("\n")[0]
 
     def where(self, line: int) -> str:
-        """The file and line that a line of ``source`` comes from: ``includes/grant.lua:12``. A line past the
+        """The file and line that a line of ``source`` comes from: ``lib/grants.lua:12``. A line past the
         end counts as the last one: Lua's compiler names it for an ``end`` that is missing."""
-        line = max(1, min(line, self.source.count("\n")))
-        part = self.parts[bisect_right(self.parts, line, key=lambda part: part.start) - 1]
-        return f"{part.file}:{part.line + line - part.start}"
+        file, number = self.lines[min(max(line, 1), len(self.lines)) - 1]
+        return f"{file}:{number}"
 
     def places(self, message: str) -> list[str]:
         """The files and lines that an error of the server names, as ``where`` gives them."""
@@ -97,27 +88,77 @@ def names() -> list[str]:
 
 
 def read(folder: Traversable, name: str, *keys: str) -> Script:
-    """A script from the folder that has its file and, in ``includes/``, the files that it includes."""
-    parts, source, line = [], "", 1
-    for file, first, text in _expand(folder, f"{name}.lua"):
-        parts.append(Part(line, file, first))
-        source += text
-        line += text.count("\n")
-    return Script(name, keys, source, sha1(source.encode(), usedforsecurity=False).hexdigest(), tuple(parts))
+    """A script from the folder that has its file and, in ``lib/``, the files that it includes.
+
+    A line ``--- @include grants`` stands for the file ``lib/grants.lua``, behind those that it includes;
+    ``--- @defaults`` for the policy's rules. Each file is joined once, without comments and empty lines.
+    Raises ScriptError where a file includes another one twice, from inside a block or in a circle, and where
+    it uses a name that neither it nor a file joined ahead of it declares.
+    """
+    joined = list(_Joined(folder).lines(f"{name}.lua"))
+    source = "".join(text + "\n" for _, _, text in joined)
+    sha = sha1(source.encode(), usedforsecurity=False).hexdigest()
+    return Script(name, keys, source, sha, tuple((file, number) for file, number, _ in joined))
 
 
-def _expand(folder: Traversable, file: str) -> Iterator[tuple[str, int, str]]:
-    """The text in pieces, each with its file and the number of its first line there."""
-    text = (folder / file).read_text(encoding="utf-8")
-    line, end = 1, 0
-    for include in _INCLUDE.finditer(text):
-        if piece := text[end : include.start()]:
-            yield file, line, piece
-        yield from _expand(folder, f"includes/{include[1]}.lua")
-        line += piece.count("\n") + 1
-        end = include.end()
-    if text[end:]:
-        yield file, line, text[end:]
+class ScriptError(Exception):
+    """A Lua file is not put together as it should be."""
+
+
+class _Joined:
+    """One script while its files are joined."""
+
+    def __init__(self, folder: Traversable) -> None:
+        self._folder = folder
+        self._names = set(GLOBALS)  # that are declared so far
+        self._begun: set[str] = set()
+        self._done: set[str] = set()
+
+    def lines(self, file: str) -> Iterator[tuple[str, int, str]]:
+        """The lines, each with its file and its number there."""
+        source = _parsed((self._folder / file).read_text(encoding="utf-8"))
+        self._check_includes(file, source)
+        self._begun.add(file)
+        for number, line in source.code:
+            directive, _, name = line.partition("--- @")[2].partition(" ")
+            if directive == "defaults":
+                self._names.add("DEFAULTS")
+                yield file, number, _defaults()
+            elif not directive:
+                yield file, number, line
+            elif f"lib/{name}.lua" not in self._done:
+                yield from self.lines(f"lib/{name}.lua")
+        self._check_names(file, source)
+        self._names |= source.exported
+        self._done.add(file)
+
+    def _check_includes(self, file: str, source: LuaSource) -> None:
+        seen = set()
+        for name, depth in source.includes:
+            if name in seen:
+                raise ScriptError(f"{file} includes {name} twice")
+            if depth:
+                raise ScriptError(f"{file} includes {name} inside a block: put it outside of all blocks")
+            if f"lib/{name}.lua" in {*self._begun, file} - self._done:
+                raise ScriptError(f"{file} includes {name}, which includes {file}")
+            seen.add(name)
+
+    def _check_names(self, file: str, source: LuaSource) -> None:
+        if unknown := sorted(source.used - source.declared - self._names):
+            raise ScriptError(
+                f"{file} uses {', '.join(unknown)}, which neither it nor a file that it includes declares"
+            )
+
+
+@cache
+def _parsed(text: str) -> LuaSource:
+    return LuaSource(text)
+
+
+def _defaults() -> str:
+    """The fields of the policy that are rules, with the text of each default, as a Lua table."""
+    fields = ", ".join(f"{name} = '{value}'" for name, value in sorted(rule_defaults().items()))
+    return f"local DEFAULTS = {{ {fields} }}"
 
 
 @cache

@@ -51,11 +51,11 @@ class Base:
     def find_policy(self) -> Policy | None:
         """The policy in force, or None where the queue isn't there: `exists` and `policy` in one call."""
         try:
-            status, rules, *texts = self._commands.policy(TEXTS).rest
+            lease_seconds, form_version, rules, *texts = self._commands.policy(TEXTS).rest
         except QueueNotFound:
             return None
-        policy, version = from_server(status, rules, texts)
-        self._form = (version, policy.form)
+        policy = from_server(lease_seconds, rules, texts)
+        self._form = (form_version.decode(), policy.form)
         self._commands.learn(policy.durable)
         return policy
 

@@ -228,7 +228,7 @@ class Inspection(Base):
 
     def _of_item(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """How many entries were scanned, with which to go on, and what they tell of the item."""
-        scanned, following, *entries = self._commands.story(start, look, id).rest
+        scanned, following, *entries = self._commands.history(start, look, id).rest
         moves = [move for entry in entries for move in codec.events(*entry)]
         return int(scanned), following.decode(), [move for move in moves if move.id == id]
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from leaseq.cli import main
 from leaseq.doctor import CHECKS
+from leaseq.engine.keys import SCHEMA
 from leaseq.server.embedded import EmbeddedServer
 from tests.doctor.looking import url_of
 from tests.support.ports import free_port
@@ -67,7 +68,7 @@ def test_json(wrong: redis.Redis) -> None:
     assert set(said) == {"server", "ok", "findings", "well", "schema"}
     assert (said["ok"], finding["check"], finding["level"]) == (False, "appendfsync", "error")
     assert set(finding) == {"check", "level", "where", "says", "cure"}
-    assert said["schema"] == {"known": 1, "queues": {}}
+    assert said["schema"] == {"known": SCHEMA, "queues": {}}
 
 
 def test_no_server() -> None:

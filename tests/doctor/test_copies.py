@@ -17,6 +17,7 @@ import redis
 import leaseq
 from leaseq.doctor import examine
 from leaseq.doctor.acl import SENTINEL, SENTINEL_DOCTOR, allowing
+from leaseq.engine.keys import SCHEMA
 from tests.conformance.topology.servers import cluster, port_of, running, service_url
 from tests.conformance.topology.watched import Watched
 from tests.doctor.looking import WELL, examined, found, settled, url_of
@@ -164,7 +165,7 @@ def test_a_cluster() -> None:
             }
             queue = leaseq.Queue(leaseq.connect(url), "reviews")
             queue.configure()
-            assert examine(leaseq.connect(url)).schemas == {"reviews": 1}
+            assert examine(leaseq.connect(url)).schemas == {"reviews": SCHEMA}
         nodes[0].execute_command("CLUSTER", "DELSLOTS", 0)
         texts = {one.check: one.says for one in examine(client).findings}
         assert "1 slots that no node serves" in texts["cluster-slots"]

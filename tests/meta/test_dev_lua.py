@@ -54,7 +54,7 @@ def test_a_reader_may_leave_before_the_end() -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("words", [(), ("nope",), ("includes/grant",), ("finish", "reserve")])
+@pytest.mark.parametrize("words", [(), ("nope",), ("lib/grants",), ("finish", "reserve")])
 def test_where_it_is_given_no_script_it_lists_them(words: tuple[str, ...]) -> None:
     done = run(*PRINT, *words)
     assert (done.returncode, done.stdout) == (2, "")

@@ -80,7 +80,7 @@ def is_script(file: str, text: str, lua: Path, server: redis.Redis) -> bool:
         for name, source in after.items():
             if source != before[name]:
                 server.script_load(source)
-    except redis.ResponseError:
+    except (redis.ResponseError, scripts.ScriptError):
         return False
     finally:
         path.write_text(whole)

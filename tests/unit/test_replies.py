@@ -14,7 +14,7 @@ from leaseq.engine.commands import SCRIPTS
 
 ROOT = Path(__file__).parents[2]
 ANSWERS = {
-    *("ok", "item", "items", "policy", "schema", "stats", "entries", "story", "leases"),
+    *("ok", "item", "items", "policy", "schema", "stats", "entries", "history", "leases"),
     *("leased", "nothing", "more", "finished", "form", "digests", "changed", "retry", "dead"),
     *("something", "paused", "not-eligible", "held", "empty"),
 }

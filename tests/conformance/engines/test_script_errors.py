@@ -58,17 +58,23 @@ def the_record(caplog: pytest.LogCaptureFixture) -> str:
     return record.getMessage()
 
 
-def in_the_clock(folder: Path, fault: str) -> Planted:
-    """In an include of an include."""
-    return Planted(folder, "includes/server_time.lua", "local at = ARGV[1]", fault)
+def in_an_include(folder: Path, fault: str) -> Planted:
+    """In an include of an include, which runs where the case is not the ordinary one."""
+    return Planted(folder, "lib/queue.lua", "function queue.open(only_read, new)", fault)
+
+
+def paused(queue: leaseq.Queue) -> None:
+    """No ordinary case."""
+    queue.enqueue({})
+    queue.pause("for a test")
 
 
 @fault
 def test_the_exception_and_the_log_name_the_line(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
 ) -> None:
-    queue.enqueue({})
-    planted = in_the_clock(tmp_path, fault)
+    paused(queue)
+    planted = in_an_include(tmp_path, fault)
     queue._commands._bound["reserve"] = planted.bound("reserve", queue)
     with pytest.raises(leaseq.ServerRefused) as refused:
         queue.reserve("ann")
@@ -82,8 +88,8 @@ def test_the_exception_and_the_log_name_the_line(
 def test_so_does_that_of_a_move_that_waits_to_be_confirmed(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
 ) -> None:
-    queue.enqueue({})
-    planted = in_the_clock(tmp_path, fault)
+    paused(queue)
+    planted = in_an_include(tmp_path, fault)
     wait = Wait("replica", Bound(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
     with pytest.raises(leaseq.ServerRefused) as refused:
         queue._connection.move(planted.bound("reserve", queue), ("", "ann", "r1"), wait)
@@ -113,8 +119,8 @@ def test_so_does_that_of_what_is_waited_for(
 def test_a_block_without_an_end_is_named_by_its_beginning(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    queue.enqueue({})
-    planted = in_the_clock(tmp_path, "if at then")
+    paused(queue)
+    planted = Planted(tmp_path, "lib/turns.lua", "local turns = {}", "if next then")
     queue._commands._bound["reserve"] = planted.bound("reserve", queue)
     with pytest.raises(leaseq.ServerRefused) as refused:
         queue.reserve("ann")
@@ -126,8 +132,8 @@ def test_a_block_without_an_end_is_named_by_its_beginning(
 def test_a_refusal_that_names_no_line_is_not_logged(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    queue.enqueue({})
-    planted = in_the_clock(tmp_path, "do return redis.error_reply('PLANTED by a test') end")
+    paused(queue)
+    planted = in_an_include(tmp_path, "do return redis.error_reply('PLANTED by a test') end")
     queue._commands._bound["reserve"] = planted.bound("reserve", queue)
     with pytest.raises(leaseq.ServerRefused, match="the server refused: PLANTED by a test"):
         queue.reserve("ann")

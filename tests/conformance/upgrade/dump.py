@@ -60,6 +60,7 @@ def _load_stream(server: Any, key: str, content: dict[str, Any]) -> None:
 _CONTENT: dict[str, Any] = {
     "string": lambda server, key: server.get(key).decode(),
     "hash": lambda server, key: dict(sorted(_texts(server.hgetall(key)).items())),
+    "list": lambda server, key: [member.decode() for member in server.lrange(key, 0, -1)],
     "set": lambda server, key: sorted(member.decode() for member in server.smembers(key)),
     "zset": lambda server, key: [
         [member.decode(), score] for member, score in server.zrange(key, 0, -1, withscores=True)
@@ -69,6 +70,7 @@ _CONTENT: dict[str, Any] = {
 _LOAD: dict[str, Any] = {
     "string": lambda server, key, text: server.set(key, text),
     "hash": lambda server, key, fields: server.hset(key, mapping=fields),
+    "list": lambda server, key, members: server.rpush(key, *members),
     "set": lambda server, key, members: server.sadd(key, *members),
     "zset": lambda server, key, pairs: server.zadd(key, dict(pairs)),
     "stream": _load_stream,

@@ -14,8 +14,6 @@ from leaseq.engine.codec import microseconds
 
 # Where a page goes on is nobody's to read.
 _OPAQUE = {"cursor"}
-# What a field was called when the states were recorded.
-_CALLED_THEN = {"state_since": "since"}
 
 
 def seen(client: leaseq.Client, clocks: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +37,7 @@ def _queue(queue: leaseq.Queue) -> dict[str, Any]:
 
 
 def _without_cursors(found: dict[str, Any]) -> dict[str, Any]:
-    return {_CALLED_THEN.get(name, name): value for name, value in found.items() if name not in _OPAQUE}
+    return {name: value for name, value in found.items() if name not in _OPAQUE}
 
 
 def _plain(value: object) -> object:

@@ -47,11 +47,11 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "mine": lambda queue: queue.mine("ann"),
     "why_nothing": lambda queue: queue.why_nothing("bob"),
     "stats": lambda queue: queue.stats(),
-    "told": lambda queue: queue.history("one"),
+    "history": lambda queue: queue.history("one"),
     "leave_line": lambda queue: queue._commands.leave_line("waiter", "ann", "r", 0),
 }
 # What is no call of a queue's own, or answers for any schema.
-OTHERS = {"confirm", "journal", "schema", "story"}
+OTHERS = {"confirm", "journal", "schema"}
 
 
 @pytest.fixture
@@ -73,9 +73,20 @@ def test_a_queue_says_its_schema(server: Server, queue: leaseq.Queue) -> None:
     assert before is None
     queue.enqueue({})
     assert queue.schema == SCHEMA
-    server.redis.hdel(Keys(queue.name).ledger, "schema")
-    assert queue.schema == 1, "made before there was such a field"
     assert queue.finish(take(queue, "ann"), {}).replayed is False
+
+
+def test_one_of_before_the_first_release_is_refused(server: Server, queue: leaseq.Queue) -> None:
+    queue.enqueue({})
+    ledger = Keys(queue.name).ledger
+    server.redis.hset(ledger, "status", "1 0 0 0 9007199254740991 open 300 - normal")
+    server.redis.hdel(ledger, "schema")
+    before = everything(server.redis, queue.name)
+    with pytest.raises(leaseq.ServerRefused, match=r"schema 1.*changed nothing.*export its items"):
+        queue.reserve("ann")
+    assert everything(server.redis, queue.name) == before
+    assert queue.schema == 1
+    server.redis.delete(ledger)  # other tests walk over all queues
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -139,15 +139,6 @@ def test_reviving_shows_again_what_waits_of_it_too(timed: leaseq.Queue) -> None:
     assert [take(timed, person).id for person in ("cyd", "eve")] == ["a", "a"]
 
 
-def test_their_record_says_that_they_passed_something_over(abc: leaseq.Queue, server: Server) -> None:
-    """Programs of a version that does not ask the item look at that alone."""
-    ledger = Keys(abc.name).ledger
-    abc.abandon(take(abc, "ann"), again=False)
-    assert server.redis.hget(ledger, "p:ann").startswith(b" ")
-    take(abc, "ann")
-    assert server.redis.hget(ledger, "p:ann").startswith(b" ")
-
-
 def test_an_item_removed_and_enqueued_anew_is_a_new_item(timed: leaseq.Queue) -> None:
     timed.enqueue({}, id="a")
     timed.abandon(take(timed, "ann"), again=False)

@@ -176,6 +176,6 @@ def test_the_oldest_of_several_counts(timed: leaseq.Queue, clock: Clock) -> None
 def test_a_server_tells_its_microseconds_without_zeros_before_them(
     queue: leaseq.Queue, microseconds: int
 ) -> None:
-    rewrite(queue, "enqueue", "call('TIME')", f"{{ '1900000000', '{microseconds}' }}")
+    rewrite(queue, "enqueue", "redis.call('TIME')", f"{{ '1900000000', '{microseconds}' }}")
     queue.enqueue({}, id="one")
     assert queue.get("one").state_since == codec.when(1_900_000_000_000_000 + microseconds)

@@ -70,6 +70,17 @@ def test_the_same_request_counts_once(timed: leaseq.Queue, clock: Clock, take: T
     assert [e.what for e in timed.journal()].count("renewed") == 1
 
 
+@pytest.mark.parametrize("second", ["renewal-1", "renewal-123", "enewal-12", "x"])
+def test_a_request_is_known_by_its_whole_id(
+    timed: leaseq.Queue, clock: Clock, take: Take, second: str
+) -> None:
+    lease = take("ann")
+    first = timed.renew(lease, request_id="renewal-12")
+    clock.tick(10)
+    assert timed.renew(lease, request_id=second).expires_at > first.expires_at
+    assert [e.what for e in timed.journal()].count("renewed") == 2
+
+
 def test_a_request_sent_again_after_the_lease_ran_out_holds_the_item_again(
     timed: leaseq.Queue, clock: Clock, take: Take, sets: Sets
 ) -> None:

@@ -11,9 +11,10 @@ import leaseq
 from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.keys import Keys
 from leaseq.policy import TEXTS
+from tests.meta.docs import grammars
 
 PAGE = (Path(__file__).parents[3] / "docs/inspecting.md").read_text()
-LUA = "\n".join(path.read_text() for path in (Path(leaseq.__file__).parents[1] / "lua").rglob("*.lua"))
+LUA = "\n".join(script.source for script in SCRIPTS.values())
 
 
 def section(title: str) -> str:
@@ -23,32 +24,37 @@ def section(title: str) -> str:
 
 
 def letters() -> set[str]:
-    """What follows the time in an item's head."""
-    heads = re.findall(r"^local HEAD = \{ (.*?) \}$", LUA, re.MULTILINE)
-    assert len(heads) == 1
-    return set(re.findall(r"'(\w)'", heads[0]))
+    """What may follow the time in an item's head."""
+    return _letters("items", "LETTERS")
 
 
 def marks() -> set[str]:
-    """What follows the attempt in a grant."""
-    found = re.findall(r"^local MARKS = \{ (.*?) \}$", LUA, re.MULTILINE)
-    assert len(found) == 1
-    return set(re.findall(r"'(\w)'", found[0]))
+    """What may follow the attempt in a grant."""
+    return _letters("grants", "MARKS")
+
+
+def _letters(codec: str, table: str) -> set[str]:
+    """Of the pairs of a letter and its name."""
+    source = (Path(leaseq.__file__).parents[1] / "lua/lib" / f"{codec}.lua").read_text()
+    (pairs,) = re.findall(rf"^local {table} = \{{ (.*?) \}}$", source, re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"'(\w+)'", pairs)[::2])
 
 
 def events() -> set[str]:
-    by_name = re.findall(r"\b(?:note|moved)\('(\w+)'", LUA)
-    entries = re.findall(r"'XADD', JOURNAL, (.*)$", LUA, re.MULTILINE)
-    return {*by_name, *(what for entry in entries for what in re.findall(r"'([a-z]+)'", entry))}
+    noted = re.findall(r"journal\.note\((.*)$", LUA, re.MULTILINE)
+    by_name = {what for call in noted for what in re.findall(r"'([a-z]+)'", call.partition(",")[0])}
+    return {*by_name, *re.findall(r"'XADD', keys\.journal, .*?'([a-z]+)'", LUA)}
 
 
 def ledger_fields() -> set[str]:
-    written = re.findall(r"call\('H(?:SET|INCRBY)', LEDGER, (.*)$", LUA, re.MULTILINE)
-    return {*TEXTS, *(name for fields in written for name in re.findall(r"'(\w+:?)'(?: \.\.|, |\))", fields))}
+    written = re.findall(r"'H(?:SET|INCRBY)', (?:keys\.ledger|LEDGER), (.*)$", LUA, re.MULTILINE)
+    collected = re.findall(r"fields\[#fields \+ 1\].* = '(\w+)', ", LUA)
+    named = {name for fields in written for name in re.findall(r"'(\w+:?)'(?: \.\.|, |\))", fields)}
+    return {*TEXTS, *collected, *named}
 
 
 def key_parts() -> set[str]:
-    derived = re.findall(r"(?:string\.sub\(LEDGER, 1, -7\)|QUEUE) \.\. '(\w+):?'", LUA)
+    derived = re.findall(r"\bkeys\.(\w+)", LUA)
     declared = {name for name, value in vars(Keys).items() if hasattr(value, "func")}
     return {*derived, *declared, *(key for script in SCRIPTS.values() for key in script.keys)}
 
@@ -70,14 +76,19 @@ def test_what_is_looked_for_is_found() -> None:
     assert key_parts() >= {"ledger", "seen", "later", "wake", "bars", "journal"}
 
 
+def test_each_grammar_is_the_header_of_its_codec() -> None:
+    assert sorted(grammars.places(PAGE)) == sorted(grammars.names())
+    assert grammars.filled(PAGE) == PAGE, "python -m tests.meta.docs.grammars writes it"
+
+
 @pytest.mark.parametrize("letter", sorted(letters()))
 def test_each_letter_of_a_head(letter: str) -> None:
-    assert f"`{letter}` " in section("One item")
+    assert re.search(rf"[|=] ?{letter} \w|letter +{letter} ", grammars.header("items"))
 
 
 @pytest.mark.parametrize("mark", sorted(marks()))
 def test_each_mark_of_a_grant(mark: str) -> None:
-    assert f"`{mark}` " in section("Who holds what, and until when")
+    assert re.search(rf"(\||letter ) ?{mark} \w", grammars.header("grants"))
 
 
 @pytest.mark.parametrize("event", sorted(events()))

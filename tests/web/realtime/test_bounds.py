@@ -78,6 +78,6 @@ def test_what_is_cached_has_a_bound() -> None:
     }
     assert len(caches) > 4
     without = {name for name, most in caches.items() if most is None}
-    assert without == {"leaseq.engine.scripts.load", "leaseq.engine.scripts._folder"}, (
+    assert without == {f"leaseq.engine.scripts.{name}" for name in ("load", "_folder", "_parsed")}, (
         "those ask for the scripts that there are"
     )

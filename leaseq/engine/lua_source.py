@@ -1,0 +1,109 @@
+"""A Lua file as the loader reads it: what it includes and where, and which names it declares and uses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+_TOKEN = re.compile(
+    r"""--- \s @(?P<directive>\w+ (?:\s\w+)?)   # a line for the loader
+      | --\[\[ .*? \]\] | --[^\n]*             # a comment
+      | '(?:\\.|[^'\\\n])*' | "(?:\\.|[^"\\\n])*" | \[\[ .*? \]\]
+      | ^\#![^\n]* | \d[\w.]* | \.\.\.?
+      | [.:]\s*[A-Za-z_]\w*                    # a field of a table
+      | (?P<name>[A-Za-z_]\w*)
+      | (?P<mark>[{}(),=]=?)""",
+    re.VERBOSE | re.DOTALL,
+)
+_KEYWORDS = frozenset(
+    """and break do else elseif end false for function if in local nil not or repeat return then true until
+    while""".split()  # noqa: SIM905 - one a line they would fill a screen
+)
+_OPEN, _CLOSE = frozenset({"function", "if", "do", "repeat"}), frozenset({"end", "until"})
+GLOBALS = frozenset(
+    """KEYS ARGV redis cjson string table math error ipairs next pairs select setmetatable tonumber type
+    unpack""".split()  # noqa: SIM905
+)
+"""What a script may use without declaring it. Lua's own, and the server's."""
+
+
+@dataclass(frozen=True)
+class LuaSource:
+    """The text of one file."""
+
+    text: str
+
+    @cached_property
+    def code(self) -> list[tuple[int, str]]:
+        """Its lines with their numbers, from 1, but for comments and empty ones."""
+        found, comment = [], False
+        for number, line in enumerate(self.text.splitlines(), 1):
+            comment = comment or line.startswith("--[[")
+            if not comment and line.strip() and not re.match(r" *--(?!- @)", line):
+                found.append((number, line))
+            comment = comment and "]]" not in line
+        return found
+
+    @cached_property
+    def _tokens(self) -> list[re.Match[str]]:
+        return [token for token in _TOKEN.finditer(self.text) if token.lastgroup]
+
+    @cached_property
+    def includes(self) -> list[tuple[str, int]]:
+        """The name of each include, and how many blocks and functions it is inside of."""
+        depth, found = 0, []
+        for token in self._tokens:
+            word = token["name"]
+            depth += (word in _OPEN) - (word in _CLOSE)
+            if (directive := token["directive"]) and directive.startswith("include "):
+                found.append((directive.removeprefix("include "), depth))
+        return found
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """All names that it declares: locals, parameters, loop variables."""
+        return frozenset(name for name, _ in self._declarations)
+
+    @cached_property
+    def exported(self) -> frozenset[str]:
+        """The names that it declares outside of all blocks, for the files that include it."""
+        return frozenset(name for name, depth in self._declarations if depth == 0)
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """All names that it reads or sets. A key in a table's braces is no name."""
+        found, braces, tokens = set(), 0, self._tokens
+        for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
+            braces += (token["mark"] == "{") - (token["mark"] == "}")
+            opens = before is not None and before["mark"] in ("{", ",")
+            is_key = braces and opens and after is not None and after["mark"] == "="
+            if token["name"] and not is_key:
+                found.add(token["name"])
+        return frozenset(found - _KEYWORDS)
+
+    @cached_property
+    def _declarations(self) -> list[tuple[str, int]]:
+        depth, tokens, found = 0, self._tokens, list[tuple[str, int]]()
+        for at, token in enumerate(tokens):
+            word = token["name"]
+            if word == "local" and tokens[at + 1]["name"] == "function":
+                found.append((tokens[at + 2]["name"], depth))
+            elif word in ("local", "for"):
+                found += ((name, depth + (word == "for")) for name in _names(tokens, at + 1))
+            depth += (word in _OPEN) - (word in _CLOSE)
+            if word == "function":
+                opening = next(i for i in range(at, len(tokens)) if tokens[i]["mark"] == "(")
+                found += ((name, depth) for name in _names(tokens, opening + 1))
+        return found
+
+
+def _names(tokens: list[re.Match[str]], at: int) -> list[str]:
+    """The names with commas between that begin there."""
+    found = []
+    while at < len(tokens) and tokens[at]["name"] and tokens[at]["name"] not in _KEYWORDS:
+        found.append(tokens[at]["name"])
+        if at + 1 == len(tokens) or tokens[at + 1]["mark"] != ",":
+            break
+        at += 2
+    return found

@@ -1,2 +1,0 @@
---- @include status
---- @include rules

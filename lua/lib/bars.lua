@@ -1,0 +1,63 @@
+--- @include queue
+--[[ What an item is to people, in the hash `bars`, by the item's id.
+
+bars = TAB *(sign person TAB)
+sign = "=" they answered it | "-" they may not have it again | "~" they gave it back for later: they get it where
+       nothing else waits for them | "@" it was assigned to them, beside any of the others ]]
+local bars = {}
+
+local function cut(text, first, last) return string.sub(text, 1, first) .. string.sub(text, last + 1) end
+
+function bars.read(id) return redis.call('HGET', keys.bars, id) or '\t' end
+
+-- The sign of a person other than @, and where it stands; nil without one.
+function bars.sign_of(text, person)
+  for _, sign in ipairs({ '=', '-', '~' }) do
+    local first, last = string.find(text, '\t' .. sign .. person .. '\t', 1, true)
+    if first then return sign, first, last end
+  end
+end
+
+-- Gives a person this sign, or with nil none, in place of the one that they had. That they answered stays. Gives
+-- what the item is to people then.
+function bars.set(id, person, sign)
+  local text = bars.read(id)
+  local old, first, last = bars.sign_of(text, person)
+  if old == '=' then return text end
+  if old then text = cut(text, first, last) end
+  if sign then text = text .. sign .. person .. '\t' end
+  redis.call('HSET', keys.bars, id, text)
+  return text
+end
+
+-- Takes back that a person answered.
+function bars.unanswer(id, person)
+  local text = bars.read(id)
+  local sign, first, last = bars.sign_of(text, person)
+  if sign ~= '=' then return false end
+  redis.call('HSET', keys.bars, id, cut(text, first, last))
+  return true
+end
+
+function bars.is_assigned(text, person) return string.find(text, '\t@' .. person .. '\t', 1, true) ~= nil end
+
+function bars.assign(id, person)
+  local text = bars.read(id)
+  if not bars.is_assigned(text, person) then redis.call('HSET', keys.bars, id, text .. '@' .. person .. '\t') end
+end
+
+-- How many people gave the item back.
+function bars.abandons(text) return select(2, string.gsub(text, '\t[~-]', '')) end
+
+function bars.later_people(text) return string.gmatch(text, '\t~([^\t]+)') end
+
+-- All but those who answered may have it again.
+function bars.lift(id)
+  local left = '\t'
+  for kept in string.gmatch(bars.read(id), '\t([=@][^\t]+)') do left = left .. kept .. '\t' end
+  if left ~= '\t' then
+    redis.call('HSET', keys.bars, id, left)
+  else
+    redis.call('HDEL', keys.bars, id)
+  end
+end

@@ -1,0 +1,40 @@
+--- @include queue
+--[[ A list of texts in one field of a hash, with an empty line between; without any the field is not there. The earlier
+grants of an assignment are kept so (see grants), and the late answers of an item:
+
+late = token TAB person TAB arrived LF answer ]]
+local blocks = { HISTORY_BYTES = 65536, LATE_BYTES = 1048576 } -- so that no call gets long; one always fits
+
+function blocks.each(key, field) return string.gmatch((redis.call('HGET', key, field) or '') .. '\n\n', '(.-)\n\n') end
+
+function blocks.read(key, field)
+  local found = {}
+  for block in blocks.each(key, field) do
+    if block ~= '' then found[#found + 1] = block end
+  end
+  return found
+end
+
+function blocks.write(key, field, list)
+  if list[1] then
+    redis.call('HSET', key, field, table.concat(list, '\n\n'))
+  else
+    redis.call('HDEL', key, field)
+  end
+end
+
+-- Where the latest block is that begins with a token, and with a person if one is given.
+function blocks.find(list, token, person)
+  local claim = token .. '\t' .. (person and person .. '\t' or '')
+  for i = #list, 1, -1 do
+    if string.sub(list[i], 1, #claim) == claim then return i end
+  end
+end
+
+-- Adds an assignment's latest grant to its history. The oldest go where there is no room.
+function blocks.keep_latest_grant(member)
+  local kept = redis.call('HGET', keys.history, member)
+  local text = (kept and kept .. '\n\n' or '') .. redis.call('HGET', keys.ledger, 'g:' .. member)
+  while #text > blocks.HISTORY_BYTES do text = string.match(text, '\n\n(.*)$') end
+  redis.call('HSET', keys.history, member, text)
+end

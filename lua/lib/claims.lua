@@ -1,0 +1,22 @@
+--- @include leases
+-- What a caller holds.
+local claims = {}
+
+-- The held assignment that a token names, with its grant; nil, nil and the grant where the same call ended it before,
+-- even if others were granted the item since.
+function claims.held(id, token, person, ending)
+  local member, grant = leases.latest(id, token, person)
+  if grants.is_held(grant) then return member, grant end
+  local _, text = leases.find(id, token, person)
+  local over = text and grants.parse(text)
+  return nil, nil, over and over.ending == ending and over or nil
+end
+
+-- How many of what a person holds have not run out.
+function claims.count_live(held)
+  local live = 0
+  for _, member in ipairs(held) do
+    if grants.expires(grants.latest(member)) > queue.now then live = live + 1 end
+  end
+  return live
+end

@@ -1,0 +1,63 @@
+--- @include leases
+-- Failures and death are the item's: when its attempts are used up, its other assignments that wait die along. One that
+-- is held may still be finished, and dies when it comes back.
+local deaths = {}
+
+-- Counts a failure of the item. Gives whether its attempts are used up, and how many failures there are.
+function deaths.count_failure(item)
+  local id, first = items.id(item.member), item
+  if item.member ~= id then first = items.read(id) end
+  first.failures = (first.failures or 0) + 1
+  if first ~= item then items.write(first) end
+  return first.dies ~= nil or first.failures >= (first.max_attempts or queue.rules.max_attempts) + 0, first.failures
+end
+
+-- Whether the item died while this assignment of it was held.
+function deaths.died_before(item)
+  local id = items.id(item.member)
+  return (item.member == id and item or items.read(id)).dies ~= nil
+end
+
+local function bury(item, token, person)
+  redis.call('ZADD', keys.dead, queue.now, item.member)
+  items.write(item)
+  redis.call('ZREM', keys.due, items.id(item.member))
+  queue.count('died')
+  journal.note('died', items.id(item.member), token, person)
+end
+
+-- Puts an assignment among the dead, with those of the item that wait. The caller takes it out of the set that it was
+-- in. `token` and `person`: the lease that the item died of.
+function deaths.die(item, token, person)
+  local id, held = items.id(item.member), false
+  bury(item, token, person)
+  for _, member in ipairs(items.assignments(id)) do
+    local other = member ~= item.member and items.read(member)
+    local state, _, key = places.find(other or item)
+    if other and (state == 'inbound' or state == 'scheduled') then
+      bury(other, '', '')
+      redis.call('ZREM', key, member)
+    end
+    held = held or other and state == 'reserved'
+  end
+  if held then
+    local first = item.member == id and item or items.read(id)
+    first.dies = ''
+    items.write(first)
+  end
+end
+
+-- Takes a lease away; nobody is to blame for it. The assignment goes back to inbound, or dies where the item did. `by`:
+-- who does it, or ''.
+function deaths.release(member, grant, by, died)
+  local item = items.read(member)
+  leases.close(item, grant, 'released')
+  queue.count('released')
+  journal.note('released', items.id(member), grant.token, by)
+  if died then
+    bury(item, '', '')
+  else
+    places.put(item, true)
+  end
+  redis.call('ZREM', keys.reserved, member)
+end

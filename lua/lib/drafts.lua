@@ -1,0 +1,42 @@
+--- @include queue
+--[[ What people have typed so far, in the hash `drafts`: the draft of a person, as JSON, in the field
+`<id> TAB <person>`; in the field `<id>` who has one.
+
+people = person *(TAB person), the latest last ]]
+local drafts = {}
+
+local function others(id, person)
+  local people = {}
+  for other in string.gmatch(redis.call('HGET', keys.drafts, id) or '', '[^\t]+') do
+    if other ~= person then people[#people + 1] = other end
+  end
+  return people
+end
+
+-- The draft that a person left; else, where the policy shares drafts, the latest of anybody; false without one.
+function drafts.read(id, person)
+  local own, people = unpack(redis.call('HMGET', keys.drafts, id .. '\t' .. person, id))
+  if own or not people or queue.rules.share_drafts ~= 'true' then return own end
+  return redis.call('HGET', keys.drafts, id .. '\t' .. string.match(people, '[^\t]*$'))
+end
+
+function drafts.write(id, person, draft)
+  local people = others(id, person)
+  people[#people + 1] = person
+  redis.call('HSET', keys.drafts, id .. '\t' .. person, draft, id, table.concat(people, '\t'))
+end
+
+function drafts.drop(id, person)
+  local people = others(id, person)
+  redis.call('HDEL', keys.drafts, id .. '\t' .. person)
+  if people[1] then
+    redis.call('HSET', keys.drafts, id, table.concat(people, '\t'))
+  else
+    redis.call('HDEL', keys.drafts, id)
+  end
+end
+
+function drafts.drop_all(id)
+  for _, person in ipairs(others(id, nil)) do redis.call('HDEL', keys.drafts, id .. '\t' .. person) end
+  redis.call('HDEL', keys.drafts, id)
+end

@@ -1,0 +1,30 @@
+--- @include leases
+--- @include cursors
+-- Takes an item out of everything, and gives the token of a lease that ended by it, or ''.
+local function forget(id)
+  local token, first = '', items.read(id)
+  first.only = nil -- people put it off before it was assigned
+  local row, later, members = shelves.row(first), bars.read(id), items.assignments(id)
+  drafts.drop_all(id)
+  for _, member in ipairs(members) do
+    local grant = grants.latest(member)
+    if grants.is_held(grant) then
+      local held = holdings.read(grant.person)
+      holdings.remove(held, member)
+      holdings.write(grant.person, held)
+      token = grant.token
+    end
+    local _, _, key = places.find(items.read(member))
+    if key then redis.call('ZREM', key, member) end
+    redis.call('HDEL', keys.ledger, 'g:' .. member)
+    redis.call('HDEL', keys.history, member)
+    redis.call('HDEL', keys.items, member)
+  end
+  redis.call('HDEL', keys.late, id)
+  redis.call('ZREM', keys.due, id)
+  for person in bars.later_people(later) do
+    redis.call('ZREM', cursors.later_key(row, person), unpack(members))
+  end
+  redis.call('HDEL', keys.bars, id)
+  return token
+end

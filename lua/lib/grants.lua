@@ -1,0 +1,70 @@
+--- @include queue
+--[[ A grant: that a person got an assignment, and how it ended. The latest one of an assignment is in the ledger's field
+`g:<assignment>`; the earlier ones are in the hash `history`, oldest first.
+
+grant   = token TAB person TAB granted " " lease_seconds " " attempt *(" " letter value) [LF ending]
+letter  x when it runs out, since it was renewed | n how often it was renewed | u the request of the undo that gave it
+        | w there is a draft | d the item has a due date | m it came from another assignment of the item, whose
+        attempts it is counted among | a its late answer was adopted | q the request that renewed it last, or adopted
+ending  = ("expired" | "released" | "undone") " " time
+        | "abandoned " time " " reason
+        | "failed " time " " due " " error
+        | "finished " time " " late LF answer
+history = grant *(LF LF grant)
+
+Times are in microseconds; due is when it is tried again, 0 where it died; late is 0 or 1; reason, error and answer are
+JSON. Nothing has a space or a newline in it but these. ]]
+local grants = {}
+local MARKS = { 'x', 'expires', 'n', 'renewals', 'u', 'undo', 'w', 'draft', 'd', 'due', 'm', 'moved', 'a', 'adopted',
+  'q', 'request' }
+local MARK_NAMES = {}
+for i = 1, #MARKS, 2 do MARK_NAMES[MARKS[i]] = MARKS[i + 1] end
+
+-- `ending` is nil for a grant that is held.
+function grants.parse(text)
+  local token, person, granted, seconds, attempt, marks, rest =
+    string.match(text, '^(%d+)\t([^\t]*)\t(%d+) (%S+) (%d+)([^\n]*)(.*)$')
+  local grant = { token = token, person = person, granted = granted + 0, seconds = seconds, attempt = attempt + 0 }
+  for letter, value in string.gmatch(marks, ' (%l)(%S*)') do grant[MARK_NAMES[letter]] = value end
+  local ending, ended, detail, answer = string.match(rest, '^\n(%l+) (%d+) ?([^\n]*)\n?(.*)$')
+  if ending then
+    grant.ending, grant.ended, grant.detail, grant.answer = ending, ended + 0, detail, answer
+  end
+  return grant
+end
+
+function grants.format(grant)
+  local marks = ''
+  for i = 1, #MARKS, 2 do
+    local value = grant[MARKS[i + 1]]
+    if value then marks = marks .. ' ' .. MARKS[i] .. value end
+  end
+  local text = string.format('%s\t%s\t%d %s %d%s', grant.token, grant.person, grant.granted, grant.seconds,
+    grant.attempt, marks)
+  if not grant.ending then return text end
+  text = text .. '\n' .. grant.ending .. ' ' .. stamp(grant.ended) .. (grant.detail ~= '' and ' ' .. grant.detail or '')
+  return grant.ending == 'finished' and text .. '\n' .. grant.answer or text
+end
+
+function grants.latest(member)
+  local text = redis.call('HGET', keys.ledger, 'g:' .. member)
+  return text and grants.parse(text) or nil
+end
+
+function grants.write(member, grant) redis.call('HSET', keys.ledger, 'g:' .. member, grants.format(grant)) end
+
+function grants.is_held(grant) return grant ~= nil and not grant.ending end
+
+function grants.expires(grant) return grant.expires and grant.expires + 0 or grant.granted + grant.seconds * 1000000 end
+
+function grants.is_of(grant, token, person) return grant ~= nil and grant.token == token and grant.person == person end
+
+function grants.finish(grant, time, late, answer)
+  grant.ending, grant.ended, grant.detail, grant.answer = 'finished', time, late and '1' or '0', answer
+end
+
+-- A grant before it ended.
+function grants.reopened(grant)
+  grant.ending, grant.ended, grant.detail, grant.answer = nil, nil, nil, nil
+  return grant
+end

@@ -1,0 +1,40 @@
+--- @include queue
+--[[ What a person holds, in the ledger's field `p:<person>`.
+
+holdings = [request] [" idle=" time] TAB *(assignment TAB)
+
+request     that of the reserve which gave them something last
+idle        they hold nothing; clear found so at this time, and forgets the field a week later
+assignment  the oldest first; their lease may have run out ]]
+local holdings = {}
+
+function holdings.parse(text)
+  local request, words, rest = string.match(text or '\t', '^([^ \t]*)([^\t]*)\t(.*)$')
+  local held = { request = request, idle = string.match(words, ' idle=(%d+)') }
+  for member in string.gmatch(rest, '([^\t]+)\t') do held[#held + 1] = member end
+  return held
+end
+
+function holdings.format(held)
+  local text = held.request .. (held.idle and ' idle=' .. held.idle or '') .. '\t'
+  for _, member in ipairs(held) do text = text .. member .. '\t' end
+  return text
+end
+
+function holdings.read(person) return holdings.parse(redis.call('HGET', keys.ledger, 'p:' .. person)) end
+
+function holdings.write(person, held) redis.call('HSET', keys.ledger, 'p:' .. person, holdings.format(held)) end
+
+function holdings.remove(held, member)
+  for i, other in ipairs(held) do
+    if other == member then return table.remove(held, i) end
+  end
+end
+
+-- Whether the person has an assignment of the item in hand.
+function holdings.has_item(held, id)
+  for _, member in ipairs(held) do
+    if member == id or string.sub(member, 1, #id + 1) == id .. '\a' then return true end
+  end
+  return false
+end

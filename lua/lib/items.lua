@@ -1,0 +1,73 @@
+--- @include queue
+--[[ The record of an assignment, in the hash `items`: what is known of it beside its grants.
+
+record  = enqueued *(" " letter value) LF payload
+letter  a attempts | f failures | x it dies when it comes back | m max_attempts | p priority | d due, in microseconds
+        | r required skills, with commas between | o the only person who may have it, with \a for a space
+        | s its shelf, where that is not `normal` | w somebody has a draft of it
+
+enqueued  when, in milliseconds: 11 hexadecimal digits
+payload   JSON; empty for the second assignment of an item and those that follow
+
+An item that several people are to answer has an assignment for each: a member of the sets with a record, a grant and
+a history of its own. The first has the item's id, the k-th the id, \a and k. Payload, failures and late answers are the
+first one's. The k-th is made when the one before it is handed out, so that every item gets its first answer before any
+gets its second. ]]
+local items = {}
+local LETTERS = { 'a', 'attempts', 'f', 'failures', 'x', 'dies', 'm', 'max_attempts', 'p', 'priority', 'd', 'due',
+  'r', 'requires', 'o', 'only', 's', 'shelf', 'w', 'has_draft' }
+local NAMES = {}
+for i = 1, #LETTERS, 2 do NAMES[LETTERS[i]] = LETTERS[i + 1] end
+
+function items.parse(member, record)
+  local newline = string.find(record, '\n', 1, true)
+  local item = { member = member, record = record, enqueued = string.match(record, '^%x+'),
+    payload = string.sub(record, newline + 1) }
+  for letter, value in string.gmatch(string.sub(record, 1, newline - 1), ' (%l)(%S*)') do
+    item[NAMES[letter]] = value
+  end
+  return item
+end
+
+function items.format(item)
+  local head = { item.enqueued }
+  for i = 1, #LETTERS, 2 do
+    local value = item[LETTERS[i + 1]]
+    if value then head[#head + 1] = LETTERS[i] .. value end
+  end
+  return table.concat(head, ' ') .. '\n' .. item.payload
+end
+
+function items.read(member)
+  local record = redis.call('HGET', keys.items, member)
+  return record and items.parse(member, record) or nil
+end
+
+function items.write(item) redis.call('HSET', keys.items, item.member, items.format(item)) end
+
+function items.id(member) return string.match(member, '^[^\a]*') end
+
+function items.round(member) return tonumber(string.match(member, '\a(%d+)$') or 1) end
+
+-- The members of an item's assignments.
+function items.assignments(id)
+  local members = { id }
+  while queue.mode ~= 'open' do
+    local following = id .. '\a' .. (#members + 1)
+    if redis.call('HEXISTS', keys.items, following) == 0 then break end
+    members[#members + 1] = following
+  end
+  return members
+end
+
+-- What a caller is given as an assignment's record: its own head, and the item's payload.
+function items.shown(member, record)
+  local id = items.id(member)
+  record = record or redis.call('HGET', keys.items, member)
+  if id == member then return record end
+  return string.match(record, '^[^\n]*') .. string.match(redis.call('HGET', keys.items, id), '\n.*$')
+end
+
+function items.reserve_for(item, person) item.only = string.gsub(person, ' ', '\a') end
+
+function items.is_for(item, person) return item.only == (string.gsub(person, ' ', '\a')) end

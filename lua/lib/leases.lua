@@ -1,0 +1,85 @@
+--- @include grants
+--- @include holdings
+--- @include places
+--- @include drafts
+--- @include blocks
+--- @include journal
+-- How a lease begins and ends.
+local leases = {}
+
+-- The assignment of an item whose latest grant has this token and this person, and that grant; nil without one.
+function leases.latest(id, token, person)
+  for _, member in ipairs(items.assignments(id)) do
+    local grant = grants.latest(member)
+    if grants.is_of(grant, token, person) then return member, grant end
+  end
+end
+
+-- The same of a grant that may be an earlier one; gives the text of that. Without a person, of any.
+function leases.find(id, token, person)
+  for _, member in ipairs(items.assignments(id)) do
+    local list = blocks.read(keys.history, member)
+    list[#list + 1] = redis.call('HGET', keys.ledger, 'g:' .. member) or nil
+    local at = blocks.find(list, token, person)
+    if at then return member, list[at] end
+  end
+end
+
+-- The next assignment of an item comes into being when one is handed out for the first time.
+function leases.make_following(item)
+  local round = items.round(item.member) + 1
+  local member = items.id(item.member) .. '\a' .. round
+  if item.attempts or round > queue.rules.answers + 0 then return end
+  if redis.call('HEXISTS', keys.items, member) == 1 then return end
+  places.put({ member = member, enqueued = item.enqueued, priority = item.priority, max_attempts = item.max_attempts,
+    due = item.due, requires = item.requires, payload = '' }, false)
+end
+
+-- What a new grant of an assignment is to be, and the draft that comes along; its earlier grant joins the history.
+function leases.prepare(item, person)
+  if item.attempts then blocks.keep_latest_grant(item.member) end
+  local draft = (item.has_draft or queue.mode ~= 'open') and drafts.read(items.id(item.member), person)
+  return { person = person, seconds = queue.lease_seconds, attempt = (item.attempts or 0) + 1,
+    draft = (item.has_draft or draft) and '', due = item.due and '' }, draft
+end
+
+-- Gives a person the assignment, as the last that they hold or at that place. The caller takes it out of the set that it
+-- was in.
+function leases.begin(member, grant, held, place)
+  queue.token = queue.token + 1
+  grant.token, grant.granted = stamp(queue.token), queue.now
+  table.insert(held, place or #held + 1, member)
+  held.idle = nil
+  redis.call('ZADD', keys.reserved, grants.expires(grant), member)
+  grants.write(member, grant)
+  holdings.write(grant.person, held)
+  queue.expect(grants.expires(grant))
+end
+
+-- Ends a lease, and counts the attempt on the item. The caller writes that, and puts it where it belongs now.
+function leases.close(item, grant, ending, detail)
+  grant.ending, grant.ended, grant.detail = ending, queue.now, detail or ''
+  grants.write(item.member, grant)
+  local held = holdings.read(grant.person)
+  if holdings.remove(held, item.member) then holdings.write(grant.person, held) end
+  item.attempts = grant.attempt
+  if grant.draft then item.has_draft = '' end
+end
+
+-- A person who may not have an item again loses each of its assignments that is theirs alone: it goes back to its row.
+-- `but`: the one that they had in hand.
+function leases.unassign(id, person, but)
+  for _, member in ipairs(items.assignments(id)) do
+    local item = member ~= but and items.read(member)
+    if item and items.is_for(item, person) then
+      local state, _, key = places.find(item)
+      item.only = nil
+      if state == 'inbound' then
+        places.put(item, true)
+        redis.call('ZREM', key, member)
+      else
+        items.write(item)
+      end
+    end
+  end
+end

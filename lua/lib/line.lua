@@ -1,0 +1,79 @@
+--- @include queue
+--[[ Who waits for an item: callers of reserve with a wait, in the sorted set `line`, by when they began. The ledger's field
+`line` is there while anybody waits: when somebody was last woken. In the hash `line_until`, of each waiter:
+
+waiter = until " " began [" late"]
+
+until  it counts as waiting until then; it says so again before that
+began  when it began; one that was woken has left the sorted set, and takes this place again where it got nothing
+late   it was woken and did not come (see turns) ]]
+local line = {
+  COUNTS = 5000000, -- microseconds for which a waiter counts as waiting
+  MOST_WOKEN = 250, -- in one call
+}
+local FORGOTTEN = 60 -- seconds after which a line is forgotten whose waiters were all killed
+
+local function terms_of(waiter)
+  local until_, began, late = string.match(redis.call('HGET', keys.line_until, waiter) or '', '^(%d+) (%d+)(.*)$')
+  return until_ and until_ + 0, began, late
+end
+
+function line.leave(waiter)
+  redis.call('ZREM', keys.line, waiter)
+  redis.call('HDEL', keys.line_until, waiter)
+  if redis.call('EXISTS', keys.line_until) == 0 then redis.call('HDEL', keys.ledger, 'line') end
+end
+
+local function is_there(waiter) return (terms_of(waiter) or 0) >= queue.now end
+
+-- The first who is there. Those ahead of it were killed, and leave the line.
+function line.first()
+  local first = redis.call('ZRANGE', keys.line, 0, 0)[1]
+  while first and not is_there(first) do
+    line.leave(first)
+    first = redis.call('ZRANGE', keys.line, 0, 0)[1]
+  end
+  return first
+end
+
+-- Puts a waiter into the line, or lets it count for longer. Gives in how many microseconds it is to look again: the
+-- first two do when a lease may run out.
+function line.join(waiter)
+  local until_, began, late = terms_of(waiter)
+  if not began then
+    local last = redis.call('ZRANGE', keys.line, -1, -1, 'WITHSCORES')[2]
+    began = stamp(math.max(queue.now, (last or 0) + 1))
+  end
+  if not until_ or late ~= '' or until_ - queue.now < line.COUNTS / 2 then
+    redis.call('HSET', keys.line_until, waiter, stamp(queue.now + line.COUNTS) .. ' ' .. began)
+  end
+  if not redis.call('ZSCORE', keys.line, waiter) then redis.call('ZADD', keys.line, began, waiter) end
+  redis.call('EXPIRE', keys.line_until, FORGOTTEN)
+  redis.call('EXPIRE', keys.line, FORGOTTEN)
+  if redis.call('HEXISTS', keys.ledger, 'line') == 0 then redis.call('HSET', keys.ledger, 'line', 0) end
+  line.first()
+  return stamp(redis.call('ZRANK', keys.line, waiter) < 2 and queue.soonest - queue.now or line.COUNTS)
+end
+
+-- Wakes the first `count` that are there; with `behind`, of those behind that waiter.
+function line.wake(count, behind)
+  local began = behind and select(2, terms_of(behind))
+  local from, woken, next_ = began and '(' .. began or '-inf', {}, nil
+  repeat
+    next_ = redis.call('ZRANGEBYSCORE', keys.line, from, '+inf', 'LIMIT', 0, count - #woken)
+    for _, waiter in ipairs(next_) do
+      if is_there(waiter) then
+        redis.call('ZREM', keys.line, waiter)
+        woken[#woken + 1] = waiter
+      else
+        line.leave(waiter)
+      end
+    end
+  until #woken >= count or not next_[1]
+  if woken[1] then
+    redis.call('PUBLISH', keys.wake, table.concat(woken, ' '))
+    redis.call('HSET', keys.ledger, 'line', stamp(queue.now))
+  elseif redis.call('EXISTS', keys.line_until) == 0 then
+    redis.call('HDEL', keys.ledger, 'line')
+  end
+end

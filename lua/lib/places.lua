@@ -1,0 +1,45 @@
+--- @include shelves
+--- @include line
+-- Which set an assignment is in, and how one comes back to inbound.
+local places = {}
+local wakes, entered
+
+-- Puts an assignment at the end of its shelf, `returned` where it was out before, and wakes one who waits. Each entry
+-- has a time of its own.
+function places.put(item, returned)
+  if entered then queue.tick() end
+  entered = true
+  local round = items.round(item.member)
+  local shelf = shelves.band(item.priority) .. (round > 1 and ':' .. round or '') .. (returned and ':returned' or '')
+  item.shelf = shelf ~= 'normal' and shelf or nil
+  redis.call('ZADD', shelves.key_of(item), queue.now, item.member)
+  shelves.open(shelves.row(item), shelf)
+  items.write(item)
+  if wakes == nil then wakes = queue.mode ~= 'paused' and redis.call('HEXISTS', keys.ledger, 'line') == 1 end
+  if wakes then line.wake(1) end
+end
+
+-- An assignment's state, its score there, and the key of the set.
+function places.find(item)
+  for _, state in ipairs({ 'reserved', 'inbound', 'finished', 'scheduled', 'dead' }) do
+    local key = state == 'inbound' and shelves.key_of(item) or keys[state]
+    local score = redis.call('ZSCORE', key, item.member)
+    if score then return state, score, key end
+  end
+end
+
+-- Puts an assignment that waits behind all others of its shelf: somebody who passed it over may have it now.
+function places.put_anew(item, key)
+  places.put(item, true)
+  if shelves.key_of(item) ~= key then redis.call('ZREM', key, item.member) end
+end
+
+-- An item with a due date is in the set `due` until it is finished or removed, or an assignment of it is dead. `but`:
+-- an assignment that leaves the dead by this call.
+function places.enter_due(id, but)
+  for _, member in ipairs(items.assignments(id)) do
+    if member ~= but and redis.call('ZSCORE', keys.dead, member) then return end
+  end
+  local due = items.read(id).due
+  if due then redis.call('ZADD', keys.due, due, id) end
+end

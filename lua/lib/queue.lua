@@ -1,0 +1,69 @@
+--- @include keys
+--- @include status
+--- @include rules
+-- The queue's state during a call. `queue.open` reads it, the script and the parts below change it, `queue.save`
+-- writes it. Fields: those of status.lua; `rules`, those of rules.lua; `now`, the time of the call, or of the change
+-- that comes next, in microseconds.
+local queue = {}
+local NEWER = '-NEWER this queue has %s, which this version of leaseq does not know: it changed nothing. '
+  .. 'Use a newer version of leaseq'
+local OLDER = '-OLDER this queue has schema 1, of a leaseq before its first release, which this version does not read: it '
+  .. 'changed nothing. Work the queue to its end with that version, or export its items and import them into a new queue'
+
+local function refusal(line, rule)
+  if rule then return redis.error_reply(string.format(NEWER, 'the policy field ' .. rule)) end
+  local schema = string.match(line, '^v(%d+) ')
+  return redis.error_reply(schema and string.format(NEWER, 'schema ' .. schema) or OLDER)
+end
+
+-- Takes a time for the call, later than the one before, so that the entries of a shelf are in order without a look at
+-- the last one. A server whose clock was set back (by a failover, by an operator) would keep leases alive for that
+-- much longer: the difference is added to the queue's skew. A small one is waited out.
+local function take_time()
+  queue.now = queue.now + queue.skew
+  local set_back = queue.clock - queue.now > 100000
+  if set_back then queue.skew = queue.skew + queue.clock + 1 - queue.now end
+  if queue.now <= queue.clock then queue.now = queue.clock + 1 end
+  if set_back then queue.save() end -- at once: time passes, too, where this call changes nothing else
+end
+
+-- Gives what the script is to reply where the queue is not there or can't be read by this version; else nil.
+-- `only_read`: the script changes nothing, so it takes no time of its own. `new`: the status of a queue that is made where
+-- there is none.
+function queue.open(only_read, new)
+  local line, rules_line = unpack(redis.call('HMGET', keys.ledger, 'status', 'rules'))
+  line = line or new
+  if not line then return { 'no-queue' } end
+  local state, rule = status.parse(line), nil
+  if not state then return refusal(line) end
+  for name, value in pairs(state) do queue[name] = value end
+  queue.line = line
+  queue.rules, rule = rules.parse(rules_line or '')
+  if not queue.rules then return refusal(line, rule) end
+  local time = ARGV[1] == '' and redis.call('TIME')
+  queue.now = time and time[1] * 1000000 + time[2] or tonumber(ARGV[1]) or 0
+  if only_read then
+    queue.now = math.max(queue.now + queue.skew, queue.clock)
+  else
+    take_time()
+  end
+end
+
+-- Whether anything but the time is other than `queue.open` found it.
+function queue.is_changed() return status.format(queue) ~= queue.line end
+
+function queue.save()
+  queue.clock = queue.now
+  redis.call('HSET', keys.ledger, 'status', status.format(queue))
+end
+
+function queue.tick() queue.now = queue.now + 1 end
+
+function queue.count(what) redis.call('HINCRBY', keys.ledger, 'n:' .. what, 1) end
+
+-- Something is to happen at this time. Taking something out leaves `soonest` as it is: once it has passed, the sweep
+-- sets it anew.
+function queue.expect(time) queue.soonest = math.min(queue.soonest, time) end
+
+-- A time as text: what `..` makes of a number has 14 digits only.
+local function stamp(time) return string.format('%d', time) end

@@ -1,0 +1,32 @@
+--[[ The policy's fields that the rarer scripts read: one line, in the ledger's field `rules`.
+
+rules = [rule *(" " rule)]
+rule  = name "=" value
+
+name   a field of the policy, in the order of the alphabet; those that have their default are left out
+value  its JSON, - for none; of bands the two numbers, with a comma between ]]
+local rules = {}
+--- @defaults
+
+local DEFAULT = { __index = function(_, name) return DEFAULTS[name] ~= '-' and DEFAULTS[name] end }
+
+-- Gives the value of each field as text, false for none; or nil, and the name of a field that a newer version added.
+function rules.parse(line)
+  local found = setmetatable({}, DEFAULT)
+  for name, value in string.gmatch(line, '(%S-)=(%S+)') do
+    if not DEFAULTS[name] then return nil, name end
+    found[name] = value ~= '-' and value
+  end
+  return found
+end
+
+function rules.format(found)
+  local words = {}
+  for name, value in pairs(found) do
+    if DEFAULTS[name] ~= (value or '-') then words[#words + 1] = name .. '=' .. (value or '-') end
+  end
+  table.sort(words)
+  return table.concat(words, ' ')
+end
+
+function rules.is_rule(name) return DEFAULTS[name] ~= nil end

@@ -1,0 +1,86 @@
+--- @include items
+--[[ Where items wait. Inbound is rows of shelves: the plain row, named by an empty text, one for each set of skills that
+waiting items require (`fr+legal`) and one for each person that items are assigned to (`@ann`). Which shelves of a row may
+hold something is listed in order of precedence: of the plain row in the status, of another one in the hash `rows`.
+
+rows  = shelf *(" " shelf)
+shelf = band [":" round] [":returned"]
+band  = "high" | "normal" | "low"
+
+round     the number of the assignment among its item's, from 2 on
+returned  what was out before; it is ahead of what was not ]]
+local shelves = {}
+
+function shelves.key(row, shelf)
+  if row ~= '' then return keys.inbound .. ':' .. row .. ':' .. shelf end
+  return shelf == 'normal' and keys.inbound or keys.inbound .. ':' .. shelf
+end
+
+function shelves.row(item)
+  if item.only then return '@' .. (string.gsub(item.only, '\a', ' ')) end
+  return item.requires and (string.gsub(item.requires, ',', '+')) or ''
+end
+
+function shelves.key_of(item) return shelves.key(shelves.row(item), item.shelf or 'normal') end
+
+function shelves.band(priority)
+  local high, low = string.match(queue.rules.bands, '^(%d+),(%d+)$')
+  priority = tonumber(priority or 100)
+  return priority <= high + 0 and 'high' or priority <= low + 0 and 'normal' or 'low'
+end
+
+function shelves.rank(shelf)
+  local band, round = string.match(shelf, '^(%l+):?(%d*)')
+  return (band == 'high' and 0 or band == 'normal' and 1000 or 2000) + (tonumber(round) or 1) * 2
+    + (string.find(shelf, ':returned', 1, true) and 0 or 1)
+end
+
+local function listed(row) return row == '' and queue.shelves or redis.call('HGET', keys.rows, row) or '' end
+
+local function list(row, names)
+  local text = table.concat(names, ' ')
+  if row == '' then
+    queue.shelves = names[1] and ' ' .. text or ''
+  elseif names[1] then
+    redis.call('HSET', keys.rows, row, text)
+  else
+    redis.call('HDEL', keys.rows, row)
+  end
+end
+
+-- From now on the queue may hold something other than a plain row.
+function shelves.mix()
+  if queue.mode == 'open' then queue.mode = 'mixed' end
+  redis.call('HSET', keys.ledger, 'mixed', 1)
+end
+
+-- Lists a shelf that is about to hold something.
+function shelves.open(row, shelf)
+  local names = {}
+  for name in string.gmatch(listed(row), '%S+') do
+    if name == shelf then return end
+    names[#names + 1] = name
+  end
+  if row ~= '' and not names[1] then shelves.mix() end
+  names[#names + 1] = shelf
+  table.sort(names, function(a, b) return shelves.rank(a) < shelves.rank(b) end)
+  list(row, names)
+end
+
+-- Takes an empty shelf off the list.
+function shelves.close(row, shelf)
+  local names = {}
+  for name in string.gmatch(listed(row), '%S+') do
+    if name ~= shelf then names[#names + 1] = name end
+  end
+  list(row, names)
+end
+
+-- Calls `visit` with the row and the name of each shelf that may hold something, the plain row first.
+function shelves.each(visit)
+  for shelf in string.gmatch(queue.shelves, '%S+') do visit('', shelf) end
+  local rows = queue.mode ~= 'open' and redis.call('HGETALL', keys.rows) or {}
+  for i = 1, #rows, 2 do
+    for shelf in string.gmatch(rows[i + 1], '%S+') do visit(rows[i], shelf) end
+  end
+end

@@ -1,0 +1,31 @@
+--[[ The state of a queue that nearly every script reads: one line, in the ledger's field `status`.
+
+status = "v2 " clock " " token " " finished " " skew " " soonest " " mode " " lease_seconds " " form_version shelves
+shelves = *(" " shelf)
+
+clock          the time of the queue's latest change
+token          the token of its latest grant: so many were granted
+finished       how many were finished
+skew           what is added to the server's time, since its clock was set back
+soonest        no lease runs out and nothing scheduled comes due before this time
+mode           open; mixed: open, with skills, assigned items or several answers; paused
+lease_seconds  of the policy
+form_version   which form of the policy answers are checked against; - without one
+shelves        those of the plain row that may hold something, in order of precedence (see shelves)
+
+Times are in microseconds since 1970. reserve.lua and finish.lua read and write this line by themselves in their
+ordinary case. A newer schema begins it with another number (docs/decisions/0010-schema.md). ]]
+local status = {}
+
+function status.parse(line)
+  local clock, token, finished, skew, soonest, mode, lease_seconds, form_version, shelves =
+    string.match(line, '^v2 (%d+) (%d+) (%d+) (%d+) (%d+) (%l+) (%S+) (%S+)(.*)$')
+  if not clock then return nil end
+  return { clock = clock + 0, token = token + 0, finished = finished + 0, skew = skew + 0, soonest = soonest + 0,
+    mode = mode, lease_seconds = lease_seconds, form_version = form_version, shelves = shelves }
+end
+
+function status.format(state)
+  return string.format('v2 %d %d %d %d %d %s %s %s%s', state.clock, state.token, state.finished, state.skew,
+    state.soonest, state.mode, state.lease_seconds, state.form_version, state.shelves)
+end

@@ -1,0 +1,52 @@
+--- @include deaths
+-- Takes back leases that ran out, and lets in what is due.
+local sweep = {}
+local NEVER = 9007199254740991 -- 2^53 - 1, the largest time that a score holds exactly
+
+-- Each change has a time of its own, so that sets stay in order. Gives whether the item died.
+function sweep.expire(member)
+  queue.tick()
+  local item, grant = items.read(member), grants.latest(member)
+  leases.close(item, grant, 'expired')
+  queue.count('expired')
+  journal.note('expired', items.id(member), grant.token, grant.person)
+  local died = deaths.count_failure(item)
+  if died then
+    deaths.die(item, grant.token, grant.person)
+  else
+    places.put(item, true)
+  end
+  redis.call('ZREM', keys.reserved, member)
+  return died
+end
+
+-- Without an item it is what an enqueue left that the server broke off, and so never acknowledged.
+local function release_due(member)
+  queue.tick()
+  local item = items.read(member)
+  if item then
+    places.put(item, item.attempts or item.only)
+    journal.note('due', items.id(member), '', '')
+  end
+  redis.call('ZREM', keys.scheduled, member)
+  return item ~= nil
+end
+
+local function first_time(key)
+  return tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or NEVER)
+end
+
+-- At most `limit` of both together. Gives how many returned, were let in, and died.
+function sweep.run(limit)
+  local returned, released, died, time = 0, 0, 0, stamp(queue.now)
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.reserved, '-inf', time, 'LIMIT', 0, limit)) do
+    if sweep.expire(member) then died = died + 1 else returned = returned + 1 end
+  end
+  local left = limit - returned - died
+  local due = left > 0 and redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', time, 'LIMIT', 0, left) or {}
+  for _, member in ipairs(due) do
+    if release_due(member) then released = released + 1 end
+  end
+  queue.soonest = math.min(first_time(keys.reserved), first_time(keys.scheduled))
+  return returned, released, died
+end

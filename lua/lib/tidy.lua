@@ -1,0 +1,107 @@
+--- @include cursors
+--- @include holdings
+--- @include rows
+--[[ Forgets what is left of people who are gone, and of what they passed over: one bounded step in each call of clear
+while a walk goes on; the next walk begins a day after. In the ledger's field `tidy`:
+
+tidy = next " " walk " " from " " done
+
+next  when the next step is to be done
+walk  people: through the ledger's fields `p:…`; looks: through the hash `cursors`
+from  where the step begins: HSCAN's cursor
+done  how many of its entries were looked at before
+
+Where the server starts anew in the middle of a walk, it may pass over some: the next one finds them. ]]
+local tidy = {}
+local DAY = 86400000000
+local PERSON_KEPT, LOOKS_KEPT = 7 * DAY, 90 * DAY
+local FIELDS = 50 -- of one step through the ledger, which has the answers, too
+local PERSONS, COMMANDS, WINDOW = 10, 300, 50 -- of one step through `cursors`; of a person's sorted set
+
+function tidy.is_time(state) return not state or queue.now >= string.match(state, '^%d+') + 0 end
+
+-- A person who holds nothing: their last request id is of use only beside what it gave them. It is replaced by when they
+-- were found so.
+local function tidy_people(from)
+  local step = redis.call('HSCAN', keys.ledger, from, 'MATCH', 'p:*', 'COUNT', FIELDS)
+  for i = 1, #step[2], 2 do
+    local field, held = step[2][i], holdings.parse(step[2][i + 1])
+    if held.idle and queue.now - held.idle >= PERSON_KEPT then
+      redis.call('HDEL', keys.ledger, field)
+    elseif not held.idle and not held[1] then
+      redis.call('HSET', keys.ledger, field, holdings.format({ request = '', idle = stamp(queue.now) }))
+    end
+  end
+  return step[1]
+end
+
+-- Takes out of a person's sorted set what is no longer there for them, or all of it: at most WINDOW items, of a larger set
+-- now these and now those. Gives how many are left, how many were looked at, and whether many more are to go.
+local function tidy_later(row, person, all)
+  local key, gone = cursors.later_key(row, person), {}
+  local size = redis.call('ZCARD', key)
+  local from = size > WINDOW and queue.now % (size - WINDOW + 1) or 0
+  local members = redis.call('ZRANGE', key, from, from + WINDOW - 1)
+  for _, member in ipairs(members) do
+    if all or not cursors.waits_on(member, row, person) then gone[#gone + 1] = member end
+  end
+  if gone[1] then redis.call('ZREM', key, unpack(gone)) end
+  return size - #gone, #members, size > WINDOW and #gone > WINDOW / 2
+end
+
+-- A person's cursor on a shelf is of use while an entry before it waits there, or items that they put off. One who is away
+-- for LOOKS_KEPT looks at everything anew. Gives about how many commands it took, whether many more of their items are to
+-- go, and whether anything is kept.
+local function tidy_looks(person, text)
+  local list = cursors.parse(text)
+  local away = list.idle and queue.now - list.idle >= LOOKS_KEPT
+  local left, kept, used, more = {}, { idle = list.idle or stamp(queue.now) }, 1, false
+  for _, cursor in ipairs(list) do
+    local path, score = cursor[1], cursor[2]
+    local row = string.match(string.gsub(string.gsub(path, ':returned$', ''), ':%d+$', ''), '^(.*):%l+$')
+    if not left[row] then
+      local looked, again
+      left[row], looked, again = tidy_later(row, person, away)
+      used, more = used + 2 + looked * 3, more or again
+    end
+    local shelf = shelves.key(row, string.sub(path, #row + 2))
+    local first = not away and redis.call('ZRANGE', shelf, 0, 0, 'WITHSCORES')[2]
+    used = used + 1
+    if left[row] > 0 or (first and first + 0 <= score + 0) then kept[#kept + 1] = cursor end
+  end
+  if kept[1] then
+    cursors.write(person, kept)
+  else
+    redis.call('HDEL', keys.cursors, person)
+  end
+  return used, more, kept[1] ~= nil
+end
+
+-- Gives where the next step begins, behind how many of its entries, and whether there is one.
+local function tidy_cursors(from, done)
+  local step, left = redis.call('HSCAN', keys.cursors, from, 'COUNT', PERSONS), COMMANDS
+  for i = 1 + 2 * done, #step[2], 2 do
+    if left <= 0 then return from, done, true end
+    local used, more, stays = tidy_looks(step[2][i], step[2][i + 1])
+    if more then return from, done, true end
+    left, done = left - used, done + (stays and 1 or 0)
+  end
+  return step[1], 0, step[1] ~= '0'
+end
+
+-- Does the step that is due, and writes what comes next.
+function tidy.run(state)
+  local walk, from, done = string.match(state or '0 people 0 0', '^%d+ (%l+) (%d+) (%d+)$')
+  local next_step, more = queue.now, nil
+  if walk == 'people' then
+    from = tidy_people(from)
+    if from == '0' then walk = 'looks' end
+  else
+    from, done, more = tidy_cursors(from, done + 0)
+    if not more then
+      rows.drop_empty({})
+      walk, next_step = 'people', queue.now + DAY
+    end
+  end
+  redis.call('HSET', keys.ledger, 'tidy', stamp(next_step) .. ' ' .. walk .. ' ' .. from .. ' ' .. done)
+end

@@ -1,0 +1,55 @@
+--- @include line
+-- Whose turn it is among those who wait. A waiter that looks by itself, not woken, overtakes nobody: not those who were
+-- woken and are on their way, nor those in front while wake-ups go round. After SETTLED without one it may: a message may
+-- have been lost, or what waits is not for those in front.
+local turns = {}
+local ON_THE_WAY, SETTLED = 200000, 3000000 -- microseconds
+
+-- Waiters that were woken and did not come in time may have been killed: their wake-ups go to the next in line, two for
+-- each, since those beside a killed waiter often were killed with it. Gives whether anybody is woken.
+local function pass_on()
+  if redis.call('HLEN', keys.line_until) == redis.call('ZCARD', keys.line) then return false end
+  local stands, late = {}, 0
+  for _, waiter in ipairs(redis.call('ZRANGE', keys.line, 0, -1)) do stands[waiter] = true end
+  local all = redis.call('HGETALL', keys.line_until)
+  for i = 1, #all, 2 do
+    local waiter, terms = all[i], all[i + 1]
+    local is_late = string.sub(terms, -5) == ' late'
+    if not stands[waiter] then
+      if not is_late then late = late + 1 end
+      if string.match(terms, '^%d+') + 0 < queue.now then
+        redis.call('HDEL', keys.line_until, waiter)
+      elseif not is_late then
+        redis.call('HSET', keys.line_until, waiter, terms .. ' late')
+      end
+    end
+  end
+  if late > 0 then line.wake(math.min(2 * late, line.MOST_WOKEN)) end
+  return late > 0
+end
+
+-- Where it is not this waiter's turn: in how many microseconds it is to look again. Else nil.
+function turns.before(waiter)
+  local last = redis.call('ZSCORE', keys.line, waiter) and redis.call('HGET', keys.ledger, 'line')
+  if not last then return nil end
+  line.join(waiter)
+  local first, since = line.first() == waiter, queue.now - last
+  if since < ON_THE_WAY or (pass_on() and not first) or (since < SETTLED and not first) then
+    -- one that was woken itself just now comes back as such
+    return redis.call('ZSCORE', keys.line, waiter) and line.join(waiter) or stamp(line.COUNTS)
+  end
+end
+
+-- After a reserve: a waiter that got something leaves the line, one that got nothing joins it. What it was woken for and
+-- did not take is there still, for the next in line. Gives in how many microseconds it is to look again.
+function turns.after(waiter, woken, reply, is_new)
+  local may_be_more = woken and queue.mode ~= 'paused' and (queue.shelves ~= '' or queue.mode == 'mixed')
+  if reply then
+    line.leave(waiter)
+    if may_be_more and not is_new then line.wake(1) end
+    return nil
+  end
+  local again = line.join(waiter)
+  if may_be_more then line.wake(1, waiter) end
+  return again
+end

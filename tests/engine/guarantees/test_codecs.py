@@ -1,0 +1,230 @@
+"""Each string that the server keeps has one codec, in ``lua/lib``, and a half in Python where Python reads or
+writes it: each reads what the other writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import leaseq
+from leaseq import Policy
+from leaseq.engine import arguments, codec
+from leaseq.engine.scripts import read
+from leaseq.policy import RULES, parse_rules, rule_defaults, to_server
+from tests.conftest import Server
+
+LUA = Path(leaseq.__file__).parents[1] / "lua"
+CODECS = ("status", "rules", "items", "grants", "holdings", "cursors")
+Lua = Callable[..., Any]
+
+words = st.text("abcxyzäö9-_=.:", min_size=1, max_size=8)
+names = st.text("ab cé'.-", min_size=1, max_size=8).map(str.strip).filter(bool)
+times = st.integers(0, 2**53 - 1)
+counts = st.integers(0, 10**9).map(str)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text("ab \t\n\"'"), st.lists, max_leaves=4
+)
+texts = values.map(lambda value: json.dumps(value, ensure_ascii=False))
+
+
+@pytest.fixture(scope="module")
+def lua(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Lua:
+    """Calls ``parse`` and ``format`` of a codec with the words that are given; a table goes as JSON."""
+    folder = tmp_path_factory.mktemp("lua")
+    (folder / "lib").symlink_to(LUA / "lib")
+    includes = "".join(f"--- @include {name}\n" for name in CODECS)
+    table = ", ".join(f"{name} = {name}" for name in CODECS)
+    (folder / "codec.lua").write_text(
+        "#!lua flags=no-writes\n" + includes + f"local codec = ({{ {table} }})[ARGV[1]]\n"
+        "local words = {}\n"
+        "for i = 3, #ARGV do words[i - 2] = ARGV[i] end\n"
+        "if ARGV[2] == 'format' then return codec.format(cjson.decode(words[1])) end\n"
+        "if ARGV[2] == 'again' then return codec.format(codec.parse(unpack(words))) end\n"
+        "return cjson.encode(codec.parse(unpack(words)))\n"
+    )
+    script = server.redis.register_script(read(folder, "codec").source)
+
+    def call(name: str, what: str, *given: Any) -> Any:
+        sent = [one if isinstance(one, str) else json.dumps(one) for one in given]
+        found = script(keys=["leaseq:{codec}:ledger"], args=[name, what, *sent]).decode()
+        return json.loads(found) if what == "parse" else found
+
+    return call
+
+
+statuses = st.builds(
+    lambda numbers, mode, lease, form, shelves: (
+        f"v2 {' '.join(map(str, numbers))} {mode} {lease} {form}{''.join(f' {one}' for one in shelves)}"
+    ),
+    st.tuples(*[times] * 5),
+    st.sampled_from(["open", "mixed", "paused"]),
+    st.floats(0.1, 604_800).map(lambda seconds: json.dumps(round(seconds, 6))),
+    words,
+    st.lists(st.sampled_from(["high", "normal:returned", "normal:2", "low"])),
+)
+holdings = st.builds(
+    lambda request, idle, held: "\t".join([request + idle, *held, ""]),
+    st.just("") | words,
+    st.just("") | times.map(lambda time: f" idle={time}"),
+    st.lists(names),
+)
+cursors = st.builds(
+    lambda found, idle: "".join(f"{row}:{shelf}\t{score}\n" for row, shelf, score in found) + idle,
+    st.lists(st.tuples(words, st.sampled_from(["normal", "high:2:returned"]), times)),
+    st.just("") | times.map(lambda time: f"idle\t{time}\n"),
+)
+
+
+@given(text=statuses)
+def test_a_status_comes_back_as_it_was(lua: Lua, text: str) -> None:
+    assert lua("status", "again", text) == text
+
+
+@given(text=holdings)
+def test_holdings_come_back_as_they_were(lua: Lua, text: str) -> None:
+    assert lua("holdings", "again", text) == text
+
+
+@given(text=cursors)
+def test_cursors_come_back_as_they_were(lua: Lua, text: str) -> None:
+    assert lua("cursors", "again", text) == text
+
+
+MARKS = {"expires": "x", "renewals": "n", "undo": "u", "draft": "w", "due": "d"}
+MARKS |= {"moved": "m", "adopted": "a", "request": "q"}
+grants = st.fixed_dictionaries(
+    {
+        "token": st.integers(1, 2**53 - 1).map(str),
+        "person": names,
+        "granted": st.integers(10**15, 2 * 10**15),
+        "seconds": st.floats(0.1, 604_800).map(lambda seconds: json.dumps(round(seconds, 6))),
+        "attempt": st.integers(1, 10**6),
+    },
+    optional={
+        "expires": st.integers(10**15, 2 * 10**15).map(str),
+        "renewals": counts,
+        "undo": words,
+        "request": words,
+        **dict.fromkeys(["draft", "due", "moved", "adopted"], st.just("")),
+    },
+)
+times_of_now = st.integers(10**15, 2 * 10**15)
+endings = st.one_of(
+    st.just({}),
+    st.builds(
+        lambda ending, ended: {"ending": ending, "ended": ended, "detail": "", "answer": ""},
+        st.sampled_from(["expired", "released", "undone"]),
+        times_of_now,
+    ),
+    st.builds(
+        lambda ended, reason: {"ending": "abandoned", "ended": ended, "detail": reason, "answer": ""},
+        times_of_now,
+        texts,
+    ),
+    st.builds(
+        lambda ended, due, why: {"ending": "failed", "ended": ended, "detail": f"{due} {why}", "answer": ""},
+        times_of_now,
+        times,
+        texts,
+    ),
+    st.builds(
+        lambda ended, late, answer: {"ending": "finished", "ended": ended, "detail": late, "answer": answer},
+        times_of_now,
+        st.sampled_from("01"),
+        texts,
+    ),
+)
+
+
+@given(line=grants, ending=endings)
+def test_python_reads_the_grant_that_lua_writes(
+    lua: Lua, line: dict[str, Any], ending: dict[str, Any]
+) -> None:
+    text = lua("grants", "format", line | ending)
+    assert lua("grants", "again", text) == text
+    found = codec.parse_grant(text)
+    grant = found.grant
+    assert (str(grant.token), grant.person, grant.attempt) == (line["token"], line["person"], line["attempt"])
+    assert grant.reserved_at == codec.when(line["granted"])
+    assert (grant.how, found.moved) == (ending.get("ending", "held"), "moved" in line)
+    assert grant.renewals == int(line.get("renewals", 0))
+    assert grant.ended_at == (codec.when(ending["ended"]) if ending else None)
+    if grant.how == "finished":
+        assert (found.late, found.result) == (ending["detail"] == "1", json.loads(ending["answer"]))
+    elif grant.how in ("abandoned", "failed"):
+        assert grant.reason == json.loads(ending["detail"].split(" ", grant.how == "failed")[-1])
+    elif grant.how == "held":
+        of_the_term = line["granted"] + round(float(line["seconds"]) * 1e6)
+        expires = grant.expires_at
+        assert expires is not None
+        assert abs(codec.microseconds(expires) - int(line.get("expires", of_the_term))) <= 1
+
+
+heads = st.fixed_dictionaries(
+    {"enqueued": st.integers(16**10, 16**11 - 1).map(lambda time: f"{time:011x}"), "payload": texts},
+    optional={
+        **dict.fromkeys(["attempts", "failures", "max_attempts", "priority", "due"], counts),
+        **dict.fromkeys(["dies", "has_draft"], st.just("")),
+        "requires": st.lists(words.filter(lambda word: "," not in word), min_size=1).map(",".join),
+        "only": names.map(lambda name: name.replace(" ", "\a")),
+        "shelf": st.sampled_from(["high", "low:returned", "normal:2"]),
+    },
+)
+LETTERS = {"attempts": "a", "failures": "f", "dies": "x", "max_attempts": "m", "priority": "p", "due": "d"}
+LETTERS |= {"requires": "r", "only": "o", "shelf": "s", "has_draft": "w"}
+
+
+@given(item=heads)
+def test_python_reads_the_record_that_lua_writes(lua: Lua, item: dict[str, str]) -> None:
+    text = lua("items", "format", item)
+    assert lua("items", "parse", "one", text) == {**item, "member": "one", "record": text}
+    letters = {LETTERS[name]: value for name, value in item.items() if name in LETTERS}
+    assert codec.parse_record(text) == (item["enqueued"], letters, item["payload"])
+
+
+@given(
+    priority=st.integers(0, 1000),
+    max_attempts=st.none() | st.integers(1, 1000),
+    requires=st.lists(st.text("abcxyz", min_size=1), max_size=3),
+)
+def test_lua_reads_the_head_that_python_writes(
+    lua: Lua, priority: int, max_attempts: int | None, requires: list[str]
+) -> None:
+    new = leaseq.NewItem({}, "one", priority=priority, max_attempts=max_attempts, requires=tuple(requires))
+    _, head, payload = arguments.row(new, "one")
+    found = lua("items", "parse", "one", f"019ab{'0' * 6}{head}\n{payload}")
+    assert int(found.get("priority", 100)) == priority
+    assert found.get("max_attempts") == (None if max_attempts is None else str(max_attempts))
+    assert set(found.get("requires", "").split(",")) - {""} == set(requires)
+
+
+policies = st.builds(
+    Policy,
+    holds=st.integers(1, 100),
+    bands=st.tuples(st.integers(0, 100), st.integers(100, 1000)),
+    renewals=st.none() | st.integers(0, 9),
+    share_drafts=st.booleans(),
+    retry_seconds=st.floats(0, 604_800),
+    keep_finished_seconds=st.none() | st.integers(0, 10**6),
+)
+
+
+@given(policy=policies)
+def test_each_reads_the_rules_that_the_other_writes(lua: Lua, policy: Policy) -> None:
+    words_ = to_server(policy, sorted(RULES), "-")
+    line = " ".join("=".join(pair) for pair in zip(words_[::2], words_[1::2], strict=True))
+    kept = lua("rules", "again", line)
+    assert Policy(**parse_rules(kept.encode())) == Policy(**{name: getattr(policy, name) for name in RULES})
+    assert lua("rules", "again", kept) == kept
+
+
+def test_a_rule_that_has_its_default_is_left_out(lua: Lua) -> None:
+    """So that a queue which does not use a new field is worked by older programs, too."""
+    line = " ".join(f"{name}={value}" for name, value in sorted(rule_defaults().items()))
+    assert lua("rules", "again", line) == ""

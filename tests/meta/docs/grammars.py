@@ -1,0 +1,36 @@
+"""Puts the grammars of the stored strings, the headers of ``lua/lib``, into the page about a queue's keys:
+``python -m tests.meta.docs.grammars`` writes it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs/inspecting.md"
+_PLACE = re.compile(r"(<!-- from lua/lib/(\w+)\.lua -->\n)(?:```text\n.*?\n```\n)?", re.DOTALL)
+
+
+def header(name: str) -> str:
+    """The comment that explains the strings of a file."""
+    text = (ROOT / "lua/lib" / f"{name}.lua").read_text(encoding="utf-8")
+    found = re.search(r"^--\[\[ (.*?) ?\]\]$", text, re.MULTILINE | re.DOTALL)
+    assert found, f"lua/lib/{name}.lua has a header in --[[ ]]"
+    return found[1].strip()
+
+
+def names() -> set[str]:
+    """The files of ``lua/lib`` that have such a header."""
+    return {path.stem for path in (ROOT / "lua/lib").glob("*.lua") if "\n--[[ " in f"\n{path.read_text()}"}
+
+
+def filled(page: str) -> str:
+    return _PLACE.sub(lambda place: f"{place[1]}```text\n{header(place[2])}\n```\n", page)
+
+
+def places(page: str) -> list[str]:
+    return [name for _, name in _PLACE.findall(page)]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
