@@ -15,6 +15,11 @@ GUARDS: tuple[Guard, ...] = (
     *row(
         "lease actions only by their holder",
         guard(
+            "lease-of-its-holder",
+            "test_over_rest",
+            instead="  return grant ~= nil and grant.token == token",
+        ),
+        guard(
             "no-unknown-fields",
             "test_the_person_is_who_is_signed_in_and_no_field",
             instead="model_config = ConfigDict(strict=True, json_schema_extra=no_defaults)",
