@@ -126,7 +126,7 @@ def test_each_line_of_a_script_is_found_in_its_file(name: str) -> None:
         found.append((file, int(place)))
     own = [place for file, place in found if file == f"{name}.lua"]
     lines = FILES[name].partition("]]\n")
-    code = [line for line in lines[2].split("\n") if line and not line.lstrip().startswith("--")]
+    code = [line for line in lines[2].split("\n") if line.strip() and not line.lstrip().startswith("--")]
     assert len(own) == 1 + len(code), "all but comments and empty lines"
 
 
