@@ -37,8 +37,9 @@ local again, draft = leases.prepare(item, person)
 item.has_draft = nil
 items.write(item)
 places.enter_due(id)
-if bars.unanswer(id, person) then -- they may have passed over what else waits of it
-  for _, name in ipairs(items.assignments(id)) do
+if bars.sign_of(bars.read(id), person) == '=' then
+  bars.set(id, person, nil, true)
+  for _, name in ipairs(items.assignments(id)) do -- they may have passed over what else waits of it
     local other = name ~= member and items.read(name)
     local state, _, key = places.find(other or item)
     if other and state == 'inbound' then places.put_anew(other, key) end

@@ -18,25 +18,16 @@ function bars.sign_of(text, person)
   end
 end
 
--- Gives a person this sign, or with nil none, in place of the one that they had. That they answered stays. Gives
--- what the item is to people then.
-function bars.set(id, person, sign)
+-- Gives a person this sign, or with nil none, in place of the one that they had. That they answered stays, unless
+-- `undone`. Gives what the item is to people then.
+function bars.set(id, person, sign, undone)
   local text = bars.read(id)
   local old, first, last = bars.sign_of(text, person)
-  if old == '=' then return text end
+  if old == '=' and not undone then return text end
   if old then text = cut(text, first, last) end
   if sign then text = text .. sign .. person .. '\t' end
   redis.call('HSET', keys.bars, id, text)
   return text
-end
-
--- Takes back that a person answered.
-function bars.unanswer(id, person)
-  local text = bars.read(id)
-  local sign, first, last = bars.sign_of(text, person)
-  if sign ~= '=' then return false end
-  redis.call('HSET', keys.bars, id, cut(text, first, last))
-  return true
 end
 
 function bars.is_assigned(text, person) return string.find(text, '\t@' .. person .. '\t', 1, true) ~= nil end

@@ -28,5 +28,3 @@ function rules.format(found)
   table.sort(words)
   return table.concat(words, ' ')
 end
-
-function rules.is_rule(name) return DEFAULTS[name] ~= nil end
