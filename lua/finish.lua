@@ -3,9 +3,9 @@
 that ran out still counts while nobody else was granted the item since. An answer that is refused is
 kept.
 
-KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items    3 leaseq:{q}:inbound  4 leaseq:{q}:reserved
-       5 leaseq:{q}:journal 6 leaseq:{q}:finished
-       and, out of the ordinary case, others that lib/keys.lua derives from the first
+KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:reserved  3 leaseq:{q}:journal  4 leaseq:{q}:finished
+       and, where they are needed, others of the queue, which are derived from the first: to name one costs
+       each call as much as 1 % of it
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 result
        6 the version of the form that the result was checked against, or '-'
        7 the request id of the reserve that is to follow; left out where none is   8 the skills as for
@@ -15,12 +15,11 @@ REPLY  {'finished', late 0|1, replayed 0|1, the microseconds from the grant to t
        {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'}
        {'no-queue'} ]]
 local call = redis.call
-local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local FINISHED = KEYS[6]
+local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 
--- The ordinary case: no lease ran out, the person's latest grant of the item is this one, without a draft or a due date,
--- and the item has one assignment. Where the next item is asked for, the queue is open, they hold nothing else, and first
+-- The ordinary case: no lease ran out, the person's latest grant of the item is this one, without a due date, and the item
+-- has one assignment. Where the next item is asked for, the queue is open, they hold nothing else, and first
 -- in inbound is an item that nobody had yet, without a due date. No function is made here: making one costs as much as half
 -- a command.
 local line, grant, held = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
@@ -37,17 +36,18 @@ if form_version == ARGV[6] and held and grant and string.sub(grant, 1, #claim) =
   local now = at + 0
   local granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)$', #claim + 1)
   local before, after = string.find(held, '\t' .. id .. '\t', 1, true)
+  local queue = string.sub(LEDGER, 1, -7) -- what all keys begin with
   local is_ordinary = now > clock + 0 and now < soonest + 0 and granted and before
-    and not (marks ~= '' and string.find(marks, ' [wd]'))
-    and (mode == 'open' or call('HEXISTS', ITEMS, id .. '\a2') == 0)
+    and not (marks ~= '' and string.find(marks, ' d', 1, true))
+    and (mode == 'open' or call('HEXISTS', queue .. 'items', id .. '\a2') == 0)
   local left = is_ordinary and string.sub(held, 1, before) .. string.sub(held, after + 1)
   local shelf, next_id, record
   if request and is_ordinary then
-    shelf = first_shelf == 'normal' and INBOUND or INBOUND .. ':' .. first_shelf
+    shelf = queue .. 'inbound' .. (first_shelf == 'normal' and '' or ':' .. first_shelf)
     is_ordinary = mode == 'open' and first_shelf ~= '' and not string.find(first_shelf, ':', 1, true)
       and string.find(left, '\t', 1, true) == #left
     next_id = is_ordinary and call('ZRANGE', shelf, 0, 0)[1]
-    record = next_id and call('HGET', ITEMS, next_id)
+    record = next_id and call('HGET', queue .. 'items', next_id)
     -- Behind its time the record has a newline, or a priority, its own max_attempts and the shelf: see lib/items.lua.
     is_ordinary = record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n'))
   end
@@ -56,6 +56,11 @@ if form_version == ARGV[6] and held and grant and string.sub(grant, 1, #claim) =
     local done = grant .. '\nfinished ' .. at .. ' 0\n' .. result
     call('ZADD', FINISHED, at, id)
     call('ZREM', RESERVED, id)
+    if marks ~= '' and string.find(marks, ' w', 1, true) then -- somebody has a draft: see lib/drafts.lua
+      local drafts = queue .. 'drafts'
+      for who in string.gmatch(call('HGET', drafts, id) or '', '[^\t]+') do call('HDEL', drafts, id .. '\t' .. who) end
+      call('HDEL', drafts, id)
+    end
     if not request then
       call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. last_token .. ' ' .. finished .. ' 0 ' .. soonest
         .. ' ' .. mode .. ' ' .. policy, 'p:' .. person, left, 'g:' .. id, done)

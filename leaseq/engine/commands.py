@@ -34,7 +34,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("leave_line", *_ALL),
         load("renew", *_ALL, "drafts", "late"),
         load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
-        load("finish", "ledger", "items", "inbound", "reserved", "journal", "finished"),
+        load("finish", "ledger", "reserved", "journal", "finished"),
         load("undo_finish", *_ALL, "drafts", "late"),
         load("abandon", *_ALL, "late"),
         load("fail", *_ALL, "late"),
