@@ -1,4 +1,4 @@
-"""Every error that leaves the library. No redis exception does."""
+"""The exceptions that the library raises. No redis exception leaves it."""
 
 from __future__ import annotations
 

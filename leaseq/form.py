@@ -1,4 +1,4 @@
-"""A queue's form: how a payload is shown and what is asked. Checked when set, and used to check results.
+"""A queue's form: how a payload is shown and what is asked. Validated when set, and used to check results.
 
 ``{"show": [...], "ask": <JSON Schema, draft 2020-12, of type object>, "keys": {...}}``
 """

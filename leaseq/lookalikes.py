@@ -1,8 +1,8 @@
-"""Characters that look like one of ASCII, from Unicode's confusables.txt (UTS #39, Unicode License v3).
+"""Characters that look like an ASCII one, from Unicode's confusables.txt (UTS #39, Unicode License v3).
 
-Taken over from the data of confusable-homoglyphs 3.3.1. Those are left out that NFKC turns into an ASCII
-character anyway. Characters of other scripts that look like each other, and like none of ASCII, are not here:
-who reads the script tells them apart.
+From the data of confusable-homoglyphs 3.3.1, without the characters that NFKC turns into ASCII anyway.
+Characters of other scripts that look like each other, and like none of ASCII, are not included: people who
+read the script tell them apart.
 """
 
 from __future__ import annotations

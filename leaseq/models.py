@@ -1,4 +1,4 @@
-"""What the library takes and gives: frozen, typed, free of I/O.
+"""The library's data types: frozen, typed, free of I/O.
 
 Times are aware ``datetime`` in UTC, durations are seconds.
 """

@@ -1,4 +1,4 @@
-"""Names that people read: of people, and of queues. What can't be seen is found, and what looks the same."""
+"""Checks of names that people read: invisible characters, and names that look alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of policy field: what each may hold, how the server keeps it, and what is said of it.
+"""Field types of the policy: bounds, unit, help sentence, and how the server stores each.
 
 `leaseq.policy` has the fields. Validation, REST, the command line, the settings page and docs/policy.md are
 made from them.

@@ -1,5 +1,6 @@
-"""How much work a JSON Schema makes once its references are followed: a few lines of them can stand for
-millions of checks. Counted before a schema is compiled.
+"""Upper bounds on the checks that a JSON Schema causes, counted before it is compiled.
+
+With references, a few lines of schema can stand for millions of checks.
 """
 
 from __future__ import annotations

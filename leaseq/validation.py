@@ -1,4 +1,4 @@
-"""What may enter: names, ids, numbers and JSON, checked before anything changes.
+"""Checks of what callers pass in: names, ids, numbers and JSON, before anything changes.
 
 JSON is taken as RFC 8259 means it (I-JSON, RFC 7493, for numbers and keys): Python's own decoder also
 takes NaN, Infinity, integers of any length and repeated keys, which no other program would read back

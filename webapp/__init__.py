@@ -1,7 +1,7 @@
 """The web app: accounts, pages and REST, on the public names of ``leaseq`` only.
 
-The app itself is in ``leaseq.webapp.app`` and imported when it is made: a command that only looks at accounts
-need not wait for Flask.
+The app itself is in ``leaseq.webapp.app`` and imported when it is created: a command that only needs accounts
+does not wait for Flask.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The app, put together."""
+"""The application factory."""
 
 from __future__ import annotations
 

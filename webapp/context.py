@@ -1,4 +1,4 @@
-"""What a request needs of the app: the server, the accounts, the person."""
+"""Request context: the server, the accounts, the person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every error as an answer: problem+json under /api, a page elsewhere. None is a traceback."""
+"""Error handlers: problem+json under /api, a page elsewhere. None shows a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which language a page speaks: the person's choice, else what their browser asks for, else English."""
+"""The language of the pages: the person's choice, else the browser's, else English."""
 
 from __future__ import annotations
 

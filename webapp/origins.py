@@ -1,5 +1,8 @@
-"""Where an address leads: scheme, host and port, parsed. Comparing the text of an address takes
-``https://ok.example.evil.org`` and ``https://ok.example@evil.org`` for ``https://ok.example``."""
+"""Origins of addresses: scheme, host and port, parsed.
+
+Comparing the text of an address takes ``https://ok.example.evil.org`` and ``https://ok.example@evil.org`` for
+``https://ok.example``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gunicorn serves: ``gunicorn leaseq.webapp.wsgi:app``."""
+"""The WSGI entry point: ``gunicorn leaseq.webapp.wsgi:app``."""
 
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION

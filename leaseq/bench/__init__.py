@@ -1,4 +1,4 @@
-"""Speed, as ratios taken in one run: a figure of ours beside the floor, measured a moment apart."""
+"""Benchmarks of the engine: each figure is a ratio to a baseline measured in the same run."""
 
 from leaseq.bench.run import run
 from leaseq.bench.setting import Figure

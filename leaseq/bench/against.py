@@ -1,8 +1,8 @@
-"""A reserve and a finish against the floor, in calls for each of the floor's and in the server's own time.
+"""Reserve and finish compared with the baseline, in calls per second and in server time.
 
-Where things lie in memory is settled when a process starts, and moves a ratio by a tenth: each round has a
-client's process and a server of its own. How fast the machine is changes within seconds where it has
-neighbours: a round goes in short turns, each of the floor and of ours, and the median turn counts.
+Memory layout is settled when a process starts, and moves a ratio by up to a tenth: each round has a client
+process and a server of its own. The speed of a shared machine changes within seconds: a round alternates
+short turns of the baseline and of leaseq, and the median turn counts.
 """
 
 from __future__ import annotations

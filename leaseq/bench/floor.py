@@ -1,4 +1,4 @@
-"""What everything is compared with: the least that a work queue with reservations can do.
+"""The baseline of the benchmarks: the least that a work queue with reservations can do.
 
 The three-line reserve script and the ZREM of the article "Building a Work Queue With Redis and Lua",
 called by redis-py's own methods: no tokens, no holders, no journal, no server time, no payload.

@@ -1,4 +1,4 @@
-"""What the rules for people cost: each as a ratio to the same call where the rule isn't used."""
+"""The cost of the rules for people, each as a ratio to the same call without the rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the figures of ``docs/benchmarks.md``."""
+"""Run the benchmarks of ``docs/benchmarks.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where figures are taken: a server of its own, over a unix socket, and ways to time what it does."""
+"""The benchmark environment: a private server over a unix socket, and ways to time calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long an item takes from its enqueue to the hands of somebody who waits for one."""
+"""Benchmark of wake-ups: the time from an enqueue until a waiting person has the item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``leaseq bench``: the engine's figures, each beside what it should reach."""
+"""``leaseq bench``: run the engine's benchmarks, and show each figure beside its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``leaseq clear``: once for a timer, or a process of its own."""
+"""``leaseq clear``: run the clear job once, for a timer, or as a process."""
 
 from __future__ import annotations
 

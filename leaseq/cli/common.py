@@ -1,4 +1,4 @@
-"""What commands share: finding the server, one-line failures, JSON, tables."""
+"""Helpers that commands share: finding the server, one-line failures, JSON, tables."""
 
 from __future__ import annotations
 

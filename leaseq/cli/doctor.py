@@ -1,4 +1,4 @@
-"""``leaseq doctor``: what would lose data at a server, or let someone in."""
+"""``leaseq doctor``: find server settings that lose data or let strangers in."""
 
 from __future__ import annotations
 

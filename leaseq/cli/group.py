@@ -1,4 +1,4 @@
-"""The group of all commands: loaded when they run, and the one place that turns errors into an exit code."""
+"""The command group: loads commands on demand, and turns errors into exit codes."""
 
 from __future__ import annotations
 

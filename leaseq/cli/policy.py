@@ -1,4 +1,4 @@
-"""One option for each field of the policy, made from the field's description."""
+"""Command line options for the policy's fields, made from the fields' descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress: on a terminal only, and never between the lines of an export that goes there."""
+"""Progress bars: shown on a terminal only, and never mixed with an export written to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``leaseq queue``: make queues, change them, look at them, pause them, revive what is dead."""
+"""``leaseq queue``: create, configure, inspect and pause queues, and revive dead items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stopping between two steps rather than in the middle of one."""
+"""Signal handling that stops a command between two steps, not in the middle of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``leaseq simulate``: made-up people on a real queue."""
+"""``leaseq simulate``: simulated people on a real queue."""
 
 from __future__ import annotations
 

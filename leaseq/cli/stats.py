@@ -1,4 +1,4 @@
-"""``leaseq stats``: counts, once or live."""
+"""``leaseq stats``: show a queue's counts, once or live."""
 
 from __future__ import annotations
 

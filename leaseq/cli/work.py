@@ -1,4 +1,4 @@
-"""``leaseq work``: a function works on a queue beside people."""
+"""``leaseq work``: run a function as a worker on a queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`leaseq doctor`: what at a given server would lose data or let someone in, each with its cure."""
+"""`leaseq doctor`: find what would lose data or let strangers in at a server, each with its cure."""
 
 from leaseq.doctor.checks import Check, Finding, Group, Level
 from leaseq.doctor.examine import CHECKS, Report, examine

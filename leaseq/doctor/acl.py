@@ -1,6 +1,6 @@
-"""What the server must let a user of leaseq do: the one list, for the doctor, docs/acl.md and the tests.
+"""The commands and keys that an ACL user of leaseq needs: one list for the doctor, docs/acl.md and the tests.
 
-A test finds what the scripts call from their text, and another what the web app sends, and compare.
+One test compares it with the commands in the scripts' text, another with what the web app sends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a check is, and what it found: one line that says what is wrong, and one that says the cure.
+"""The doctor's checks and findings: a finding says what is wrong in one line, and the cure in another.
 
 The texts stand in the checks themselves, so that the table in docs/doctor.md is made from them.
 """

@@ -1,4 +1,4 @@
-"""Look at every server behind a URL, with every check."""
+"""Run every check against every server behind a URL."""
 
 from __future__ import annotations
 

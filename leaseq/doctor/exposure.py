@@ -1,4 +1,4 @@
-"""Who could come in: passwords, TLS, and the unix socket's mode."""
+"""Checks of access: passwords, TLS, and the unix socket's mode."""
 
 from __future__ import annotations
 

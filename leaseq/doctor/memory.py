@@ -1,4 +1,4 @@
-"""What happens when memory is full, and how near that is."""
+"""Checks of memory: the eviction policy, and how much is free."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a power cut or a crash would take: the append-only file."""
+"""Checks of persistence: what a power cut or a crash would lose, by the append-only file's settings."""
 
 from __future__ import annotations
 

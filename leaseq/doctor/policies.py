@@ -1,4 +1,4 @@
-"""What the queues in a server ask of it, and of which schema they are."""
+"""Checks of the queues in a server: their schema number, and what their policies require of the server."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""A reverse proxy in front of the web app that its settings do not declare. The web app sees it, and notes it
-in the server, where the doctor looks."""
+"""Check for a reverse proxy that the web app's settings do not declare.
+
+The web app notices one by its requests, and leaves a note in the server for the doctor.
+"""
 
 from __future__ import annotations
 

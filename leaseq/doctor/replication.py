@@ -1,4 +1,4 @@
-"""What the loss of one machine would take: replicas, sentinels, a cluster's shards."""
+"""Checks of redundancy: what the loss of one machine would take, by replicas, sentinels and shards."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the user may do: each command that leaseq needs is tried, by ACL DRYRUN or in a scratch key.
+"""Checks of the user's rights: each command that leaseq needs is tried, by ACL DRYRUN or on a scratch key.
 
-The scratch key is a hash with one field, gone at the end. What would write something of another type is
-refused there for its type, and what a cluster's node or a replica would not do is refused for that: in
-both cases after the server looked whether the user may.
+The scratch key is a hash with one field, and is deleted at the end. A command that would write another type
+fails on it with WRONGTYPE, and one that a replica or a cluster's node would not run fails for that reason:
+in both cases after the server checked the user's rights.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the server is: its version, its role, its clock, how it treats connections."""
+"""Checks of the server itself: its version, role, clock and connection settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One server as the doctor sees it: what it says of itself, and what it would not show."""
+"""One server as the doctor sees it: its INFO and CONFIG, and which of them it may not read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What callers hand to a queue, checked and turned into what the moves take."""
+"""Checks and encodes the arguments of a queue's methods for the scripts."""
 
 from __future__ import annotations
 

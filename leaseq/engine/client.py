@@ -1,4 +1,4 @@
-"""What `connect` gives: a server that holds queues."""
+"""The client that `connect` returns: one server and its queues."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""The Python half of the codecs in ``lua/lib``, whose headers have the grammars: from the server's bytes to
-the model. What Python writes, the heads of new items, is in ``arguments``."""
+"""The Python half of the codecs in ``lua/lib``: decodes the server's bytes into the model.
+
+The grammars are in the headers of ``lua/lib``. The heads of new items, which Python
+writes, are in ``arguments``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One typed stub per script: which keys it takes, and its arguments in their order."""
+"""One typed method per script: its keys, and its arguments in order."""
 
 from __future__ import annotations
 

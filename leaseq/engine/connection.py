@@ -1,7 +1,7 @@
-"""The link to the server: how a move is made, and what an error of the server means.
+"""The connection to the server: runs scripts, sends a lost call once more, translates errors.
 
-Every move is idempotent by its state or its request id, so a move whose reply was lost is sent once
-more, and never more often: redis-py's own retries are off.
+Every script is idempotent by the item's state or by a request id, so a call whose reply was lost is sent
+once more, and never more often: redis-py's own retries are off.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""When two payloads are equal, for a queue's ``dedupe_seconds`` and for what is sent again.
+"""Digests of payloads: equal for equal JSON. For ``dedupe_seconds``, and to compare repeated items.
 
-They are where they are the same JSON: the order of keys doesn't matter, nor how a number is written (``1``,
-``1.0`` and ``1e0`` are one number, as in JSON and unlike ``true``). Text is compared as it is, unnormalized.
+Two payloads are equal where they are the same JSON: the order of keys doesn't matter, nor how a number is
+written (``1``, ``1.0`` and ``1e0`` are one number, as in JSON and unlike ``true``). Text is compared without
+normalization.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Durable acknowledgement: what a move waits for, and whether a server can do it.
+"""Durable acknowledgement: which WAIT or WAITAOF follows a write, and whether a server supports it.
 
-The wait goes behind the move in the same packet, on the same connection, since the server waits for what
+The wait goes behind the write in the same packet, on the same connection, since the server waits for what
 its own connection wrote. See ``docs/decisions/0006-durable.md``.
 """
 

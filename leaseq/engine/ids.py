@@ -1,4 +1,4 @@
-"""Identifiers made by the client before it sends, so that a call sent twice is known to be one.
+"""Item ids and request ids, made by the client before it sends, so that a repeated call can be recognised.
 
 Item ids sort by time: 44 bits of milliseconds, then 46 bits that begin at random and count up, as in
 ULID's monotonic form (github.com/ulid/spec), in the digits of base32hex (RFC 4648). Their 18 characters

@@ -1,4 +1,4 @@
-"""A Lua file as the loader reads it: what it includes and where, and which names it declares and uses."""
+"""Parses a Lua file for the loader: its includes and where they are, and the names it declares and uses."""
 
 from __future__ import annotations
 

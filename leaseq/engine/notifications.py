@@ -1,11 +1,11 @@
-"""Waiting for an item: a place in the queue's line, and a wake-up when it is one's turn.
+"""Waiting for an item: a place in the queue's waiting list, and a wake-up by pub/sub.
 
-The line is kept in the server, so it holds across processes; the scripts that put an item on a shelf
-take the first of the line out of it and publish who that is. Each client that waits listens on one
-connection of its own, to the queues that somebody waits on. A message that was lost costs little:
-everybody who waits also looks by themselves every second or two, and when the first lease may run out.
-So does a waiter that was killed: when a waiter of another client is woken, the longest waiting one here
-looks a moment later, and the server hands on what the other one did not come for.
+The waiting list is kept in the server, so it holds across processes; a script that makes an item available
+takes the first waiter off the list and publishes its id. Each client with waiters subscribes on one
+connection, to the queues that are waited on. A lost message costs little: each waiter also polls every
+second or two, and when the first lease may expire. The same covers a waiter that was killed: when a waiter
+of another client is woken, the longest waiting one here polls a moment later, and the server passes on the
+item that the other one did not take.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a script answers, and the one table of its refusals: which reply code becomes which exception.
+"""Decodes a script's reply, and has the one table of refusals: which reply code raises which exception.
 
 The forms of all replies are in the headers of ``lua/*.lua``. `Commands` raises what this table says, so
 that a method of the queue decodes only its success.

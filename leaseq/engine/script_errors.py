@@ -1,4 +1,4 @@
-"""What the server says of an error inside a script, with the file and line of ``lua/`` that it is at."""
+"""Translates an error inside a script: the server's message, with the file and line under ``lua/``."""
 
 from __future__ import annotations
 

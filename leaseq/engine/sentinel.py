@@ -1,4 +1,4 @@
-"""A primary that sentinels watch: who is asked where it is, and connections that ask when they are silent."""
+"""Connections to a primary behind sentinels: how it is found, and checked again where it stops answering."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How a move gets to the server: over a connection of redis-py's pool, or to the slot's node of a cluster.
+"""Sends a script call to the server, by redis-py's pool or to the node of the key's slot in a cluster.
 
-A move is sent as one packed command, past redis-py's command layer: that takes half the time of
+A call is sent as one packed command, past redis-py's command layer: that takes half the time of
 ``evalsha`` (``docs/benchmarks.md``).
 """
 

@@ -1,4 +1,4 @@
-"""Where the server is: what a URL says, as redis-py's client for it."""
+"""Parses a server URL into a redis-py client."""
 
 from __future__ import annotations
 

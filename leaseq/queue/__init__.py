@@ -1,4 +1,4 @@
-"""The queue: what people and programs call. Each call is one move in the server."""
+"""The queue: the methods that people and programs call. Each method runs one script in the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manager and the clear job do."""
+"""The queue's methods for managers and the clear job."""
 
 from __future__ import annotations
 

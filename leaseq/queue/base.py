@@ -1,4 +1,4 @@
-"""What every part of a queue has: its client, its commands and its policy."""
+"""The base of a queue: its client, its commands and its policy."""
 
 from __future__ import annotations
 

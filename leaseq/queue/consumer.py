@@ -1,4 +1,4 @@
-"""A person takes an item, and finishes it or gives it back."""
+"""The queue's methods for people who work: reserve, renew, finish, give back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is there, and what happened. Nothing here changes anything."""
+"""The queue's read-only methods: items, counts, answers, events."""
 
 from __future__ import annotations
 

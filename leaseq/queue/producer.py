@@ -1,4 +1,4 @@
-"""Items enter."""
+"""The queue's methods that add items."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A server of its own for `leaseq up`: its process, its data directory, its supervisor."""
+"""The private server of `leaseq up`: its process, its data directory, its supervisor."""

@@ -1,4 +1,4 @@
-"""The data directory of one ``leaseq up``: private, used by one at a time, and telling others where it runs.
+"""The data directory of ``leaseq up``: private, locked by one process, with the server's address.
 
 It holds ``up.lock`` (who uses it), ``up.json`` (what is running, and where), ``secret-key``, and the embedded
 server's own files (see ``embedded.py``).

@@ -1,4 +1,4 @@
-"""Runs a few child processes as one: starts them in order, restarts one that dies, leaves none behind.
+"""Process supervisor: starts child processes in order, restarts one that dies, stops all of them.
 
 Each child leads a process group of its own, so that Ctrl-C reaches the supervisor alone, which then stops
 them in reverse order, and so that what a killed child leaves behind can be ended with it. On Linux the

@@ -1,1 +1,1 @@
-"""People who are made up and work through a queue, for `leaseq simulate`."""
+"""Simulated people who work through a queue, for `leaseq simulate`."""

@@ -1,4 +1,4 @@
-"""A made-up value that a JSON Schema could take: what the simulation's people answer.
+"""Generates random values for a JSON Schema: the answers of simulated people.
 
 It follows what forms are made of: types, choices, bounds, lengths, formats and local references. A schema
 may ask for more (a pattern, a condition); the caller checks the value and says so where it doesn't fit.

@@ -1,10 +1,10 @@
-"""People who aren't there: they think, finish, give back, fail and walk away, so that one can watch.
+"""Simulates people who think, finish, give back, fail and walk away.
 
     plan = simulate.Plan(people=8, think=0.5, walk_away_rate=0.1, seconds=60, seed=1)
     outcome = simulate.run(queue, plan)
 
-Each person is a thread. Who walks away keeps the item until its lease runs out; somebody new takes the seat.
-So it is when a person has had, or doesn't want, all that is left.
+Each person is a thread. A person who walks away keeps the item until its lease expires, and is replaced by a
+new one. So is a person for whom no item is left: each was theirs before, or refused by them.
 """
 
 from __future__ import annotations

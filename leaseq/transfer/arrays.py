@@ -1,6 +1,6 @@
-"""The elements of a JSON array of any length, cut apart without holding more than one of them.
+"""Splits a JSON array of any length into its elements, holding one of them at a time.
 
-The cutter only follows strings and brackets; each element's text is then decoded by itself, so that a bad
+The splitter only follows strings and brackets; each element's text is then decoded by itself, so that a bad
 element is reported with its line and those after it are still read.
 """
 

@@ -1,4 +1,4 @@
-"""An answer as a row of a table: which columns it has, and what stands in each cell.
+"""Flattens an answer into a table row: its columns, and the text of each cell.
 
 Objects are flattened by one level: ``payload.x``, ``result.y``. What lies deeper stands in its cell as JSON,
 so that a column's name always means one thing. A payload or result that is no object has a column of its own,

@@ -1,4 +1,4 @@
-"""What splits the columns of a table: told by its first lines, never guessed where it may be one of two."""
+"""Detects a table's delimiter by its first lines; an ambiguous one is refused, not guessed."""
 
 from __future__ import annotations
 

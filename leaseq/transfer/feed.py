@@ -1,4 +1,4 @@
-"""The lines of a table, handed to ``csv.reader`` one record at a time."""
+"""Feeds the lines of a table to ``csv.reader`` one record at a time."""
 
 from __future__ import annotations
 

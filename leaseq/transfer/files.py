@@ -1,4 +1,4 @@
-"""A file that is there whole or not at all."""
+"""Writes a file atomically: it is there whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The four file formats, and which one a file name means."""
+"""The four file formats, and how a file name selects one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New items and bad rows in, a queue filled and the bad ones told."""
+"""Imports rows into a queue, and reports the bad ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Physical lines of a byte stream, numbered, none longer than a row may be."""
+"""Reads the physical lines of a byte stream, numbered, with a limit on their length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which column of a file becomes what of an item."""
+"""Maps a file's columns to the parts of an item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the double quotes of a table enclose its fields or are characters like any other."""
+"""Detects whether the double quotes of a table enclose its fields or are ordinary characters."""
 
 from __future__ import annotations
 

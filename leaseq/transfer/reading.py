@@ -1,4 +1,4 @@
-"""A stream of rows in, new items out, one at a time."""
+"""Reads rows from a stream in any of the formats, as new items, one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as they were read, and new items made of them."""
+"""Rows of a file, and the new items made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON shape of an answer, and times as JSON has them."""
+"""The JSON shape of an answer, and of times."""
 
 from __future__ import annotations
 

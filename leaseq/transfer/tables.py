@@ -1,4 +1,4 @@
-"""CSV and TSV, row by row, as RFC 4180 has them, but for what splits the columns and what quotes are.
+"""Reads CSV and TSV row by row as RFC 4180 has them, with detected delimiter and quoting.
 
 A header, one number of columns, UTF-8.
 """

@@ -1,4 +1,4 @@
-"""Answers in, bytes out, in any of the formats and in constant memory."""
+"""Writes answers to a stream in any of the formats, in constant memory."""
 
 from __future__ import annotations
 

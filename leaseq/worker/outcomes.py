@@ -1,4 +1,4 @@
-"""How a lease in work ends: with its result, with a failure, or given back; and the count of each."""
+"""Ends a worker's leases, with a result, a failure or a give-back, and counts each."""
 
 from __future__ import annotations
 

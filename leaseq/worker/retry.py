@@ -1,4 +1,4 @@
-"""Calls to a server that may be away for a while."""
+"""Repeats calls while the server is unavailable."""
 
 from __future__ import annotations
 

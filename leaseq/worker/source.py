@@ -1,4 +1,4 @@
-"""One queue of a worker: how many of its items may be in work, and which grants of it are known already."""
+"""One queue of a worker: its concurrency limit, and the grants that the worker already has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker: its threads, and how it stops."""
+"""The worker: its threads, and how they are stopped."""
 
 from __future__ import annotations
 

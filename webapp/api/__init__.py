@@ -1,4 +1,4 @@
-"""REST under /api/v1: what a team's own product calls."""
+"""REST under /api/v1."""
 
 from __future__ import annotations
 

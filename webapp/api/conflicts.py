@@ -1,4 +1,4 @@
-"""New items that were not added, for their id is there with another payload: a caller is told of each."""
+"""Conflicts of an enqueue: new items whose id exists with another payload."""
 
 from __future__ import annotations
 

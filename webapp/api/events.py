@@ -1,4 +1,4 @@
-"""A queue's journal as a stream: each move once, in order, resumed where a client was cut off."""
+"""A queue's journal as an event stream: each event once, in order, resumable after a disconnect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One example of each request and answer: a queue of reviews, on a morning in November."""
+"""One example of each request and response: a queue of reviews, on a morning in November."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The headers that calls read and answers carry, as the description has them."""
+"""The request and response headers, as the OpenAPI document describes them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""``Idempotency-Key``: a POST that is sent again with the same key acts once, and is answered the same.
+"""``Idempotency-Key``: a POST that is repeated with the same key acts once, and gets the same response.
 
 The engine's own request id is made from the key as well. So where a process dies after it acted and before
-its answer is kept, the second request finds what the first one did.
+its response is stored, the second request finds what the first one did.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Items: put in, look at, move."""
+"""REST calls on items: add, read, move."""
 
 from __future__ import annotations
 

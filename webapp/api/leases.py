@@ -1,4 +1,4 @@
-"""What a person does: reserve, renew, draft, finish, abandon, fail."""
+"""REST calls on leases: reserve, renew, draft, finish, abandon, fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manager does with a whole queue."""
+"""REST calls of managers on a whole queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shapes that REST takes: the docs are made from these models, and requests checked."""
+"""Request models of REST: requests are validated by them, and the OpenAPI document is made from them."""
 
 from __future__ import annotations
 

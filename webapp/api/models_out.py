@@ -1,4 +1,4 @@
-"""The shapes that REST gives: the docs are made from these models, and answers from the library's objects."""
+"""Response models of REST: made from the library's objects, and described in the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What HTTP asks of every call: text in UTF-8, which methods a path has, and what the caller takes."""
+"""HTTP checks of every REST call: UTF-8 text, allowed methods, and the Accept header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the description leaves out when it is made from the models alone."""
+"""Completes the OpenAPI document with what the models alone do not say."""
 
 from __future__ import annotations
 

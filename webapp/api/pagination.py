@@ -1,4 +1,4 @@
-"""Lists a page at a time. A cursor names the last one seen, so nothing shifts it."""
+"""Lists in pages. A cursor names the last entry returned, so that new entries shift nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People, for a program that keeps them in step with a directory of its own."""
+"""REST calls on people, to keep them in step with another directory."""
 
 from __future__ import annotations
 

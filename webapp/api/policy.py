@@ -1,4 +1,4 @@
-"""A queue's policy as REST takes and gives it, made from `leaseq.policy`; and the form in it."""
+"""REST models of a queue's policy, made from `leaseq.policy`, and of the form in it."""
 
 from __future__ import annotations
 

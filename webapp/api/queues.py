@@ -1,4 +1,4 @@
-"""Queues: what there are, what they ask, how they are set."""
+"""REST calls on queues: list, read, create, configure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A queue with its policy and counts in the shape that JSON has it."""
+"""Serializes a queue with its policy and counts."""
 
 from __future__ import annotations
 

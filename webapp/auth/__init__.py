@@ -1,4 +1,4 @@
-"""Sign in and out, joining, and one's own account."""
+"""Sign-in and sign-out, sign-up, and the person's own account."""
 
 from leaseq.webapp.auth.session import bp, own_path
 

@@ -1,4 +1,4 @@
-"""One's own account: password, sessions, API tokens."""
+"""The person's own account: password, sessions, API tokens."""
 
 from __future__ import annotations
 

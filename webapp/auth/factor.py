@@ -1,4 +1,4 @@
-"""The second factor: turned on with a QR code and a first code, turned off with the password."""
+"""Views of the second factor: turned on with a QR code and a first code, turned off with the password."""
 
 from __future__ import annotations
 

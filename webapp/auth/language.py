@@ -1,4 +1,4 @@
-"""A person chooses the language of the pages; this browser keeps the choice."""
+"""The view that sets the language of the pages, in a cookie of the browser."""
 
 from __future__ import annotations
 

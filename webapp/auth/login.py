@@ -1,4 +1,4 @@
-"""Sign in and out: name and password, then a code where the person has a second factor."""
+"""Views of sign-in and sign-out: name and password, then a code where the person has a second factor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person is told when they sign in: what happened to their account since the last time."""
+"""Security notices at sign-in: what happened to the account since the last one."""
 
 from __future__ import annotations
 

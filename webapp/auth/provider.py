@@ -1,4 +1,4 @@
-"""Sign in by a team's own identity provider: OpenID Connect, the code flow with PKCE, state and nonce."""
+"""Sign-in by an identity provider: OpenID Connect, the code flow with PKCE, state and nonce."""
 
 from __future__ import annotations
 

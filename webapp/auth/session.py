@@ -1,4 +1,4 @@
-"""What every way in has in common: a new session, limited tries, and where one goes on."""
+"""What all ways to sign in share: the new session, the limit on tries, and the redirect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first admin, invitations, and links to set a password."""
+"""Sign-up: the first admin, invitations, and links to set a password."""
 
 from __future__ import annotations
 

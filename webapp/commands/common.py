@@ -1,4 +1,4 @@
-"""What the commands about people and their tokens share."""
+"""Helpers that the commands for people and tokens share."""
 
 from __future__ import annotations
 

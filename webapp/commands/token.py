@@ -1,4 +1,4 @@
-"""``leaseq token``: what programs sign in with."""
+"""``leaseq token``: API tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``leaseq up``: everything on this machine by one command."""
+"""``leaseq up``: run everything on this machine by one command."""
 
 from __future__ import annotations
 

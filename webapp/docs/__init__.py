@@ -1,4 +1,4 @@
-"""The API's description, and a page to read it by. Neither tells anything about anybody's data."""
+"""The OpenAPI document, and a page to read it by. Neither contains data of queues or people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each call as a line for the shell, to copy: one for each example of its body."""
+"""Curl commands for each call: one for each example of its body."""
 
 from __future__ import annotations
 

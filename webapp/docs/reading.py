@@ -1,6 +1,6 @@
-"""The OpenAPI document in the order in which a person reads it.
+"""Arranges the OpenAPI document for reading.
 
-What refuses a call is alike for most calls, so each refusal is told once, and the calls point to it.
+Most calls share their error responses, so each is described once, and the calls refer to it.
 """
 
 from __future__ import annotations

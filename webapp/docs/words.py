@@ -1,4 +1,4 @@
-"""A JSON Schema in words: its fields as rows, and what bounds them."""
+"""Describes a JSON Schema in words: its fields as rows, and their limits."""
 
 from __future__ import annotations
 

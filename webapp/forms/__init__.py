@@ -1,4 +1,4 @@
-"""From a queue's JSON Schema to the fields of a page, and from what was typed to a result."""
+"""Forms: from a queue's JSON Schema to the fields of a page, and from the input to a result."""
 
 from leaseq.webapp.forms.fields import Choice, Field, Fieldset, Group, fields_of, laid_out, titles_of
 from leaseq.webapp.forms.parsing import Typed, draft_of, errors_at, read_result, typed_in, typed_of

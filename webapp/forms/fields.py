@@ -1,4 +1,4 @@
-"""The fields of a form, one for each property of the queue's ``ask``; those of an object inside it, too."""
+"""The fields of a form: one for each property of the queue's ``ask``, and of objects inside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limits of a field: said beside it, and checked in plain words before the schema has its say."""
+"""The limits of a field: shown beside it, and checked in plain words before the schema is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a form's JSON, and on which line: for the person who types it."""
+"""Linter of a form's JSON: finds what is wrong, and on which line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person typed, as a result; and a result or a draft, as what stands in the fields."""
+"""Parses a form's input into a result, and fills the fields from a result or a draft."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a JSON Schema of one value comes to: references followed, null set apart, members listed."""
+"""Resolves the JSON Schema of one value: follows references, separates null, lists members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which key picks which choice."""
+"""Keyboard shortcuts of choices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms to start from: each with what it is for, instructions, and an item to try it on."""
+"""Form templates: each with its purpose, instructions, and an item to try it on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manager does with items, one or many: each move in words, made, and written down."""
+"""A manager's actions on items: their wording, the calls, and their entries in the audit log."""
 
 from __future__ import annotations
 

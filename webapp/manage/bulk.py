@@ -1,4 +1,4 @@
-"""One move with many items: the question, then the move in bounded steps, and what became of each."""
+"""Bulk actions: the confirmation, the action in bounded steps, and the outcome of each."""
 
 from __future__ import annotations
 

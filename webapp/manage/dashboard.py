@@ -1,4 +1,4 @@
-"""The manager's two pages that show what goes on: all queues, and one; and the same as figures, streamed."""
+"""The manager's dashboards, of all queues and of one, and the streams that update them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of each import, kept in the server for a week: a page that is loaded again can tell."""
+"""Import jobs: the state of each import, kept in the server for a week."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a file is to be taken in: its format, and which column becomes what."""
+"""The mapping of an import: the file's format, and which column becomes what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import a file: a look at its first rows, the choice of columns, the rows taken in, what became of it."""
+"""Views of an import: preview of the first rows, choice of columns, upload, outcome."""
 
 from __future__ import annotations
 

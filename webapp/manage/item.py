@@ -1,4 +1,4 @@
-"""One item: its whole story, its answers, and a manager's moves with it."""
+"""The page of one item: its timeline, its answers, and a manager's actions on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The items of a queue: looked for, leafed through, chosen."""
+"""The list of a queue's items: search, pages, selection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Late answers, those that nobody took yet: listed, and made the answers of their items, one and many."""
+"""Late answers that were not used yet: the list, and the action that makes them their items' answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings page's fields, made from `leaseq.policy`: their words, and text to value and back."""
+"""The settings page's fields, made from `leaseq.policy`: their wording, and text to value and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A form as people will see it: made from what is typed, by the same pieces of a page as their own."""
+"""Preview of a form while it is edited, made by the same templates as the work page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a queue, pause and resume it, clear it."""
+"""Views that create, pause, resume and clear a queue."""
 
 from __future__ import annotations
 

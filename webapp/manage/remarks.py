@@ -1,4 +1,4 @@
-"""What an import's page says of the rows of a file: of a bad one, and of how quotes and lines were read."""
+"""Remarks on an import's rows: bad ones, and how quotes and lines were read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manager looks for among a queue's items, as it stands in an address."""
+"""A search among a queue's items, as the query string of an address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A queue's settings: its policy as a form, beside a preview of what people will see."""
+"""The settings page of a queue: its policy as a form, and a preview of the work page."""
 
 from __future__ import annotations
 

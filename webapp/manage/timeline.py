@@ -1,4 +1,4 @@
-"""An item's story, in words and in order: what its record keeps, and what the journal adds of who did it."""
+"""An item's timeline, in words: from its record, with the people's names from the journal."""
 
 from __future__ import annotations
 

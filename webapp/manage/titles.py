@@ -1,4 +1,4 @@
-"""A queue's title that people could take for another queue's: it is saved, and said."""
+"""Warns of a queue's title that looks like another queue's."""
 
 from __future__ import annotations
 

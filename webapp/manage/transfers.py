@@ -1,4 +1,4 @@
-"""Export the answers: all of them, or those of a person, a time, late or not."""
+"""The export page: a queue's answers, filtered by person, time and lateness."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Health checks and metrics, for programs that watch the web app."""
+"""Health checks and metrics."""

@@ -1,4 +1,4 @@
-"""Health checks: is the process alive, and can it serve requests."""
+"""Health checks: liveness and readiness."""
 
 from __future__ import annotations
 

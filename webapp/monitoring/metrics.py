@@ -1,4 +1,4 @@
-"""``/metrics`` for Prometheus: the queues as they stand at the scrape, and the requests so far."""
+"""``/metrics`` for Prometheus: the queues' counts at the scrape, and the HTTP metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One person: what they may do, hold and did; how they sign in."""
+"""The page of one person: role, leases, activity, and ways to sign in."""
 
 from __future__ import annotations
 

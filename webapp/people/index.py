@@ -1,4 +1,4 @@
-"""Everybody: who they are, what they hold and did today, and who is invited."""
+"""The list of people: who they are, their leases and activity today, and open invitations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log: who changed what, in words."""
+"""The page of the managers' log."""
 
 from __future__ import annotations
 

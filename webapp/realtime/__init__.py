@@ -1,4 +1,4 @@
-"""What goes on in the queues, told to those who watch (docs/decisions/0007-events.md)."""
+"""Live updates of the dashboards by server-sent events (docs/decisions/0007-events.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manager should look at: the dead and why, what nobody wants, what is overdue, what came late."""
+"""What needs a manager's attention: dead, unwanted and overdue items, and late answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request to watch, answered: the head by gunicorn as any other, the rest by the hub."""
+"""Starts an event stream: gunicorn sends the response's head, the hub sends the events."""
 
 from __future__ import annotations
 

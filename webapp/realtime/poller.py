@@ -1,4 +1,4 @@
-"""One thread a process that looks once a second at the queues that are watched; the hub tells of it."""
+"""Polls the watched queues once a second, in one thread per process, and publishes changes to the hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the moves of a queue add up to over the last hour: in and done by the minute, and handling times."""
+"""A queue's rates over the last hour: items in and done per minute, and handling times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A queue as its manager sees it, kept up to date while somebody looks."""
+"""A queue's figures for its dashboard, kept up to date while anybody watches."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A client's socket, taken over from gunicorn, so that what is sent to it for hours costs no thread.
+"""Takes a client's socket over from gunicorn, so that a stream of hours needs no thread.
 
-gunicorn keeps its socket object. What lies behind it is another socket from then on, whose other end is
+gunicorn keeps its socket object, but from then on the file descriptor is another socket, whose other end is
 closed: gunicorn finds a client that has gone, closes it, and counts one connection less
 (docs/decisions/0007-events.md).
 """

@@ -1,4 +1,4 @@
-"""A sparkline: a bar a minute, as the one path of an SVG of 60 by 20."""
+"""Sparklines: a bar per minute, as one path of an SVG of 60 by 20."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One thread a process that writes to everybody who watches, and waits for nobody."""
+"""The hub of event streams: one thread per process that writes to all clients without blocking."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How payloads, answers and times are shown."""
+"""Rendering of payloads, answers and times."""

@@ -1,4 +1,4 @@
-"""Answers as a download, for REST and for the manager's page."""
+"""Answers as a download, for REST and for the export page."""
 
 from __future__ import annotations
 

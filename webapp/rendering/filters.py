@@ -1,4 +1,4 @@
-"""What templates show values by: filters and tests for text, links, durations and times."""
+"""Template filters and tests: text, links, durations and times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a payload is shown: by the form's ``show``, else as a neat table."""
+"""Renders a payload: by the form's ``show``, else as a table."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Who may do what, what a token may, the security headers, and the audit log."""
+"""Authorization, token scopes, security headers, and the audit log."""

@@ -1,7 +1,7 @@
-"""What managers do to queues and items goes into the log, whichever page or call they do it by.
+"""Audit log of managers' changes to queues and items, by page or by REST.
 
-A view that has more to say says it by ``note``; for all others one line is written from the route, the
-form and the policy before and after, so that a new route is in the log without anybody thinking of it.
+A view adds details by ``note``; for all others one line is written from the route, the form and the policy
+before and after, so that a new route is logged without further code.
 """
 
 from __future__ import annotations

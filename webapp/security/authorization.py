@@ -1,6 +1,6 @@
-"""Who may call what: one look at every request, before anything else of it is read.
+"""Authorization: every request is checked before anything else of it is read.
 
-A route says by ``needs`` which role it takes. A route that says nothing is closed to everybody, so that
+A route names the role that it requires by ``needs``. A route that names none is closed to everybody, so that
 forgetting fails closed.
 """
 

@@ -1,4 +1,4 @@
-"""Security headers, by hand, on every answer."""
+"""Security headers, set on every response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an API token opens: at most what its person may do, and of that what its scope and its queue allow."""
+"""Token scopes: a token allows at most what its person may do, within its scope and its queue."""
 
 from __future__ import annotations
 

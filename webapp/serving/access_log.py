@@ -1,4 +1,4 @@
-"""What stays of a request when it is over: its id, its line in the access log, its part in the metrics."""
+"""Access log: the request id, the log line of each request, and its part in the metrics."""
 
 from __future__ import annotations
 

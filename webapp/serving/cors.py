@@ -1,7 +1,7 @@
-"""REST for pages of other origins, such as a team's own single-page app: those that the settings name.
+"""Cross-origin resource sharing: REST for pages of the origins that the settings name.
 
-They show a token. The session's cookie is taken out of what they send, so nobody's sign-in here works for
-them, and ``Access-Control-Allow-Credentials`` is never said.
+They authenticate by a token. The session cookie is removed from their requests, so nobody's sign-in here
+works for them, and ``Access-Control-Allow-Credentials`` is never sent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How gunicorn serves the app: its configuration file.
+"""gunicorn's configuration file.
 
 ``--config python:leaseq.webapp.serving.gunicorn_conf`` names it. What a flag of ``leaseq serve`` can
 change stands on gunicorn's command line instead.

@@ -1,4 +1,4 @@
-"""The host that a request names, where a setting says which may be named."""
+"""Checks the Host header against the hosts that a setting allows."""
 
 from __future__ import annotations
 

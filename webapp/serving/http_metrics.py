@@ -1,4 +1,4 @@
-"""How many requests there were, and how long they took: what /metrics tells of them.
+"""HTTP metrics: the number of requests, and their duration.
 
 gunicorn's processes share their counts by prometheus-client's files in one directory (docs/decisions,
 0008-metrics.md).

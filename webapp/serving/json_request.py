@@ -1,4 +1,4 @@
-"""A request whose JSON is read strictly: what two programs would read differently is refused."""
+"""Strict JSON parsing of request bodies: what two parsers would read differently is refused."""
 
 from __future__ import annotations
 

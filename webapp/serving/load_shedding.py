@@ -1,6 +1,6 @@
-"""More requests than can be served: those that waited too long are turned away, and nothing of them is done.
+"""Load shedding: requests that waited too long for a thread are refused with 503, unprocessed.
 
-So the others are answered as fast as ever. Whoever is turned away is told when to send it again.
+So the others are answered at the usual speed. The response says when to try again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Log lines: one a record, as text or as JSON, with nothing in them that could pass for another line.
+"""Log formatting: one line per record, as text or JSON, with control characters escaped.
 
 What comes from outside (paths, names, messages of errors) is escaped here, in the one place where lines are
-made, so that nobody else has to think of it.
+made, so that no other code has to.
 """
 
 from __future__ import annotations

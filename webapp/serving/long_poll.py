@@ -1,5 +1,8 @@
-"""Requests that wait for an item. Each keeps a thread, so only some of them may: the others are answered at
-once and ask again, and the process goes on serving everybody else."""
+"""Long-poll slots: the number of requests that may wait for an item at a time.
+
+Each waiting request occupies a thread. Requests beyond the limit are answered at once and ask again, and the
+process goes on serving others.
+"""
 
 from __future__ import annotations
 

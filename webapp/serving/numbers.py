@@ -1,4 +1,4 @@
-"""Whole numbers in what a browser sends, which may send anything."""
+"""Parses whole numbers in browser input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose word counts for where a request came from: our own proxies' X-Forwarded-*, nobody else's."""
+"""Trusted proxies: X-Forwarded-* headers count from our own proxies only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a request may wait for a thread, so that a line of them never grows longer than people wait."""
+"""The limit on the time that a request may wait for a thread (CoDel)."""
 
 from __future__ import annotations
 

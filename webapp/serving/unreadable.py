@@ -1,4 +1,4 @@
-"""Requests that gunicorn cannot read: an error like any other, as problem+json."""
+"""Responses to requests that gunicorn cannot parse, as problem+json."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the web app keeps in the server: accounts, daily activity, idempotency keys."""
+"""The web app's data in the server: accounts, daily activity, idempotency keys."""

@@ -1,7 +1,7 @@
-"""What each person did on each day, per queue: how many, how long. Days are those of UTC.
+"""Daily activity of each person, per queue: counts and handling times. Days are those of UTC.
 
-Kept beside the accounts, in a hash for each person and day, so that a day costs what was done on it and goes
-when it is old. A call is one round trip, whatever the number of people and days.
+Stored beside the accounts, in a hash for each person and day, so that a day takes as much as was done on it,
+and expires. A call is one round trip, whatever the number of people and days.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What everything builds on that the web app keeps in the server."""
+"""The base of the web app's stores."""
 
 from __future__ import annotations
 

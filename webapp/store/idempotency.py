@@ -1,6 +1,6 @@
-"""What requests with an ``Idempotency-Key`` were answered, so that one that comes again gets the same answer.
+"""Idempotency store: responses to requests with an ``Idempotency-Key``, for requests that are repeated.
 
-Kept in the server beside the accounts: a restart forgets nothing, and every web process knows it. Each person
+Stored in the server beside the accounts: it survives restarts, and all web processes share it. Each person
 has their own, for a day, and within a bound: then their oldest go first.
 """
 

@@ -1,5 +1,7 @@
-"""The marks of requests that are being answered: each lasts a few seconds and is renewed while its request
-runs. So a process that died stands in nobody's way, and a request may take as long as it likes."""
+"""Locks of requests in progress: each expires after a few seconds, and is renewed while its request runs.
+
+So a process that died blocks nobody, and a request may take as long as it needs.
+"""
 
 from __future__ import annotations
 

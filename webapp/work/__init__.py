@@ -1,4 +1,4 @@
-"""The pages of the person who works: home, and the work page."""
+"""The pages for people who work: home, and the work page."""
 
 from flask import Blueprint
 

@@ -1,4 +1,4 @@
-"""My day: how many, how long, what came back; what I hold now, and what I let go."""
+"""My day: counts, handling times, rejected answers, current leases, and items given back."""
 
 from __future__ import annotations
 

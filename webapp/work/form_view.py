@@ -1,4 +1,4 @@
-"""What the work page makes of a queue's form: the same for everybody, and so worked out once."""
+"""The part of the work page that depends on the queue's form alone, and is cached."""
 
 from __future__ import annotations
 

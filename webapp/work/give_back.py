@@ -1,4 +1,4 @@
-"""The ways to let an item go undone: later, not for me, with a note, and it is broken."""
+"""Views that give an item back: later, not for me, with a note, broken."""
 
 from __future__ import annotations
 

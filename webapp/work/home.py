@@ -1,4 +1,4 @@
-"""Home: the queues, one line each."""
+"""The home page: a line for each queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An item with its form, as the work page shows it."""
+"""Renders an item with its form for the work page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a lease that is over, told to the person who had it."""
+"""The outcome of a lease that is over, for its holder."""
 
 from __future__ import annotations
 

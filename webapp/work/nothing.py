@@ -1,4 +1,4 @@
-"""The page of who finds nothing: why there is nothing, and the next item by itself when one comes."""
+"""The page without an item: why there is none, and the next one as soon as it comes."""
 
 from __future__ import annotations
 

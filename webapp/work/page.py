@@ -1,4 +1,4 @@
-"""The work page: what I hold and its form. It reserves by POST, never by GET."""
+"""The work page: the person's lease and its form. It reserves by POST, never by GET."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the work page answers: with a sheet, in a page of its own or as the piece that its script swaps in."""
+"""Responses of the work page: the item view as a whole page, or as the fragment that its script swaps in."""
 
 from __future__ import annotations
 

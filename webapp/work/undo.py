@@ -1,7 +1,7 @@
-"""What somebody just finished: for a few seconds the pages offer to undo it.
+"""The undo cookie: the finish that the pages offer to undo for a few seconds.
 
-It is kept in a cookie of its own. In the session's it would be signed at each finish, which costs more than
-the finish itself; and nothing has to be signed here, since the server knows who may undo what.
+It is a cookie of its own. In the session's it would be signed at each finish, which costs more than the
+finish itself; and nothing has to be signed here, since the server knows who may undo what.
 """
 
 from __future__ import annotations

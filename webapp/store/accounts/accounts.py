@@ -1,4 +1,4 @@
-"""What the pages, REST and the command line do with people."""
+"""The accounts' operations, for the pages, REST and the command line."""
 
 from __future__ import annotations
 

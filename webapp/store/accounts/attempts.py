@@ -1,10 +1,10 @@
-"""Failed sign-ins, counted in the server so that all web processes count together.
+"""Rate limits on failed sign-ins, counted in the server so that all web processes count together.
 
 Only failures count: a whole office behind one address may sign in at nine. A name is counted together
 with the address that tries it, so that a stranger can't lock out somebody who is elsewhere.
 
 Wrong codes of the second factor slow the next ones down: by name and address, and later by name alone,
-wherever they come from, since who tries codes has the password already.
+from any address, since an attacker who tries codes has the password already.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every room of the accounts builds on."""
+"""The base of the accounts' stores."""
 
 from __future__ import annotations
 

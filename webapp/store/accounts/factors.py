@@ -1,4 +1,4 @@
-"""The second factor: a code of six digits that a person's device shows, new every half minute (RFC 6238)."""
+"""The second factor: six-digit codes of the person's device, new every 30 seconds (RFC 6238)."""
 
 from __future__ import annotations
 

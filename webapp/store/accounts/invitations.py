@@ -1,4 +1,4 @@
-"""Invitations: a link by which somebody joins, with the role and the skills that the inviter chose."""
+"""Invitations: sign-up links, each with the role and skills that the inviter chose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people hold, over all queues."""
+"""The leases that people hold, over all queues."""
 
 from __future__ import annotations
 

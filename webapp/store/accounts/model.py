@@ -1,4 +1,4 @@
-"""What accounts take and give: frozen, typed, free of I/O."""
+"""The data types of accounts: frozen, typed, free of I/O."""
 
 from __future__ import annotations
 

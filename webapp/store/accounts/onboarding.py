@@ -1,4 +1,4 @@
-"""How somebody gets in: the first admin, an invitation, a link to set a password."""
+"""Onboarding: the first admin, invitations, links to set a password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which passwords are taken; and their hashes: argon2id, at a cost that a thief can't bear."""
+"""Password rules and hashes: argon2id, at a cost that makes guessing expensive."""
 
 from __future__ import annotations
 

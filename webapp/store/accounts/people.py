@@ -1,4 +1,4 @@
-"""The table of people: one record each, changed only in a transaction that saw its latest."""
+"""The table of people: one record each, changed in optimistic transactions."""
 
 from __future__ import annotations
 

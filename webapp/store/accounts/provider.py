@@ -1,4 +1,4 @@
-"""Sign-in by an identity provider: which account is whose.
+"""Accounts of an identity provider: which of its subjects has which account.
 
 The provider names a person by a claim, which may change or go to somebody else one day, and by a subject,
 which stays. An account is tied to one subject; from then on the subject alone decides.

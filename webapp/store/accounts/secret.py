@@ -1,6 +1,6 @@
-"""Secrets that are shown once: 256 random bits, kept as their SHA-256 only.
+"""Secrets that are shown once: 256 random bits, stored as their SHA-256 only.
 
-A plain fast hash is enough here: nobody guesses 256 bits, however fast they try.
+A plain fast hash is enough here: 256 bits cannot be guessed at any speed.
 """
 
 from __future__ import annotations

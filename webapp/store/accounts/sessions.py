@@ -1,5 +1,7 @@
-"""Sessions: a cookie names one, and it works while the server knows it. So signing out ends it, copied
-cookies included, and raising a person's version ends all of theirs."""
+"""Sessions, stored in the server and named by a cookie.
+
+Signing out ends a session, copied cookies included, and raising a person's version ends all of theirs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-ins: the log of those that were done, failed or refused, and what a person is told at their next."""
+"""The log of sign-ins, successful, failed or refused, and the notices for a person's next one."""
 
 from __future__ import annotations
 

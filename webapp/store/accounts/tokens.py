@@ -1,4 +1,4 @@
-"""API tokens: a program shows one and acts as its person, within the token's scope."""
+"""API tokens: each acts as its person, within the token's scope."""
 
 from __future__ import annotations
 
