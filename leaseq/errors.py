@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class LeaseqError(Exception):
-    """The root of every error that leaseq raises. Each can be pickled, with all its attributes."""
+    """The base of every error that leaseq raises. Each can be pickled, with all its attributes."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """An exception's own way calls the class with its message alone, which is not what ours take."""
@@ -82,8 +82,8 @@ class QueueExists(LeaseqError):
 
 
 class ServerUnavailable(LeaseqError):
-    """The server could not be reached, or the link broke. Calls work again when it is back. ``taken``: it was
-    reached and took the call, but what the policy's ``durable`` asks for did not confirm it."""
+    """The server could not be reached, or the connection broke. Calls work again when it is back.
+    ``taken``: the server made the change, but did not confirm it as the policy's ``durable`` demands."""
 
     def __init__(self, message: str, *, taken: bool = False) -> None:
         super().__init__(message)
@@ -91,4 +91,4 @@ class ServerUnavailable(LeaseqError):
 
 
 class ServerRefused(LeaseqError):
-    """The server is there and said no: out of memory, read-only, or not permitted."""
+    """The server answered with an error: out of memory, read-only, or not permitted."""

@@ -29,7 +29,7 @@ _PARTS = {"show", "ask", "keys"}
 
 
 def check_form(form: Json) -> None:
-    """Raise Invalid (field ``form``) unless this is a form. None is: one text box."""
+    """Raise Invalid (field ``form``) unless this is a form. None is valid: one text box."""
     if form is None:
         return
     if not isinstance(form, dict) or not set(form) <= _PARTS:
@@ -69,7 +69,7 @@ def check_result(form: Json, result: Json) -> None:
 
 
 def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: Json) -> list[Any]:
-    """What is wrong, the first error alone or nothing: as much as takes a bounded amount of memory.
+    """The errors of a result, the first one alone, or none: as many as fit a bounded amount of memory.
 
     jsonschema-rs makes all errors before it gives the first.
     """
@@ -87,7 +87,7 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: 
 
 
 def version(form: Json) -> str:
-    """A short name for exactly this form, so that a finish can say which one it was checked against."""
+    """A short digest of this form, by which a finish names the form that its result was checked against."""
     if form is None:
         return "-"
     return sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()[:12]
@@ -133,7 +133,7 @@ def _refuse(uri: str) -> NoReturn:
 
 @lru_cache(maxsize=256)
 def _compiled(text: str) -> tuple[jsonschema_rs.Draft202012Validator, int]:
-    """The validator of a schema, and how often it may check one value.
+    """The validator of a schema, and the number of checks that one value may cause.
 
     The regular expressions are of the linear-time kind: no answer can make one run for ever.
     """

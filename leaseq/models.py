@@ -166,7 +166,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished piece of work; also a line of an export."""
+    """A finished piece of work; one line of an export."""
 
     id: str
     payload: Json
@@ -205,8 +205,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which items a search means: those for which all that is given holds. ``person``, ``outcome`` and
-    ``text`` are about one and the same lease of the item."""
+    """The criteria of a search, all of which must match. ``person``, ``outcome`` and ``text`` must match
+    in one and the same lease of the item."""
 
     id: str = ""  # the id begins with this
     person: str | None = None  # who had a lease of it
@@ -222,7 +222,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some of the items in a list. ``after`` leads to the next page; None: this was the last."""
+    """A page of a list of items. ``after`` is the cursor of the next page; None on the last one."""
 
     items: tuple[Item, ...]
     after: str | None
@@ -245,7 +245,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Ineligibility:
-    """Why what waits is not for a person."""
+    """Why a person is not eligible for the waiting items."""
 
     lacking: tuple[tuple[str, ...], ...]  # of each set of skills that waits, those missing; fewest first
     assigned: bool  # some of it is meant for somebody else
@@ -264,7 +264,7 @@ class WhyNothing:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the journal tells of one item, the oldest first."""
+    """The journal's events of one item, the oldest first."""
 
     events: tuple[Event, ...]
     whole: bool  # False: the journal was too long to look through to its end
@@ -272,7 +272,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One entry of the journal: one move of one item (or a change of the queue itself)."""
+    """One event of the journal: a change of one item, or of the queue itself."""
 
     cursor: str  # pass it as ``after`` to go on from here
     at: datetime

@@ -19,12 +19,12 @@ _IDEOGRAPHIC_SELECTORS = range(0xE0100, 0xE01F0)
 
 
 def normal(name: str) -> str:
-    """The name as it is kept: NFC, so that é is one character however it was typed."""
+    """The name in the form that is stored: NFC, so that é is one character however it was typed."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def find_invisible(text: str) -> str | None:
-    """The first character that can't be seen, such as ``U+200B``; None where all can."""
+    """The first invisible character, such as ``U+200B``; None where there is none."""
     if text.isascii() and text.isprintable():
         return None
     for at, char in enumerate(text):
@@ -47,16 +47,16 @@ def _is_invisible(text: str, at: int) -> bool:
 
 
 def same_look(name: str, others: Iterable[str]) -> str | None:
-    """The first of the others that looks like ``name``: in other case, or by characters that look the same.
+    """The first of the others that looks like ``name``: in other case, or by lookalike characters.
 
-    The name itself is none of them.
+    The name itself is not one of them.
     """
     looks = _looks(name)
     return next((one for one in others if one != name and not looks.isdisjoint(_looks(one))), None)
 
 
 def _looks(name: str) -> set[str]:
-    """How a name looks: in any case, and as it is written, where I is like l and 0 like O."""
+    """The skeleton of a name: equal for names that look alike, in any case, with I like l and 0 like O."""
     if name.isascii():
         text = latin = " ".join(name.split())
     else:
@@ -67,6 +67,6 @@ def _looks(name: str) -> set[str]:
 
 
 def _varies(name: str, at: int) -> bool:
-    """Whether a character only chooses a shape for the one before it, or can't be seen at all."""
+    """Whether a character is a variation selector, or invisible."""
     code = ord(name[at])
     return code in _SELECTORS or code in _IDEOGRAPHIC_SELECTORS or _is_invisible(name, at)

@@ -213,7 +213,7 @@ class Policy:
 
     @property
     def version(self) -> str:
-        """A short name for exactly these settings, which ``configure(expected=…)`` compares."""
+        """A short digest of exactly these settings, which ``configure(expected=…)`` compares."""
         texts = [_dump(self, name) for name in ("form", "title", "instructions", "durable")]
         kept = "\n".join([_dump(self, "lease_seconds"), _rules(self), *texts])
         return sha1(kept.encode(), usedforsecurity=False).hexdigest()

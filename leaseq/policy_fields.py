@@ -23,14 +23,14 @@ def N_(text: str) -> str:  # noqa: N802 - gettext's name for it
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a field may hold."""
+    """The type of a field: its values and their bounds."""
 
     def check(self, value: Any, name: str) -> Any:
         """The value as the policy holds it, or Invalid."""
         raise NotImplementedError
 
     def check_new(self, value: Any, name: str) -> Any:
-        """The same for a value that is set now. What was kept before a rule was made stays readable."""
+        """Like `check`, for a value that is set now. A stored value from before a rule stays readable."""
         return self.check(value, name)
 
     def dump(self, value: Any) -> str:
@@ -42,7 +42,7 @@ class Kind:
 
     @property
     def limits(self) -> str:
-        """What it takes, in a few words."""
+        """The allowed values, in a few words."""
         return ""
 
 
@@ -116,7 +116,7 @@ class YesNo(Kind):
 
 @dataclass(frozen=True, slots=True)
 class OneOf(Kind):
-    """One of a few words. ``choices`` says what each of them means."""
+    """One of a few words. ``choices`` explains each of them."""
 
     choices: Mapping[str, str]
 
@@ -146,7 +146,7 @@ class Text(Kind):
 
 @dataclass(frozen=True, slots=True)
 class Line(Text):
-    """A name that people read, of one line."""
+    """A one-line name that people read."""
 
     def check_new(self, value: Any, name: str) -> str:
         return validation.label(value, name, self.longest)
@@ -169,9 +169,9 @@ Kept = Literal["status", "rule", "text"]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is said of a field: ``group`` on the settings page, ``label``, one sentence of ``help``, and what
-    None means where the field may be None. ``kept``: in the queue's status, as a word of its rules, or as
-    JSON in a field of the ledger of its own."""
+    """The description of a field: ``group`` on the settings page, ``label``, one sentence of ``help``, and
+    what None means where the field may be None. ``kept``: in the queue's status, as one of its rules,
+    or as JSON in a field of the ledger."""
 
     group: str
     label: str
@@ -182,7 +182,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of the policy: its name, its type, its default, its kind, and what is said of it."""
+    """One field of the policy: its name, type, default, kind and description."""
 
     name: str
     type: Any
@@ -204,7 +204,7 @@ class Field:
         return None if text == "-" and self.about.kept == "rule" else self.kind.load(text)
 
     def explain(self, none: str, *, limits: bool = True) -> str:
-        """The help, what the field takes, and what None means, which the reader knows as ``none``."""
+        """The help, the allowed values, and what None means; ``none`` is the reader's word for it."""
         said = self.about.help
         if limits and self.kind.limits:
             said += f" {self.kind.limits}."

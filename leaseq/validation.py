@@ -39,7 +39,8 @@ _Encode = Callable[[Json, bool], Iterable[str]]
 
 
 def _encoder() -> _Encode:
-    """JSONEncoder builds its C encoder anew for each value, which takes three times as long as to use it."""
+    """Kept, because JSONEncoder builds its C encoder anew for each value, which takes three times as long
+    as using it."""
     plain = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     make = getattr(json.encoder, "c_make_encoder", None)  # CPython has it
     if make is None:
@@ -69,7 +70,7 @@ def item_id(value: object, field: str = "id") -> str:
 
 
 def is_dots(value: str) -> bool:
-    """True for what HTTP clients take out of a path, percent-encoded or not."""
+    """Whether HTTP clients remove this from a path as a dot segment, percent-encoded or not."""
     return value in (".", "..")
 
 
@@ -81,7 +82,7 @@ def person_name(value: object, field: str = "person") -> str:
 
 
 def label(value: object, field: str, longest: int) -> str:
-    """A name that people read, such as a queue's title, in the spelling in which it is kept."""
+    """A name that people read, such as a queue's title, normalized for storage."""
     found = text(value, field, longest)
     _visible(found, field)  # guard: visible-name
     return names.normal(found)
@@ -108,7 +109,8 @@ def one_of(value: object, allowed: Sequence[Text], field: str) -> Text:
 
 
 def whole(value: object) -> object:
-    """JSON knows one kind of number, and 5.0 is 5 there: the int where it is one, else the value itself."""
+    """An integral float as an int, since JSON knows one kind of number (5.0 is 5); any other value as it
+    is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -166,7 +168,7 @@ def _check_long(text: str, value: Json, field: str) -> None:
 
 
 def load_json(raw: bytes | str, field: str = "body") -> Json:
-    """Parse JSON that came from outside, refusing what two programs would read differently."""
+    """Parse JSON from outside; what two parsers would read differently is refused."""
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:

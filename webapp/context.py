@@ -40,12 +40,12 @@ def accounts() -> Accounts:
 
 
 def person() -> Person:
-    """Who is signed in, or whose token this is. The gate let nobody else pass."""
+    """The person who is signed in, or whose token this is. Authorization lets no other request pass."""
     return cast("Person", g.person)
 
 
 def wants_piece() -> bool:
-    """Whether a page's script asks, by this header, for the piece that it swaps in, and not for the page."""
+    """Whether a page's script requests, by this header, the fragment that it swaps in, and not the page."""
     return "X-Leaseq-Piece" in request.headers
 
 

@@ -41,7 +41,7 @@ CODES = {
 
 
 def problem_of(error: leaseq.LeaseqError) -> Problem:
-    """What an error of the library is over HTTP."""
+    """The problem for an error of the library."""
     if isinstance(error, leaseq.LeaseLost):
         now = {"id": error.item.id, "state": error.item.state, "answer_kept": error.answer_kept}
         return Problem(409, "lease-lost", str(error), **now)
@@ -66,7 +66,7 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
 
 
 def _as_a_stranger_sees(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
-    """Who was never granted an item is not told that there is one, let alone its state."""
+    """The problem for a person who was never granted the item: not found, whether or not it exists."""
     if not isinstance(error, leaseq.LeaseLost):
         return error
     me = g.get("person")
@@ -104,7 +104,7 @@ def _problem_of_csrf(error: CSRFError) -> Problem:
 
 
 def _problem_of_slow_body(_error: TimeoutError) -> Problem:
-    """The client's socket is the only one of which this is heard here."""
+    """The problem for a request whose body was not sent in time."""
     return Problem(
         408,
         "request-timeout",
@@ -113,7 +113,7 @@ def _problem_of_slow_body(_error: TimeoutError) -> Problem:
 
 
 def problem_of_model(error: ValidationError) -> Problem:
-    """The first field that a body or a query got wrong."""
+    """The problem for the first invalid field of a body or a query."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     field = ".".join(map(str, first["loc"])) or "body"
     limit = {
@@ -140,7 +140,8 @@ def as_page(problem: Problem) -> Response:
 
 
 def sent() -> list[tuple[str, str]]:
-    """What a form sent that can't be taken now, so that the page can send it again: nothing typed is lost.
+    """The fields of a form that can't be processed now, so that the page can send them again: no input is
+    lost.
 
     Passwords are typed again. A form without our CSRF token is not ours, and is not offered again.
     """
@@ -179,7 +180,7 @@ def init_errors(app: Flask) -> None:
 
 
 def too_busy(seconds: int) -> Response:
-    """The answer to a request of which nothing was done, since too many came: it may be sent again then."""
+    """The response to a request that was shed, unprocessed: it may be sent again later."""
     if in_api():
         detail = f"the web app is overloaded, and nothing was done: try again in {seconds} s"
         response = as_json(Problem(503, "server-unavailable", detail))

@@ -35,8 +35,8 @@ def init_i18n(app: Flask) -> None:
 
 
 class Templates(Environment):
-    """Flask's, with each template compiled once for each language. Looking up a page's fifty texts at each
-    request took a fifth of its time."""
+    """Flask's environment, with each template compiled once per language. Looking up a page's fifty texts
+    at each request took a fifth of its time."""
 
     def get_or_select_template(
         self,
@@ -81,7 +81,7 @@ def _is_text(call: list[Token]) -> bool:
 
 @pass_context
 def _in_template(context: Context, text: str, /, **values: Any) -> str:
-    """What ``_`` is in a template. Jinja's own looks up the language for each text."""
+    """The ``_`` of a template. Jinja's own looks up the language for each text."""
     said: str = _translations().gettext(text)
     if context.eval_ctx.autoescape:
         said = Markup(said)  # noqa: S704 - our own text; what is put into it is escaped

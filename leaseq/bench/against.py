@@ -106,14 +106,14 @@ def _turns(bench: Bench, count: int) -> Iterator[_Turn]:
 
 
 def _measured(bench: Bench, work: Callable[[int], float]) -> tuple[float, float]:
-    """The seconds that a turn of ``work`` says it took, and the server's microseconds for a cycle."""
+    """Run one turn: the seconds that ``work`` reports, and the server's microseconds per cycle."""
     seconds: list[float] = []
     server = bench.server_microseconds(lambda: seconds.append(work(_TURN)), _TURN)
     return seconds[0], server
 
 
 def two_calls(queue: Queue, count: int) -> float:
-    """Seconds for so many reserves, each with its finish."""
+    """Seconds for this many reserves, each followed by its finish."""
     started = time.perf_counter()
     for _ in range(count):
         lease = queue.reserve("alice")
@@ -122,14 +122,14 @@ def two_calls(queue: Queue, count: int) -> float:
 
 
 class _Chain:
-    """Each finish brings the next item."""
+    """A worker whose finish reserves the next item."""
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
         self._lease: Lease | None = queue.reserve("alice")
 
     def finish_and_next(self, count: int) -> float:
-        """Seconds for so many."""
+        """Seconds for this many finishes that reserve the next item."""
         lease = self._lease
         started = time.perf_counter()
         for _ in range(count):
@@ -140,8 +140,8 @@ class _Chain:
 
 
 class _Crowd:
-    """Fifty people's calls arrive together: what a busy queue can do. With one client on the same core, the
-    client's own work pushes the server's out of the caches between two calls."""
+    """The calls of fifty people, sent together as on a busy queue. With one client on the same core, the
+    client's own work would push the server's out of the caches between two calls."""
 
     def __init__(self, bench: Bench, queue: Queue) -> None:
         self._reserve, self._finish = (

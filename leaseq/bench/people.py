@@ -26,7 +26,7 @@ def _reserves(bench: Bench, queue: Queue, take: Callable[[], Lease | None]) -> f
 
 
 def _skips(bench: Bench) -> Figure:
-    """A person who passed over a tenth of a million items, against one who comes for the first time."""
+    """A reserve by a person who passed over a tenth of a million items, against one by a new person."""
     count = bench.large // 10
     bench.tell(f"a person who passed over {count:,} items")
     queue = bench.queue("skips", count + 2 * _SAMPLES + 10)
@@ -39,7 +39,8 @@ def _skips(bench: Bench) -> Figure:
 
 
 def _skills(bench: Bench) -> Figure:
-    """A hundred sets of skills wait, and the person has three skills; against a queue without any."""
+    """A reserve with a hundred sets of skills waiting, by a person with three skills; against a queue
+    without any."""
     bench.tell("a hundred sets of skills")
     queue = bench.queue("skilled", 1)
     each = 2 * _SAMPLES // 100 + 5

@@ -13,7 +13,8 @@ from leaseq.bench.setting import FOREVER, PAYLOAD, Bench, Figure, opened
 
 
 def run(*, quick: bool = False, tell: Callable[[str], None] = lambda _: None) -> list[Figure]:
-    """All figures. ``quick`` takes a tenth of the items and cycles: a check that it runs, not a figure."""
+    """Run all benchmarks. ``quick`` takes a tenth of the items and cycles: it checks that they run, the
+    figures mean nothing."""
     compared = against.figures(quick, tell)
     with opened(quick, tell) as bench:
         return [

@@ -21,7 +21,7 @@ FOREVER = 604_800  # seconds of lease
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured figure beside what it should be."""
+    """One measured figure and its limit."""
 
     name: str
     value: float
@@ -37,7 +37,7 @@ class Figure:
 
 
 def given(lease: Lease | None) -> Lease:
-    """The lease that a reserve gave, in a queue that has an item for each."""
+    """The lease that a reserve returned; for queues that have an item for every reserve."""
     if lease is None:
         raise RuntimeError("the queue of this measurement has no item left: fill it with more")
     return lease
@@ -53,7 +53,7 @@ class Bench:
     tell: Callable[[str], None]
 
     def empty(self) -> None:
-        """Wait for the memory to be free, which FLUSHALL by itself doesn't."""
+        """Flush the server and wait until its memory is free, which FLUSHALL does not."""
         self.server.flushall()
         while self.server.info("memory")["lazyfree_pending_objects"]:
             time.sleep(0.01)
@@ -64,14 +64,14 @@ class Bench:
         return self.another(name, items)
 
     def another(self, name: str, items: int) -> Queue:
-        """A queue beside what is there."""
+        """A further queue on the same server."""
         queue = Queue(self.client, name)
         queue.configure(lease_seconds=FOREVER)
         queue.enqueue_many(PAYLOAD for _ in range(items))
         return queue
 
     def server_microseconds(self, work: Callable[[], object], cycles: int) -> float:
-        """The server's time for all scripts that ``work`` runs, for each of its cycles."""
+        """The server's time per cycle for all scripts that ``work`` runs."""
         self.server.config_resetstat()
         work()
         stats = self.server.info("commandstats")
@@ -90,7 +90,7 @@ class Bench:
         return used() - before
 
     def longest_call(self, work: Callable[[], object]) -> float:
-        """The server's time for one of the equal calls that ``work`` makes."""
+        """The server's longest time for one of the equal calls that ``work`` makes."""
         self.server.config_resetstat()
         work()
         return float(self.server.info("commandstats")["cmdstat_evalsha"]["usec_per_call"])

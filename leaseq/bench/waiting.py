@@ -31,7 +31,7 @@ def figures(bench: Bench) -> list[Figure]:
 
 
 class _Crowd:
-    """People who wait, each in a thread; all of one process, which costs more than the server does."""
+    """Waiting people, each a thread of one process."""
 
     def __init__(self, bench: Bench, people: int) -> None:
         self._queue = bench.queue(f"waiting-{people}", 0)
@@ -64,7 +64,7 @@ class _Crowd:
                 self._queue.finish(lease, RESULT)
 
     def p95(self, times: int, items: int) -> float:
-        """Milliseconds from an enqueue of so many items, with everybody waiting, to each one's lease."""
+        """The 95th percentile, in milliseconds, of the time from an enqueue to the waiting person's lease."""
         found: list[float] = []
         for _ in range(times):
             while self._queue.stats().waiting < self._people:

@@ -53,7 +53,7 @@ def clear(
 def _round(
     client: Client, names: tuple[str, ...], stop: threading.Event | None = None
 ) -> Iterator[tuple[str, Cleared]]:
-    """Clear each queue until it has nothing more, however many calls that takes."""
+    """Clear each queue until nothing is left to clear."""
     from leaseq import Cleared, Queue
 
     for name in named_or_all(client, names):

@@ -35,7 +35,7 @@ class Failed(click.ClickException):
 
 
 class Misused(Failed):
-    """The same for what the caller can mend by another call: exit code 2."""
+    """Like `Failed`, for wrong arguments: exit code 2."""
 
     exit_code = 2
 
@@ -110,7 +110,7 @@ def existing_queue(client: Client, name: str) -> Queue:
 
 
 def named_or_all(client: Client, names: Sequence[str]) -> list[str]:
-    """These queues, each of which must be there, or all there are where none is named."""
+    """The named queues, each of which must exist, or all queues where none is named."""
     from leaseq import queues
 
     if not names:

@@ -18,11 +18,9 @@ from leaseq.errors import Invalid, LeaseqError
 
 
 class CommandGroup(click.Group):
-    """Commands of its own (name: where it is, one line of help), and those plugged in by entry points.
-
-    Listing them imports none: the lines for the plugged ones stand here too, since the web app takes a
-    second to import.
-    """
+    """Loads its commands (name: module, one line of help) and those of entry points on demand. Listing
+    them imports none: the help lines of entry points stand here too, since the web app takes a second
+    to import."""
 
     def __init__(
         self,

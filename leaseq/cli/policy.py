@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class _OrNone(click.ParamType[Any]):
-    """What another type takes, or 'none'."""
+    """The values of another option type, or 'none'."""
 
     def __init__(self, other: click.ParamType[Any]) -> None:
         self._other = other
@@ -43,7 +43,7 @@ class _JsonFile(click.ParamType[Any]):
 
 
 def policy_options(command: Callable[P, R]) -> Callable[..., R]:
-    """Give a command all the options, and as ``changes`` those that were given."""
+    """Add an option for each policy field to a command; ``changes`` has those that were given."""
 
     @functools.wraps(command)
     def with_changes(*args: Any, **kwargs: Any) -> R:
@@ -60,7 +60,7 @@ def policy_options(command: Callable[P, R]) -> Callable[..., R]:
 
 
 def flags_and_settings(field: Field) -> tuple[str, dict[str, Any]]:
-    """The flags of a field's option, and what else click has to know of it."""
+    """The flags of a field's option, and its further settings for click."""
     flag = "--" + field.name.replace("_", "-")
     if isinstance(field.kind, YesNo):
         return f"{flag}/--no-{flag[2:]}", {"default": None}
@@ -73,7 +73,7 @@ def flags_and_settings(field: Field) -> tuple[str, dict[str, Any]]:
 
 
 def _type(field: Field) -> tuple[click.ParamType[Any], str]:
-    """What an option takes, and how it is shown."""
+    """The click type of a field, and how it is shown."""
     match field.kind:
         case Seconds():
             return click.FLOAT, "SECONDS"

@@ -19,10 +19,8 @@ Show = Callable[[int], None]
 
 @contextmanager
 def reading_bar(stream: BinaryIO) -> Iterator[tuple[Echo, Show]]:
-    """Follow how much of a file was read. Gives what prints a line beside the bar, and what moves it on.
-
-    A pipe has no length: there the bar only counts the rows.
-    """
+    """Show how much of a file was read. Yields a function that prints above the bar, and one that advances
+    it."""
     if not sys.stderr.isatty():
         yield lambda text: click.echo(text, err=True), _show_nothing
         return
@@ -45,7 +43,7 @@ def reading_bar(stream: BinaryIO) -> Iterator[tuple[Echo, Show]]:
 
 @contextmanager
 def writing_bar(file: str, total: int) -> Iterator[Show]:
-    """Follow how many answers were written; ``total`` is how many there were at the beginning."""
+    """Show how many answers were written; ``total`` is their number at the beginning."""
     if not sys.stderr.isatty() or (file == "-" and sys.stdout.isatty()):
         yield _show_nothing
         return
@@ -60,7 +58,7 @@ def writing_bar(file: str, total: int) -> Iterator[Show]:
 
 @contextmanager
 def working_line(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
-    """One line that says how many items were finished and failed so far, and how fast just now."""
+    """Show in one line how many items were finished and failed, and the present rate."""
     if not sys.stderr.isatty():
         yield
         return

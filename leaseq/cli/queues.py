@@ -153,7 +153,7 @@ def revive(
 
 
 def _revive_each(one: Queue, ids: tuple[str, ...]) -> int:
-    """Revive what is dead and say what can't be; returns how many that were."""
+    """Revive these items and report those that are not dead; returns the number of revived ones."""
     from leaseq import Invalid, ItemNotFound
 
     missing = 0

@@ -51,7 +51,7 @@ def stats(client: Client, names: tuple[str, ...], watch: bool, every: float, as_
 
 
 def counts(found: Stats) -> dict[str, Any]:
-    """Stats as JSON has them."""
+    """The JSON shape of a queue's stats."""
     return {**asdict(found), "counters": dict(found.counters)}
 
 

@@ -104,7 +104,7 @@ PATTERNS = ("~leaseq:*", "resetchannels", "&leaseq:*")
 
 
 def rules(*needs: Iterable[str], password: str, newer: bool = True) -> list[str]:
-    """The words behind ``ACL SETUSER name`` for a user who may do this and nothing else.
+    """The rules for ``ACL SETUSER name`` that allow what leaseq needs and nothing else.
 
     ``newer=False``: for a server that lacks the newest commands.
     """
@@ -117,5 +117,5 @@ def allowing(needs: Iterable[str]) -> list[str]:
 
 
 def dispensable(need: str) -> bool:
-    """Whether a server may lack the command altogether."""
+    """Whether leaseq can do without the command on a server that lacks it."""
     return need in _NEWER

@@ -18,7 +18,7 @@ Group = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong at a server; ``where`` is its address, without a password."""
+    """A problem at a server; ``where`` is its address, without a password."""
 
     check: str
     level: Level
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``says`` and ``cure`` hold the facts as ``{names}``."""
+    """One check; the texts ``says`` and ``cure`` hold the facts as ``{names}``."""
 
     name: str
     group: Group

@@ -50,7 +50,8 @@ GROUPS: Final[dict[Group, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``well``: the groups of checks that found nothing and saw all; ``schemas``: of each queue."""
+    """The findings of all checks. ``well``: the groups of checks that found nothing and could read
+    everything."""
 
     server: str
     findings: tuple[Finding, ...]
@@ -60,7 +61,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """No error among what was found."""
+        """Whether no finding is an error."""
         return not any(finding.level == "error" for finding in self.findings)
 
 
@@ -90,7 +91,7 @@ class _Examination:
         )
 
     def _looked(self, node: Node, place: Place) -> bool:
-        """Every check of one server; False where it is one of several, and away."""
+        """Run every check on one server; False where it is one of several and does not answer."""
         parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
             ("append-only file", lambda: persistence.look(node)),
             ("memory", lambda: memory.look(node)),
@@ -110,7 +111,7 @@ class _Examination:
         return True
 
     def _take(self, group: Group, nodes: list[Node], found: Iterator[Finding]) -> None:
-        """What a part finds. It is not sure where it could not see something."""
+        """Collect the findings of one group, and note where it could not read something."""
         before = sum(len(node.unseen) for node in nodes)
         self.findings[group] += found
         if sum(len(node.unseen) for node in nodes) > before:
@@ -156,8 +157,8 @@ def _unseen(node: Node) -> Iterator[Finding]:
 
 
 def examine(client: Client, *, clock: server.Clock = time.time) -> Report:
-    """Every check at every server of this client. Raises ServerUnavailable where none answers.
+    """Run every check on every server of this client. Raises ServerUnavailable where none answers.
 
-    ``clock`` is ours, in seconds since the epoch: only tests pass one.
+    ``clock`` is our time in seconds since the epoch; only tests pass one.
     """
     return _Examination(client, clock).run()

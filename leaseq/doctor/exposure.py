@@ -70,7 +70,7 @@ WELL = "a password is required from the network, and the socket is private"
 
 
 class Open(NamedTuple):
-    """Where a server listens beyond its machine, and whether a plain port is among it."""
+    """The addresses beyond loopback that a server listens on, and whether a plain port is among them."""
 
     where: str
     plain: bool
@@ -108,7 +108,8 @@ def _is_loopback_word(word: str) -> bool:
 
 
 def lets_anyone_in(node: Node) -> bool:
-    """Whether a connection that says no name and no password may read what is ours. Tried, not asked."""
+    """Whether a connection without a user name and password may read our keys. Tried, not read from
+    CONFIG."""
     try:
         with node.connection(login=False) as connection:
             say(connection, "SMEMBERS", QUEUES)

@@ -45,7 +45,7 @@ WELL = "the server supports what their policies require"
 
 
 def schemas(client: Client) -> dict[str, int]:
-    """The queues, and the schema of each."""
+    """The schema number of each queue."""
     found = {name: Queue(client, name).schema for name in queues(client)}
     return {name: schema for name, schema in found.items() if schema is not None}
 
@@ -78,7 +78,7 @@ def look(client: Client, found: Mapping[str, int]) -> Iterator[Finding]:
 
 
 def _replicas(client: Client, key: str) -> int:
-    """0 where the user may not ask."""
+    """The number of replicas; 0 where the user may not read it."""
     try:
         return connection_of(client).replicas(key)
     except ServerRefused:
@@ -86,7 +86,7 @@ def _replicas(client: Client, key: str) -> int:
 
 
 def _server(client: Client, queue: str) -> str:
-    """The one that this queue is on: a cluster has several."""
+    """The server that has this queue, of a cluster's several."""
     redis: Any = client.redis
     if isinstance(redis, RedisCluster):
         return str(redis.get_node_from_key(Keys(queue).ledger).name)

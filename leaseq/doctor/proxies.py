@@ -31,7 +31,7 @@ WELL = "in the last two hours the web app was not reached through an undeclared 
 
 
 def note_undeclared_proxy(client: Client, address: str, header: str) -> None:
-    """Let the doctor say so, for two hours."""
+    """Leave a note for the doctor, which expires after two hours."""
     redis: Any = client.redis
     with client.translating():
         redis.hset(UNDECLARED_PROXY, mapping={"address": address, "header": header})

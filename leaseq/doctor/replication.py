@@ -124,7 +124,7 @@ ENOUGH = 2_000  # milliseconds until a sentinel takes a primary for gone
 
 
 def look(place: Place, away: set[Node]) -> Iterator[Finding]:
-    """``away``: the nodes that did not answer."""
+    """Run the checks; ``away`` are the nodes that did not answer."""
     for node in place.nodes:
         if node in away:
             yield AWAY.found(node.where)
@@ -182,7 +182,7 @@ def _quorum(sentinel: Node, service: str) -> Iterator[Finding]:
 
 
 def _door(sentinel: Node) -> Iterator[Finding]:
-    """Whoever may speak to a sentinel may move the primary."""
+    """Check whether strangers can send commands to a sentinel, which lets them move the primary."""
     if sentinel.beyond:
         if not sentinel.link.get("password"):
             yield NO_PASSWORD.found(sentinel.where, where_to=sentinel.link["host"])

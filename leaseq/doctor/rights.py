@@ -121,7 +121,7 @@ Ask = Callable[..., Any]
 
 @dataclass
 class Lacks:
-    """What the user may not: these commands, or the keys, or the channels."""
+    """The missing rights: commands, keys or channels."""
 
     commands: list[str] = field(default_factory=list)
     keys: bool = False
@@ -162,7 +162,7 @@ def _listed(commands: Iterable[str]) -> str:
 
 
 def user_of(node: Node) -> str:
-    """By ACL WHOAMI, else as the URL says."""
+    """The name of our user, by ACL WHOAMI, else from the URL."""
     try:
         with node.connection() as connection:
             found: bytes = say(connection, "ACL", "WHOAMI")
@@ -220,7 +220,8 @@ def _tried(node: Node, connection: Any, words: dict[str, list[str]]) -> Lacks:
 
 
 def _refusal(connection: Any, need: str, command: list[str]) -> str:
-    """Why the user may not; '' where they may, whatever else the server says of it."""
+    """Why the user may not run a command; '' where they may, even if the server refuses it for another
+    reason."""
     try:
         say(connection, *command)
     except rx.ResponseError as error:

@@ -85,7 +85,7 @@ def look(node: Node, clock: Clock = time.time) -> Iterator[Finding]:
 
 
 def identity(node: Node) -> tuple[str, str]:
-    """Its name and version. A Valkey tells programs of old that it is a Redis, for which INFO has both."""
+    """The server's name and version. Valkey reports a Redis version to old programs; INFO has both."""
     name = str(node.hello.get("server", "redis"))
     if "valkey_version" in node.info:
         return "valkey", str(node.info["valkey_version"])
@@ -97,8 +97,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
-    """Of a few looks the quickest counts, as it leaves the least room for doubt: what one that took long
-    seems to say may be the wait for its answer."""
+    """Compare the clocks. Of a few tries the quickest counts: what a slow one shows may be the wait for
+    its answer."""
     looks = []
     with node.connection() as connection:
         for _ in range(3):

@@ -34,7 +34,7 @@ _LOGIN = ("username", "password", "credential_provider")
 
 
 class Node:
-    """``where`` is how findings name it; ``replica``: it is one, and is meant to be."""
+    """One server. ``where`` is its name in findings; ``replica``: it is one, and is meant to be."""
 
     def __init__(self, client: redis.Redis, where: str, *, replica: bool = False) -> None:
         self.redis = client
@@ -44,7 +44,7 @@ class Node:
 
     @property
     def link(self) -> dict[str, Any]:
-        """How redis-py connects: host and port, or path; username and password."""
+        """redis-py's connection settings: host and port, or path; username and password."""
         kwargs: dict[str, Any] = self.redis.connection_pool.connection_kwargs
         return kwargs
 
@@ -54,17 +54,17 @@ class Node:
 
     @property
     def path(self) -> str | None:
-        """Of the unix socket that the URL names."""
+        """The path of the unix socket in the URL."""
         return self.link.get("path")
 
     @cached_property
     def beyond(self) -> bool:
-        """Whether our link to it leaves this machine."""
+        """Whether our connection to it leaves this machine."""
         return self.path is None and not is_loopback(str(self.link.get("host", "localhost")))
 
     @cached_property
     def info(self) -> dict[str, Any]:
-        """What INFO says; empty where it may not be asked."""
+        """The fields of INFO; empty where the user may not read it."""
         try:
             found: dict[str, Any] = self.redis.info()
         except rx.ResponseError:
@@ -73,7 +73,7 @@ class Node:
 
     @cached_property
     def hello(self) -> dict[str, Any]:
-        """What HELLO says: server, version, role. It needs no rule of the ACL."""
+        """The reply to HELLO: server, version, role. It needs no rule of the ACL."""
         with self.connection() as connection:
             try:
                 words = say(connection, "HELLO")
@@ -91,8 +91,8 @@ class Node:
         return dict(found)
 
     def config(self, option: str, *, else_info: str = "") -> str | None:
-        """An option's value, by CONFIG or by INFO's field of that name; None where it can't be seen, which
-        is told later, or where this server has no such option."""
+        """An option's value, by CONFIG or by INFO's field of that name. None where it can't be read, which
+        is reported at the end, or where this server has no such option."""
         if self._config is not None:
             return self._config.get(option)
         if else_info in self.info:
@@ -101,22 +101,22 @@ class Node:
         return None
 
     def said(self, field: str) -> Any:
-        """A field of INFO; None where it can't be seen."""
+        """A field of INFO; None where it can't be read."""
         if not self.info:
             self.not_seen("INFO", field)
         return self.info.get(field)
 
     def not_seen(self, command: str, what: str) -> None:
-        """Note it, to be told at the end."""
+        """Note that it could not be read, for the report's end."""
         self.unseen.append((command, what))
 
     def ask(self, *words: str) -> Any:
-        """A command, its reply as redis-py reads it."""
+        """Send a command, and return its reply as redis-py parses it."""
         return self.redis.execute_command(*words)
 
     @contextmanager
     def connection(self, *, login: bool = True) -> Iterator[Any]:
-        """One of its own, past redis-py's command layer; without ``login``, as anybody may open one."""
+        """A new connection, past redis-py's command layer; ``login=False``: without authentication."""
         kwargs = {name: value for name, value in self.link.items() if login or name not in _LOGIN}
         connection: Any = self.redis.connection_pool.connection_class(**kwargs)
         try:
@@ -142,6 +142,6 @@ def is_loopback(host: str) -> bool:
 
 
 def addresses_of(host: str) -> list[str]:
-    """Its IP addresses, without the scope that IPv6 may have."""
+    """The IP addresses of a host, without IPv6 scopes."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return [str(address[0]).partition("%")[0] for *_, address in found]

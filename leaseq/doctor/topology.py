@@ -20,7 +20,8 @@ Kind = Literal["server", "sentinel", "cluster"]
 
 @dataclass
 class Place:
-    """``nodes`` hold data, the primaries first. ``service`` is what the sentinels call it."""
+    """The servers behind a URL. ``nodes`` hold data, primaries first. ``service`` is the sentinels' name
+    for it."""
 
     kind: Kind
     nodes: list[Node]
@@ -33,7 +34,7 @@ class Place:
 
 
 def place_of(client: Client) -> Place:
-    """Raises ServerUnavailable where nobody says which servers there are."""
+    """Find the servers behind a URL. Raises ServerUnavailable where no node or sentinel answers."""
     if isinstance(client.redis, RedisCluster):
         return _cluster(client.redis)
     if isinstance(client.redis.connection_pool, SentinelConnectionPool):

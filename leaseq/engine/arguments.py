@@ -22,7 +22,7 @@ _CURSOR = re.compile(rf"(?:([^/:]*):({_SHELF}))?/([0-9]{{1,17}})/([0-9]{{1,3}})/
 
 
 class LeaseParts(TypedDict, total=False):
-    """What names a lease, by keyword, where the Lease is not at hand: all of it or nothing."""
+    """The keyword arguments that name a lease without a Lease object: all of them or none."""
 
     id: str
     token: int
@@ -30,7 +30,7 @@ class LeaseParts(TypedDict, total=False):
 
 
 def claim(queue: str, lease: object, given: LeaseParts) -> Held:
-    """The id, token and person of a lease of this queue, given whole or by its parts."""
+    """The id, token and person of a lease of this queue, from a Lease or from its parts."""
     if unknown := set(given) - LeaseParts.__optional_keys__:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
     if lease is not None:
@@ -74,7 +74,8 @@ def request(value: object) -> str:
 
 
 def chosen(request: str, chunk: int, rows: Sequence[str]) -> str:
-    """A caller's request id as the server keeps it: with the number of a chunk, and a digest of it."""
+    """A caller's request id in the form that the server keeps: with the number of a chunk, and a digest of
+    it."""
     return f"{request}\a{chunk}\a{digest.digest_of_rows(rows)}"
 
 
@@ -101,7 +102,7 @@ def _time(value: object, field: str) -> int:
 
 
 def cursor(after: object, state: str) -> tuple[str, str, str]:
-    """Row and shelf, score and assignment that a page begins behind. Only inbound has shelves."""
+    """The position that a page begins after: row and shelf, score, assignment. Only inbound has shelves."""
     if after is None:
         return "", "", ""
     found = _CURSOR.match(after) if isinstance(after, str) else None
@@ -113,7 +114,7 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
 
 
 def wanted(where: Filter, backwards: bool) -> tuple[str, ...]:
-    """A filter as the list's script takes it."""
+    """A filter in the form that the script of lists takes."""
     if where.outcome not in (None, *get_args(LeaseOutcome)):
         raise Invalid("outcome", "one of " + ", ".join(get_args(LeaseOutcome)))
     if where.text and where.outcome not in (None, "abandoned", "failed"):
@@ -140,12 +141,12 @@ def bound(time: object, field: str) -> str:
 
 
 def assignment(id: str, number: int) -> str:
-    """The name that the scripts give to an item's how-manieth assignment, from 1."""
+    """The scripts' name of an item's assignment, by its number, from 1."""
     return id if number == 1 else f"{id}\a{number}"
 
 
 def journal_cursor(after: object) -> tuple[str, int]:
-    """The journal entry to begin with, and how many of its moves were seen."""
+    """The journal entry to begin with, and how many of its events were seen."""
     if after is None:
         return "-", 0
     found = _ENTRY.match(after) if isinstance(after, str) else None
@@ -155,7 +156,7 @@ def journal_cursor(after: object) -> tuple[str, int]:
 
 
 def journal_cursor_back(before: object) -> tuple[str, int]:
-    """The journal entry to begin with, and how many of its moves come before what was seen."""
+    """The journal entry to begin with, and how many of its events come before those that were seen."""
     if before is None:
         return "+", 0
     found = _ENTRY.match(before) if isinstance(before, str) else None

@@ -32,7 +32,7 @@ class Client:
             self.redis.ping()
 
     def close(self) -> None:
-        """Let go of the server. Waits of other threads by this client end with None, and hold nothing."""
+        """Close the connections. Waits of other threads on this client end with None, and hold nothing."""
         self._connection.close()
 
     @property
@@ -45,14 +45,14 @@ class Client:
 
 
 def checked(client: object) -> Client:
-    """The client that somebody gave, where it is one."""
+    """``client``, or Invalid where it is not a Client."""
     if not isinstance(client, Client):
         raise Invalid("client", f"what leaseq.connect(url) gives; this is a {type(client).__name__}")
     return client
 
 
 def connection_of(client: Client) -> Connection:
-    """What the library itself uses of a client."""
+    """The internal connection of a client, for the library itself."""
     return client._connection  # noqa: SLF001 - the one place that reaches into it
 
 

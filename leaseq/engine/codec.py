@@ -28,7 +28,7 @@ def microseconds(time: datetime) -> int:
 
 
 def lease(queue: str, found: Sequence[Any]) -> Lease:
-    """From ``{id, grant, record, draft or nil}``; nil at the end may be left out."""
+    """Decode ``{id, grant, record, draft or nil}``; nil at the end may be left out."""
     id, grant, record = found[:3]
     draft = found[3] if len(found) > 3 else None
     token, person, terms = grant.decode().split("\t")
@@ -55,7 +55,7 @@ def lease(queue: str, found: Sequence[Any]) -> Lease:
 
 @dataclass(frozen=True, slots=True)
 class ParsedGrant:
-    """One grant: the lease itself, and the answer where it was finished."""
+    """A decoded grant: the lease itself, and the answer where it was finished."""
 
     grant: Grant
     result: Json = None
@@ -91,7 +91,7 @@ def parse_grant(text: str) -> ParsedGrant:
 
 
 def parse_record(text: str) -> tuple[str, dict[str, str], str]:
-    """When it was enqueued, in hexadecimal, what its head says by letter, and the payload as JSON."""
+    """Decode a record: time of the enqueue, in hexadecimal; the letters of its head; the payload as JSON."""
     head, _, payload = text.partition("\n")
     enqueued, *letters = head.split(" ")
     return enqueued, {letter[0]: letter[1:] for letter in letters}, payload
@@ -99,7 +99,7 @@ def parse_record(text: str) -> tuple[str, dict[str, str], str]:
 
 @dataclass(frozen=True, slots=True)
 class _Assignment:
-    """What the server knows of one of an item's assignments."""
+    """One of an item's assignments, decoded."""
 
     state: State
     score: str
@@ -126,7 +126,7 @@ class _Assignment:
 
 
 def _assignment(known: Sequence[bytes | None]) -> _Assignment:
-    """From state, score, record, grant, history, late answers, max attempts and row."""
+    """Decode state, score, record, grant, history, late answers, max attempts and row."""
     state, score, record, grant, history, late, max_attempts, row = (v.decode() if v else "" for v in known)
     enqueued, letters, payload = parse_record(record)
     blocks = tuple(parse_grant(text) for text in [*history.split("\n\n"), grant] if text)
@@ -139,7 +139,7 @@ _PRECEDENCE: tuple[State, ...] = ("reserved", "inbound", "scheduled", "dead", "f
 
 
 def item(name: str, known: Sequence[Any]) -> Item:
-    """From what ``get`` replies: what is known of its first assignment, then a list for each other one.
+    """Decode the reply of ``get``: the parts of its first assignment, then a list for each other one.
 
     ``name``: the item's id; or an assignment's, where a list has the assignments one by one.
     """
@@ -175,13 +175,13 @@ def item(name: str, known: Sequence[Any]) -> Item:
 
 
 def in_list_by_due(item: Item) -> Item:
-    """With the cursor that leads on behind it in that list."""
+    """The item, with its cursor in the list by due date."""
     assert item.due is not None  # noqa: S101 - only such items are in it
     return replace(item, cursor=f"/{microseconds(item.due)}/1/{item.id}")
 
 
 def cursor(place: bytes, score: bytes, member: bytes) -> str | None:
-    """Leads on behind the entry of a list that was looked at last; None: that was the end of it."""
+    """The cursor after the last entry that was scanned; None at the end of the list."""
     if not score:
         return None
     row, _, shelf = place.decode().rpartition("\t")
@@ -205,14 +205,14 @@ def _late(id: str, payload: Json, text: str, blocks: Sequence[ParsedGrant]) -> A
 
 
 def ineligibility(found: Sequence[Any]) -> Ineligibility:
-    """From 0 or 1 for assigned and for passed, then the skills that are lacking."""
+    """Decode 0 or 1 for assigned and for passed, then the skills that are lacking."""
     sets = {tuple(sorted(skills.decode().split(","))) for skills in found[2:]}
     lacking = tuple(sorted(sets, key=lambda one: (len(one), one)))
     return Ineligibility(lacking, assigned=bool(found[0]), passed=bool(found[1]))
 
 
 def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
-    """The moves of one journal entry. Each has a cursor of its own, so that a page may end in between."""
+    """The events of one journal entry. Each has a cursor of its own, so that a page may end in between."""
     name = entry.decode().removesuffix("-0")
     at = when(name)
     found: list[Event] = []

@@ -74,8 +74,8 @@ def _bind(name: str, keys: Keys) -> Bound:
 
 
 class _Bounds(dict[str, Bound]):
-    """The scripts with the keys of one queue. Each is bound when it is first called, and kept for the next
-    who asks for the queue: a web request makes a Queue of its own and calls three."""
+    """The scripts bound to the keys of one queue. Each is bound at its first call and kept: a web request
+    makes a Queue of its own and calls three."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
@@ -86,8 +86,8 @@ class _Bounds(dict[str, Bound]):
 
 
 class Commands:
-    """The scripts of one queue. What they return is as the scripts' headers say; refusals are raised, as
-    the table of `replies` says."""
+    """The scripts of one queue. They return what the scripts' headers say; refusals are raised, by the
+    table of `replies`."""
 
     def __init__(self, connection: Connection, keys: Keys, clock: Clock | None) -> None:
         self._connection = connection
@@ -107,8 +107,8 @@ class Commands:
         return reply
 
     def confirm(self) -> Wait | None:
-        """What goes behind a move, by the queue's policy, which is read again every few seconds; and so is
-        whether the server's disk is still to be believed."""
+        """The wait that follows a write, by the queue's policy. The policy, and whether the server still
+        confirms after an fsync, are checked again every few seconds."""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD)
         if until < monotonic():
             try:
@@ -133,18 +133,19 @@ class Commands:
         return count
 
     def learn(self, durable: Durable | None) -> None:
-        """The policy's ``durable``, as it is now; None: to be read."""
+        """Set the policy's present ``durable``; None: read it at the next call."""
         until = 0.0 if durable is None else monotonic() + _KNOWN_FOR
         self._connection.durable[self._ledger] = (durable or "server", until)
 
     def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
-        """``rows``: id, head and payload of each item, one after the other."""
+        """Add items; ``rows`` has id, head and payload of each, one after the other."""
         return self._run("enqueue", (request, *rows))
 
     def reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
     ) -> Reply:
-        """``skills``: sorted, with commas between. ``waiter``: who waits where there is nothing."""
+        """Reserve an item. ``skills``: sorted, comma-separated. ``waiter``: who joins the line if there is
+        none."""
         if waiter is not None:
             return self._run("reserve", (person, request, skills, waiter, "1" if woken else "0"))
         return self._run("reserve", (person, request, skills) if skills else (person, request))
@@ -161,7 +162,7 @@ class Commands:
         return self._run("save_draft", (id, str(token), person, draft))
 
     def finish(self, held: Held, result: str, form_version: str, request: str | None, skills: str) -> Reply:
-        """``request``: the id of the reserve that is to follow; None where none is."""
+        """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
         id, token, person = held
         following = () if request is None else (request, skills) if skills else (request,)
         return self._run("finish", (id, str(token), person, result, form_version, *following))
@@ -203,7 +204,8 @@ class Commands:
         return self._run("resume", (by,))
 
     def configure(self, by: str, only: str, fields: Sequence[str]) -> Reply:
-        """``only``: 'create', a policy's version, or ''. ``fields``: what `policy.to_server` gives."""
+        """Set policy fields. ``only``: 'create', a policy's version, or ''. ``fields``: from
+        `policy.to_server`."""
         return self._run("configure", (by, only, *fields))
 
     def policy(self, names: Sequence[str]) -> Reply:
@@ -216,7 +218,8 @@ class Commands:
         return self._run("get", (id,))
 
     def items(self, state: str, limit: int, look: int, place: Sequence[str], wanted: Sequence[str]) -> Reply:
-        """``place``: row and shelf, score, assignment seen last. ``wanted``: of `arguments.wanted`."""
+        """List items. ``place``: row and shelf, score, last assignment. ``wanted``: from
+        `arguments.wanted`."""
         return self._run("items", (state, str(limit), str(look), *place, *wanted))
 
     def late_items(self, step: str, since: str) -> Reply:

@@ -40,7 +40,7 @@ _BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 
 
 class Connection:
-    """What a `Client` does for the queues of its server, and what it remembers of them."""
+    """The internals of a `Client`: its connections, and what it caches of its server's queues."""
 
     def __init__(self, url: str, client: redis.Redis | RedisCluster) -> None:
         self._url = url
@@ -60,7 +60,7 @@ class Connection:
             self.redis.close()
 
     def drop_idle_links(self) -> None:
-        """What a wait that ``close`` ended leaves behind; others may be in the middle of a call."""
+        """Close the idle connections after ``close``; other threads may be in the middle of a call."""
         with self.translating():
             self._link.drop_idle()
 
@@ -74,9 +74,9 @@ class Connection:
         return Reply(reply[0], reply[1:], False)
 
     def _again(self, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception) -> Reply:
-        """Load the script where the server doesn't have it, and send once more after a broken link, in
-        whichever order these happen. A new link may lead to another server, and a server may forget its
-        scripts between a load and the move: after the first, they go in one packet."""
+        """Load the script where the server doesn't have it, and send once more after a broken connection,
+        in whichever order these happen. A new connection may lead to another server, and a server may
+        forget its scripts between a load and the call: after the first try, they go in one packet."""
         loads, resent = 0, False
         while True:
             try:
@@ -96,7 +96,7 @@ class Connection:
                 return Reply(reply[0], reply[1:], resent)
 
     def ask(self, key: str, *words: str) -> Any:
-        """A command about the server that has this key; what it refuses stays redis-py's ResponseError."""
+        """Send a command to the server that has this key; an error stays redis-py's ResponseError."""
         try:
             return self._link.ask(key, *words)
         except rx.ResponseError:
@@ -105,7 +105,7 @@ class Connection:
             self._translate(error)
 
     def replicas(self, key: str) -> int:
-        """How many replicas the server has that has this key."""
+        """The number of replicas of the server that has this key."""
         with self.translating():
             return self._link.replicas(key)
 

@@ -28,7 +28,7 @@ def digest(text: str) -> str:
 
 
 def digest_of_rows(rows: Sequence[str]) -> str:
-    """32 hexadecimal digits of all that an enqueue adds: of each item the id, the head and the payload."""
+    """32 hexadecimal digits of all rows of an enqueue: of each item the id, the head and the payload."""
     parts = [digest(part) if place % 3 == 2 else part for place, part in enumerate(rows)]
     return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 

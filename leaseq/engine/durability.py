@@ -25,7 +25,7 @@ _AWAY_FOR_NOW = ("UNBLOCKED", "NOREPLICAS", "BUSY")
 
 
 class Server(Protocol):
-    """What is asked here of a client: of the server that has this key."""
+    """The methods of a client that are used here, for the server that has this key."""
 
     def ask(self, key: str, /, *words: str) -> Any: ...
 
@@ -47,7 +47,7 @@ class Wait(NamedTuple):
 
     @property
     def by(self) -> str:
-        """Who is to confirm."""
+        """A description of the servers that must confirm."""
         return _by(self.durable, self.needed)
 
 
@@ -62,13 +62,13 @@ def _by(durable: Durable, needed: int) -> str:
 
 
 def majority_of(replicas: int) -> int:
-    """More than half of them, so that any two majorities have one in common. Of none, one that is to come."""
+    """More than half, so that any two majorities have one in common; 1 where there are none yet."""
     return replicas // 2 + 1
 
 
 def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool) -> list[Any]:
-    """Send a move. ``loading``: behind its own script, for a server that forgets scripts as fast as they are
-    loaded."""
+    """Send a script call. ``loading``: after loading its script, for a server that forgets scripts
+    quickly."""
     _, reply = _sent(connection, _load(bound, loading), pack(bound.words + args))
     if isinstance(reply, Exception):
         raise reply
@@ -110,7 +110,7 @@ def _load(bound: Bound, loading: bool) -> bytes:
 
 
 def _sent(connection: Any, *commands: bytes) -> list[Any]:
-    """All in one packet; a reply to each that there is. What is wrong with a load shows in what follows."""
+    """Send all in one packet, and read every reply. An error of the load shows in the replies that follow."""
     # equivalent mutant: field: a health check in front of it takes a round trip and changes no reply
     connection.send_packed_command((b"".join(commands),), check_health=False)
     return [_read(connection) if command else None for command in commands]
@@ -127,7 +127,7 @@ def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
 
 
 def _read(connection: Any) -> Any:
-    """A reply, or the error that the server answered: what follows it is read in any case."""
+    """A reply, or the server's error as a value, so that the replies after it are read in any case."""
     try:
         return connection.read_response()
     except rx.ResponseError as error:
@@ -166,8 +166,8 @@ def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> Non
 
 
 def still_true(ask: Callable[..., Any]) -> bool:
-    """Raise ServerRefused where a server that was checked for ``fsync`` confirms too early by now. False
-    where it can't be seen: not to be asked again."""
+    """Raise ServerRefused where a server that was checked for ``fsync`` now confirms too early. False
+    where this can't be read, and need not be tried again."""
     found = _configuration(ask)
     fsync = found.get("appendfsync")
     if fsync not in (None, "always"):
@@ -197,7 +197,7 @@ def _check_fsync(ask: Callable[..., Any]) -> None:
 
 
 def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
-    """What CONFIG says; empty where it may not be asked, as on many managed servers."""
+    """The options of CONFIG; empty where the user may not read them, as on many managed servers."""
     try:
         found: dict[str, str] = ask("CONFIG GET", "append*")
     except rx.ResponseError:
@@ -206,7 +206,7 @@ def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
 
 
 def _is_valkey(ask: Callable[..., Any]) -> bool:
-    """Or may be: where it may not be asked, its word is not enough either."""
+    """Whether this is, or may be, Valkey: the name may be unreadable."""
     try:
         return b"valkey" in ask("HELLO")
     except rx.ResponseError:
@@ -214,7 +214,7 @@ def _is_valkey(ask: Callable[..., Any]) -> bool:
 
 
 def _confirmed(durable: Durable, needed: int, ask: Callable[..., Any]) -> int:
-    """How many confirm, where the command itself works."""
+    """The number of confirmations, where WAIT or WAITAOF itself works."""
     words = _command(durable, needed)
     try:
         return _count(ask(*words, str(_TRY)))

@@ -51,14 +51,14 @@ def _spelled(first: int, count: int) -> list[str]:
 
 
 def derived_id(queue: str, request: str, place: int) -> str:
-    """The id of the item at ``place`` (from 0) of what this request adds: the same in every process."""
+    """The id of the item at ``place`` (from 0) in this request: the same in every process."""
     made = blake2b(f"{queue}\0{request}\0{place}".encode(), digest_size=12).digest()
     derived = 1 << _ID_BITS - 1  # no id that is made from the time has this bit
     return _spelled(derived | int.from_bytes(made) % derived, 1)[0]
 
 
 class _Process:
-    """What this process is called, and how many calls it has named: a fork's child begins anew."""
+    """The random prefix and the counter of this process's request ids: renewed in a fork's child."""
 
     name: str
     calls: Iterator[int]  # next() is atomic, also between threads
@@ -70,7 +70,7 @@ def _name_process() -> None:
 
 
 def request_id() -> str:
-    """A new name for one call."""
+    """A new request id."""
     return f"{_Process.name}{next(_Process.calls):x}"
 
 

@@ -30,13 +30,13 @@ GLOBALS = frozenset(
 
 @dataclass(frozen=True)
 class LuaSource:
-    """The text of one file."""
+    """One Lua file, parsed."""
 
     text: str
 
     @cached_property
     def code(self) -> list[tuple[int, str]]:
-        """Its lines with their numbers, from 1, but for comments and empty ones."""
+        """Its numbered lines, from 1, without comments and empty ones."""
         found, comment = [], False
         for number, line in enumerate(self.text.splitlines(), 1):
             comment = comment or line.startswith("--[[")
@@ -51,7 +51,7 @@ class LuaSource:
 
     @cached_property
     def includes(self) -> list[tuple[str, int]]:
-        """The name of each include, and how many blocks and functions it is inside of."""
+        """The name of each include, and the number of blocks and functions around it."""
         depth, found = 0, []
         for token in self._tokens:
             word = token["name"]
@@ -67,12 +67,12 @@ class LuaSource:
 
     @cached_property
     def exported(self) -> frozenset[str]:
-        """The names that it declares outside of all blocks, for the files that include it."""
+        """The names that it declares at top level, for the files that include it."""
         return frozenset(name for name, depth in self._declarations if depth == 0)
 
     @cached_property
     def used(self) -> frozenset[str]:
-        """All names that it reads or sets. A key in a table's braces is no name."""
+        """All names that it reads or sets. A key in a table constructor is not one."""
         found, braces, tokens = set(), 0, self._tokens
         for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
             braces += (token["mark"] == "{") - (token["mark"] == "}")
@@ -99,7 +99,7 @@ class LuaSource:
 
 
 def _names(tokens: list[re.Match[str]], at: int) -> list[str]:
-    """The names with commas between that begin there."""
+    """The comma-separated names that begin there."""
     found = []
     while at < len(tokens) and tokens[at]["name"] and tokens[at]["name"] not in _KEYWORDS:
         found.append(tokens[at]["name"])

@@ -33,7 +33,7 @@ _CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter was woken; the s
 
 
 class LookAgain(NamedTuple):
-    """There is nothing now for a waiter."""
+    """Raised by a try: there is no item for the waiter now."""
 
     seconds: float  # until the next look
     last_token: int  # of the queue; 0 where it was not told
@@ -44,8 +44,8 @@ Attempt = Callable[[str, bool], Lease | LookAgain]
 
 
 class Waiter:
-    """One call that waits. ``roused`` is set when it has to look up: it is its turn, it is time to check on
-    others, or its wait is over."""
+    """One call that waits. ``roused`` is set when it should try again: it was woken, other waiters need a
+    check, or its wait is over."""
 
     def __init__(self, name: str, channel: str, stop: threading.Event | None) -> None:
         self.name = name
@@ -56,7 +56,7 @@ class Waiter:
 
 
 class _Channel:
-    """A queue's, while somebody waits on it and a little longer."""
+    """One queue's subscription, while it is waited on and a little longer."""
 
     def __init__(self) -> None:
         self.waiters: dict[str, Waiter] = {}
@@ -66,7 +66,7 @@ class _Channel:
 
 
 class Listener:
-    """Hears for one client whose turn it is. Its thread lives while somebody waits, and a little longer."""
+    """Receives the wake-ups of one client. Its thread runs while there are waiters, and a little longer."""
 
     def __init__(self, redis: Any) -> None:
         self._redis = redis
@@ -74,7 +74,7 @@ class Listener:
         _listeners.add(self)
 
     def reset(self) -> None:
-        """Begin anew. In a fork's child the thread, its connection and those who wait are the parent's."""
+        """Begin anew in a fork's child: the thread, its connection and the waiters are the parent's."""
         self._lock = threading.Lock()
         self._channels: dict[str, _Channel] = {}
         self._thread: threading.Thread | None = None
@@ -84,7 +84,7 @@ class Listener:
         self.closed = False
 
     def join(self, name: str, stop: threading.Event | None = None) -> Waiter:
-        """Wait on the queue of this channel, until ``stop`` is set at most."""
+        """Add a waiter on the queue of this channel, at most until ``stop`` is set."""
         with self._lock:
             self._number += 1
             waiter = Waiter(f"{self._process}.{self._number}", name, stop)
@@ -107,18 +107,18 @@ class Listener:
             channel.quiet_since = time.monotonic()
 
     def take_turn(self, waiter: Waiter) -> bool:
-        """Whether it was woken since it was asked last. What rouses it from here on is not lost."""
+        """Whether the waiter was woken since the last call. A later wake-up is not lost."""
         with self._lock:
             waiter.roused.clear()
             woken, waiter.woken = waiter.woken, False
             return woken
 
     def has_ended(self, stop: threading.Event | None) -> bool:
-        """Whether a wait is over ahead of its time."""
+        """Whether the wait was ended early."""
         return self.closed or (stop is not None and stop.is_set())
 
     def close(self) -> None:
-        """Whoever waits gets nothing now, and nobody waits any more."""
+        """End all waits, and refuse further ones."""
         with self._lock:
             self.closed = True
             for channel in self._channels.values():
@@ -140,7 +140,8 @@ class Listener:
                     return
 
     def _listen(self) -> None:
-        """Until nobody has waited for a while, or the link breaks or falls silent."""
+        """Receive messages until there have been no waiters for a while, or the connection breaks or
+        stalls."""
         pubsub: Any = self._redis.pubsub()
         subscribed: set[str] = set()
         heard_at, asked = time.monotonic(), False
@@ -161,7 +162,7 @@ class Listener:
                 pubsub.close()
 
     def _subscribe(self, pubsub: Any, subscribed: set[str]) -> bool:
-        """Hear the queues that somebody waits on, or did a moment ago. False: there is none."""
+        """Subscribe to the queues that are, or just were, waited on. False where there are none."""
         now = time.monotonic()
         with self._lock:
             due = now >= self._rouse_at  # and not with each message: many may wait
@@ -182,7 +183,7 @@ class Listener:
         return bool(wanted)
 
     def _rouse(self, channel: _Channel, now: float) -> None:
-        """Those whose wait was ended, and the first one where it is time to check on others."""
+        """Set the waiters whose wait was ended, and the first one where other waiters need a check."""
         for waiter in channel.waiters.values():
             if now >= channel.check_at:
                 channel.check_at = float("inf")
@@ -191,7 +192,7 @@ class Listener:
                 waiter.roused.set()
 
     def _take(self, message: dict[str, Any]) -> None:
-        """Whose turn it is, or that a queue is heard from now on."""
+        """Handle a message: a wake-up, or the confirmation of a subscription."""
         with self._lock:
             channel = message["channel"] and self._channels.get(message["channel"].decode())
             if not channel:
@@ -219,7 +220,7 @@ os.register_at_fork(after_in_child=_reset_all)
 
 
 def wait_for(listener: Listener, waiter: Waiter, seconds: float, attempt: Attempt) -> Lease | None:
-    """Try until there is a lease, the time is over or the wait was ended. The caller leaves the line."""
+    """Try until there is a lease, the time is over or the wait was ended. The caller then leaves the line."""
     until = time.monotonic() + seconds
     while not listener.has_ended(waiter.stop):
         woken = listener.take_turn(waiter)

@@ -29,7 +29,7 @@ REUSED = "a different id for each request; this one was used with different cont
 
 
 class Reply(NamedTuple):
-    """What a script answered. ``resent``: the first reply was lost, so the script may have run before."""
+    """A script's reply. ``resent``: the first reply was lost, so the script may have run before."""
 
     code: bytes
     rest: list[Any]
@@ -37,7 +37,7 @@ class Reply(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a script, of which an error names the parts."""
+    """A call of a script: the values that its refusals mention."""
 
     script: str
     queue: str
@@ -49,12 +49,12 @@ class Call(NamedTuple):
 
     @property
     def held(self) -> Held:
-        """What the holder of a lease showed."""
+        """The id, token and person of the lease that the call was about."""
         return self.args[0], int(self.args[1]), self.args[2]
 
 
 def refusal(call: Call, reply: Reply) -> LeaseqError | None:
-    """The exception that a reply stands for; None where the call was made."""
+    """The exception for a reply; None where the call succeeded."""
     make = _TABLE.get((call.script, reply.code)) or _TABLE.get((_ANY, reply.code))
     return make(call, reply) if make else None
 
@@ -72,7 +72,7 @@ def _adopted(call: Call, reply: Reply) -> LeaseLost:
 
 
 def _removed(call: Call, reply: Reply) -> ItemNotFound | None:
-    """Sent twice, it finds that it removed the item itself."""
+    """A repeated remove finds the item gone, because the first one removed it."""
     return None if reply.resent else ItemNotFound(call.queue, call.id)
 
 
@@ -139,8 +139,8 @@ REFUSED: Final = frozenset(code for _, code in _TABLE)
 
 
 def _lost_text(item: Item, held: Held, kept: bool) -> str:
-    """What a caller is told whose lease is gone. It is true for the person whose lease it was, also where
-    they have the item by another lease now."""
+    """The message of LeaseLost. It is true for the person whose lease it was, also where they have the
+    item by another lease now."""
     _, token, person = held
     grant = next((one for one in item.history if (one.token, one.person) == (token, person)), None)
     if grant is not None and grant.how == "held":
@@ -152,7 +152,7 @@ def _lost_text(item: Item, held: Held, kept: bool) -> str:
 
 
 def _now(item: Item, token: int, person: str) -> str:
-    """What is true of an item now, for a person whose lease had this token."""
+    """The present state of an item, described to the person whose lease had this token."""
     if theirs := [one for one in item.leases if one.person == person]:
         return f"the same person holds it, under token {theirs[0].token}"
     if any((answer.token, answer.person) == (token, person) for answer in item.answers):

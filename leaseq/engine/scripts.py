@@ -28,7 +28,7 @@ _OPENED = re.compile(r"(?<=' at )line (\d+)(?=\) near )")  # 'end' expected (to 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One move: its name, the keys that it takes in their order, and its whole text."""
+    """One script: its name, its keys in order, and its whole text."""
 
     name: str
     keys: tuple[str, ...]  # names of attributes of Keys
@@ -42,7 +42,7 @@ class Script:
 
     def where(self, line: int) -> str:
         """The file and line that a line of ``source`` comes from: ``lib/grants.lua:12``. A line past the
-        end counts as the last one: Lua's compiler names it for an ``end`` that is missing."""
+        end counts as the last one: Lua's compiler reports it for a missing ``end``."""
         file, number = self.lines[min(max(line, 1), len(self.lines)) - 1]
         return f"{file}:{number}"
 
@@ -51,7 +51,7 @@ class Script:
         return [self.where(int(line)) for line in _LINE.findall(message)]
 
     def readable(self, message: str) -> str:
-        """An error of the server with files and lines for the lines of this script that it names."""
+        """The server's error message, with files and lines in place of this script's line numbers."""
         message = _RUNNING.sub(f"script: {self.name}, on ", message)
         for pattern in (_LINE, _OPENED):
             message = pattern.sub(lambda found: self.where(int(found[1])), message)
@@ -69,10 +69,10 @@ class Bound:
 
     @cached_property
     def whole(self) -> Bound:
-        """For a cluster: with one key more, which is never there. A node answers TRYAGAIN or ASK where one
-        of a script's keys is missing and their slot is on its way from or to another node. Where none is
-        missing at first it runs the script, and breaks it off in its middle when that looks for a key which
-        is not there, or makes a second one while the first is still on its way."""
+        """The arguments for a cluster: with one key more, which never exists. A node answers TRYAGAIN or
+        ASK where one of a script's keys is missing and their slot is being migrated. Where none is
+        missing at first it runs the script, and aborts it halfway when that reads a key which does not
+        exist, or creates a second one while the first is still being migrated."""
         return Bound(self.script, self._of, self._of.absent)
 
 
@@ -82,7 +82,7 @@ def load(name: str, *keys: str) -> Script:
 
 
 def names() -> list[str]:
-    """Of all scripts."""
+    """The names of all scripts."""
     files_there = (entry.name for entry in _folder().iterdir())
     return sorted(name.removesuffix(".lua") for name in files_there if name.endswith(".lua"))
 
@@ -102,7 +102,7 @@ def read(folder: Traversable, name: str, *keys: str) -> Script:
 
 
 class ScriptError(Exception):
-    """A Lua file is not put together as it should be."""
+    """A Lua file breaks a rule of the loader."""
 
 
 class _Joined:

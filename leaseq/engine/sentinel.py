@@ -20,8 +20,8 @@ from leaseq.engine.transport import FAILURES, TIMEOUT, answer
 
 
 class Sentinels(Sentinel):
-    """They are asked in any order, those that were silent last. redis-py moves the one that answered to the
-    front of its list, by which threads that ask at once lose others from it, for good."""
+    """Asks the sentinels in any order, those that did not answer last. redis-py moves the one that
+    answered to the front of its list, a race by which concurrent threads lose others from it, for good."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)  # type: ignore[no-untyped-call]
@@ -32,11 +32,11 @@ class Sentinels(Sentinel):
         return state["ip"], state["port"]
 
     def replica_count(self, service_name: str) -> int:
-        """How many replicas the sentinels know, those that are away included."""
+        """The number of replicas that the sentinels know, unreachable ones included."""
         return int(self._state(service_name)["num-slaves"])
 
     def _state(self, service_name: str) -> Any:
-        """What a sentinel says of the service, the first that knows a primary which is there."""
+        """The service's state, by the first sentinel that knows a primary which is reachable."""
         for sentinel in sorted(self.sentinels, key=lambda one: (self._silent.get(one, 0.0), random())):  # noqa: S311
             try:
                 masters: Any = sentinel.sentinel_masters()
@@ -59,7 +59,7 @@ class Watched(SentinelManagedConnection):
         return answer(read, self.socket_timeout or TIMEOUT, self._is_replaced)
 
     def _is_replaced(self) -> bool:
-        """As far as a sentinel says; one that names nobody says nothing."""
+        """Whether a sentinel names another primary; one that names none says nothing."""
         try:
             return bool(self.connection_pool.get_master_address() != (self.host, self.port))
         except FAILURES:

@@ -48,8 +48,9 @@ class Link(Protocol):
 
 
 def answer(read: Callable[..., Any], patience: float, is_replaced: Callable[[], bool]) -> Any:
-    """What ``read`` returns; a ConnectionError where another server took the place of one that is silent: one
-    that hangs, or was cut off from its replicas, is left then, and not when the whole timeout is over."""
+    """Return what ``read`` returns; raise ConnectionError where the server stopped answering and another
+    took its place. So a call leaves a server that hangs, or was cut off from its replicas, before the
+    whole timeout is over."""
     until, pause = monotonic() + patience, _SILENCE
     while True:
         left = max(until - monotonic(), 0.001)
@@ -103,7 +104,8 @@ class Pooled:
         return reply
 
     def _new(self) -> Any:
-        """Past the pool's own count, which only grows: broken links would use it up."""
+        """A new connection, past the pool's own count, which only grows: broken connections would use it
+        up."""
         return self._pool.connection_class(**self._pool.connection_kwargs)
 
     def load(self, bound: Bound) -> None:
@@ -129,7 +131,7 @@ class Pooled:
         return int(self._redis.info("replication")["connected_slaves"])
 
     def forget(self) -> None:
-        """In a fork's child: leave the parent its sockets."""
+        """In a fork's child: leave the sockets to the parent."""
         self._idle = []
 
 
@@ -145,8 +147,8 @@ os.register_at_fork(after_in_child=_forget_all)
 
 
 class Clustered:
-    """A cluster: a move goes to the slot's primary. While the slot is on its way to another, it waits, since
-    a script is not to run on a part of a queue (``Bound.whole``)."""
+    """A cluster: a call goes to the slot's primary. While the slot is being migrated, the call waits,
+    since a script must not run on a part of a queue (``Bound.whole``)."""
 
     def __init__(self, client: Any) -> None:
         self._redis = client
@@ -156,7 +158,8 @@ class Clustered:
     def send(
         self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
-        """None of the answers that send it elsewhere, or again, has acted."""
+        """Send a call, following redirects. No reply that redirects it, or asks for a retry, has changed
+        anything."""
         whole, wait = bound.whole, wait and wait._replace(mark=wait.mark.whole)
         node, turns, until = self._node(bound.keys[0]), 0, monotonic() + _ON_ITS_WAY
         while True:
@@ -182,7 +185,7 @@ class Clustered:
     def _send_to(
         self, node: Any, bound: Bound, args: tuple[str, ...], wait: Wait | None, loading: bool
     ) -> list[Any]:
-        """All on one connection, which redis-py's own commands don't promise."""
+        """Send to one node, all on one connection, which redis-py's own commands don't promise."""
         pool = self._redis.get_redis_connection(node).connection_pool
         connection = pool.get_connection()
         patient = _Patient(connection, self.timeout, partial(self._is_replaced, node, bound.keys[0]))
@@ -199,7 +202,7 @@ class Clustered:
             pool.release(connection)
 
     def _is_replaced(self, node: Any, key: str) -> bool:
-        """As far as another node says, which one by chance: it may be silent, too."""
+        """Whether another node, chosen at random, names another primary. It may not answer, either."""
         others = [other for other in self._redis.get_nodes() if other.name != node.name]
         slot = self._redis.keyslot(key)
         try:
@@ -221,13 +224,14 @@ class Clustered:
         return self._redis.execute_command(*words, target_nodes=self._node(key))
 
     def replicas(self, key: str, /) -> int:
-        """As the primary itself says: one that is cut off still counts those that it does not hear."""
+        """The number of replicas by the primary's count: one that is cut off still counts those that it
+        does not hear."""
         slot = self._redis.keyslot(key)
         shards = self._redis.get_redis_connection(self._node(key)).execute_command("CLUSTER SLOTS")
         return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)
 
     def load(self, bound: Bound) -> None:
-        """On one node: where another is away, this one's queues are none the worse."""
+        """Load the script on one node: where another does not answer, this one's queues still work."""
         self._redis.get_redis_connection(self._node(bound.keys[0])).script_load(bound.script.source)
 
     def reset(self) -> None:

@@ -37,7 +37,7 @@ _SENTINEL_TIMEOUT = 1.0  # seconds
 
 
 def redis_of(url: object) -> tuple[str, redis.Redis | RedisCluster]:
-    """The URL, and a client for it. Raises Invalid (field ``url``)."""
+    """Parse the URL, and make a client for it. Raises Invalid (field ``url``)."""
     if not isinstance(url, str):
         raise Invalid("url", f"a URL that begins with {SCHEMES}")
     scheme = url.partition("://")[0]
@@ -74,8 +74,8 @@ def _one(url: str) -> redis.Redis:
 
 
 def _why(url: str, error: Exception) -> str:
-    """What is wrong with a URL that redis-py refused. Its own words may have a piece of the password in them,
-    which may hold a question mark: only what can be nothing but an option's name is said."""
+    """Why redis-py refused a URL. Its own message may contain a piece of the password, which may hold a
+    question mark: only what can be nothing but an option's name is quoted."""
     query = url.partition("?")[2]
     for name, _ in parse_qsl(query):
         if "@" not in query and re.fullmatch("[a-z_]+", name) and repr(name) in str(error):

@@ -14,7 +14,7 @@ _LOOK = 250  # dead items of one look
 
 class Admin(Inspection):
     def clear(self, limit: int = 1000) -> Cleared:
-        """Return items whose lease ran out, release what is due, and forget finished items that are older
+        """Return items whose lease expired, release what is due, and delete finished items that are older
         than the policy's ``keep_finished_seconds``; ``more`` where the limit was reached."""
         left = validation.integer(limit, "limit", 1, 1_000_000)
         returned = released = died = forgotten = 0
@@ -29,7 +29,7 @@ class Admin(Inspection):
         return Cleared(returned, released, died, more, forgotten)
 
     def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
-        """Stop reserve. What is held may be finished."""
+        """Stop reserving. Held items may be finished."""
         self._commands.pause(arguments.by(by), arguments.text(reason, "reason"))
 
     def resume(self, *, by: str | None = None) -> None:
@@ -43,11 +43,11 @@ class Admin(Inspection):
     def revive_all(
         self, *, error: str | None = None, person: str | None = None, limit: int = 1000, by: str | None = None
     ) -> int:
-        """Revive the dead items, the longest dead first, at most ``limit``; returns how many that were.
+        """Revive the dead items, the longest dead first, at most ``limit``; returns their number.
 
-        ``error``: only those whose last error contains this text. ``person``: only those that this person
-        had last. Fewer than ``limit`` means that none is left. What somebody else revives or removes
-        meanwhile is passed over.
+        ``error``: only those whose last error contains this text. ``person``: only those that this person had
+        last. Fewer than ``limit`` means that none is left. Items that another caller revives or removes
+        meanwhile are skipped.
         """
         most = validation.integer(limit, "limit", 1, 1_000_000)
         wanted = None if error is None else validation.text(error, "error")
@@ -67,32 +67,34 @@ class Admin(Inspection):
         return len(revived)
 
     def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
-        """Take a lease away from whoever holds the item, or from this person alone; it returns to inbound."""
+        """End the lease of an item, whoever holds it, or only this person's; the item returns to inbound."""
         whose = validation.person_name(person) if person is not None else ""
         return self._item(self._commands.release(validation.item_id(id), arguments.by(by), whose), id)
 
     def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
-        """Let only this person reserve an item, until they give it back. It goes ahead of what never left.
+        """Let only this person reserve an item, until they give it back. It returns to the front of the
+        queue.
 
-        Raises Invalid where nothing of the item waits, or where they answered or hold it.
+        Raises Invalid where nothing of the item waits, or where the person answered or holds it.
         """
         who = validation.person_name(person)
         return self._item(self._commands.assign(validation.item_id(id), arguments.by(by), who), id)
 
     def remove(self, id: str, *, by: str | None = None) -> None:
-        """Forget an item whole, whatever its state."""
+        """Delete an item, whatever its state."""
         self._commands.remove(validation.item_id(id), arguments.by(by))
 
     def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
-        """Make a late answer (named by its token) the item's answer. Of several answers it takes the place of
-        one that nobody holds or gave; else one that the item had is a late one then."""
+        """Make a late answer (named by its token) the item's answer. Where an item takes several answers,
+        it takes the place of one that nobody holds or gave; else an answer that the item had becomes a
+        late one."""
         number = validation.integer(token, "token", 1, 2**53)
         reply = self._commands.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
         return self._item(reply, id)
 
 
 def _had_last(item: Item, error: str | None, person: str | None) -> bool:
-    """Whether an item's last error contains the one and its last grant was the other's."""
+    """Whether an item's last error contains ``error`` and its last grant was the person's."""
     if error is not None and error not in (item.last_error or ""):
         return False
     return person is None or (item.history != () and item.history[-1].person == person)

@@ -31,13 +31,13 @@ class Base:
         return f"<leaseq.Queue {self.name}>"
 
     def exists(self) -> bool:
-        """Whether it was configured, or anything was ever enqueued."""
+        """Whether the queue was configured, or anything was ever enqueued."""
         return self.schema is not None
 
     @property
     def schema(self) -> int | None:
-        """Of which schema its keys are; None where there is no queue. Every other call refuses one that is
-        newer than this version of leaseq knows, with ServerRefused and before anything changes."""
+        """The schema number of its keys; None where there is no queue. Every other call refuses a newer
+        schema than this version of leaseq knows, with ServerRefused and before anything changes."""
         try:
             return int(self._commands.schema().rest[0])
         except QueueNotFound:
@@ -45,11 +45,11 @@ class Base:
 
     @property
     def policy(self) -> Policy:
-        """The policy in force; the defaults for a queue that isn't there yet."""
+        """The policy in force; the defaults where there is no queue."""
         return self.find_policy() or Policy()
 
     def find_policy(self) -> Policy | None:
-        """The policy in force, or None where the queue isn't there: `exists` and `policy` in one call."""
+        """The policy in force, or None where there is no queue: `exists` and `policy` in one call."""
         try:
             lease_seconds, form_version, rules, *texts = self._commands.policy(TEXTS).rest
         except QueueNotFound:
@@ -67,11 +67,11 @@ class Base:
         create_only: bool = False,
         **changes: Unpack[PolicyChanges],
     ) -> Policy:
-        """Change some fields of the policy and return the whole. Makes the queue where there is none.
+        """Change some fields of the policy and return the whole. Creates the queue where there is none.
 
-        ``expected``, a policy or its ``version``: only where that is in force still, else PolicyChanged; and
-        QueueNotFound where there is no queue. ``create_only``: only where there is no queue yet, else
-        QueueExists. Raises Invalid with the field's name. Nothing has changed then.
+        ``expected``, a policy or its ``version``: change only that one; raises PolicyChanged where another is
+        in force, and QueueNotFound where there is no queue. ``create_only``: raises QueueExists where there
+        is a queue. Raises Invalid with the field's name. After an error nothing has changed.
         """
         only = _expected(expected)
         if only and create_only:
@@ -98,7 +98,7 @@ class Base:
         return policy
 
     def _is_new(self) -> bool:
-        """Whether there is no queue. Unlike `exists`, refuses one of a schema that is not known here."""
+        """Whether there is no queue. Unlike `exists`, refuses one of an unknown schema."""
         try:
             self._commands.policy(())
         except QueueNotFound:
@@ -113,14 +113,14 @@ class Base:
                 raise PolicyChanged(self.name, now)
 
     def _make(self, policy: Policy, by: str = "") -> bool:
-        """Make the queue; False where somebody else was faster."""
+        """Create the queue; False where another process was faster."""
         self._enter()
         fields = [*_stored(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
         reply = self._commands.configure(by, "create", fields)
         return bool(reply.rest[0]) or (reply.resent and self.policy == policy)  # sent twice, it finds its own
 
     def _enter(self) -> None:
-        """Into the list of names, where it is already but for one that was lost: `queues` says how."""
+        """Add the name to the list of queues, again if it was lost: see `queues`."""
         with self._client.translating():
             self._client.redis.sadd(QUEUES, self.name)
         self._connection.names.add(self.name)
@@ -130,7 +130,7 @@ class Base:
 
 
 def _expected(given: Policy | str | None) -> str:
-    """The version that is meant; '' where any will do."""
+    """The expected version; '' for any."""
     if given is None:
         return ""
     version = given.version if isinstance(given, Policy) else validation.text(given, "expected", 40)

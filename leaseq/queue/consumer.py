@@ -32,12 +32,12 @@ class Consumer(Base):
         stop: threading.Event | None = None,
         request_id: str | None = None,
     ) -> Lease | None:
-        """One item that nobody else has, or None where there is nothing now (``why_nothing`` says why).
+        """Reserve an item that nobody else has, or return None where there is none now (see ``why_nothing``).
 
-        ``wait``: up to so many seconds for there to be something, in line with all others who wait.
-        ``stop``, once set, ends that wait at once, as closing the client and an exception do: then the caller
-        has left the line, and holds nothing by this call. A person whose hands are full gets one back that
-        they hold. ``request_id`` names this call, so that sending it again gives the same lease.
+        ``wait``: wait up to so many seconds for one, in line with all other waiters. ``stop``, once set, ends
+        that wait at once, as closing the client and an exception do: then the caller has left the line, and
+        holds nothing by this call. A person who holds as many as allowed gets one of those again.
+        ``request_id`` names this call, so that repeating it returns the same lease.
         """
         who, can = validation.person_name(person), ",".join(validation.skills(skills))
         request = arguments.request(request_id)
@@ -95,8 +95,8 @@ class Consumer(Base):
                 self._connection.drop_idle_links()  # the one by which the line was left
 
     def _leave_line(self, waiter: str, who: str, request: str, last_token: int, *, broken_off: bool) -> None:
-        """Out of the line, with what came meanwhile given back. A call that was ``broken_off`` may still lie
-        unread at the server: by the time that it has answered one more, it has read that one, too."""
+        """Leave the line, and give back an item that came meanwhile. A call that was ``broken_off`` may
+        still be unread at the server: once it has answered another one, it has read that one, too."""
         with suppress(LeaseqError):
             for _ in range(2 if broken_off else 1):
                 self._commands.leave_line(waiter, who, request, last_token)
@@ -119,10 +119,10 @@ class Consumer(Base):
     def renew(
         self, lease: Lease | None = None, *, request_id: str | None = None, **parts: Unpack[LeaseParts]
     ) -> Lease:
-        """Keep an item for another full lease from now; never shortens one.
+        """Extend a lease to the full lease time from now; never shortens one.
 
-        Also takes an item back whose lease ran out, while nobody else was granted it. Raises LeaseLost,
-        or Invalid where the policy allows no more renewals or the person's hands are full.
+        Also accepted after the lease expired, if nobody else was granted the item. Raises LeaseLost, or
+        Invalid where the policy allows no more renewals or the person holds as many items as allowed.
         """
         held = arguments.claim(self.name, lease, parts)
         return codec.lease(self.name, self._commands.renew(held, arguments.request(request_id)).rest)
@@ -132,7 +132,7 @@ class Consumer(Base):
     @overload
     def save_draft(self, *, draft: Json, id: str, token: int, person: str) -> None: ...
     def save_draft(self, lease: Lease | None = None, draft: Json = ..., **parts: Unpack[LeaseParts]) -> None:
-        """Keep what the person has so far. They get it back with the item; a finish removes it."""
+        """Save a draft of the answer. The person gets it back with the item; a finish deletes it."""
         held = arguments.claim(self.name, lease, parts)
         self._commands.save_draft(held, validation.dump_json(draft, "draft"))
 
@@ -168,11 +168,11 @@ class Consumer(Base):
         request_id: str | None = None,
         **parts: Unpack[LeaseParts],
     ) -> Finished:
-        """Hand in the answer; with ``then_reserve`` get the next item in the same round trip.
+        """Finish the item with its result; with ``then_reserve`` reserve the next one in the same round trip.
 
-        Raises Invalid (field ``result``, with ``errors``) where it doesn't fit the queue's form: the
-        lease stays. Raises LeaseLost where somebody else was granted the item, or it is finished or
-        removed; an answer that was refused is kept as a late answer then (``answer_kept``).
+        Raises Invalid (field ``result``, with ``errors``) where the result doesn't fit the queue's form: the
+        lease stays. Raises LeaseLost where somebody else was granted the item, or it is finished or removed;
+        the refused answer is then kept as a late answer (``answer_kept``).
         """
         held = arguments.claim(self.name, lease, parts)
         text = validation.dump_json(result, "result")
@@ -190,10 +190,10 @@ class Consumer(Base):
         return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6, at)
 
     def _send_finish(self, held: Held, result: Json, text: str, request: str | None, can: str) -> Reply:
-        """Check the result against the form as last read; the server says where that is another one now.
+        """Check the result against the form as last read; the server says if it was changed since.
 
-        A result that doesn't fit is sent as well: it may be one that was taken before the form changed,
-        or belong to a lease that is lost, and then it is kept. Nothing else takes it under this name.
+        A result that doesn't fit is sent as well: it may be one that was taken before the form changed, or
+        belong to a lost lease, and then it is kept. In no other case is it taken.
         """
         while True:
             version, wanted = self._form
@@ -217,11 +217,11 @@ class Consumer(Base):
     def undo_finish(
         self, lease: Lease | None = None, *, request_id: str | None = None, **parts: Unpack[LeaseParts]
     ) -> Lease:
-        """Take a finish back, at most UNDO_SECONDS after it: the person who finished the item holds it
-        again, under a new token, with their answer as its draft.
+        """Undo a finish, at most UNDO_SECONDS after it: the person who finished the item holds it again,
+        under a new token, with the answer as its draft.
 
-        They get it even where their hands are full. Raises Invalid (field ``undo``) where it is too late,
-        and LeaseLost where this lease was not finished or a manager adopted its answer.
+        This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
+        too late, and LeaseLost where this lease was not finished or a manager adopted its answer.
         """
         held = arguments.claim(self.name, lease, parts)
         request = arguments.request(request_id)
@@ -242,7 +242,7 @@ class Consumer(Base):
         again: bool = True,
         **parts: Unpack[LeaseParts],
     ) -> None:
-        """Give an item back. It goes ahead of the items that never left.
+        """Give an item back. It returns to the front of the queue.
 
         ``again`` True: others go first; this person sees it again only when nothing else waits for them.
         False: never this person again.
@@ -257,14 +257,14 @@ class Consumer(Base):
     @overload
     def fail(self, *, id: str, token: int, person: str, error: str = "") -> Failed: ...
     def fail(self, lease: Lease | None = None, error: str = "", **parts: Unpack[LeaseParts]) -> Failed:
-        """Say that an item can't be done. It is tried again after a back-off, or is dead when its
-        attempts are used up (``retry_at`` is None then)."""
+        """Report that an item can't be done. It is retried after a delay, or is dead when its attempts are
+        used up (``retry_at`` is None then)."""
         held = arguments.claim(self.name, lease, parts)
         reply = self._commands.fail(held, arguments.text(error, "error"))
         return Failed(held[0], codec.when(reply.rest[0]) if reply.code == replies.RETRY else None)
 
     def mine(self, person: str) -> list[Lease]:
-        """The leases that a person holds, the oldest first."""
+        """The leases that a person holds, oldest first."""
         reply = self._commands.mine(validation.person_name(person))
         return [codec.lease(self.name, found) for found in reply.rest]
 

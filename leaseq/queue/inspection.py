@@ -40,7 +40,7 @@ _ENTRIES_BACK = 200  # backwards: an import has hundreds of moves in an entry, a
 
 class Inspection(Base):
     def get(self, id: str) -> Item:
-        """All that is known of an item. Raises ItemNotFound."""
+        """An item with everything that is known about it. Raises ItemNotFound."""
         return self._item(self._commands.get(validation.item_id(id)), id)
 
     def items(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> list[Item]:
@@ -48,11 +48,11 @@ class Inspection(Base):
         return list(self.page(state, limit=limit, after=after).items)
 
     def by_due(self, *, limit: int = 100, after: str | Item | None = None) -> Page:
-        """Items with a due date that are neither finished nor dead, what is due first first."""
+        """Items with a due date that are neither finished nor dead, earliest first."""
         return self._page("due", limit, after)
 
     def page(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> Page:
-        """Like ``items``, with the cursor that leads on. ``after`` takes that, or an Item of the page."""
+        """Like ``items``, with the cursor of the next page. ``after`` takes that, or an Item of the page."""
         if state not in STATES:
             raise Invalid("state", "one of " + ", ".join(STATES))
         return self._page(state, limit, after)
@@ -67,9 +67,9 @@ class Inspection(Base):
         look: int = 10_000,
         backwards: bool = False,
     ) -> Page:
-        """The items of a list that a filter names: at most ``limit``, among the next ``look`` entries of it.
-        ``backwards`` begins at the list's end. Where the page's ``after`` is not None there is more to
-        look at, though the page may be empty."""
+        """The items of a list that match a filter: at most ``limit``, among the next ``look`` entries of
+        it. ``backwards`` begins at the list's end. Where the page's ``after`` is not None there are
+        more entries, though the page may be empty."""
         if state not in get_args(ListName):
             raise Invalid("state", "one of " + ", ".join(get_args(ListName)))
         return self._page(
@@ -112,11 +112,11 @@ class Inspection(Base):
         late: bool | None = None,
         chunk: int = 500,
     ) -> Iterator[Answer]:
-        """Every answer in the order of finishing, in constant memory; ``with_late`` adds the late answers
-        of items in any state.
+        """Every answer in the order of finishing, in constant memory; ``with_late`` adds the late answers of
+        items in any state.
 
-        ``person``, ``since`` and ``until`` (given from the one on and before the other) and ``late`` (True:
-        only those that came late; False: only those in time) leave out the rest.
+        ``person``, ``since`` (inclusive), ``until`` (exclusive) and ``late`` (True: only late ones; False:
+        only those in time) restrict them.
         """
         where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
         arguments.wanted(where, backwards=False)  # refused now, and not when the first answer is asked for
@@ -134,8 +134,8 @@ class Inspection(Base):
         )
 
     def late_items(self, since: datetime | None = None) -> Iterator[Item]:
-        """Each item that has late answers, in any state and in no order; ``since``: one of them came then or
-        later."""
+        """Each item that has late answers, in any state and in no order; ``since``: only items with one
+        from then on."""
         least = arguments.bound(since, "since")
         return self._late_items(least)
 
@@ -163,7 +163,7 @@ class Inspection(Base):
             del page  # one at a time in memory
 
     def stats(self) -> Stats:
-        """Counts of the five states, the age of the oldest in inbound, and what happened so far."""
+        """Counts of the five states, the age of the oldest item in inbound, and the counters."""
         counts = self._commands.stats(COUNTERS).rest
         inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
         return Stats(
@@ -180,7 +180,7 @@ class Inspection(Base):
         )
 
     def journal(self, after: str | None = None, limit: int = 100) -> list[Event]:
-        """What happened, the oldest first; ``after`` is the cursor of the last event seen."""
+        """The queue's events, oldest first; ``after`` is the cursor of the last event seen."""
         most = validation.integer(limit, "limit", 1, 10_000)
         asked = min(most + 1, _ENTRIES)
         found: list[Event] = []
@@ -194,7 +194,7 @@ class Inspection(Base):
                 return found[:most]
 
     def latest_events(self, limit: int = 100, before: str | None = None) -> list[Event]:
-        """What happened last, the latest first; ``before`` is the cursor of the last event seen."""
+        """The queue's latest events, latest first; ``before`` is the cursor of the last event seen."""
         most = validation.integer(limit, "limit", 1, 10_000)
         asked = min(most + 1, _ENTRIES_BACK)
         found: list[Event] = []
@@ -210,8 +210,8 @@ class Inspection(Base):
                 return found
 
     def history(self, id: str, *, look: int = 10_000) -> History:
-        """What the journal tells of an item since it entered, among the ``look`` entries from then on; and
-        who took leases of it away, however much later."""
+        """The journal's events of an item since it was enqueued, among the ``look`` entries from then on;
+        and those of managers who ended its leases, at any later time."""
         item = self.get(id)
         left = validation.integer(look, "look", 1, MOST_LOOKS)
         start, found = str(codec.microseconds(item.enqueued_at)), list[Event]()

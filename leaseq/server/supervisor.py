@@ -208,7 +208,7 @@ def spawn(
 
 
 def end(process: subprocess.Popen[bytes], grace: float) -> None:
-    """SIGTERM, and after ``grace`` seconds SIGKILL; then whatever is left of its group."""
+    """Send SIGTERM, and after ``grace`` seconds SIGKILL; then kill the rest of its group."""
     if process.returncode is not None:
         return
     if not has_ended(process):
@@ -226,7 +226,7 @@ def say(line: str) -> None:
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """True once it has ended. It is not reaped, so that its pid still names its group and nobody else's."""
+    """Whether it has ended. It is not reaped, so that its pid still names its own group."""
     if process.returncode is not None:
         return True
     ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -234,7 +234,7 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _exit_code(process: subprocess.Popen[bytes]) -> int:
-    """Of one that has ended, which is not reaped by this; minus the signal that killed it."""
+    """The exit code of a child that has ended and is not reaped yet; minus the signal that killed it."""
     ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     if ended is None:
         return process.wait()
@@ -242,7 +242,7 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int:
 
 
 def _end_the_rest(running: _Running) -> None:
-    """Kill what an ended child left behind, and reap the child."""
+    """Kill the processes that an ended child left behind, and reap the child."""
     process, running.ended = running.ended, None
     if process is not None:
         _signal_group(process.pid, signal.SIGKILL)
@@ -280,4 +280,4 @@ def _why(child: Child) -> str:
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """A handler must stand, or SIGCHLD would wake nobody."""
+    """A handler must be set, or SIGCHLD would wake no wait."""

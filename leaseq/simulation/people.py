@@ -36,7 +36,7 @@ LATER = 0.5  # of what is given back: the part that may come again to who gave i
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Who works and how. What is left of the three rates is finished."""
+    """Who works, and how. The rates that are left after the three are finishes."""
 
     people: int = 8
     think: float = 2.0  # seconds over an item, on average
@@ -59,7 +59,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the people did so far."""
+    """Counts of what the people did so far."""
 
     seconds: float
     reserved: int = 0
@@ -87,7 +87,7 @@ def run(
 
 
 class _Office:
-    """The people at work, and what they have done together."""
+    """The simulated people, and their common counts."""
 
     def __init__(self, queue: Queue, plan: Plan, stop: threading.Event) -> None:
         self._queue = queue
@@ -123,7 +123,7 @@ class _Office:
             return Outcome(round(time.monotonic() - self._began, 3), left=self._left, **self._done)
 
     def _look(self) -> None:
-        """Count what is left, and see whether it is time to go home."""
+        """Count what is left, and check whether to stop."""
         stats = self._queue.stats()
         self._left = stats.inbound + stats.reserved + stats.scheduled
         limit = self._plan.seconds
@@ -143,7 +143,7 @@ class _Office:
             self._stop.set()
 
     def _work_until_gone(self, person: str, rng: Random) -> bool:
-        """One person's day. True: they walked away or can have no more, and somebody new is needed."""
+        """One person's work. True: they walked away or can have no more, and are to be replaced."""
         while not self._stop.is_set():
             lease = self._queue.reserve(person)
             if lease is None:
@@ -160,7 +160,7 @@ class _Office:
         return False
 
     def _only_somebody_new(self, person: str) -> bool:
-        """Whether this person had or passed over all that waits, and somebody new could have some of it."""
+        """Whether this person had or passed over all that waits, and a new person could have some of it."""
         if self._queue.why_nothing(person).reason != "not-eligible":
             return False
         return self._queue.why_nothing(NEWCOMER).reason is None
@@ -203,7 +203,7 @@ class _Office:
 
 
 def _asked(queue: Queue) -> Json:
-    """The schema that the queue's form asks by, or None; Invalid where no answer can be made up for it."""
+    """The JSON Schema of the queue's form, or None; Invalid where no answer can be generated for it."""
     form = queue.policy.form
     if not form or not form.get("ask"):
         return None

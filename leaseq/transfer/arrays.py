@@ -29,7 +29,7 @@ class Element:
 
 
 class _Cutter:
-    """A window on the stream, and how deep in the present element it stands."""
+    """A window on the stream, and the present depth inside the element."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -44,7 +44,7 @@ class _Cutter:
         self.line = 1  # of _start
 
     def _more(self) -> bool:
-        """Let go of what was cut off already and read on."""
+        """Drop what was consumed, and read on."""
         if self._at - self._start > MAX_ROW_BYTES:
             self._too_long = True
             self._forget(self._at)
@@ -59,7 +59,7 @@ class _Cutter:
         self._start = end
 
     def skip_space(self) -> bytes:
-        """The next byte that is no white space, or b"" at the end of the stream."""
+        """The next byte that is not white space, or b"" at the end of the stream."""
         while True:
             found = _NOT_SPACE.search(self._window, self._at)
             self._at = found.start() if found else len(self._window)
@@ -68,12 +68,12 @@ class _Cutter:
                 return found.group() if found else b""
 
     def take(self) -> None:
-        """Go past one byte."""
+        """Consume one byte."""
         self._at += 1
         self._forget(self._at)
 
     def element(self) -> tuple[Element | BadRow, bytes]:
-        """What stands before the next comma or bracket of the array, and that byte (b"" at the end)."""
+        """The text up to the next comma or bracket of the array, and that byte (b"" at the end)."""
         self._depth, self._too_long = 0, False
         self.skip_space()
         line = self.line
@@ -93,7 +93,7 @@ class _Cutter:
                 return b""
 
     def _step(self) -> bytes:
-        """Look at the window up to the next byte that matters; that byte where it ends the element."""
+        """Scan to the next significant byte; returns it where it ends the element."""
         if self._in_string:
             self._leave_string()
             return b""

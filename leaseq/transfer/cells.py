@@ -49,7 +49,7 @@ class Columns:
 
 
 def flat(shape: Mapping[str, Any]) -> dict[str, str]:
-    """Column name to cell, ready to be written."""
+    """The row as a mapping of column names to cells."""
     found = {name: cell(shape[name]) for name in ("id", *PLAIN)}
     for name in NESTED:
         value = shape[name]
@@ -59,7 +59,7 @@ def flat(shape: Mapping[str, Any]) -> dict[str, str]:
 
 
 def cell(value: Json) -> str:
-    """The text of one cell. What a spreadsheet would run in it gets an apostrophe in front."""
+    """The text of one cell. Text that a spreadsheet would run as a formula gets an apostrophe in front."""
     if value is None:
         return ""
     if not isinstance(value, str):

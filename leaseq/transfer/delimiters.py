@@ -12,12 +12,12 @@ _SEP = re.compile(rb"sep=(.?)\r?\n?", re.IGNORECASE)
 
 
 def count_of(header: bytes, delimiter: str, *, quoted: bool = True) -> int:
-    """How often it stands in a header; where quotes enclose cells (``quoted``), outside of them."""
+    """The number of delimiters in a header; where quotes enclose cells (``quoted``), outside of them."""
     return (_QUOTED.sub(b"", header) if quoted else header).count(delimiter.encode())
 
 
 def splits_of(header: bytes, format: str, *, quoted: bool = True) -> tuple[str, ...]:
-    """What may split a table by its header: several delimiters where that does not tell.
+    """The possible delimiters of a table by its header: several where it is ambiguous.
 
     A header without its format's own delimiters has one column. Where it has another delimiter instead, it
     may as well be a table of that one.
@@ -29,9 +29,9 @@ def splits_of(header: bytes, format: str, *, quoted: bool = True) -> tuple[str, 
 
 
 def separator_of(line: bytes) -> str | None:
-    """What a line ``sep=;`` names, as spreadsheets write it before the header.
+    """The delimiter that a line ``sep=;`` names, as spreadsheets write it before the header.
 
-    "" where it names nothing, None where it is no such line.
+    "" where it names none, None where it is no such line.
     """
     found = _SEP.fullmatch(line)
     return found[1].decode("latin-1") if found else None

@@ -12,7 +12,7 @@ from leaseq.transfer.quotes import QuoteMode, Quotes, settle_quotes
 
 
 class TooLong(Exception):
-    """The record goes on past what a row may have."""
+    """The record is longer than a row may be."""
 
 
 class Feed:
@@ -37,7 +37,8 @@ class Feed:
         return self
 
     def separator(self) -> str | None:
-        """What a first line ``sep=;`` names. The line is passed over; None where there is none."""
+        """The delimiter that a first line ``sep=;`` names, which is skipped; None where there is no such
+        line."""
         line = next(self._lines, None)
         named = separator_of(line.data) if line else None
         if line and named is None:
@@ -58,12 +59,12 @@ class Feed:
         return b"".join(line.data for line in ahead).lstrip(b"\r\n")
 
     def settle(self, delimiter: str) -> None:
-        """From here on, ``quoted`` is known before each record."""
+        """From here on, determine ``quoted`` before each record."""
         if self.quotes.quotes == "auto":
             self._lines = settle_quotes(self._lines, delimiter, self.quotes)
 
     def quoted(self) -> bool:
-        """Whether quotes enclose fields in the record that comes."""
+        """Whether quotes enclose fields in the next record."""
         if self._next is None:
             self._next = next(self._lines, None)
         return self.quotes.quotes == "double"
@@ -93,7 +94,7 @@ class Feed:
         return line
 
     def skip_record(self) -> None:
-        """Go on to the line in which the record's last open quote is closed."""
+        """Skip to the line in which the record's last open quote is closed."""
         while self._quotes % 2:
             try:
                 self._take()

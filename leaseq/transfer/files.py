@@ -12,9 +12,9 @@ from typing import BinaryIO
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path`` that takes its name when all is written.
+    """Open a temporary file beside ``path`` that is renamed to ``path`` when all is written.
 
-    Where the block raises, the temporary file is removed and what stood at ``path`` is untouched.
+    Where the block raises, the temporary file is removed and the file at ``path`` is untouched.
     """
     path = path.resolve()  # through a symbolic link to the file itself
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)

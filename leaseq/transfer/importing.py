@@ -13,7 +13,7 @@ BATCH = 1_000  # rows between two calls of progress
 
 
 class Target(Protocol):
-    """What is needed of a queue."""
+    """The methods of a queue that an import needs."""
 
     def enqueue_many(self, items: Iterable[NewItem], /) -> EnqueuedMany: ...
 
@@ -36,10 +36,10 @@ def import_items(
     on_bad: Callable[[BadRow], None] | None = None,
     progress: Callable[[ImportResult], None] | None = None,
 ) -> ImportResult:
-    """Enqueue what is good of ``rows``, in order, and count the rest.
+    """Enqueue the good rows in order, and count the bad ones.
 
-    ``on_bad`` is called with each bad row. ``progress`` is called with what is in the queue so far: where
-    the server goes away half-way, the error leaves from here and the last call told how far it came.
+    ``on_bad`` is called with each bad row. ``progress`` is called with the result so far: where the server
+    becomes unavailable, the error is raised from here, and the last call said how far it came.
     """
     total = ImportResult()
     batch: list[NewItem] = []

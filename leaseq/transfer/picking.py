@@ -15,7 +15,7 @@ from leaseq.transfer.rows import checked, due, identity
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """The columns of a table, or the fields of JSON objects, by what they give an item."""
+    """The mapping of columns of a table, or of fields of JSON objects, to the parts of an item."""
 
     payload: Sequence[str] | None = None  # these, in this order; None: all
     id: str | None = None
@@ -29,7 +29,7 @@ class Picked:
         return tuple(dict.fromkeys([*(name for name in named if name is not None), *(self.payload or ())]))
 
     def item(self, row: Json) -> NewItem:
-        """The new item that a row is. An empty cell gives nothing, but for the id, which must be there."""
+        """The new item of a row. An empty cell is left out, but for the id, which is required."""
         if not isinstance(row, dict):
             raise Invalid("row", "an object with named fields")
         given: dict[str, Any] = {}

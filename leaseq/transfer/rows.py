@@ -24,7 +24,7 @@ REMEDIES: dict[Remedy, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row that was read well: what stood on this line (the first, where it spans several)."""
+    """A valid row; ``line`` is its line, the first where it spans several."""
 
     line: int
     value: Json
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row of which nothing enters the queue, and why."""
+    """A rejected row, and the reason."""
 
     line: int
     fault: str
@@ -44,7 +44,7 @@ class BadRow:
 
     @property
     def message(self) -> str:
-        """What is wrong, what to do about it, and which lines are left out where they are several."""
+        """The reason, what to do about it, and which lines are skipped where they are several."""
         remedy = f": {REMEDIES[self.remedy]}" if self.remedy else ""
         if self.left_out is None:
             return self.fault + remedy
@@ -53,12 +53,12 @@ class BadRow:
 
     @property
     def lines(self) -> int:
-        """How many lines of the file are left out with it."""
+        """The number of the file's lines that are skipped with it."""
         return self.left_out[1] - self.left_out[0] + 1 if self.left_out else 1
 
 
 def from_row(value: Json, id_field: str | None) -> NewItem:
-    """The row itself is the payload; its id comes from one of its fields where asked for."""
+    """The item whose payload is the row itself; its id comes from one of the row's fields if asked for."""
     if id_field is None:
         return checked(NewItem(value))
     if not isinstance(value, dict):
@@ -67,7 +67,7 @@ def from_row(value: Json, id_field: str | None) -> NewItem:
 
 
 def identity(row: dict[str, Json], id_field: str) -> str:
-    """The id that a row's field gives; a whole number gives one, too."""
+    """The id in a row's field; a whole number is taken as text."""
     if id_field not in row:
         raise Invalid("id", f"a field {id_field!r}, which this row does not have")
     found = row[id_field]
@@ -96,7 +96,7 @@ def from_envelope(value: Json) -> NewItem:
 
 
 def checked(item: NewItem) -> NewItem:
-    """The item, if the queue will take it: one that it refuses would take its whole batch along."""
+    """The item, where the queue will accept it: a refused one would take its whole batch along."""
     arguments.row(item, "made-later" if item.id is None else item.id)
     return item
 

@@ -19,7 +19,7 @@ from leaseq.transfer.rows import BadRow, Remedy, Row
 
 @dataclass(frozen=True, slots=True)
 class TableSummary:
-    """How the quotes and the lines of a table were read, as far as it was read."""
+    """How the quotes and the lines of a table were read so far."""
 
     quotes: Quotes  # "auto" as long as no field began with a quote
     unquoted: int = 0  # fields whose quotes "auto" took off
@@ -33,13 +33,13 @@ class TableSummary:
 
 
 def splits(stream: BinaryIO, format: str = "csv", quotes: Quotes = "auto") -> tuple[str, ...]:
-    """What may split the columns of a table, as its first lines tell: several where they do not tell."""
+    """The possible delimiters by the first lines: several where they are ambiguous."""
     found = Table(stream, format, quotes).begin()
     return found if set(found) <= set(NAMES) else tuple(NAMES)
 
 
 class Table:
-    """A table that is read once, from its beginning to its end."""
+    """A table, read once from beginning to end."""
 
     def __init__(self, stream: BinaryIO, format: str, quotes: Quotes, delimiter: str | None = None) -> None:
         """``delimiter`` None: what the first lines tell."""
@@ -51,7 +51,7 @@ class Table:
 
     @property
     def summary(self) -> TableSummary:
-        """What is true of the rows that were read so far."""
+        """The summary of the rows that were read so far."""
         found = self._feed.quotes
         return replace(
             self._summary,
@@ -61,7 +61,7 @@ class Table:
         )
 
     def begin(self) -> tuple[str, ...]:
-        """Look at the first lines; what may split the columns."""
+        """Read the first lines; returns the possible delimiters."""
         named = self._feed.separator()
         self._header = self._feed.header()
         if self._delimiter is not None:
@@ -122,7 +122,7 @@ class Table:
         return f"the header can be split by {either}"
 
     def _records(self, delimiter: str) -> Iterator[Row | BadRow]:
-        """Each record as a list of cells; blank lines are passed over."""
+        """Each record as a list of cells, without blank lines."""
         # The module's own limit is 131,072 characters a cell, below ours. It is process-wide: only raise it.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
         feed = self._feed
@@ -157,7 +157,7 @@ class Table:
         self._summary = replace(self._summary, blank_lines=self._summary.blank_lines + 1)
 
     def count_joined(self, first: int, last: int) -> None:
-        """Note that a good row came of these lines."""
+        """Count the lines that made one good row."""
         so_far = self._summary
         self._summary = replace(
             so_far,

@@ -65,7 +65,7 @@ def _table(shapes: Iterable[dict[str, Any]], delimiter: str) -> Iterator[bytes]:
 
 
 def _keep(shapes: Iterable[dict[str, Any]], spool: IO[bytes]) -> list[str]:
-    """Put every row aside and gather the columns; the file stands at its start again."""
+    """Write every row to a temporary file and gather the columns; the file is rewound."""
     columns = Columns()
     for shape in shapes:
         columns.gather(shape)

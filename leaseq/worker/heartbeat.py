@@ -30,13 +30,13 @@ class _Kept:
     since: float  # by this machine's monotonic clock, when the server's said `lease.reserved_at`
 
     def left(self) -> float:
-        """Seconds until the lease runs out, by the server's clock as it went on since the grant."""
+        """Seconds until the lease expires, by the server's clock at the grant and the time since."""
         now = self.lease.reserved_at + timedelta(seconds=time.monotonic() - self.since)
         return (self.lease.expires_at - now).total_seconds()
 
 
 class Renewer:
-    """One thread that renews every lease added, until it is dropped, lost, or may not be renewed again."""
+    """A thread that renews every lease added, until it is dropped, lost, or may not be renewed again."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -55,7 +55,7 @@ class Renewer:
         self._thread.join()
 
     def add(self, queue: Queue, lease: Lease) -> None:
-        """To be called as soon as the lease is there."""
+        """Renew this lease from now on; call it right after the grant."""
         self._plan(_Kept(queue, lease, time.monotonic()), lease.lease_seconds * _PART, new=True)
 
     def drop(self, lease: Lease) -> None:
@@ -63,7 +63,7 @@ class Renewer:
             self._kept.pop((lease.queue, lease.token), None)
 
     def _plan(self, kept: _Kept, seconds: float, *, new: bool = False) -> None:
-        """Renew after that long; nothing where it was dropped while it was being renewed."""
+        """Schedule a renewal after that long; nothing where the lease was dropped during the last one."""
         key = (kept.lease.queue, kept.lease.token)
         at = time.monotonic() + max(_SHORTEST, seconds * random.uniform(*_JITTER))  # noqa: S311
         with self._changed:
@@ -77,7 +77,7 @@ class Renewer:
             self._renew(kept)
 
     def _next(self) -> _Kept | None:
-        """Wait for the next lease that is due; None when it is over."""
+        """Wait for the next lease that is due; None when the renewer is closed."""
         with self._changed:
             while not self._ended:
                 wait = self._due[0][0] - time.monotonic() if self._due else None

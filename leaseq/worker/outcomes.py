@@ -18,7 +18,7 @@ _log = logging.getLogger("leaseq.worker")
 
 @dataclass(frozen=True, slots=True)
 class WorkerStats:
-    """What a worker did so far."""
+    """Counts of a worker's outcomes."""
 
     finished: int = 0
     failed: int = 0
@@ -27,7 +27,7 @@ class WorkerStats:
 
 
 class Endings:
-    """Tells the server what became of each lease. Once ``over`` is set, nothing is sent again."""
+    """Sends the outcome of each lease to the server. Once ``over`` is set, nothing is sent again."""
 
     def __init__(self, link: Link, over: threading.Event) -> None:
         self._link = link
@@ -41,7 +41,7 @@ class Endings:
             return WorkerStats(**self._done)
 
     def finish(self, queue: Queue, lease: Lease, result: Json) -> None:
-        """Hand in the result; one that does not fit the queue's form fails the item."""
+        """Finish the item with its result; a result that does not fit the queue's form fails it."""
         try:
             try:
                 done = self._link.patiently(lambda: queue.finish(lease, result), self._over)
@@ -56,7 +56,7 @@ class Endings:
             self._lost(queue, lease, error)
 
     def fail(self, queue: Queue, lease: Lease, raised: BaseException) -> None:
-        """Fail the item with what its function raised."""
+        """Fail the item with the exception that its function raised."""
         _log.warning("%s: %s failed", queue.name, lease.id, exc_info=raised)
         try:
             self._fail(queue, lease, told(raised))

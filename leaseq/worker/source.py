@@ -20,8 +20,8 @@ _PAST = 1_000  # grants remembered after their end
 
 
 class Source:
-    """One queue of a worker. A slot enters before it asks for an item, and leaves when it has none or is
-    done with it; no more are inside than the person may hold."""
+    """One queue of a worker. A slot enters before it reserves, and leaves when it has no item or is done
+    with it; no more slots are inside than the person may hold items."""
 
     def __init__(self, queue: Queue, handle: Handler, person: str, concurrency: int) -> None:
         self.queue = queue
@@ -39,7 +39,7 @@ class Source:
         self._past: deque[int] = deque(maxlen=_PAST)
 
     def enter(self) -> bool:
-        """Whether one more item may be in work now; reads the policy anew from time to time."""
+        """Whether one more item may be in work now; rereads the policy from time to time."""
         with self._lock:
             if time.monotonic() - self._read_at > _RULES:
                 self._holds = self.queue.policy.holds
@@ -51,9 +51,10 @@ class Source:
             return True
 
     def reserve(self, skills: Sequence[str], wait: float, stop: threading.Event) -> tuple[Lease | None, bool]:
-        """A lease, and whether this grant is seen for the first time: full hands get one back that they hold.
+        """A lease, and whether this grant is new to the worker: a person who holds as many as allowed gets
+        one of those again.
 
-        First what a crash left, or a reserve whose reply was lost, which hands that are not full keep.
+        First the leases that a crash left, or a reserve whose reply was lost.
         """
         if self._unsure and (lease := self._unknown()) is not None:
             return lease, True
@@ -101,7 +102,7 @@ class Source:
                 self._past.append(lease.token)
 
     def was_left(self, lease: Lease) -> bool:
-        """Whether the person held it before this worker began: one that was killed left it."""
+        """Whether the person held it before this worker began, because an earlier one was killed."""
         return self._left is not None and lease.token in self._left
 
     def _tell(self) -> None:

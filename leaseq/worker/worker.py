@@ -31,7 +31,7 @@ _MAX_CONCURRENCY = 256
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """One lease in work. ``stage`` changes under the worker's lock."""
+    """One lease in work. ``stage`` is guarded by the worker's lock."""
 
     queue: Queue
     lease: Lease
@@ -89,7 +89,7 @@ class Worker:
         return self._endings.stats
 
     def stop(self) -> None:
-        """Take no more, finish what is in work, and give back what isn't done within ``grace`` seconds.
+        """Reserve no more, finish what is in work, and give back what isn't done within ``grace`` seconds.
 
         Any thread may call it; it doesn't wait.
         """
@@ -142,7 +142,7 @@ class Worker:
                 signal.signal(number, handler)
 
     def _wait_for(self, slots: Sequence[threading.Thread], signals: int) -> None:
-        """Until all have ended, the grace time is over, or a second signal came."""
+        """Wait until all threads have ended, the grace time is over, or a second signal came."""
         until = time.monotonic() + self._grace
         while any(slot.is_alive() for slot in slots) and signals < 2:
             left = until - time.monotonic()
@@ -151,8 +151,8 @@ class Worker:
             signals += self._heard(min(left, _LOOK)) == "signal"
 
     def _heard(self, seconds: float | None = None) -> str | None:
-        """What this thread is told next, within that time. It looks up once in a while: the system may give a
-        second signal to another thread, and then this one hears of it only when it comes back by itself."""
+        """The next message to this thread, within that time. It polls once a second: the system may
+        deliver a second signal to another thread, and Python handles it only once the main thread runs."""
         while True:
             try:
                 return self._told.get(timeout=_LOOK if seconds is None else seconds)
@@ -178,7 +178,7 @@ class Worker:
         self._endings.give_back(queue, lease)
 
     def _slot(self, number: int) -> None:
-        """One thread's work: an item after the other."""
+        """The loop of one thread: one item after the other."""
         at = number % len(self._sources)
         order = self._sources[at:] + self._sources[:at]
         try:
@@ -195,8 +195,8 @@ class Worker:
             self._told.put("ended")
 
     def _take(self, order: Sequence[Source]) -> tuple[Source, Lease] | None:
-        """A lease that is new to this worker, from the first queue that has one; else wait in each line in
-        turn. It waits in a line only while it has nothing to do."""
+        """A new lease, from the first queue that has one; else wait in each line in turn, but only while
+        this thread has nothing to do."""
         waits = [0.0, _WAIT / len(order)] if len(order) > 1 else [_WAIT]
         waited = False
         for wait in waits:
@@ -212,7 +212,7 @@ class Worker:
         return None
 
     def _ask(self, source: Source, wait: float) -> tuple[Lease | None, bool]:
-        """A lease to work on, and whether it was asked for to no avail."""
+        """A lease to work on, and whether a reserve returned nothing."""
         lease: Lease | None = None
         inside = new = False
         try:

@@ -11,7 +11,7 @@ MOST_LISTED = 100
 
 
 def refuse(conflict: leaseq.Conflict) -> NoReturn:
-    """For one item."""
+    """Raise the conflict of one item."""
     raise Problem(
         409,
         "conflict",
@@ -23,7 +23,7 @@ def refuse(conflict: leaseq.Conflict) -> NoReturn:
 
 
 class Conflicts:
-    """Those among many items. All others are taken."""
+    """The conflicts of an enqueue of many items. All others are added."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -35,7 +35,7 @@ class Conflicts:
             self._listed.append({"number": conflict.place + 1, "id": conflict.id})
 
     def members(self, counts: leaseq.EnqueuedMany) -> dict[str, Any]:
-        """What an error says of the items that were taken, and of those that were not."""
+        """The members of the problem: the items that were added, and those that were not."""
         return {
             "added": counts.added,
             "duplicates": counts.duplicates - self._count,
@@ -44,7 +44,7 @@ class Conflicts:
         }
 
     def answer(self, counts: leaseq.EnqueuedMany) -> dict[str, int]:
-        """What the caller is told where every item could be read."""
+        """The response where every item could be read."""
         if self._count == 0:
             return {"added": counts.added, "duplicates": counts.duplicates}
         first = ", ".join(f"item {one['number']} ({one['id']!r})" for one in self._listed[:3])

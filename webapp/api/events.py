@@ -35,7 +35,7 @@ AHEAD = 1 << 18  # bytes that wait for a client before it gets no more
 
 
 class Reader(Watcher):
-    """Who gets every move after ``cursor``."""
+    """A client that gets every event after ``cursor``."""
 
     def __init__(self, stream: Stream, vouch: Vouch, cursor: str | None) -> None:
         super().__init__(stream, vouch)
@@ -44,7 +44,7 @@ class Reader(Watcher):
 
 
 class Moves(Channel):
-    """Who has seen the same gets the same, read once."""
+    """Readers of the same cursor share one read of the journal."""
 
     def serve(self, watchers: Sequence[Reader]) -> None:
         self._tell_counts(watchers)

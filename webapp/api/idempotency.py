@@ -47,7 +47,7 @@ def request_id() -> str | None:
 
 
 def derived_id(queue: str, key: str, number: int) -> str:
-    """The id of the request's n-th new item: the same when the request comes again."""
+    """The id of the request's n-th new item: the same when the request is repeated."""
     return f"{_hashed(person().name, queue, key)}-{number}"
 
 
@@ -67,7 +67,7 @@ def _hashed(*parts: str) -> str:
 
 
 class _Hashing(io.RawIOBase):
-    """A body that is hashed while it is read."""
+    """A request body that is hashed while it is read."""
 
     def __init__(self, body: BinaryIO, into: Any) -> None:
         self._body, self._into = body, into
@@ -84,7 +84,7 @@ class _Hashing(io.RawIOBase):
 
 @dataclass(slots=True)
 class _Keyed:
-    """The present request, which has a key."""
+    """The current request and its key."""
 
     person: str
     scope: str
@@ -105,7 +105,7 @@ def byte_lines() -> BinaryIO:
 
 
 def _look_back() -> Response | None:
-    """Answer at once what was answered before; else the request goes on, as the only one with its key."""
+    """Send the stored response, if there is one; else let the request go on, as the only one with its key."""
     key = idempotency_key() if request.method == "POST" else None
     if key is None:
         return None

@@ -134,7 +134,7 @@ def _element(number: int, value: Any) -> leaseq.NewItem:
 
 
 def _with_ids(queue_name: str, key: str | None, items: list[leaseq.NewItem]) -> list[leaseq.NewItem]:
-    """Items without an id get one that follows from the request's key, where it has one."""
+    """Give an id to items without one: derived from the request's key, where it has one."""
     if key is None:
         return items
     return [_with_id(queue_name, key, number, item) for number, item in enumerate(items, 1)]
@@ -190,7 +190,7 @@ def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
 
 
 def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
-    """What only looks like a cursor is a field that is wrong; one of another list leads nowhere in this."""
+    """A malformed cursor is an invalid field; a cursor of another list finds nothing in this one."""
     try:
         return look()
     except leaseq.Invalid as refused:

@@ -67,7 +67,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
 
 
 def _still_works(lease: Lease) -> None:
-    """Whoever was disabled while they waited gives the item back at once."""
+    """Whether the person may still work. One who was disabled while waiting gives the item back at once."""
     now = accounts().find(lease.person)
     if now is None or now.disabled:  # guard: disabled-waits-in-vain
         queue(lease.queue).release(lease.id, person=lease.person, by=lease.person)
@@ -75,7 +75,7 @@ def _still_works(lease: Lease) -> None:
 
 
 def _wait(free_at: datetime | None) -> int:
-    """Whole seconds until asking again makes sense."""
+    """Whole seconds until another request may succeed."""
     if free_at is None:
         return ASK_AGAIN_SECONDS
     left = (free_at - datetime.now(UTC)).total_seconds()
@@ -149,7 +149,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
 
 
 def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> None:
-    """Into the figures of the day. Who called is their person, a program's too."""
+    """Count the outcome in the daily activity of the caller, a person or a program."""
     held_ms = round(held_seconds * 1_000)
     state().days.record(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
 

@@ -41,7 +41,7 @@ def within(least: float, most: float) -> dict[str, Any]:
 
 
 def optional(description: str, **schema: Any) -> Any:
-    """A field that may be left out, and then changes nothing. Its value is None then, in Python alone."""
+    """A field that may be left out, and then changes nothing; in Python its value is None then."""
     return Field(None, description=description, json_schema_extra=schema)
 
 

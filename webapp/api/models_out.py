@@ -31,7 +31,7 @@ class Problem(BaseModel):
 
 
 class Shape(BaseModel):
-    """Has the fields of an object of the library."""
+    """A response model with the fields of one of the library's objects."""
 
     model_config = ConfigDict(from_attributes=True)
 

@@ -20,7 +20,8 @@ PLAIN = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def init_manners(app: Flask, bp: APIBlueprint) -> None:
-    """To be called ahead of the gate: which methods a path has is no secret, and a preflight has no token."""
+    """Register the checks ahead of authorization: a path's methods are public, and a preflight has no
+    token."""
     app.extensions[_PATHS] = bp.paths
     app.before_request(_refuse_other_encodings)
     app.before_request(_answer_options)
@@ -28,7 +29,7 @@ def init_manners(app: Flask, bp: APIBlueprint) -> None:
 
 
 def template(rule: Rule) -> str:
-    """A rule's path as the description has it."""
+    """A rule's path as the OpenAPI document has it."""
     return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
 
 
@@ -50,7 +51,8 @@ def _adapter() -> Any:
 
 
 def _refuse_other_encodings() -> None:
-    """Werkzeug decodes what is not UTF-8 to other characters: an item or a person of another name."""
+    """Refuse what is not UTF-8. Werkzeug would decode it to other characters: to another item's or
+    person's name."""
     for field, raw in (
         ("path", request.environ["PATH_INFO"].encode("latin-1")),
         ("query", unquote_to_bytes(request.query_string)),
@@ -75,14 +77,14 @@ def _say_what_is_there(response: Response) -> Response:
 
 
 def refuse_repeated_parameters() -> None:
-    """Two programs would read two values of one name differently: as the first, or as the last."""
+    """Refuse repeated parameters, of which some programs read the first and others the last."""
     for name, values in request.args.lists():
         if len(values) > 1:  # guard: one-value
             raise Invalid(name, f"one value; the query has {len(values)}")
 
 
 def refuse_other_kinds() -> None:
-    """406 where the caller takes nothing of what this call gives, before it does anything."""
+    """Answer 406 where the caller accepts none of the call's content types, before it does anything."""
     if not request.accept_mimetypes or request.url_rule is None:
         return
     described = current_app.extensions[_PATHS].get(template(request.url_rule))

@@ -51,7 +51,7 @@ def complete(bp: APIBlueprint) -> None:
 
 
 def say_roles(app: Flask, bp: APIBlueprint) -> None:
-    """Each way to say who calls, with the role that the call takes."""
+    """List the security schemes of each call, with the role that it requires."""
     for rule in app.url_map.iter_rules():
         described = bp.paths.get(template(rule))
         for _, method, operation in _operations({rule.rule: described} if described else {}):
@@ -69,7 +69,7 @@ def _operations(paths: dict[str, PathItem]) -> Iterator[tuple[str, str, Operatio
 
 
 def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
-    """False where every field may be left out: then so may the body."""
+    """Whether a field of the body is required; if none is, neither is the body."""
     for kind in body.content.values():
         ref = getattr(kind.media_type_schema, "ref", None)
         if ref is not None and not bp.components_schemas[ref.rpartition("/")[2]].required:

@@ -15,7 +15,7 @@ LIMIT = "The maximum number of entries, default 100"
 
 
 def no_defaults(schema: dict[str, Any]) -> None:
-    """Leave the defaults out of a schema: a generated client sends each, though nobody set it."""
+    """Remove the defaults from a schema: a generated client would send each, though nobody set it."""
     for field in schema.get("properties", {}).values():
         field.pop("default", None)
 
@@ -38,7 +38,8 @@ class LeasesQuery(PageQuery):
 def page_of(
     every: Iterable[_One], key: Callable[[_One], _Key], after: _Key | None, limit: int
 ) -> tuple[list[_One], str | None]:
-    """What follows ``after``, by the order of ``key``, and the cursor that leads on: None at the end."""
+    """The entries after ``after``, by the order of ``key``, and the cursor of the next page; None at the
+    end."""
     left = sorted((one for one in every if after is None or key(one) > after), key=key)
     page = left[:limit]
     return page, str(key(page[-1])) if len(left) > limit else None

@@ -76,7 +76,7 @@ class PolicyChanges(_Fields):
     """Policy fields to set; a field that is left out keeps its value."""
 
     def named(self) -> dict[str, Any]:
-        """The fields that the request names, and no others."""
+        """The fields that the request contains, and no others."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 

@@ -67,7 +67,7 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> Told:
 
 
 def _expected(found: leaseq.Queue, now: leaseq.Policy | None) -> leaseq.Policy | None:
-    """What `If-Match` asks for; None: whatever is there. A proxy that packs answers makes tags weak."""
+    """The policy version of `If-Match`; None: any. Proxies that compress responses make tags weak."""
     if "If-Match" not in request.headers:
         return None
     tags = request.if_match
@@ -77,7 +77,7 @@ def _expected(found: leaseq.Queue, now: leaseq.Policy | None) -> leaseq.Policy |
 
 
 def _create_only() -> bool:
-    """Whether `If-None-Match` asks for a queue that is not there yet."""
+    """Whether `If-None-Match` demands that there is no queue."""
     given = request.headers.get("If-None-Match")
     if given not in (None, "*"):
         raise leaseq.Invalid("If-None-Match", "* only: create the queue if there is none")

@@ -22,7 +22,7 @@ def queue_shape(queue: leaseq.Queue, policy: leaseq.Policy) -> dict[str, Any]:
 
 
 def policy_shape(policy: leaseq.Policy) -> dict[str, Any]:
-    """Every field; what is a tuple in Python is a list in JSON."""
+    """Every field of a policy; a tuple becomes a list."""
     return {
         name: list(value) if isinstance(value, tuple) else value for name, value in asdict(policy).items()
     }

@@ -36,7 +36,7 @@ def account() -> str:
 
 
 def account_page(*, error: str | None = None, token: str | None = None, wrong: str = "") -> str:
-    """``wrong`` is the part of the page that ``error`` is about."""
+    """The page; ``wrong`` is the section that ``error`` is about."""
     me = person()
     return render_template(
         "auth/account.html",
@@ -48,7 +48,7 @@ def account_page(*, error: str | None = None, token: str | None = None, wrong: s
 
 
 def token_choices(whose: Person, token: str | None) -> dict[str, Any]:
-    """What the list of tokens and the form for a new one show."""
+    """The values of the token list and of the form for a new token."""
     whole = WHOLE[whose.role]
     scopes: list[Scope] = ["read", "work", "manage", "admin"]
     return {

@@ -44,7 +44,7 @@ def login_page(target: str, name: str = "", error: str | None = None) -> str:
 
 @bp.route("/login/code", methods=["GET", "POST"])
 def code() -> str | Response | tuple[str, int]:
-    """The second step, for who gave the right password a moment ago."""
+    """The second step, after the right password was given a moment ago."""
     found = half_way("code")
     if found is None:
         return redirect(url_for("auth.login"), 303)

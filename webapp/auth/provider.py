@@ -59,7 +59,8 @@ def _client() -> Any:
 
 @bp.get("/login/provider")
 def provider() -> Response:
-    """Off to the provider. A link and not a form: the page's policy lets no form lead to another host."""
+    """Redirect to the provider. A link and not a form: the Content-Security-Policy lets no form lead to
+    another host."""
     client = _client()
     with _talking():
         _metadata(client)
@@ -94,7 +95,8 @@ def provider_back() -> Response | tuple[str, int]:
 
 @bp.route("/login/provider/tie", methods=["GET", "POST"])
 def tie() -> str | Response | tuple[str, int]:
-    """The account of the name that the provider gave has a password: its owner types it, this once."""
+    """Tie an account that has a password to the provider's person: its owner types the password, this
+    once."""
     found = half_way("password")
     if found is None:
         return redirect(url_for("auth.login"), 303)
@@ -108,7 +110,7 @@ def tie() -> str | Response | tuple[str, int]:
 
 
 def _metadata(client: Any) -> None:
-    """Load what the provider says of itself, which has to be the one that is set."""
+    """Load the provider's metadata, and check that its issuer is the one that is set."""
     issuer = str(state().settings.oidc_issuer)
     found: dict[str, Any] = client.load_server_metadata()
     if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):  # guard: issuer-checked
@@ -119,8 +121,8 @@ def _metadata(client: Any) -> None:
 
 
 def _claims(client: Any) -> dict[str, Any]:
-    """What the provider says of the person: signed by it, for us, for this very sign-in. authlib sees to it,
-    and takes the issuer from the metadata."""
+    """The verified claims of the ID token: authlib checks its signature, audience, nonce, and the issuer
+    of the metadata."""
     _metadata(client)
     claims = client.authorize_access_token().get("userinfo")
     if not claims:  # guard: id-token-checked
@@ -129,7 +131,7 @@ def _claims(client: Any) -> dict[str, Any]:
 
 
 def _proved_at(claims: dict[str, Any]) -> float:
-    """When the person signed in there, where the provider says so: it may let them in without asking."""
+    """When the person authenticated at the provider, where it says so: it may let them in without asking."""
     told, now = claims.get("auth_time"), time.time()
     return min(float(told), now) if isinstance(told, int) else now  # guard: sign-in-time
 
@@ -159,7 +161,7 @@ def _failed(why: str) -> Problem:
 
 @contextmanager
 def _talking() -> Iterator[None]:
-    """Turns what goes wrong between us and the provider into an answer that says so."""
+    """Turn errors of the exchange with the provider into an error page."""
     from authlib.common.errors import AuthlibBaseError  # noqa: PLC0415
     from joserfc.errors import JoseError  # noqa: PLC0415
     from requests import RequestException  # noqa: PLC0415

@@ -35,7 +35,7 @@ TOKEN_DAYS: Sequence[int] = (30, 90, 365)
 
 
 def own_path(target: str | None) -> str:
-    """``target`` where it is a path of this app, else home: nobody is sent elsewhere by a link to us."""
+    """``target`` where it is a path of this app, else home: prevents open redirects."""
     # Two slashes begin a host. A browser takes a backslash for a slash, and leaves out tabs and line ends.
     own = target and target.startswith("/") and not target.startswith("//")  # guard: next-slashes
     # guard: next-backslash, next-printable
@@ -45,7 +45,7 @@ def own_path(target: str | None) -> str:
 
 
 def start_session(who: Person, proved_at: float | None = None) -> None:
-    """A new session, whatever the browser had before: what was known of the old one opens nothing."""
+    """Start a new session, whatever the browser had before: an old session id opens nothing."""
     end_session()  # guard: sign-in-ends-session
     session.permanent = True
     session[_PROVED_AT] = time.time() if proved_at is None else proved_at
@@ -53,14 +53,14 @@ def start_session(who: Person, proved_at: float | None = None) -> None:
 
 
 def sign_in(who: Person, how: str, proved_at: float | None = None) -> None:
-    """After the last step: a new session, and the person is told what happened since their last one."""
+    """Start a session after the last step, and show the person their security notices."""
     start_session(who, proved_at)
     for line in lines(accounts().sign_ins.done(who.name, how, address())):
         flash(line)  # guard: told-at-sign-in
 
 
 def is_proved() -> bool:
-    """Whether the person of this session showed who they are a moment ago, by whatever they sign in with."""
+    """Whether the person of this session authenticated a moment ago, by whatever they sign in with."""
     return time.time() - float(session.get(_PROVED_AT, 0)) < PROVED_SECONDS
 
 
@@ -69,7 +69,7 @@ def address() -> str:
 
 
 def end_session() -> None:
-    """End the session on the server too, so that a copy of its cookie is worth nothing."""
+    """End the session on the server too, so that a copied cookie is worthless."""
     known = session.get("_user_id")
     if isinstance(known, str):
         accounts().sessions.end(known)  # guard: session-ended
@@ -82,7 +82,7 @@ Step = Literal["password", "code"]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How somebody signs in, and where it leads."""
+    """The method of a sign-in, and the path to continue at."""
 
     how: str  # for the log
     next: str
@@ -102,14 +102,14 @@ class HalfWay:
 
 
 def wait_for(step: Step, who: Person, way: Way) -> Response:
-    """Keep what was shown so far, and ask for the next step."""
+    """Store the sign-in so far, and redirect to its next step."""
     end_session()
     session[_HALF_WAY] = asdict(HalfWay(who.name, who.version, step, way, time.time()))
     return redirect(url_for("auth.tie" if step == "password" else "auth.code"), 303)
 
 
 def half_way(step: Step) -> tuple[Way, Person] | None:
-    """The sign-in of this browser that waits for the step, and its person, as long as it may go on."""
+    """This browser's sign-in that waits for the step, and its person, until it times out."""
     kept = session.get(_HALF_WAY)
     if not isinstance(kept, dict):  # nothing waits, or it began before an upgrade
         return None
@@ -123,7 +123,7 @@ def half_way(step: Step) -> tuple[Way, Person] | None:
 
 
 def go_on(who: Person, way: Way) -> Response:
-    """After the first step: ask for the code where there is a second one, else sign in."""
+    """After the first step: ask for the code where the person has a second factor, else sign in."""
     if accounts().factors.find(who.name) is not None:  # guard: factor-asked
         return wait_for("code", who, way)
     return let_in(who, way)
@@ -138,8 +138,8 @@ def let_in(who: Person, way: Way) -> Response:
 
 
 def by_password(name: str, how: str = "password") -> Person | None:
-    """The person, where the form has their password. Each wrong one counts, by the account's own spelling of
-    the name."""
+    """The person, where the form has their password. Each wrong one counts, by the account's own spelling
+    of the name."""
     known = accounts().find(name)
     counters = of_password(known.name if known else name, address())
     refused = accounts().attempts.begin(counters)
@@ -170,14 +170,15 @@ def _too_many(refused: Refused, name: str, how: str, text: str) -> Problem:
 
 
 def check_present_password() -> None:
-    """Before a change that would lock the person out: whoever sits at their desk does not know it."""
+    """Ask for the password before a change that would lock the person out: somebody else at their desk
+    does not know it."""
     if by_password(person().name, "present password") is None:
         raise Invalid("password", "your present one", _("That is not your current password."))
 
 
 def check_presence() -> None:
-    """Before something that lasts longer than the session: it is the person, and not who sits at their desk.
-    Who has no password has to have signed in a moment ago."""
+    """Ask for a recent proof before a change that outlasts the session. A person without a password has to
+    have signed in a moment ago."""
     if person().has_password:  # guard: token-by-password
         check_present_password()
     elif not is_proved():  # guard: token-recent-sign-in
@@ -185,14 +186,15 @@ def check_presence() -> None:
 
 
 def revoke_tokens_if_asked(name: str, *, by: str) -> None:
-    """The box beside a new password, or beside signing out everywhere."""
+    """Revoke the person's tokens if the box beside a new password, or beside signing out everywhere, is
+    ticked."""
     if request.form.get("revoke_tokens"):
         count = accounts().revoke_tokens(name, by=by)
         flash(ngettext("%(num)s API token is revoked.", "%(num)s API tokens are revoked.", count))
 
 
 def token_count(name: str) -> int:
-    """How many API tokens of a person work."""
+    """The number of valid API tokens of a person."""
     now = datetime.now(UTC)
     return sum(not token.is_over(now) for token in accounts().tokens(name))
 
@@ -208,7 +210,7 @@ def new_password() -> str:
 
 
 def token_fields() -> dict[str, Any]:
-    """What the form for a token says, as ``Accounts.create_token`` takes it."""
+    """The arguments of ``Accounts.create_token``, from the form."""
     sent = request.form
     days = sent.get("days", str(TOKEN_DAYS[1]))
     count = whole(days)

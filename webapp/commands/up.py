@@ -78,7 +78,7 @@ def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers:
 
 
 class _Run:
-    """What one ``up`` knows while it starts."""
+    """The state of one ``up`` while it starts."""
 
     def __init__(self, directory: DataDir, redis: str | None, host: str, port: int) -> None:
         from leaseq.server.embedded import EmbeddedServer
@@ -90,7 +90,7 @@ class _Run:
         self._web = f"http://{address(EVERYWHERE.get(host, host), port)}"
 
     def settle(self) -> None:
-        """Put what the web app needs into the environment, and refuse a setting that is wrong."""
+        """Put the web app's settings into the environment, and refuse invalid ones."""
         from leaseq.webapp.settings import load_settings
 
         os.environ["LEASEQ_REDIS_URL"] = self._url

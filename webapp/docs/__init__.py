@@ -34,7 +34,7 @@ def _document() -> dict[str, Any]:
 
 
 def _reference() -> Markup:
-    """What all readers get alike. The description does not change while the app runs, so it is made once."""
+    """The OpenAPI document, made once: it does not change while the app runs."""
     made: Markup | None = current_app.extensions.get(_MADE)
     if made is None:
         found = read(_document())

@@ -14,7 +14,7 @@ _NARROW = 60
 
 
 def commands(call: Call) -> list[str]:
-    """``$LEASEQ`` and ``$TOKEN`` are set as the page's head says."""
+    """The commands of a call; ``$LEASEQ`` and ``$TOKEN`` are set as the page's head says."""
     parts = ["curl -s", *(["-N"] if _streams(call) else [])]
     if call.method != "GET":
         parts.append(f"-X {call.method}")
@@ -37,7 +37,7 @@ def _address(call: Call) -> str:
 
 
 def _bodies(call: Call) -> list[list[str]]:
-    """What each command adds for its body; one that adds nothing where there is no body."""
+    """The options of each command for its body; none where there is no body."""
     kinds = call.said.get("requestBody", {}).get("content", {})
     found = []
     for kind, media in kinds.items():
@@ -50,6 +50,6 @@ def _bodies(call: Call) -> list[list[str]]:
 
 
 def _json(value: Any) -> str:
-    """On one line where it has the room."""
+    """JSON on one line where it fits."""
     line = json.dumps(value, ensure_ascii=False)
     return line if len(line) <= _NARROW else json.dumps(value, ensure_ascii=False, indent=2)

@@ -18,7 +18,7 @@ _ORDER = ("work", "items", "queues", "manage", "people")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes back by one status."""
+    """The response of one status."""
 
     id: str
     status: str
@@ -30,7 +30,7 @@ class Answer:
 
     @property
     def codes(self) -> list[str]:
-        """The problems that it may be."""
+        """The problem codes that it may have."""
         kinds = (self.said.get("content") or {}).values()
         return [example["value"]["code"] for kind in kinds for example in kind["examples"].values()]
 
@@ -48,18 +48,18 @@ class Call:
 
     @property
     def roles(self) -> list[str]:
-        """Who may call it; the same by whichever way they are known."""
+        """The roles that may call it; the same in every security scheme."""
         return sorted({role for way in self.said["security"] for roles in way.values() for role in roles})
 
     @property
     def ways(self) -> list[str]:
-        """By which of the security schemes the caller is known."""
+        """The security schemes of the call."""
         return [name for way in self.said["security"] for name in way]
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """All of it."""
+    """The whole document."""
 
     info: Described
     ways: dict[str, Described]
@@ -70,7 +70,7 @@ class Reference:
 
 @dataclass(slots=True)
 class _Refusals:
-    """Each that was met, once."""
+    """Collects the error responses, each once."""
 
     known: dict[str, Answer] = field(default_factory=dict)
 

@@ -38,7 +38,7 @@ class Field:
 
 
 def fields_of(schema: Schema) -> list[Field]:
-    """The fields, with those of the objects within. What a reference names has a table of its own."""
+    """The fields, with those of nested objects. A referenced schema has a table of its own."""
     return list(_within(schema, ""))
 
 
@@ -66,7 +66,7 @@ def _variants(schema: Schema) -> Iterator[Schema]:
 
 
 def limits(schema: Schema) -> list[Markup]:
-    """What a value must be besides its type, each in a few words; a keyword without words as it is."""
+    """The constraints on a value besides its type, each in a few words; a keyword without words as it is."""
     told: list[Markup] = []
     left = {key: value for key, value in schema.items() if key not in _SAID_ELSEWHERE}
     for least, most, one, many in _RANGES:
@@ -101,5 +101,5 @@ def _code(value: object, key: str) -> Markup:
 
 
 def inline(text: str | None) -> Markup:
-    """A sentence of Markdown."""
+    """Render a sentence of Markdown."""
     return Markup(nh3.clean(_markdown.renderInline(text or "")))  # noqa: S704 - nh3 made it harmless

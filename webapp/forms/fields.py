@@ -42,7 +42,7 @@ EMPTY: Json = object()
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One member of an enum, and how it stands in the page."""
+    """One member of an enum, as the page shows it."""
 
     value: Json
     text: str  # what the page sends back
@@ -52,7 +52,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """An object inside the result: a fieldset."""
+    """An object inside the result, shown as a fieldset."""
 
     path: tuple[str, ...]
     id: str
@@ -79,7 +79,7 @@ class Field:
 
     @property
     def name(self) -> str:
-        """Dots between the names, as the errors of a result have them."""
+        """The dotted name, as the errors of a result have it."""
         return ".".join(self.path)
 
     @property
@@ -94,7 +94,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Fieldset:
-    """A group with what is in it, as the page has them."""
+    """A group with its fields, as the page shows them."""
 
     group: Group
     members: tuple[Field | Fieldset, ...]
@@ -110,7 +110,7 @@ def fields_of(form: Json) -> tuple[Field, ...]:
 
 @lru_cache(maxsize=256)
 def _fields_of(text: str) -> tuple[Field, ...]:
-    """Kept by the form's text: a page asks for them at each request."""
+    """Cached by the form's text: a page needs them at each request."""
     form = json.loads(text)
     ask = form.get("ask") if isinstance(form, dict) else None
     schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA
@@ -119,7 +119,7 @@ def _fields_of(text: str) -> tuple[Field, ...]:
 
 
 def titles_of(form: Json) -> dict[str, str]:
-    """What the form calls each property of an answer and each object in it, by its dotted name. Empty where
+    """The form's titles of each property of an answer and each object in it, by dotted name. Empty where
     it has no ``ask``."""
     if not isinstance(form, dict) or not isinstance(form.get("ask"), dict):
         return {}
@@ -129,7 +129,7 @@ def titles_of(form: Json) -> dict[str, str]:
 
 
 def laid_out(fields: Iterable[Field], depth: int = 0) -> Layout:
-    """The fields with the fieldsets that they are in."""
+    """The fields, with the fieldsets around them."""
     found: list[Field | Fieldset] = []
     rest = list(fields)
     while rest:
@@ -215,7 +215,7 @@ _TYPED = ("string", "number", "integer")
 
 
 def _is_group(schema: Schema, siblings: Sequence[str], name: str, depth: int) -> bool:
-    """Whether an object is asked for property by property. A sibling may have its dotted name already."""
+    """Whether an object gets a field for each property. A sibling may have its dotted name already."""
     properties = schema.get("properties")
     if schema.get("type") != "object" or not isinstance(properties, dict) or not properties:
         return False

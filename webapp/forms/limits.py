@@ -15,7 +15,7 @@ from leaseq.form import check_result
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the schema says about a value, where it says it in a way that a page can help with."""
+    """The constraints of a schema on a value that a page can help with."""
 
     least: float | None = None
     most: float | None = None
@@ -75,7 +75,7 @@ def told(limits: Limits) -> str:
 
 
 def problem(limits: Limits, value: Json) -> str | None:
-    """What is wrong with a value, said so that a person knows what to do; None where these limits take it."""
+    """What is wrong with a value, in plain words; None where these limits allow it."""
     if isinstance(value, str):
         return _of_text(limits, value)
     if isinstance(value, list):

@@ -30,7 +30,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A form as it was typed: its value, where nothing is wrong with it, and what there is to say."""
+    """The outcome of the linter: the form's value, where nothing is wrong with it, and the findings."""
 
     form: Json
     findings: tuple[Finding, ...]
@@ -41,7 +41,7 @@ class Checked:
 
 
 def check_text(text: str) -> Checked:
-    """Look at the text of a form."""
+    """Check the text of a form."""
     if not text.strip():
         return Checked(None, ())
     try:
@@ -70,7 +70,7 @@ def _unreadable(text: str, refused: Invalid) -> Finding:
 
 
 def _blamed(text: str, at: int) -> int:
-    """Where a person would look: a comma that is one too many or is missing belongs to the line before."""
+    """The position that a person would look at: a missing or superfluous comma belongs to the line before."""
     before = text[:at].rstrip()
     return len(before) - 1 if before and text[at : at + 1] in ("", "}", "]", '"', "{", "[") else at
 
@@ -152,7 +152,7 @@ def _of_schema(ask: dict[str, Any], text: str) -> Iterator[Finding]:
 
 
 def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
-    """What is no error, and is hardly meant."""
+    """Warnings: what is valid, but hardly intended."""
     ask = form.get("ask", {})
     properties = ask.get("properties", {})
     for number, name in enumerate(ask.get("required", ())):
@@ -190,7 +190,7 @@ def _at(value: Any, path: Iterable[Any]) -> Any:
 
 
 def place(text: str, path: Iterable[str | int]) -> int:
-    """The line on which the value at a path begins in a text that is JSON; as near as it is there."""
+    """The line on which the value at a path begins in a JSON text, or the nearest one."""
     at = _skip(text, 0)
     for step in path:
         found = next((start for name, start in _members(text, at) if name == step), None)
@@ -201,7 +201,7 @@ def place(text: str, path: Iterable[str | int]) -> int:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int]]:
-    """Name or number, and where its value begins, of each member of the object or array at a place."""
+    """The name or index of each member of the object or array at a position, and where its value begins."""
     decode = json.JSONDecoder().raw_decode
     opening, at, number = text[at], _skip(text, at + 1), 0
     while opening in "{[" and text[at] not in "}]":

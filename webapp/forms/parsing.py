@@ -23,7 +23,7 @@ _CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT)?\d\d:\d\d(:\d\d(\.\d+)?)?")
 
 
 def typed_in(fields: Iterable[Field], sent: MultiDict[str, str]) -> dict[str, list[str]]:
-    """What a page sent for each field, with line ends as everywhere else."""
+    """The input of each field, with line ends normalized."""
     return {
         field.name: [text.replace("\r\n", "\n") for text in sent.getlist(field.input_name)]
         for field in fields
@@ -31,7 +31,7 @@ def typed_in(fields: Iterable[Field], sent: MultiDict[str, str]) -> dict[str, li
 
 
 def typed_of(fields: Iterable[Field], draft: Json) -> dict[str, list[str]]:
-    """What stands in the fields at first: the draft, or the defaults where there is none."""
+    """The initial texts of the fields: from the draft, or the defaults where there is none."""
     return {
         field.name: _texts(field, _at(draft, field) if isinstance(draft, dict) else field.default)
         for field in fields
@@ -39,7 +39,7 @@ def typed_of(fields: Iterable[Field], draft: Json) -> dict[str, list[str]]:
 
 
 def _at(draft: dict[str, Any], field: Field) -> Json:
-    """What a draft has of a field: by its whole name, as the page saves it, or inside of objects."""
+    """A field's value in a draft: under its dotted name, as the page saves it, or inside of objects."""
     if field.name in draft:
         return draft[field.name]
     found: Any = draft
@@ -51,7 +51,7 @@ def _at(draft: dict[str, Any], field: Field) -> Json:
 
 
 def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
-    """What was typed, to keep: in the shape of a result, with texts that are no value yet as they are."""
+    """The input as a draft: in the shape of a result, with texts that are not valid values yet."""
     draft: dict[str, Json] = {}
     for field in fields:
         try:
@@ -64,8 +64,8 @@ def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
 
 
 def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json], dict[str, str]]:
-    """The result, and what is wrong at which field. A field left empty is left out; so is an object that need
-    not be there and in which every field is empty."""
+    """Parse the result, and collect the errors by field. A field left empty is left out; so is an optional
+    object in which every field is empty."""
     asked = tuple(fields)
     values: dict[str, Json] = {}
     errors: dict[str, str] = {}
@@ -96,7 +96,7 @@ def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json],
 
 
 def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, str]:
-    """Errors at the field that they are in: of ``tags.0``, for instance, that is ``tags``."""
+    """Errors by the field that they belong to: ``tags.0``, for instance, belongs to ``tags``."""
     names = {field.name for field in fields}
     found: dict[str, str] = {}
     for path, text in errors.items():
@@ -107,7 +107,7 @@ def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, s
 
 
 def _objects(fields: Iterable[Field], filled: set[str]) -> set[tuple[str, ...]]:
-    """The objects that the result has: those with something in them, and those that must be there."""
+    """The objects that the result has: those with a value in them, and the required ones."""
     there: set[tuple[str, ...]] = {()}
     for field in fields:
         if field.name in filled:
@@ -126,7 +126,7 @@ def _put(into: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
 
 
 def _value(field: Field, texts: list[str]) -> Json:
-    """The value in a field, or EMPTY."""
+    """The value of a field, or EMPTY."""
     if field.kind == "choices":
         return [choice.value for choice in field.choices if choice.text in texts] or EMPTY
     text = texts[0] if texts else ""
@@ -172,7 +172,7 @@ def _number(name: str, text: str, kind: str) -> int | float:
 
 
 def _with_offset(field: Field, text: str) -> str:
-    """A time as the schema's format wants it, with an offset. The page asks for it in UTC."""
+    """A time with an offset, as the schema's format requires. The page sends it in UTC."""
     if field.input_type not in ("time", "datetime-local") or not _CLOCK.fullmatch(text.strip()):
         return text
     clock = text.strip()
@@ -180,7 +180,7 @@ def _with_offset(field: Field, text: str) -> str:
 
 
 def _texts(field: Field, value: Json) -> list[str]:
-    """A value as it stands in the field; a draft may hold texts that are none of its values."""
+    """A value as the texts of its field; a draft may hold texts that are no valid values."""
     if value is EMPTY or (value is None and field.kind != "choice"):
         return []
     if field.kind in ("choice", "choices"):
@@ -194,8 +194,8 @@ def _texts(field: Field, value: Json) -> list[str]:
 
 
 def _text_of(field: Field, value: Json) -> list[str]:
-    """The text of the choice that has this value, else of the one that has this text; of one that is typed,
-    also what is none of them yet."""
+    """The text of the choice that has this value, else of the one that has this text; of a typed choice,
+    also any other text."""
     for choice in field.choices:
         if type(choice.value) is type(value) and choice.value == value:
             return [choice.text]

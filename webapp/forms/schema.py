@@ -17,7 +17,7 @@ Schema = Mapping[str, Any]
 
 
 def settled(schema: Json, root: Schema) -> tuple[dict[str, Any], bool]:
-    """The schema without the words that only say where the rest of it stands, and whether null fits it."""
+    """The schema with its references followed, and whether null is valid."""
     found: dict[str, Any] = dict(schema) if isinstance(schema, dict) else {}
     nullable = False
     for _step in range(_DEEPEST):
@@ -35,7 +35,7 @@ def settled(schema: Json, root: Schema) -> tuple[dict[str, Any], bool]:
 
 
 def _inner(schema: dict[str, Any], root: Schema) -> tuple[dict[str, Any], bool] | None:
-    """One step inwards: through a reference, an allOf of one, or a choice between one schema and null."""
+    """Follow one step: a reference, an allOf of one, or a choice between one schema and null."""
     if isinstance(schema.get("$ref"), str):
         rest = {word: value for word, value in schema.items() if word != "$ref"}
         return {**_referred(schema["$ref"], root), **rest}, False
@@ -59,7 +59,7 @@ def _referred(reference: str, root: Schema) -> dict[str, Any]:
 
 
 def members(schema: Schema) -> list[tuple[Json, str]]:
-    """The values to choose from with their labels; none where the value is typed."""
+    """The choices with their labels; none where the value is typed."""
     if isinstance(schema.get("enum"), list):
         return [(value, label(value)) for value in schema["enum"]]
     if "const" in schema:
@@ -88,7 +88,7 @@ def _scale(schema: Schema) -> list[tuple[Json, str]]:
 
 
 def label(value: Json) -> str:
-    """How a value stands in the page that has no title of its own."""
+    """The text of a value without a title of its own."""
     if isinstance(value, bool):
         return str(_("Yes")) if value else str(_("No"))
     if value is None:

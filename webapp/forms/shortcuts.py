@@ -12,7 +12,7 @@ among them: K L N G B T U H on the work page, O to open a picture."""
 
 
 class Keys:
-    """As the form binds them; without that a row of the keyboard for each field with choices."""
+    """The keys that the form binds; by default, a row of the keyboard for each field with choices."""
 
     def __init__(self, bound: Json) -> None:
         self._bound: Mapping[str, Json] = bound if isinstance(bound, dict) else {}

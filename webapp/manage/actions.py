@@ -30,14 +30,14 @@ _LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "re
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An item that a move left as it is, and why."""
+    """An item that an action did not change, and why."""
 
     id: str
     why: str
 
 
 def moves_on(state: ListName) -> tuple[Move, ...]:
-    """The moves that mean something for the items of a list."""
+    """The actions that apply to the items of a list."""
     return _ON[state]
 
 
@@ -52,7 +52,7 @@ def name_of(move: Move) -> str:
 
 
 def meaning_of(move: Move) -> str:
-    """What it does, for who is about to do it."""
+    """What the action does, in words for its confirmation."""
     words: dict[Move, str] = {
         "release": _(
             "The people who hold them lose them, and somebody else can get them. What is typed is kept: an "
@@ -69,7 +69,7 @@ def meaning_of(move: Move) -> str:
 
 
 def done_of(move: Move, count: int) -> str:
-    """What was done, with how many."""
+    """What was done, in words, with the number of items."""
     words: dict[Move, str] = {
         "release": ngettext("%(num)s is released and waits.", "%(num)s are released and wait.", count),
         "assign": ngettext("%(num)s is assigned.", "%(num)s are assigned.", count),
@@ -80,7 +80,7 @@ def done_of(move: Move, count: int) -> str:
 
 
 def make(found: leaseq.Queue, move: Move, id: str, whom: str) -> Refused | None:
-    """Make one move; Refused where it changed nothing."""
+    """Run one action; raises Refused where it changed nothing."""
     by = person().name
     try:
         if move == "remove":
@@ -103,7 +103,7 @@ def make(found: leaseq.Queue, move: Move, id: str, whom: str) -> Refused | None:
 def make_all(
     found: leaseq.Queue, move: Move, ids: Iterable[str], whom: str
 ) -> tuple[list[str], list[Refused]]:
-    """Make a move with each; who was moved, and who was not and why."""
+    """Run an action on each item; returns the items that were changed, and the refusals."""
     done: list[str] = []
     refused: list[Refused] = []
     for id in dict.fromkeys(ids):
@@ -116,12 +116,12 @@ def make_all(
 
 
 def write_down(found: leaseq.Queue, move: Move, detail: str) -> None:
-    """Into the managers' log; the queue's journal has each item by itself."""
+    """Write an action to the managers' log; the queue's journal has each item by itself."""
     note(f"item.{_LOGGED[move]}", found.name, detail)
 
 
 def ids_in_words(ids: Sequence[str]) -> str:
-    """A few of them, and how many more."""
+    """The first few ids, and the number of the others."""
     shown = ", ".join(ids[:10])
     return shown if len(ids) <= 10 else f"{shown} + {len(ids) - 10}"
 

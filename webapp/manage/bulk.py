@@ -40,7 +40,7 @@ _BY_ENTRY = ("inbound", "finished", "dead")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a form asks for: the move, the list that it came from, and which items."""
+    """The input of a form: the action, the list that it came from, and the items."""
 
     move: Move
     search: Search
@@ -51,7 +51,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How far it came."""
+    """The progress of the action."""
 
     done: int
     refused: tuple[Refused, ...]  # of this step
@@ -118,7 +118,7 @@ def _question(found: leaseq.Queue, asked: Asked, *, error: str | None = None) ->
 
 
 def _again(asked: Asked) -> dict[str, str]:
-    """What the next form sends along."""
+    """The hidden fields of the next form."""
     return {
         "search": request.form.get("search", ""),
         "began": rfc3339(asked.began),
@@ -186,7 +186,7 @@ def _step(found: leaseq.Queue, asked: Asked, whom: str) -> Outcome:
 
 
 def _taken_since(item: leaseq.Item, asked: Asked) -> bool:
-    """Whether a lease that is to be taken away was given after the question was asked."""
+    """Whether the item was reserved after the confirmation was shown."""
     leases = item.leases
     return asked.move == "release" and leases != () and all(one.reserved_at > asked.began for one in leases)
 

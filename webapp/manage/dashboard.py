@@ -24,13 +24,13 @@ READING = 0.5  # seconds that one look at all queues may take to read their move
 
 
 class Onlooker(Watcher):
-    """Who looks at a queue's page."""
+    """A client that watches a queue's page."""
 
     shown: Any = None
 
 
 class Figures(Channel):
-    """The page's figures, whenever they have changed."""
+    """The page's figures, sent whenever they change."""
 
     def serve(self, watchers: Sequence[Onlooker]) -> None:
         figures = self.live.pictures.of(self.queue).seen()
@@ -44,7 +44,7 @@ class Figures(Channel):
 @bp.get("/manage")
 @needs("manager")
 def overview() -> str | Response:
-    """As a page, or as JSON for who asks for that."""
+    """The overview, as a page or as JSON by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
         return jsonify(_timed({"queues": _lines(_all_queues())}))
     return overview_page()
@@ -72,7 +72,7 @@ def one_queue(q: str) -> str:
 @bp.get("/manage/<q>/live")
 @needs("manager")
 def live(q: str) -> Response:
-    """What a queue's page shows: as an event stream for who asks for one, else as JSON."""
+    """The figures of a queue's page, as an event stream or as JSON by the Accept header."""
     found = queue(q)
     if "text/event-stream" not in request.headers.get("Accept", ""):
         return jsonify(_timed(state().live.pictures.of(found).seen()))
@@ -95,7 +95,7 @@ def _lines(queues: list[leaseq.Queue]) -> dict[str, dict[str, Any]]:
 
 
 def _timed(figures: dict[str, Any]) -> dict[str, Any]:
-    """With the time here, by which a browser corrects its own."""
+    """The figures with the server's time, by which a browser corrects its own clock."""
     return {"now": rfc3339(datetime.now(UTC)), **figures}
 
 

@@ -42,13 +42,13 @@ class Run:
 
     @property
     def silent(self) -> bool:
-        """Its process ended without a word."""
+        """Whether its process ended without a final report."""
         return self.state == "running" and (datetime.now(UTC) - self.heard).total_seconds() > SILENT
 
 
 class Runs(Store):
     def plan(self, queue: str, by: str, plan: Plan) -> str:
-        """Keep a plan; the id of its run."""
+        """Store a mapping; returns the id of its job."""
         id = secrets.token_urlsafe(12)
         now = datetime.now(UTC).isoformat()
         record = {
@@ -82,7 +82,7 @@ class Runs(Store):
         return [run for run in runs if run is not None and run.state != "planned"]
 
     def begin(self, id: str) -> bool:
-        """Let it run; False where it ran already: a file is taken in once for each plan."""
+        """Start the job; False where it was started already: each mapping imports one file once."""
         with self._client.translating():
             first = self._redis.hsetnx(_run(id), "running", "1")
         if first:
@@ -90,12 +90,12 @@ class Runs(Store):
         return bool(first)
 
     def tell(self, id: str, **fields: Any) -> None:
-        """Note what is true now."""
+        """Store the progress."""
         with self._client.translating():
             self._redis.hset(_run(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
 
     def end(self, id: str, state: str, summary: TableSummary | None, **fields: str) -> None:
-        """Note how it ended and how its quotes and lines were read."""
+        """Store how it ended and how its quotes and lines were read."""
         self.tell(id, state=state, summary=json.dumps(summary and asdict(summary)), **fields)
 
     def progress(self, id: str, result: ImportResult) -> None:
@@ -110,7 +110,7 @@ class Runs(Store):
             self._redis.expire(_bad(id), DAYS * 86_400)
 
     def bad(self, id: str, limit: int = BAD_ROWS) -> Iterator[dict[str, Any]]:
-        """The rejected rows that are kept: line, reason, row."""
+        """The stored rejected rows: line, reason, row."""
         for start in range(0, limit, _CHUNK):
             with self._client.translating():
                 found = self._redis.lrange(_bad(id), start, min(start + _CHUNK, limit) - 1)
@@ -120,7 +120,7 @@ class Runs(Store):
 
 
 class HeartbeatStream:
-    """The file of a run; while it is read, the run counts as alive, however long its next row takes."""
+    """The file of a job; reading it renews the job's heartbeat, however long its next row takes."""
 
     def __init__(self, stream: BinaryIO, runs: Runs, id: str) -> None:
         self._stream = stream
@@ -144,7 +144,7 @@ class HeartbeatStream:
 
 
 class BadRows:
-    """Gathers the rejected rows of a run, up to what is kept."""
+    """Collects the rejected rows of a job, up to a limit."""
 
     def __init__(self, runs: Runs, id: str) -> None:
         self._runs = runs

@@ -37,7 +37,7 @@ class Plan:
 
     @classmethod
     def sent(cls, form: MultiDict[str, str], file: str) -> Plan:
-        """As a page's form says it, or Invalid."""
+        """The mapping in a page's form, or Invalid."""
         plan = cls(
             file[:200],
             form.get("format") or transfer.format_of(file),
@@ -77,7 +77,7 @@ class Plan:
         return f"{self.format} {self.delimiter if self.table else None}"
 
     def named(self) -> set[str]:
-        """The columns that it names."""
+        """The columns that it uses."""
         picked = self._picked()
         return set(picked.needs()) if picked else set()
 
@@ -88,7 +88,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the first rows of a file are, and what is wrong in them under a plan."""
+    """The preview of the first rows of a file, with the errors under a mapping."""
 
     plan: Plan
     columns: tuple[str, ...]
@@ -100,7 +100,7 @@ class Look:
 
 
 def look_at(piece: bytes, whole: bool, sent: MultiDict[str, str], file: str) -> Look:
-    """Look at the first piece of a file. Where nothing is chosen yet, the columns' names tell."""
+    """Preview the first piece of a file. Without a choice of columns, their names suggest one."""
     plan, looked = Plan.sent(sent, file), sent.get("looked", "")
     if looked.partition(" ")[0] not in ("", plan.format):
         plan = replace(plan, delimiter=None)  # it was another format's

@@ -37,7 +37,7 @@ def import_page(q: str) -> str:
 @needs("manager")
 @takes_any_size
 def import_file(q: str) -> AnyResponse | tuple[str, int]:
-    """Take a whole file in at once, for a page without its script: the rows go by one at a time."""
+    """Import a whole file at once, for a page without its script: one row at a time."""
     found = queue(q)
     try:
         sent = request.files.get("file")
@@ -56,7 +56,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
 @bp.post("/manage/<q>/import/look")
 @needs("manager")
 def look_at_file(q: str) -> str | tuple[str, int]:
-    """What the first piece of a file holds, as a piece of the page."""
+    """The preview of the first piece of a file, as a fragment of the page."""
     queue(q)
     piece = request.files.get("piece")
     try:
@@ -73,7 +73,7 @@ def look_at_file(q: str) -> str | tuple[str, int]:
 @bp.post("/manage/<q>/import/plan")
 @needs("manager")
 def plan_import(q: str) -> tuple[dict[str, str], int]:
-    """Keep the choices; the file itself is then sent to the address that this answers."""
+    """Store the choices; the file itself is then sent to the address in the response."""
     queue(q)
     plan = Plan.sent(request.form, request.form.get("name", ""))
     id = _runs().plan(q, person().name, plan)
@@ -84,7 +84,7 @@ def plan_import(q: str) -> tuple[dict[str, str], int]:
 @needs("manager")
 @takes_any_size
 def take_in(q: str, id: str) -> str:
-    """The file as the body, streamed: no more of it is held than a batch of rows."""
+    """Import the request's body, streamed: at most a batch of rows is in memory."""
     found, runs = queue(q), _runs()
     run = _run(runs, q, id)
     if not runs.begin(id):
@@ -96,7 +96,7 @@ def take_in(q: str, id: str) -> str:
 @bp.get("/manage/<q>/import/<id>")
 @needs("manager")
 def import_run(q: str, id: str) -> str:
-    """What became of it, or has become so far."""
+    """The state or the outcome of an import."""
     found = queue(q)
     run = _run(_runs(), q, id)
     return _piece(found, run)
@@ -105,7 +105,7 @@ def import_run(q: str, id: str) -> str:
 @bp.get("/manage/<q>/import/<id>/rejected")
 @needs("manager")
 def rejected_rows(q: str, id: str) -> Response:
-    """The rejected rows with the reason beside each, to mend them and import that file again."""
+    """The rejected rows with the reason beside each, to correct them and import that file again."""
     queue(q)
     runs = _runs()
     run = _run(runs, q, id)
@@ -120,7 +120,7 @@ def rejected_rows(q: str, id: str) -> Response:
 
 
 def _take_in(found: leaseq.Queue, runs: Runs, id: str, plan: Plan, stream: BinaryIO) -> None:
-    """What was taken in stays in, whatever ends this; the run tells how far it came."""
+    """Import the rows. Those that were added stay, however this ends; the job has their number."""
     bad = BadRows(runs, id)
     rows = plan.rows(cast("BinaryIO", HeartbeatStream(stream, runs, id)))
     try:

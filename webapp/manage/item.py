@@ -56,14 +56,14 @@ def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
 
 
 def _along() -> dict[str, Any]:
-    """The search that the page is in, for the addresses of its moves."""
+    """The search of the page, for the addresses of its actions."""
     if "state" not in request.args:
         return {}
     return {**search_of(request.args).args(), "at": request.args.get("at")}
 
 
 def _neighbours(found: leaseq.Queue, search: Search | None) -> dict[str, str | None]:
-    """The items before and after this one among those that the search finds, as addresses."""
+    """The addresses of the items before and after this one in the search."""
     at = request.args.get("at")
     if search is None or not at:
         return {}
@@ -75,7 +75,7 @@ def _neighbours(found: leaseq.Queue, search: Search | None) -> dict[str, str | N
 
 
 def address(found: leaseq.Queue, search: Search, item: leaseq.Item) -> str:
-    """An item's page within a search."""
+    """The address of an item's page within a search."""
     return url_for("manage.item", q=found.name, id=item.id, **search.args(), at=item.cursor)
 
 

@@ -59,7 +59,7 @@ def items(q: str) -> str | tuple[str, int]:
 
 
 def glimpse(payload: Json) -> str:
-    """The beginning of a payload in one line: its fields without the marks of JSON."""
+    """The beginning of a payload in one line: its fields without JSON punctuation."""
     if isinstance(payload, dict):
         return _cut(" · ".join(f"{name}: {_cut(_line(value))}" for name, value in [*payload.items()][:9]))
     return _cut(_line(payload))

@@ -28,7 +28,7 @@ LATELY = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A late answer that may be taken."""
+    """A late answer that may be adopted."""
 
     item: leaseq.Item
     answer: leaseq.Answer
@@ -165,7 +165,7 @@ def _now(one: Late) -> str:
 
 
 def becomes(item: leaseq.Item, policy: leaseq.Policy) -> str:
-    """What taking a late answer of it would do."""
+    """What adopting a late answer of the item would do."""
     words: str = _("This finishes the item, and nobody gets it any more.")
     if policy.answers > 1:
         words = _(

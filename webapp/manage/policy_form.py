@@ -21,7 +21,7 @@ _DEFAULTS = Policy()
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One field of the policy as the page asks for it. Texts are in the language of the request."""
+    """The form field of one policy field. Texts are in the language of the request."""
 
     field: Field
 
@@ -35,7 +35,8 @@ class Setting:
 
     @property
     def help(self) -> str:
-        """All that is said of it: what it is, what it takes, what none means, and what a new queue has."""
+        """The whole help text: the help sentence, the allowed values, the meaning of none, and the
+        default."""
         said = [str(gettext(self.field.about.help)), self._limits()]
         if self.field.about.none:
             said.append(str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.about.none))))
@@ -46,7 +47,7 @@ class Setting:
 
     @property
     def control(self) -> str:
-        """What the page asks for it by."""
+        """The kind of input."""
         match self.field.kind:
             case YesNo():
                 return "tick"
@@ -68,7 +69,7 @@ class Setting:
 
     @property
     def longest(self) -> int | None:
-        """How many characters a line takes. Longer text is not cut off but refused, so that none is lost."""
+        """The maximum length of a line. Longer text is not cut off but refused, so that none is lost."""
         return self.field.kind.longest if isinstance(self.field.kind, Line) else None
 
     @property
@@ -78,7 +79,7 @@ class Setting:
         return isinstance(self.field.kind, Whole)
 
     def write(self, policy: Policy) -> str:
-        """The field's value as it stands in the page."""
+        """The policy field's value as text."""
         value = getattr(policy, self.name)
         if value is None:
             return ""
@@ -94,7 +95,7 @@ class Setting:
         return str(value)
 
     def read(self, text: str) -> Json:
-        """The value of what was typed, or Invalid."""
+        """The value of the text, or Invalid."""
         if self.control == "area":
             return text
         text = text.strip()
@@ -143,12 +144,12 @@ GROUPS = tuple(Group(id, tuple(one for one in SETTINGS if one.field.about.group 
 
 
 def written(policy: Policy) -> dict[str, str]:
-    """Each field of a policy as it stands in the page."""
+    """Each field of a policy as text."""
     return {one.name: one.write(policy) for one in SETTINGS}
 
 
 def read_all(typed: Mapping[str, str]) -> tuple[dict[str, Json], dict[str, str]]:
-    """The values, and what is wrong at which field."""
+    """The values, and the errors by field."""
     values: dict[str, Json] = {}
     errors: dict[str, str] = {}
     for one in SETTINGS:

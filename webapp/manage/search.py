@@ -22,7 +22,7 @@ FIELDS = ("begins", "person", "outcome", "text", "skill", "back", "from", "to", 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A list, what is looked for in it, and from which end."""
+    """A list of items, the criteria, and the order."""
 
     state: ListName
     typed: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as it was typed; nothing empty
@@ -37,7 +37,7 @@ class Search:
         return any(name != "order" for name in self.typed)
 
     def args(self) -> dict[str, Any]:
-        """The same as an address's query."""
+        """The search as a query string's arguments."""
         return {"state": self.state, **self.typed}
 
     def up_to(self, time: datetime) -> Search:
@@ -54,13 +54,13 @@ class Search:
         after: str | None = None,
         turned: bool = False,
     ) -> leaseq.Page:
-        """``turned``: in the other direction."""
+        """A page of the search; ``turned``: in reverse order."""
         backwards = self.latest_first != turned
         return queue.find(self.state, self.where, limit=limit, after=after, look=look, backwards=backwards)
 
 
 def search_of(sent: Mapping[str, Any]) -> Search:
-    """What an address or a form asks for; Invalid with the field's name."""
+    """Parse the search in an address or a form; raises Invalid with the field's name."""
     state = validation.one_of(sent.get("state") or "inbound", LISTS, "state")
     typed = {name: str(sent.get(name) or "").strip() for name in FIELDS}
     if typed["order"] not in ("", "newest", "oldest"):

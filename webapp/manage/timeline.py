@@ -15,7 +15,7 @@ from leaseq import Answer, Event, Grant, Json
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that happened to an item."""
+    """An event of an item's timeline."""
 
     at: datetime
     what: str
@@ -26,7 +26,7 @@ class Moment:
 
 
 def story_of(item: leaseq.Item, told: leaseq.History) -> list[Moment]:
-    """What happened, the oldest first."""
+    """The timeline, oldest first."""
     releases = {event.token: event.person for event in told.events if event.what == "released"}
     moments = [Moment(item.enqueued_at, _("Added to the queue"))]
     for grant in item.history:
@@ -69,7 +69,7 @@ def _ended(grant: Grant, released_by: str | None) -> str:
 
 
 def _told(told: leaseq.History) -> Iterator[Moment]:
-    """What only the journal knows."""
+    """The events that only the journal has."""
     for event in told.events:
         what = _words(event)
         if what:
@@ -101,7 +101,7 @@ class Row:
 
 
 def side_by_side(answers: tuple[Answer, ...], titles: Mapping[str, str]) -> list[Row]:
-    """The fields of the answers, those in which they differ marked."""
+    """The fields of the answers; those that differ are marked."""
     results = [one.result if isinstance(one.result, dict) else {"": one.result} for one in answers]
     rows = []
     for name in dict.fromkeys(name for result in results for name in result):

@@ -25,7 +25,7 @@ DAYS = 30
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What they did, the oldest day first; and in each queue."""
+    """A person's activity: by day, oldest first, and by queue."""
 
     days: list[tuple[date, DayFigures]]
     queues: list[tuple[str, DayFigures]]
@@ -45,7 +45,7 @@ class Figures:
 
     @property
     def most(self) -> int:
-        """The most finished on a day: as high as the chart is."""
+        """The highest number finished on a day: the height of the chart."""
         return max(1, *(figures.finished for _, figures in self.days))
 
 

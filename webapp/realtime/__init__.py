@@ -17,6 +17,6 @@ class Live:
 
     @classmethod
     def with_places(cls, places: int) -> Live:
-        """For at most so many who watch at once."""
+        """Set up the hub for this many watchers at a time."""
         hub = Hub(places)
         return cls(hub, Feed(hub), Pictures())

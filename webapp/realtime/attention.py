@@ -24,7 +24,7 @@ Rows = list[dict[str, Any]]
 
 
 class Trouble:
-    """Looks at a list again only where a move may have changed it."""
+    """The lists that need attention; each is reread only where an event may have changed it."""
 
     def __init__(self, queue: leaseq.Queue, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._queue = queue

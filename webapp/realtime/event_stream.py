@@ -15,7 +15,7 @@ RETRY_SECONDS = 10
 
 
 def streamed(live: Live, vouch: Vouch, begin: Callable[[Live, Stream, Vouch], None]) -> Response:
-    """A stream that ``begin`` hands to the feed while ``vouch`` holds; 503 where there is no place."""
+    """A stream that ``begin`` adds to the feed, open while ``vouch`` holds; 503 where no place is free."""
     environ = request.environ
     if not socket_handover.can_take(environ) or not live.hub.take_place():
         raise busy()

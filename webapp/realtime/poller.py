@@ -27,14 +27,14 @@ Vouch = Callable[[], bool]
 
 
 def message(event: str, data: Any, id: str | None = None) -> bytes:
-    """As the HTML standard frames an event. JSON has no line ends of its own."""
+    """An event as the HTML standard frames it. JSON has no line ends of its own."""
     named = f"id: {id}\n" if id else ""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"{named}event: {event}\ndata: {text}\n\n".encode()
 
 
 class Watcher:
-    """Somebody who watches one queue."""
+    """A client that watches one queue."""
 
     def __init__(self, stream: Stream, vouch: Vouch) -> None:
         self.stream = stream
@@ -43,7 +43,7 @@ class Watcher:
 
 
 class Channel(ABC):
-    """What all who watch a queue in one way are told. Only the feed's thread calls it."""
+    """The events for all watchers of a queue and of one kind. Called by the feed's thread only."""
 
     def __init__(self, queue: leaseq.Queue, live: Live) -> None:
         self.queue = queue
@@ -51,11 +51,11 @@ class Channel(ABC):
 
     @abstractmethod
     def serve(self, watchers: Sequence[Any]) -> None:
-        """Look, and tell each watcher what is new to them."""
+        """Poll, and send each watcher what is new."""
 
 
 class Feed:
-    """Who watches what. It looks only while somebody watches."""
+    """The channels and their watchers. It polls only while there are watchers."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -65,7 +65,7 @@ class Feed:
         self._started = False
 
     def watch(self, channel: Channel, watcher: Watcher) -> None:
-        """``channel`` counts where nobody watches such a one yet; else they share what is there."""
+        """Add a watcher to an open channel of this kind, or to ``channel`` where there is none."""
         with self._lock:
             key = (type(channel), channel.queue.name)
             self._watched.setdefault(key, (channel, []))[1].append(watcher)
@@ -96,7 +96,7 @@ class Feed:
         channel.serve(watchers)
 
     def _present(self) -> Mapping[Any, tuple[Channel, list[Watcher]]]:
-        """Those whose stream is open; the others are forgotten."""
+        """The watchers whose stream is open; the others are removed."""
         with self._lock:
             for key, (channel, watchers) in list(self._watched.items()):
                 present = [one for one in watchers if one.stream.open]

@@ -16,7 +16,7 @@ _ENDS = frozenset({"finished", "abandoned", "failed", "expired", "released", "un
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """How long finished items were in hand, in seconds."""
+    """Handling times of finished items, in seconds."""
 
     median: float
     p95: float
@@ -24,7 +24,7 @@ class Handling:
 
 
 class Tally:
-    """Takes the moves in the order in which they happened."""
+    """Counts events; takes them in the order in which they happened."""
 
     def __init__(self, since: datetime) -> None:
         self._since = _minute(since.timestamp())  # of this one perhaps not all
@@ -60,14 +60,15 @@ class Tally:
             self._times.popleft()
 
     def come(self, now: datetime) -> list[int | None]:
-        """How many entered in each of the last 60 minutes, the present one last; None: not known."""
+        """The number of items enqueued in each of the last 60 minutes, the current one last; None: not
+        known."""
         return self._by_minute(self._come, now)
 
     def done(self, now: datetime) -> list[int | None]:
         return self._by_minute(self._done, now)
 
     def handling(self) -> Handling | None:
-        """None: nothing was finished of which it is known when it was given out."""
+        """The handling times; None where no finished item has a known grant."""
         if not self._times:
             return None
         ordered = sorted(seconds for _, seconds in self._times)

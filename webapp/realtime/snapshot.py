@@ -30,7 +30,7 @@ _HOLD = frozenset(
 
 
 class Picture:
-    """May be asked by any thread; it looks at the queue once a second at most."""
+    """The figures of one queue, for any thread; it reads the queue once a second at most."""
 
     def __init__(self, queue: leaseq.Queue, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._queue = queue
@@ -47,7 +47,7 @@ class Picture:
         self.asked = clock()
 
     def seen(self) -> dict[str, Any]:
-        """What is true now. The same object again where nothing has changed."""
+        """The present figures. The same object again where nothing has changed."""
         with self._lock:
             self.asked = now = self._clock()
             if self._looked is None or now - self._looked >= _EVERY:
@@ -58,7 +58,7 @@ class Picture:
             return self._seen
 
     def brief(self, *, read: bool = True) -> dict[str, Any]:
-        """The counts and what flows. ``read`` False: what flows only where it was read before."""
+        """The counts and rates. ``read`` False: the rates only where they were read before."""
         with self._lock:
             self.asked, now = self._clock(), datetime.now(UTC)
             tally = self._read(now) if read or self._tally else None
@@ -135,7 +135,7 @@ class Picture:
     # What is there
 
     def _holders(self, stats: leaseq.Stats) -> list[dict[str, Any]]:
-        """Who holds what, by when it runs out."""
+        """The people who hold leases, by when each expires."""
         now = self._clock()
         if self._held is None or (self._held_moved and now - self._held[0] >= _HELD_EVERY):
             self._held_moved = False
@@ -155,7 +155,7 @@ class Picture:
 
 
 class Pictures:
-    """One picture of each queue that somebody looks at, or has looked at a moment ago."""
+    """One `Picture` for each queue that is, or just was, watched."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -22,12 +22,12 @@ def can_take(environ: Mapping[str, Any]) -> bool:
 
 
 def is_chunked(environ: Mapping[str, Any]) -> bool:
-    """Whether gunicorn's answer to this request, having no length, is sent in chunks."""
+    """Whether gunicorn sends this response, having no length, in chunks."""
     return bool(environ["SERVER_PROTOCOL"] != "HTTP/1.0")
 
 
 def take(environ: Mapping[str, Any]) -> socket.socket:
-    """The client's connection, which gunicorn has not any more. To be called once the head is sent."""
+    """Take the client's connection from gunicorn. Call it once the response's head is sent."""
     theirs: socket.socket = environ["gunicorn.socket"]
     taken = theirs.dup()
     ours, other = socket.socketpair()

@@ -9,7 +9,7 @@ _LEAST = 1.0  # what is not nothing can be seen
 
 
 def spark(values: Sequence[int | None]) -> str:
-    """What is not known, and nothing, is no bar."""
+    """The path of the bars; an unknown or zero value has none."""
     most = max((one or 0 for one in values), default=0)
     bars = []
     for number, value in enumerate(values):

@@ -22,7 +22,7 @@ _READ = 4096
 
 
 class Stream:
-    """One client that watches. The hub's thread alone touches the socket."""
+    """The stream of one client. Only the hub's thread touches the socket."""
 
     def __init__(self, sock: socket.socket, *, chunked: bool, now: float) -> None:
         self.sock = sock
@@ -36,7 +36,7 @@ class Stream:
 
 
 class Hub:
-    """At most ``places`` streams. What others ask of it is done by its own thread, in order."""
+    """At most ``places`` streams. Calls of other threads are queued for its own thread, in order."""
 
     def __init__(self, places: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -51,7 +51,7 @@ class Hub:
     # From any thread
 
     def take_place(self) -> bool:
-        """Keep a place for a stream. ``add`` fills it; or ``give_back_place``."""
+        """Reserve a place for a stream. ``add`` uses it; ``give_back_place`` frees it."""
         return not self._closed and self._free is not None and self._free.acquire(blocking=False)
 
     def give_back_place(self) -> None:
@@ -59,7 +59,7 @@ class Hub:
         self._free.release()
 
     def add(self, sock: socket.socket, *, chunked: bool) -> Stream:
-        """A stream to this client, in a place that was taken for it."""
+        """Add a stream to this client, in a place that was reserved for it."""
         stream = Stream(sock, chunked=chunked, now=self._clock())
         self._ask(lambda: self._begin(stream))
         return stream
@@ -68,7 +68,7 @@ class Hub:
         self._ask(lambda: self._put(stream, data))
 
     def vouch(self, stream: Stream) -> None:
-        """Its client may go on watching."""
+        """Extend the client's permission to watch."""
         stream.vouched = self._clock()
 
     def end(self, stream: Stream) -> None:
@@ -89,7 +89,7 @@ class Hub:
                 self._wakes.send(b".")
 
     def _start(self) -> None:
-        """Not before it is needed: gunicorn makes the process after the app may have been loaded."""
+        """Start the thread at the first stream: gunicorn may fork the process after the app was loaded."""
         woken, self._wakes = socket.socketpair()
         woken.setblocking(False)
         self._wakes.setblocking(False)
@@ -116,7 +116,7 @@ class Hub:
             self.mind(self._clock())
 
     def mind(self, now: float) -> None:
-        """What time does: a sign of life where it is silent; the end of those whom it outran."""
+        """Send heartbeats on idle streams; close stalled ones and those whose permission has expired."""
         for stream in list(self._streams):
             stalled = stream.pending and now - stream.progress > STALLED
             if stalled or now - stream.vouched > VOUCHED:
@@ -176,7 +176,7 @@ class Hub:
         self._selector.modify(stream.sock, selectors.EVENT_READ | waits, stream)
 
     def _end(self, stream: Stream) -> None:
-        """In good order where the client has taken all before."""
+        """Close the stream; in order where the client has received everything before."""
         if stream.open and stream.chunked and not stream.pending:
             with contextlib.suppress(OSError):
                 stream.sock.send(b"0\r\n\r\n")

@@ -80,12 +80,12 @@ def picture_link(value: object) -> str | None:
 
 
 def is_rows(value: Json) -> bool:
-    """Whether it is a list of objects, which reads well as rows and columns."""
+    """Whether the value is a list of objects, which is shown as a table."""
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def columns_of(rows: list[dict[str, Json]]) -> list[str]:
-    """The names that the rows have, each once, in the order met."""
+    """The names of the rows' columns, each once, in the order met."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
@@ -126,7 +126,7 @@ def time_left(until: datetime) -> float:
 
 
 def clock(time: datetime) -> str:
-    """A time as it stands in the page until the browser tells it in the reader's own zone."""
+    """A time in UTC, which the browser replaces by one in the reader's zone."""
     return f"{format_datetime(time.astimezone(UTC), rebase=False)} UTC"
 
 

@@ -9,7 +9,7 @@ from leaseq import Json
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of what a person sees of an item."""
+    """One part of a payload, as the page shows it."""
 
     kind: str  # text, markdown, image, audio, video, link, table, json
     label: str

@@ -57,13 +57,13 @@ log = logging.getLogger(__name__)
 
 
 def note(what: str, about: str, detail: str = "") -> None:
-    """Write that the person of this request did ``what``, a ``kind.act``, to a person, a queue or an item."""
+    """Log that the person of this request did ``what``, a ``kind.act``, to a person, a queue or an item."""
     g.act_noted = True
     accounts().log.write(g.person.name, what, about, detail)
 
 
 def noted_before() -> None:
-    """This request is one that came again: what it asked for was done, and told, the first time."""
+    """Mark this request as a repeated one: its change was made, and logged, the first time."""
     g.act_noted = True
 
 
@@ -99,7 +99,8 @@ def _is_about_item() -> bool:
 
 
 def _is_act() -> bool:
-    """A manager's request to change something. What admins do to people, the accounts write themselves."""
+    """Whether this is a manager's request that changes something. Changes to people are logged by the
+    accounts."""
     if g.get("person") is None or request.endpoint is None or request.endpoint in SILENT:
         return False
     changes = request.method not in ("GET", "HEAD", "OPTIONS")

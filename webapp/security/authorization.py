@@ -55,7 +55,7 @@ csrf = CSRFProtect()
 
 
 def needs(role: Role, *, unless: Callable[[], bool] | None = None) -> Callable[[_View], _View]:
-    """Say which role a route takes, at least. ``unless`` lets in who is no person, such as a scraper."""
+    """Set the minimum role of a route. ``unless`` lets in callers that are no person, such as a scraper."""
 
     def mark(view: _View) -> _View:
         view.needs = role  # type: ignore[attr-defined]
@@ -66,13 +66,13 @@ def needs(role: Role, *, unless: Callable[[], bool] | None = None) -> Callable[[
 
 
 def takes_any_size(view: _View) -> _View:
-    """Say that a route streams its body, which may then be of any size."""
+    """Mark a route as streaming its body, which may then be of any size."""
     view.takes_any_size = True  # type: ignore[attr-defined]
     return view
 
 
 def need_of(app: Flask, endpoint: str) -> Need | None:
-    """What the endpoint takes; None where it declares nothing, and so takes nobody."""
+    """The role that the endpoint requires; None where it declares none, and is closed."""
     if endpoint in OPEN_TO_ANYONE:
         return ANYONE
     found: Role | None = getattr(app.view_functions[endpoint], "needs", None)
@@ -108,8 +108,8 @@ def init_gate(app: Flask) -> None:
 
 
 def _whose_page() -> Person | None:
-    """Who is signed in, for the top of the page; also where the guard does not ask: there is no such page, or
-    anyone may read it."""
+    """The signed-in person, for the top of the page; also where no role is required: on public pages and
+    on 404."""
     if "person" not in g and request.endpoint in (None, "docs.page"):
         with suppress(LeaseqError):
             _identify()
@@ -142,14 +142,14 @@ def _guard() -> BaseResponse | None:
 
 
 def request_check() -> Callable[[], bool]:
-    """Says, each time it is called, whether the gate would still let the present request in."""
+    """A function that says whether authorization would still let the current request in."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001  # as its docs say
     environ = request.environ
     return lambda: still_lets(app, environ)
 
 
 def still_lets(app: Flask, environ: WSGIEnvironment) -> bool:
-    """Whether the gate would let a request in that it let in before: for answers that go on for long."""
+    """Whether authorization would still let a request in: for responses that go on for long."""
     with app.request_context(environ):
         try:
             return _guard() is None
@@ -164,7 +164,7 @@ def _stay_within(token: ApiToken, need: Role) -> None:
 
 
 def _identify() -> ApiToken | Literal["unknown"] | None:
-    """Find out who calls: by a bearer token under /api, else by the session. Gives the token, if any."""
+    """Identify the caller: by a bearer token under /api, else by the session. Returns the token, if any."""
     g.person = None
     if not in_api() or "Authorization" not in request.headers:  # guard: api-only-tokens, bad-token-stays-bad
         visitor = flask_login.current_user

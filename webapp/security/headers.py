@@ -19,7 +19,7 @@ _ALWAYS = {
 
 
 def nonce() -> str:
-    """The one that scripts of this page carry."""
+    """The nonce of this page's scripts."""
     if "nonce" not in g:
         g.nonce = secrets.token_urlsafe(16)  # guard: nonce-new
     return str(g.nonce)
@@ -31,7 +31,7 @@ def init_headers(app: Flask) -> None:
 
 
 def secured(response: Response) -> Response:
-    """The answer to the present request, with all headers that any has."""
+    """The response to the current request, with all security headers."""
     for name, value in _ALWAYS.items():
         response.headers.setdefault(name, value)
     response.headers.setdefault("Content-Security-Policy", policy())  # guard: csp-sent
@@ -43,7 +43,7 @@ def secured(response: Response) -> Response:
 
 
 def policy() -> str:
-    """Nothing but our own, and scripts only with this answer's nonce."""
+    """Content-Security-Policy: only our own origin, and scripts only with this response's nonce."""
     media = " ".join(("'self'", *state().settings.media_origins))  # guard: csp-media
     rules = {
         "default-src": "'none'",

@@ -8,9 +8,9 @@ _SAFE = ("GET", "HEAD")
 
 
 def refusal(token: ApiToken, need: Role, method: str, queue: str | None) -> str | None:
-    """Why this token does not open a call that takes the role ``need``; None where it does.
+    """Why this token may not make a call that requires the role ``need``; None where it may.
 
-    ``queue`` is the one in the call's path. A token for one queue opens no call that names none.
+    ``queue`` is the one in the call's path. A token for one queue may make no call that names none.
     """
     if token.scope == "read" and method not in _SAFE:  # guard: scope-reads-only
         return "this token may only read: make one with another scope"

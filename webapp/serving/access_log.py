@@ -28,7 +28,8 @@ log = logging.getLogger(ACCESS)
 
 
 def request_id(environ: WSGIEnvironment) -> str:
-    """The one that our own proxy gave it, else one of ours: nobody else chooses what stands in our log."""
+    """The id that our own proxy gave the request, else a new one: clients cannot choose what stands in our
+    log."""
     given = environ.get("HTTP_X_REQUEST_ID", "")
     if came_by_proxy(environ) and _ID.fullmatch(given):  # guard: request-id-by-proxy
         return str(given)
@@ -36,7 +37,7 @@ def request_id(environ: WSGIEnvironment) -> str:
 
 
 class Observed:
-    """The app, with each request looked at from outside: how long until its last byte, whatever it did."""
+    """Middleware that measures each request until its last byte, and logs it."""
 
     def __init__(self, app: WSGIApplication, traffic: Traffic) -> None:
         self._app = app
@@ -76,7 +77,7 @@ class Observed:
 
 
 def as_route(environ: WSGIEnvironment, route: str) -> None:
-    """Count a request as one of this route, where the app is not asked."""
+    """Count a request under this route where the app does not handle it."""
     environ[_ROUTE] = route
 
 

@@ -56,7 +56,8 @@ NO_SYN = (  # a filter of packets (BPF), which begin with their TCP header
 
 
 class Connection(TConn):  # type: ignore[misc]  # gunicorn carries no types
-    """gunicorn's, with a time limit on its socket. docs/deploy.md says what that does not hold off."""
+    """gunicorn's, with a time limit on its socket. docs/deploy.md lists the attacks that this does not
+    stop."""
 
     def init(self) -> None:
         super().init()
@@ -92,7 +93,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
         super().enqueue_req(conn)
 
     def handle(self, conn: Any) -> Any:
-        """A thread has taken it up. A process that stops answers whatever it has, late or not."""
+        """Handle a request in a thread. While the process stops it is answered, late or not."""
         WAITED.set(time.monotonic() - conn.came if self.alive else 0.0)
         return super().handle(conn)
 
@@ -152,8 +153,8 @@ def on_starting(server: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
-    """What the app is made of stays: the garbage collector need not look at its 90,000 objects again, which
-    would halt all threads for 50 ms."""
+    """Freeze the app's objects: the garbage collector would look at 90,000 of them again, which halts all
+    threads for 50 ms."""
     gc.collect()
     gc.freeze()
 

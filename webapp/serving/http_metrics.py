@@ -17,7 +17,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 
 
 class Traffic:
-    """Requests by route. Whatever paths and methods a stranger makes up count as one."""
+    """Counts requests by route. Unknown paths and methods count as one."""
 
     def __init__(self) -> None:
         self._own = CollectorRegistry()
@@ -59,7 +59,7 @@ class Traffic:
         self._seconds.labels(method, route).observe(seconds)
 
     def everywhere(self) -> CollectorRegistry:
-        """With what the other processes of this place counted, where they share a directory."""
+        """The metrics of all processes that share the directory."""
         if DIRECTORY not in os.environ:
             return self._own
         shared = CollectorRegistry()

@@ -26,7 +26,7 @@ PARTS = "/static/"  # of pages that were served
 
 
 class Shedding:
-    """The app, behind a door that closes while there are too many."""
+    """WSGI middleware that answers requests with 503 which waited too long for a thread."""
 
     def __init__(
         self,

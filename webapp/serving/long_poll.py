@@ -16,14 +16,14 @@ LONGEST = 30  # seconds
 
 
 class Waits:
-    """The places that one web process has for requests that wait."""
+    """The long-poll slots of one web process."""
 
     def __init__(self, places: int) -> None:
         self._free = threading.BoundedSemaphore(places) if places else None
 
     @contextmanager
     def seconds(self, wanted: float) -> Iterator[float]:
-        """How long a request may wait that asks for so many seconds: all of it, or not at all."""
+        """How long a request that asks for so many seconds may wait: all of it, or not at all."""
         if not wanted or self._free is None or not self._free.acquire(blocking=False):
             yield 0
             return
@@ -34,8 +34,8 @@ class Waits:
 
 
 def end_at_a_stop(*ends: Callable[[], object]) -> None:
-    """SIGTERM tells a web process to finish what it has begun. Each of ``ends`` is called then: those who
-    wait are answered, and not cut off when its patience is over; those who watch go elsewhere."""
+    """Call each of ``ends`` at SIGTERM, when a web process finishes its requests: waiting requests are
+    answered, not cut off when the grace period is over; event streams reconnect to another process."""
     before = signal.getsignal(signal.SIGTERM)
     if not callable(before):
         return  # nothing here finishes anything

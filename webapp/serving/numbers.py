@@ -6,5 +6,5 @@ _DIGITS = 16  # of the largest token
 
 
 def whole(text: str | None) -> int | None:
-    """The number from 0 on that a field says in digits; None where it says none."""
+    """The number of a field's digits, from 0; None where it is not a number."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= _DIGITS else None

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Problem(Exception):
-    """An answer that is an error: its status, its stable code, what is true, and members of its own."""
+    """An error response: its status, its stable code, its detail, and members of its own."""
 
     def __init__(self, status: int, code: str, detail: str, **members: Any) -> None:
         super().__init__(detail)

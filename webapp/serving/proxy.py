@@ -34,9 +34,9 @@ log = logging.getLogger(__name__)
 
 
 class Undeclared:
-    """Notes for `leaseq doctor` that requests come by a proxy which the settings do not declare.
+    """Leaves a note for `leaseq doctor` where requests come by a proxy which the settings do not declare.
 
-    Anybody may send such a header; what comes from an address of the own network hardly does so by itself.
+    Any client can send such a header; one from a private network's address hardly does so by itself.
     """
 
     def __init__(self, client: Client) -> None:
@@ -69,7 +69,7 @@ class Undeclared:
 
 
 def _is_near(address: str | None) -> bool:
-    """Whether it is of this machine or a private network, where proxies are. A unix socket has none."""
+    """Whether the address is of this machine or a private network. A unix socket has none."""
     try:
         return ip_address(address or "127.0.0.1").is_private
     except ValueError:
@@ -77,7 +77,8 @@ def _is_near(address: str | None) -> bool:
 
 
 class Proxies:
-    """Lets ``hops`` proxies that connect from ``networks`` say who asks. The headers of others do nothing."""
+    """Middleware that trusts the X-Forwarded-* headers of ``hops`` proxies in ``networks``. Other headers
+    are ignored."""
 
     def __init__(self, app: WSGIApplication, hops: int, networks: Sequence[Network]) -> None:
         self._app = app

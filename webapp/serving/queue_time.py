@@ -10,12 +10,11 @@ WAITED: ContextVar[float] = ContextVar("waited", default=0.0)
 
 
 class Patience:
-    """Says which requests have waited too long.
+    """Decides which requests have waited too long.
 
-    A burst comes now and then and is over soon: everybody in it is served who need not wait for more than
-    ``seconds``. Where there has been a line for all of that time, more comes than can be served, and a long
-    line only makes everybody wait: then a fifth of it is enough. (After CoDel, RFC 8289, as "Fail at Scale",
-    ACM Queue 13/8, has it.)
+    A short burst is served: the limit is ``seconds``. If requests have been queueing that long already, more
+    arrive than can be served, and a long queue only delays all of them: the limit drops to a fifth. (After
+    CoDel, RFC 8289, as in "Fail at Scale", ACM Queue 13/8.)
     """
 
     def __init__(self, seconds: float) -> None:
@@ -25,7 +24,7 @@ class Patience:
         self._empty = 0.0  # when nobody was waiting, the last time
 
     def is_over(self, waited: float, now: float) -> bool:
-        """Whether a request that is taken up now has waited too long; each is to be asked about, in turn."""
+        """Whether a request that a thread takes up now has waited too long; call it for each, in order."""
         came = now - waited
         with self._lock:
             if came >= self._taken:  # all that came before it had been taken up

@@ -32,7 +32,7 @@ _LONGEST_MS = 7 * _DAY_SECONDS * 1_000  # the longest lease
 
 @dataclass(frozen=True, slots=True)
 class DayFigures:
-    """What somebody did on a day, or on several: they add up."""
+    """A person's counts of a day, or the sums of several."""
 
     finished: int = 0
     gave_back: int = 0
@@ -70,7 +70,7 @@ ByQueue = Mapping[str, DayFigures]
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One item that somebody let go."""
+    """An item that a person finished or gave back."""
 
     how: How
     queue: str
@@ -80,7 +80,7 @@ class Done:
 
 
 class Days(Store):
-    """Counts what people do, and tells it."""
+    """Counts and reads the daily activity."""
 
     def today(self, person: str, queue: str) -> DayFigures:
         with self._client.translating():
@@ -101,7 +101,7 @@ class Days(Store):
         return dict(zip(names, map(_by_queue, found), strict=True))
 
     def recent(self, person: str, limit: int = 10) -> list[Done]:
-        """What they let go within a day, the latest first."""
+        """The items that a person finished or gave back within a day, latest first."""
         since = self._clock() - _DAY_SECONDS
         with self._client.translating():
             found = self._redis.zrevrangebyscore(
@@ -125,7 +125,7 @@ class Days(Store):
         return today
 
     def take_off(self, person: str, queue: str, *, id: str, token: int) -> None:
-        """The finish of this lease was undone. The time stays: it was spent."""
+        """Uncount a finish that was undone. The time stays, since it was spent."""
         recent, member = keys.recent(person), _member("finished", queue, token, id)
         with self._at_best():
             pipe = self._redis.pipeline(transaction=True)

@@ -32,7 +32,7 @@ _BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An answer that was given. ``body`` is None where it was too long to be kept."""
+    """A stored response. ``body`` is None where it was too long to be stored."""
 
     hash: str  # of the request's body
     status: int
@@ -42,21 +42,21 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The first request is not answered yet. ``hash`` is '' where its body is still being read."""
+    """The first request is still in progress. ``hash`` is '' while its body is being read."""
 
     hash: str
 
 
 class Sent(Store):
-    """Remembers, by person and scope: a digest of what was called, and by which key."""
+    """Stores, by person and scope, a digest of the request, and its response."""
 
     def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(client, clock=clock)
         self._marks = Marks(client)
 
     def begin(self, person: str, scope: str, hash: str) -> Kept | Running | None:
-        """None: go ahead, and nobody else does so before `keep`, `drop` or `end`, or this process's death.
-        Else what is known of the first."""
+        """None: go ahead; no other request does before `keep`, `drop` or `end`, or this process's death.
+        Else the state of the first request."""
         base = _base(person)
         mark = f"{base}running:{scope}"
         with self._client.translating():
@@ -72,15 +72,15 @@ class Sent(Store):
         return None
 
     def end(self, person: str, scope: str) -> None:
-        """Its request is over, whatever came of it."""
+        """Release the request's lock, whatever its outcome."""
         self._marks.end(f"{_base(person)}running:{scope}")
 
     def drop(self, person: str, scope: str) -> None:
-        """It was refused, and changed nothing: the key may be used again."""
+        """Forget a request that was refused and changed nothing: the key may be used again."""
         self._quietly(lambda: self._redis.delete(f"{_base(person)}running:{scope}"))
 
     def keep(self, person: str, scope: str, answer: Kept) -> None:
-        """Remember the answer. Never raises because of the server: what was asked for is done."""
+        """Store the response. Never raises because of the server: the request has been processed."""
         self._quietly(lambda: self._keep(_base(person), scope, _write(answer)))
 
     def _keep(self, base: str, scope: str, record: bytes) -> None:
@@ -104,7 +104,7 @@ class Sent(Store):
             self._trim(base, count, bytes_kept)
 
     def _trim(self, base: str, count: int, bytes_kept: int) -> None:
-        """Forget the oldest until what is left is within the bounds, and those of more than a day."""
+        """Delete the oldest responses until the rest is within the bounds, and those older than a day."""
         old = self._clock() - KEPT_SECONDS
         for member, at in self._redis.zrange(f"{base}kept", 0, _BATCH - 1, withscores=True):
             if at >= old and count <= MOST and bytes_kept <= MOST_BYTES:

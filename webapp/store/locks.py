@@ -16,7 +16,7 @@ _RENEWED_EVERY = 1.0
 
 
 class Running(Store):
-    """Those of one process. The thread that renews them starts with the first."""
+    """The locks of one process. The thread that renews them starts with the first."""
 
     def __init__(self, client: Client) -> None:
         super().__init__(client)

@@ -21,7 +21,7 @@ PAGE_KEYS = ("k", "l", "n", "g", "b", "t", "u", "h")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """A form on the page."""
+    """The form of a queue, prepared for the page."""
 
     fields: tuple[Field, ...]
     by_name: Mapping[str, Field]
@@ -31,7 +31,7 @@ class Asked:
     _unfilled_html: dict[str, Markup] = field(default_factory=dict)  # by language
 
     def inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
-        """The form's inputs. Nearly every item comes with none filled in: that is made once a language."""
+        """The form's inputs as HTML. Those of an empty form are cached by language."""
         if errors or typed != self.unfilled:
             return self._inputs(typed, errors)
         spoken = language()

@@ -20,7 +20,7 @@ MOST_NAMED = 3
 @bp.get("/q/<q>/nothing")
 @needs("worker")
 def why(q: str) -> str:
-    """Why there is nothing now, as a piece of the page: its script asks as things change."""
+    """Why there is nothing now, as a fragment that the page's script reloads."""
     found = queue(q)
     return render_template("work/why_nothing.html", **_told(found))
 

@@ -72,7 +72,7 @@ def draft(q: str, id: str) -> Response:
 @bp.get("/work/session")
 @needs("worker")
 def session_now() -> dict[str, str]:
-    """Who is signed in, and the token for their forms: asked when a page's own is no good any more."""
+    """The signed-in person and a fresh CSRF token, for a page whose own has expired."""
     return {"person": person().name, "csrf": generate_csrf()}
 
 

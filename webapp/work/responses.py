@@ -63,7 +63,7 @@ def keep(found: leaseq.Queue, id: str, token: int) -> None:
 def held(
     found: leaseq.Queue, lease: leaseq.Lease, today: DayFigures | None = None, *, alone: bool = False
 ) -> Page:
-    """A lease that the person was just given; ``alone``: they are known to hold no other."""
+    """The page of a lease that was just granted; ``alone``: the person holds no other."""
     if not wants_piece():
         return redirect(url_for("work.page", q=found.name, item=lease.id), 303)
     policy = found.policy
@@ -73,7 +73,7 @@ def held(
 
 
 def refused(found: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
-    """The sheet again, with all that was typed and what is wrong at its field."""
+    """The item view again, with all input, and each error at its field."""
     me, policy = person().name, found.policy
     typed = typed_in(fields_of(policy.form), request.form)
     leases = found.mine(me)
@@ -92,7 +92,7 @@ def refused(found: leaseq.Queue, id: str, token: int, errors: dict[str, str]) ->
 def over(
     found: leaseq.Queue, id: str, token: int, lost: LeaseLost | ItemNotFound, *, refused: bool = False
 ) -> tuple[str, int]:
-    """What is true now, with all that was typed still in the form."""
+    """The outcome of the lease, with all input still in the form."""
     me, policy = person().name, found.policy
     typed = typed_in(fields_of(policy.form), request.form)
     leases = found.mine(me)

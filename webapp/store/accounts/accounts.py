@@ -48,7 +48,7 @@ class Accounts(ProviderSignIn):
         return [record.person() for record in self._people.all()]
 
     def who_works(self, name: str) -> str:
-        """The name again, where somebody has it who may sign in: only they can be given an item."""
+        """The stored name, where this is a person who may sign in: only they can be assigned an item."""
         found = self.find(name)
         if found is None or found.disabled:
             why = "is disabled" if found else "has no account"
@@ -79,8 +79,8 @@ class Accounts(ProviderSignIn):
         skills: Iterable[str] | None = None,
         disabled: bool | None = None,
     ) -> Person:
-        """Change what is given. Who is disabled is signed out everywhere, their tokens stop working, and what
-        they hold waits for others at once."""
+        """Change the given fields. A person who is disabled is signed out everywhere, their tokens stop
+        working, and their leases end."""
         changes: dict[str, Any] = {}
         if role is not None:
             changes["role"] = checked_role(role)
@@ -106,11 +106,11 @@ class Accounts(ProviderSignIn):
         return person
 
     def held_by(self, name: str) -> list[Lease]:
-        """What a person holds in all queues."""
+        """The leases of a person in all queues."""
         return held_by(self._client, name)
 
     def held_counts(self, names: Sequence[str]) -> Counter[str]:
-        """How many leases each of these people holds."""
+        """The number of leases of each of these people."""
         return held_counts(self._client, names)
 
     def signed_in(self) -> dict[str, datetime]:
@@ -122,7 +122,7 @@ class Accounts(ProviderSignIn):
     # Signing in
 
     def verify(self, name: str, password: str) -> Person | None:
-        """The person, where the password is theirs and they may sign in. It takes as long where not."""
+        """The person, where the password is theirs and they may sign in. A failure takes as long."""
         record = self._people.find(name)
         # guard: disabled-costs-a-hash
         if not self._passwords.matches(password, record.password if record else None):
@@ -135,7 +135,7 @@ class Accounts(ProviderSignIn):
         return record.person()
 
     def set_password(self, name: str, password: str, *, by: str) -> Person:
-        """A new password. It ends every session of the person."""
+        """Set a new password. It ends every session of the person."""
         name = self._people.get(name).name
         hashed = self._passwords.hash(password, name)
         # guard: new-password-ends-sessions
@@ -158,7 +158,7 @@ class Accounts(ProviderSignIn):
         return person, codes
 
     def turn_off_factor(self, name: str, *, by: str) -> bool:
-        """Ask for no codes any more: their own wish, or an admin's when the device is lost."""
+        """Turn the second factor off: by the person, or by an admin when the device is lost."""
         had = self.factors.remove(name)
         if had:
             self._tell(name, "sign-in.factor-off", by=by)
@@ -190,7 +190,7 @@ class Accounts(ProviderSignIn):
         return token
 
     def caller(self, token: str) -> Caller | None:
-        """Who calls by this token, while it works."""
+        """The caller that this token stands for, while it is valid."""
         found = self._tokens.use(token)
         record = self._people.find(found.person) if found is not None else None
         # guard: disabled-is-out
@@ -205,7 +205,7 @@ class Accounts(ProviderSignIn):
         return token
 
     def revoke_tokens(self, person: str, *, by: str) -> int:
-        """End all tokens of a person at once. How many worked until then."""
+        """Revoke all tokens of a person; returns how many were valid."""
         count = self._tokens.revoke_all(person)
         if count:
             self.log.write(by, "token.all-revoked", person, str(count))

@@ -40,14 +40,14 @@ def of_password(name: str, address: str) -> list[Counter]:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Too many tries: how long to wait, and whether this is the first that is told so."""
+    """Too many tries: how long to wait, and whether this is the first refusal in the window."""
 
     seconds: int
     is_first: bool
 
 
 def _place(address: str) -> str:
-    """Whoever has one IPv6 address has all of its network of 64 bits, and could take another for each try."""
+    """The address, or the /64 network of an IPv6 address, of which one client has all."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -85,7 +85,7 @@ class Attempts(Store):
         return self._refused(max(1, *waits), over)
 
     def forgive(self, counters: list[Counter]) -> None:
-        """Take a try off again: it was right."""
+        """Uncount a try that was right."""
         self._add(counters, -1)
 
     def begin_code(self, name: str, address: str) -> Refused | None:
@@ -109,7 +109,7 @@ class Attempts(Store):
         return self._refused(math.ceil(wait), counters[:1]) if wait > 0 else None
 
     def forgive_code(self, name: str, address: str) -> None:
-        """The code was right: the next wrong one is the first again."""
+        """Reset the count of wrong codes after a right one."""
         with self._client.translating():
             self._redis.delete(*(keys.slowed(of) for of, _ in _slowed(name, address)))
 

@@ -16,7 +16,7 @@ LINK_SECONDS = 3 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """For whom it was made, at which version of theirs, and by whom."""
+    """A link's record: for which person, at which version of theirs, and by whom."""
 
     name: str
     version: int
@@ -39,7 +39,7 @@ class Links(Store):
         return token
 
     def find(self, token: str) -> Link | None:
-        """What was made under this token, until it is spent or too old."""
+        """The record of this token, until it is used or too old."""
         with self._client.translating():
             found = self._redis.get(keys.link(digest(token)))
         return Link(**json.loads(found)) if found else None

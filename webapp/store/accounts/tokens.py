@@ -67,7 +67,7 @@ class Tokens(Store):
         return over
 
     def use(self, token: str) -> ApiToken | None:
-        """The token's record while it works; notes that it was used."""
+        """The token's record while it is valid; records the use."""
         hashed = digest(token)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)
@@ -102,7 +102,7 @@ class Tokens(Store):
         return found
 
     def revoke_all(self, person: str) -> int:
-        """End all tokens of a person at once. How many worked until then."""
+        """Revoke all tokens of a person; returns how many were valid."""
         now = datetime.fromtimestamp(self._clock(), UTC)
         tokens = self.of(person)
         self._forget(tokens)
