@@ -11,7 +11,7 @@ from werkzeug.routing import BaseConverter
 
 import leaseq
 from leaseq.webapp import api, auth, docs, manage, people, work
-from leaseq.webapp.api.negotiation import init_manners
+from leaseq.webapp.api.negotiation import init_negotiation
 from leaseq.webapp.api.openapi import say_roles
 from leaseq.webapp.auth import language
 from leaseq.webapp.context import EXTENSION, State
@@ -19,23 +19,23 @@ from leaseq.webapp.errors import answer, init_errors, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import health, metrics
 from leaseq.webapp.realtime import Live
-from leaseq.webapp.rendering.filters import init_show
-from leaseq.webapp.security.audit_log import init_acts
-from leaseq.webapp.security.authorization import init_gate
+from leaseq.webapp.rendering.filters import init_filters
+from leaseq.webapp.security.audit_log import init_audit_log
+from leaseq.webapp.security.authorization import init_authorization
 from leaseq.webapp.security.headers import init_headers
-from leaseq.webapp.serving.access_log import init_observing
+from leaseq.webapp.serving.access_log import init_access_log
 from leaseq.webapp.serving.cors import Cors
 from leaseq.webapp.serving.hosts import init_hosts
-from leaseq.webapp.serving.http_metrics import Traffic
+from leaseq.webapp.serving.http_metrics import HttpMetrics
 from leaseq.webapp.serving.json_request import StrictRequest
-from leaseq.webapp.serving.load_shedding import init_shedding
-from leaseq.webapp.serving.long_poll import Waits
-from leaseq.webapp.serving.proxy import Proxies, Undeclared
+from leaseq.webapp.serving.load_shedding import init_load_shedding
+from leaseq.webapp.serving.long_poll import LongPollSlots
+from leaseq.webapp.serving.proxy import Proxies, UndeclaredProxies
 from leaseq.webapp.serving.unreadable import init_unreadable
 from leaseq.webapp.settings import Settings, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
-from leaseq.webapp.store.activity import Days
-from leaseq.webapp.store.idempotency import Sent
+from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.idempotency import IdempotencyStore
 
 
 class Name(BaseConverter):
@@ -63,33 +63,33 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
-    traffic = Traffic()
+    http_metrics = HttpMetrics()
     app.extensions[EXTENSION] = State(
         settings,
         client,
         Accounts(client, passwords=passwords, session_seconds=settings.session_days * 86_400),
-        Waits(settings.waiting),
+        LongPollSlots(settings.waiting),
         Live.with_places(settings.watching),
-        Days(client),
-        traffic,
-        Sent(client),
+        Activity(client),
+        http_metrics,
+        IdempotencyStore(client),
     )
     init_headers(app)
     init_i18n(app)
     init_hosts(app, settings.allowed_hosts)
-    init_manners(app, api.bp)
-    init_gate(app)
-    init_acts(app)
+    init_negotiation(app, api.bp)
+    init_authorization(app)
+    init_audit_log(app)
     init_errors(app)
     init_unreadable(app, answer)
-    init_show(app)
+    init_filters(app)
     for blueprint in (auth.bp, language.bp, work.bp, manage.bp, people.bp, health.bp, metrics.bp, docs.bp):
         app.register_blueprint(blueprint)
     app.register_api(api.bp)
     say_roles(app, api.bp)
-    init_shedding(app, settings.patience_seconds, traffic, too_busy)
-    init_observing(app, traffic)
-    app.after_request(Undeclared(client).after)
+    init_load_shedding(app, settings.patience_seconds, http_metrics, too_busy)
+    init_access_log(app, http_metrics)
+    app.after_request(UndeclaredProxies(client).after)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses
     app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]
     app.wsgi_app = Proxies(app.wsgi_app, hops, networks)  # type: ignore[method-assign]

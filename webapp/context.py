@@ -9,12 +9,12 @@ from flask import current_app, g, request
 
 import leaseq
 from leaseq.webapp.realtime import Live
-from leaseq.webapp.serving.http_metrics import Traffic
-from leaseq.webapp.serving.long_poll import Waits
+from leaseq.webapp.serving.http_metrics import HttpMetrics
+from leaseq.webapp.serving.long_poll import LongPollSlots
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Person
-from leaseq.webapp.store.activity import Days
-from leaseq.webapp.store.idempotency import Sent
+from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.idempotency import IdempotencyStore
 
 EXTENSION = "leaseq"
 
@@ -24,11 +24,11 @@ class State:
     settings: Settings
     client: leaseq.Client
     accounts: Accounts
-    waits: Waits
+    long_poll_slots: LongPollSlots
     live: Live
-    days: Days
-    traffic: Traffic
-    sent: Sent
+    activity: Activity
+    http_metrics: HttpMetrics
+    idempotency: IdempotencyStore
 
 
 def state() -> State:

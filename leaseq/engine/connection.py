@@ -19,7 +19,7 @@ from leaseq.engine.notifications import Listener
 from leaseq.engine.replies import Reply
 from leaseq.engine.script_errors import message_of
 from leaseq.engine.scripts import Bound, Script
-from leaseq.engine.transport import FAILURES, Clustered, Link, Pooled
+from leaseq.engine.transport import FAILURES, Clustered, Pooled, Transport
 from leaseq.engine.urls import without_password
 from leaseq.errors import ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
@@ -45,30 +45,30 @@ class Connection:
     def __init__(self, url: str, client: redis.Redis | RedisCluster) -> None:
         self._url = url
         self.redis = client
-        self._link: Link = Clustered(client) if isinstance(client, RedisCluster) else Pooled(client)
+        self._transport: Transport = Clustered(client) if isinstance(client, RedisCluster) else Pooled(client)
         self.listener = Listener(client)
         self.names: set[str] = set()  # of queues that were there; `queues` says what for
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
         self.disks: dict[str, float] = {}  # by ledger: until when its server's setting of fsync counts
         self.majorities: dict[str, tuple[int, float]] = {}  # by ledger: the replicas; until when it counts
-        self.wait_milliseconds = int(self._link.timeout * 800)  # ahead of the link's own timeout
+        self.wait_milliseconds = int(self._transport.timeout * 800)  # ahead of the transport's own timeout
 
     def close(self) -> None:
         self.listener.close()
         with self.translating():
-            self._link.reset()
+            self._transport.reset()
             self.redis.close()
 
     def drop_idle_links(self) -> None:
         """Close the idle connections after ``close``; other threads may be in the middle of a call."""
         with self.translating():
-            self._link.drop_idle()
+            self._transport.drop_idle()
 
     def move(self, bound: Bound, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
         With ``wait``, return only when that is over."""
         try:
-            reply = self._link.send(bound, args, wait)
+            reply = self._transport.send(bound, args, wait)
         except FAILURES as error:
             return self._again(bound, args, wait, error)
         return Reply(reply[0], reply[1:], False)
@@ -86,10 +86,10 @@ class Connection:
                         self._load(bound)
                 elif _is_broken_link(error) and not resent:
                     resent = True
-                    self._link.reset()
+                    self._transport.reset()
                 else:
                     self._translate(error, bound.script)
-                reply = self._link.send(bound, args, wait, loading=loads > 1)
+                reply = self._transport.send(bound, args, wait, loading=loads > 1)
             except FAILURES as following:
                 error = following
             else:
@@ -98,7 +98,7 @@ class Connection:
     def ask(self, key: str, *words: str) -> Any:
         """Send a command to the server that has this key; an error stays redis-py's ResponseError."""
         try:
-            return self._link.ask(key, *words)
+            return self._transport.ask(key, *words)
         except rx.ResponseError:
             raise
         except FAILURES as error:
@@ -107,16 +107,16 @@ class Connection:
     def replicas(self, key: str) -> int:
         """The number of replicas of the server that has this key."""
         with self.translating():
-            return self._link.replicas(key)
+            return self._transport.replicas(key)
 
     def _load(self, bound: Bound) -> None:
         """By itself, since a reply that is lost here is no lost reply of the move."""
         with self.translating(bound.script):
             try:
-                self._link.load(bound)
+                self._transport.load(bound)
             except _BROKEN_LINK:
-                self._link.reset()
-                self._link.load(bound)
+                self._transport.reset()
+                self._transport.load(bound)
 
     @contextmanager
     def translating(self, script: Script | None = None) -> Iterator[None]:

@@ -29,7 +29,7 @@ _ON_ITS_WAY = 2.0  # seconds for which a move looks for a slot that is moved fro
 FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
 
 
-class Link(Protocol):
+class Transport(Protocol):
     timeout: float
 
     def send(
@@ -47,11 +47,11 @@ class Link(Protocol):
     def replicas(self, key: str, /) -> int: ...
 
 
-def answer(read: Callable[..., Any], patience: float, is_replaced: Callable[[], bool]) -> Any:
+def answer(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], bool]) -> Any:
     """Return what ``read`` returns; raise ConnectionError where the server stopped answering and another
     took its place. So a call leaves a server that hangs, or was cut off from its replicas, before the
     whole timeout is over."""
-    until, pause = monotonic() + patience, _SILENCE
+    until, pause = monotonic() + timeout, _SILENCE
     while True:
         left = max(until - monotonic(), 0.001)
         try:
@@ -188,11 +188,13 @@ class Clustered:
         """Send to one node, all on one connection, which redis-py's own commands don't promise."""
         pool = self._redis.get_redis_connection(node).connection_pool
         connection = pool.get_connection()
-        patient = _Patient(connection, self.timeout, partial(self._is_replaced, node, bound.keys[0]))
+        node_connection = _NodeConnection(
+            connection, self.timeout, partial(self._is_replaced, node, bound.keys[0])
+        )
         try:
             if wait is not None:
-                return exchange(patient, bound, args, wait, loading=loading)
-            return durability.send(patient, bound, args, loading=loading)
+                return exchange(node_connection, bound, args, wait, loading=loading)
+            return durability.send(node_connection, bound, args, loading=loading)
         except rx.ResponseError:
             raise
         except BaseException:
@@ -243,13 +245,13 @@ class Clustered:
                 node.redis_connection.connection_pool.disconnect(inuse_connections=False)
 
 
-class _Patient:
+class _NodeConnection:
     """A connection to a node of a cluster, as far as a move needs one."""
 
-    def __init__(self, connection: Any, patience: float, is_replaced: Callable[[], bool]) -> None:
+    def __init__(self, connection: Any, timeout: float, is_replaced: Callable[[], bool]) -> None:
         self.send_packed_command = connection.send_packed_command
         self._read = partial(connection.read_response, disconnect_on_error=False)
-        self._patience, self._is_replaced = patience, is_replaced
+        self._timeout, self._is_replaced = timeout, is_replaced
 
     def read_response(self) -> Any:
-        return answer(self._read, self._patience, self._is_replaced)
+        return answer(self._read, self._timeout, self._is_replaced)

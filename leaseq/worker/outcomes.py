@@ -11,7 +11,7 @@ from leaseq import validation
 from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, ServerRefused, ServerUnavailable
 from leaseq.models import Json, Lease
 from leaseq.queue import Queue
-from leaseq.worker.retry import Link
+from leaseq.worker.retry import Retry
 
 _log = logging.getLogger("leaseq.worker")
 
@@ -26,11 +26,11 @@ class WorkerStats:
     given_back: int = 0
 
 
-class Endings:
+class OutcomeSender:
     """Sends the outcome of each lease to the server. Once ``over`` is set, nothing is sent again."""
 
-    def __init__(self, link: Link, over: threading.Event) -> None:
-        self._link = link
+    def __init__(self, retry: Retry, over: threading.Event) -> None:
+        self._retry = retry
         self._over = over
         self._lock = threading.Lock()
         self._done: Counter[str] = Counter()
@@ -44,10 +44,10 @@ class Endings:
         """Finish the item with its result; a result that does not fit the queue's form fails it."""
         try:
             try:
-                done = self._link.patiently(lambda: queue.finish(lease, result), self._over)
+                done = self._retry.call(lambda: queue.finish(lease, result), self._over)
             except Invalid as misfit:
-                _log.warning("%s: %s failed: %s", queue.name, lease.id, told(misfit))
-                self._fail(queue, lease, told(misfit))
+                _log.warning("%s: %s failed: %s", queue.name, lease.id, error_text(misfit))
+                self._fail(queue, lease, error_text(misfit))
                 return
             self._count("finished")
             if done.late:
@@ -59,7 +59,7 @@ class Endings:
         """Fail the item with the exception that its function raised."""
         _log.warning("%s: %s failed", queue.name, lease.id, exc_info=raised)
         try:
-            self._fail(queue, lease, told(raised))
+            self._fail(queue, lease, error_text(raised))
         except LeaseqError as error:
             self._lost(queue, lease, error)
 
@@ -75,7 +75,7 @@ class Endings:
             _log.info("%s: %s given back", queue.name, lease.id)
 
     def _fail(self, queue: Queue, lease: Lease, text: str) -> None:
-        failed = self._link.patiently(lambda: queue.fail(lease, text), self._over)
+        failed = self._retry.call(lambda: queue.fail(lease, text), self._over)
         self._count("failed")
         if failed.retry_at is None:
             _log.warning("%s: %s is dead", queue.name, lease.id)
@@ -94,7 +94,7 @@ class Endings:
             self._done[what] += 1
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What a person reads of an error: its type and message, and no traceback, which may hold secrets."""
     if isinstance(error, Invalid) and error.errors:
         text = "; ".join(f"{path}: {message}" for path, message in error.errors.items())

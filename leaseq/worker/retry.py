@@ -17,7 +17,7 @@ _RETRY = (0.1, 5.0)  # seconds to wait: the first time, and at most
 _REFUSALS = 8  # a call that the server refuses so often is given up
 
 
-class Link:
+class Retry:
     """Calls that are sent again while the server is away; the log says once that it is, and once that it is
     back."""
 
@@ -25,7 +25,7 @@ class Link:
         self._lock = threading.Lock()
         self._away = False
 
-    def patiently(self, call: Callable[[], T], until: threading.Event) -> T:
+    def call(self, call: Callable[[], T], until: threading.Event) -> T:
         """Raises ServerUnavailable once ``until`` is set, and ServerRefused then or after some more tries."""
         wait, most = _RETRY
         refusals = 0

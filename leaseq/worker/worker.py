@@ -20,8 +20,8 @@ from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.models import Json, Lease
 from leaseq.queue import Queue
 from leaseq.worker.heartbeat import Renewer
-from leaseq.worker.outcomes import Endings, WorkerStats
-from leaseq.worker.retry import Link
+from leaseq.worker.outcomes import OutcomeSender, WorkerStats
+from leaseq.worker.retry import Retry
 from leaseq.worker.source import Handler, Source
 
 _WAIT = 2.0  # seconds in a queue's line, shared out where there are several
@@ -74,10 +74,10 @@ class Worker:
         self._lock = threading.Lock()
         self._jobs: set[_Job] = set()
         self._renewer = Renewer()
-        self._link = Link()
+        self._retry = Retry()
         self._stop = threading.Event()  # takes no more
         self._over = threading.Event()  # what is not sent by now is not sent again
-        self._endings = Endings(self._link, self._over)
+        self._outcomes = OutcomeSender(self._retry, self._over)
         # What the thread of run() is told. A signal may come while that thread is in any call of its own,
         # and this queue's put is one that may.
         self._told: SimpleQueue[Literal["stop", "signal", "ended"]] = SimpleQueue()
@@ -86,7 +86,7 @@ class Worker:
 
     @property
     def stats(self) -> WorkerStats:
-        return self._endings.stats
+        return self._outcomes.stats
 
     def stop(self) -> None:
         """Reserve no more, finish what is in work, and give back what isn't done within ``grace`` seconds.
@@ -175,7 +175,7 @@ class Worker:
 
     def _return(self, queue: Queue, lease: Lease) -> None:
         self._renewer.drop(lease)
-        self._endings.give_back(queue, lease)
+        self._outcomes.give_back(queue, lease)
 
     def _slot(self, number: int) -> None:
         """The loop of one thread: one item after the other."""
@@ -216,10 +216,10 @@ class Worker:
         lease: Lease | None = None
         inside = new = False
         try:
-            inside = self._link.patiently(source.enter, self._stop)
+            inside = self._retry.call(source.enter, self._stop)
             if inside:
                 reserve = partial(source.reserve, self._skills, wait, self._stop)
-                lease, new = self._link.patiently(reserve, self._stop)
+                lease, new = self._retry.call(reserve, self._stop)
         except (ServerUnavailable, ServerRefused):
             pass  # the log has it
         finally:
@@ -258,9 +258,9 @@ class Worker:
                 job.stage = "sending"
         if not given_back:
             if raised is not None:
-                self._endings.fail(source.queue, lease, raised)
+                self._outcomes.fail(source.queue, lease, raised)
             else:
-                self._endings.finish(source.queue, lease, result)
+                self._outcomes.finish(source.queue, lease, result)
         source.leave(lease)
         with self._lock:
             self._jobs.discard(job)

@@ -17,7 +17,7 @@ import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.activity import Days
+from leaseq.webapp.store.activity import Activity
 from tests.browser.conftest import PASSWORD, SECRET, sign_in
 from tests.support.taking import not_none
 
@@ -142,7 +142,7 @@ def place(server: Any, accounts: Accounts) -> dict[str, str]:
     leaseq.Queue(client, "axe-none").configure(title="Nothing here", instructions="- one\n- two")
     leaseq.Queue(client, "axe-paused").configure(title="A queue that rests for a while, and has a long title")
     leaseq.Queue(client, "axe-paused").pause("lunch")
-    days = Days(client)
+    days = Activity(client)
     days.record(WORKER, "axe", "finished", id="x", token=1, active_ms=41_000, held_ms=60_000)
     days.record(WORKER, "axe-none", "gave_back", id="x", token=1)
     accounts.add("axe new", by="test")

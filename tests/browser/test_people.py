@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.activity import Days
+from leaseq.webapp.store.activity import Activity
 from tests.browser.conftest import PASSWORD, judge, sign_in
 
 
@@ -34,7 +34,7 @@ def test_people_from_invitation_to_being_disabled(
 ) -> None:
     queue.enqueue({"text": "hello"})
     queue.reserve(person)
-    days = Days(server.client)
+    days = Activity(server.client)
     for number in range(4):
         days.record(person, queue.name, "finished", id=f"i{number}", token=number, active_ms=41_000)
     sign_in(tab, admin)

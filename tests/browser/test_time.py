@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from playwright.sync_api import Page, expect
 
 import leaseq
-from leaseq.webapp.store.activity import Days
+from leaseq.webapp.store.activity import Activity
 from tests.browser.conftest import judge
 from tests.browser.working import YES_NO, begin, filled, shows
 
@@ -50,6 +50,6 @@ def test_active_time_is_that_in_which_there_was_a_sign_of_the_person(
     shows(tab, "message 2")
     (sent,) = parse_qs(asked.value.post_data)["active_ms"]
     assert 55_000 <= int(sent) <= 80_000, "20 s, at most 30 s of those away, and 5 s"
-    figures = Days(server.client).today(person, queue.name)
+    figures = Activity(server.client).today(person, queue.name)
     assert figures.finished == 1
     assert 0 < figures.active_ms <= figures.held_ms, "the page's clock is bounded by the lease's own"

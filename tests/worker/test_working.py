@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.worker.outcomes import told
+from leaseq.worker.outcomes import error_text
 from leaseq.worker.source import Source
 from tests.conftest import Server
 from tests.support.patience import PATIENCE, eventually
@@ -100,7 +100,7 @@ def test_any_error_has_a_text_that_fits(
 
 def test_text_that_is_no_unicode_is_made_so() -> None:
     """By itself: pytest-xdist can't pass on a worker's log that has such an error in it."""
-    assert told(ValueError("\ud800")) == "ValueError: ?"
+    assert error_text(ValueError("\ud800")) == "ValueError: ?"
 
 
 FORM = {"ask": {"type": "object", "required": ["label"], "properties": {"stars": {"type": "integer"}}}}

@@ -19,7 +19,7 @@ from leaseq.webapp.context import person, state
 from leaseq.webapp.security.audit_log import noted_before
 from leaseq.webapp.serving.json_request import strict_request
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.idempotency import Kept, Running
+from leaseq.webapp.store.idempotency import InProgress, Kept
 
 HEADER = "Idempotency-Key"
 AGAIN = "Idempotency-Replayed"
@@ -115,7 +115,7 @@ def _look_back() -> Response | None:
         request.max_content_length = state().settings.max_body_bytes
         keyed.hash.update(request.get_data())
     known = "" if _streams() else keyed.hash.hexdigest()
-    before = state().sent.begin(keyed.person, keyed.scope, known)
+    before = state().idempotency.begin(keyed.person, keyed.scope, known)
     if before is None:
         g.keyed = keyed
         return None
@@ -123,7 +123,7 @@ def _look_back() -> Response | None:
         _drain(keyed.hash)
     if before.hash and before.hash != keyed.hash.hexdigest():
         raise key_reused()
-    if isinstance(before, Running):
+    if isinstance(before, InProgress):
         busy = Problem(
             409, "in-progress", f"{HEADER}: the first request with this key is still being processed"
         )
@@ -164,15 +164,15 @@ def _remember(response: Response) -> Response:
     if keyed is None:
         return response
     if response.status_code >= 300:  # what is refused changed nothing
-        state().sent.drop(keyed.person, keyed.scope)
+        state().idempotency.drop(keyed.person, keyed.scope)
         return response
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
     answer = Kept(keyed.hash.hexdigest(), response.status_code, headers, response.get_data())
-    state().sent.keep(keyed.person, keyed.scope, answer)
+    state().idempotency.keep(keyed.person, keyed.scope, answer)
     return response
 
 
 def _end(_error: BaseException | None) -> None:
     keyed = g.pop("keyed", None)
     if keyed is not None:
-        state().sent.end(keyed.person, keyed.scope)
+        state().idempotency.end(keyed.person, keyed.scope)

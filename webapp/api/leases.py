@@ -53,7 +53,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     """
     wanted = validation.number(body.wait, "wait", 0, LONGEST)
     found, me = queue(path.q), person()
-    with state().waits.seconds(wanted) as wait:
+    with state().long_poll_slots.seconds(wanted) as wait:
         lease = found.reserve(me.name, skills=me.skills, wait=wait, request_id=request_id())
     if lease is not None and wait:
         _still_works(lease)
@@ -124,7 +124,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     again = queue(path.q).undo_finish(
         id=path.id, token=body.token, person=person().name, request_id=request_id()
     )
-    state().days.take_off(person().name, path.q, id=path.id, token=body.token)
+    state().activity.take_off(person().name, path.q, id=path.id, token=body.token)
     return models_out.Lease.of(again)
 
 
@@ -151,7 +151,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
 def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> None:
     """Count the outcome in the daily activity of the caller, a person or a program."""
     held_ms = round(held_seconds * 1_000)
-    state().days.record(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
+    state().activity.record(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
 
 
 @bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": models_out.Lease})

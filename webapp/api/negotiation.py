@@ -19,7 +19,7 @@ _PATHS = "leaseq-api-paths"
 PLAIN = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-def init_manners(app: Flask, bp: APIBlueprint) -> None:
+def init_negotiation(app: Flask, bp: APIBlueprint) -> None:
     """Register the checks ahead of authorization: a path's methods are public, and a preflight has no
     token."""
     app.extensions[_PATHS] = bp.paths

@@ -16,7 +16,7 @@ from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.items import LOOKS
 from leaseq.webapp.manage.late import becomes
 from leaseq.webapp.manage.search import Search, list_names, search_of
-from leaseq.webapp.manage.timeline import side_by_side, story_of
+from leaseq.webapp.manage.timeline import side_by_side, timeline_of
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
@@ -45,7 +45,7 @@ def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
         rows=side_by_side(answers, titles),
         titles=titles,
         becomes=becomes(known, policy),
-        story=story_of(known, told),
+        story=timeline_of(known, told),
         whole=told.whole,
         list=search and list_names()[search.state],
         back=url_for("manage.items", q=found.name, **search.args()) if search else None,

@@ -14,7 +14,7 @@ from leaseq import Answer, Event, Grant, Json
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimelineEvent:
     """An event of an item's timeline."""
 
     at: datetime
@@ -25,15 +25,15 @@ class Moment:
     token: int | None = None  # of the lease that it ended
 
 
-def story_of(item: leaseq.Item, told: leaseq.History) -> list[Moment]:
+def timeline_of(item: leaseq.Item, told: leaseq.History) -> list[TimelineEvent]:
     """The timeline, oldest first."""
     releases = {event.token: event.person for event in told.events if event.what == "released"}
-    moments = [Moment(item.enqueued_at, _("Added to the queue"))]
+    moments = [TimelineEvent(item.enqueued_at, _("Added to the queue"))]
     for grant in item.history:
         moments += _lease(grant, releases.get(grant.token))
     moments += _told(told)
     moments += [
-        Moment(
+        TimelineEvent(
             late.finished_at,
             _("A late answer from %(person)s is kept", person=late.person),
             token=late.token,
@@ -44,14 +44,14 @@ def story_of(item: leaseq.Item, told: leaseq.History) -> list[Moment]:
     return sorted(moments, key=lambda one: one.at)
 
 
-def _lease(grant: Grant, released_by: str | None) -> Iterator[Moment]:
+def _lease(grant: Grant, released_by: str | None) -> Iterator[TimelineEvent]:
     notes = [_("attempt %(n)s", n=grant.attempt), _("token %(n)s", n=grant.token)]
     if grant.renewals:
         notes.append(ngettext("renewed once", "renewed %(num)s times", grant.renewals))
-    yield Moment(grant.reserved_at, _("%(person)s got it", person=grant.person), notes=tuple(notes))
+    yield TimelineEvent(grant.reserved_at, _("%(person)s got it", person=grant.person), notes=tuple(notes))
     if grant.how != "held" and grant.ended_at:
         took = (grant.ended_at - grant.reserved_at).total_seconds()
-        yield Moment(grant.ended_at, _ended(grant, released_by), grant.reason, took, token=grant.token)
+        yield TimelineEvent(grant.ended_at, _ended(grant, released_by), grant.reason, took, token=grant.token)
 
 
 def _ended(grant: Grant, released_by: str | None) -> str:
@@ -68,12 +68,12 @@ def _ended(grant: Grant, released_by: str | None) -> str:
     return words[grant.how]
 
 
-def _told(told: leaseq.History) -> Iterator[Moment]:
+def _told(told: leaseq.History) -> Iterator[TimelineEvent]:
     """The events that only the journal has."""
     for event in told.events:
         what = _words(event)
         if what:
-            yield Moment(event.at, what)
+            yield TimelineEvent(event.at, what)
 
 
 def _words(event: Event) -> str | None:

@@ -64,5 +64,5 @@ def metrics() -> Response:
     """All figures, in Prometheus' text format."""
     queues = CollectorRegistry()
     queues.register(cast("CollectorRegistry", Queues(state().client)))
-    text = generate_latest(queues) + generate_latest(state().traffic.everywhere())
+    text = generate_latest(queues) + generate_latest(state().http_metrics.everywhere())
     return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

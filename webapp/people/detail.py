@@ -64,7 +64,7 @@ def person_page(
         "people/detail.html",
         known=known,
         held=accounts().held_by(name),
-        figures=Figures.of(state().days.of_person(name, DAYS)),
+        figures=Figures.of(state().activity.of_person(name, DAYS)),
         factor=accounts().factors.find(name),
         tied=accounts().is_tied(name),
         signed_in_at=accounts().signed_in().get(name),

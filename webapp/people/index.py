@@ -71,7 +71,7 @@ def _matches(one: Person, asked: Mapping[str, str]) -> bool:
 
 def _rows(people: list[Person]) -> list[Row]:
     held = accounts().held_counts([one.name for one in people])
-    today = state().days.of_everybody()
+    today = state().activity.of_everybody()
     signed_in, factors = accounts().signed_in(), accounts().factors.who()
     return [
         Row(

@@ -135,7 +135,7 @@ def overdue(item: Item) -> bool:
     return item.due is not None and item.state not in ("finished", "dead") and item.due < datetime.now(UTC)
 
 
-def init_show(app: Flask) -> None:
+def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, laid_out, pretty,
         is_plain, plain, span, time_left, clock, rfc3339,

@@ -67,7 +67,7 @@ def noted_before() -> None:
     g.act_noted = True
 
 
-def init_acts(app: Flask) -> None:
+def init_audit_log(app: Flask) -> None:
     app.before_request(_before)
     app.after_request(_after)
 

@@ -95,7 +95,7 @@ def visitor_of(session: str) -> Visitor | None:
     return Visitor(person, session) if person is not None else None
 
 
-def init_gate(app: Flask) -> None:
+def init_authorization(app: Flask) -> None:
     manager = flask_login.LoginManager()
     manager.session_protection = None  # it only marks a session as not fresh, which nothing here asks for
     manager.init_app(app, add_context_processor=False)

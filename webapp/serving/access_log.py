@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, Response, g, request
 from werkzeug.wsgi import ClosingIterator
 
-from leaseq.webapp.serving.http_metrics import Traffic
+from leaseq.webapp.serving.http_metrics import HttpMetrics
 from leaseq.webapp.serving.logging import ACCESS, REQUEST_ID
 from leaseq.webapp.serving.proxy import came_by_proxy
 
@@ -36,12 +36,12 @@ def request_id(environ: WSGIEnvironment) -> str:
     return secrets.token_hex(8)
 
 
-class Observed:
+class AccessLog:
     """Middleware that measures each request until its last byte, and logs it."""
 
-    def __init__(self, app: WSGIApplication, traffic: Traffic) -> None:
+    def __init__(self, app: WSGIApplication, metrics: HttpMetrics) -> None:
         self._app = app
-        self._traffic = traffic
+        self._metrics = metrics
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         began = time.perf_counter()
@@ -59,7 +59,7 @@ class Observed:
 
     def _note(self, environ: WSGIEnvironment, status: int, seconds: float) -> None:
         route, method = environ.get(_ROUTE, NO_ROUTE), environ["REQUEST_METHOD"]
-        self._traffic.count(route, method, status, seconds)
+        self._metrics.count(route, method, status, seconds)
         if log.isEnabledFor(logging.INFO):
             # Without the query: links that set a password carry their secret there.
             path = environ.get("PATH_INFO", "").encode("latin-1", "replace").decode("utf-8", "replace")
@@ -89,6 +89,6 @@ def _tell(response: Response) -> Response:
     return response
 
 
-def init_observing(app: Flask, traffic: Traffic) -> None:
+def init_access_log(app: Flask, metrics: HttpMetrics) -> None:
     app.after_request(_tell)
-    app.wsgi_app = Observed(app.wsgi_app, traffic)  # type: ignore[method-assign]
+    app.wsgi_app = AccessLog(app.wsgi_app, metrics)  # type: ignore[method-assign]

@@ -16,7 +16,7 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 
-class Traffic:
+class HttpMetrics:
     """Counts requests by route. Unknown paths and methods count as one."""
 
     def __init__(self) -> None:

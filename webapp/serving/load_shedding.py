@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from flask import Flask, Response
 
 from leaseq.webapp.serving.access_log import as_route
-from leaseq.webapp.serving.http_metrics import Traffic
-from leaseq.webapp.serving.queue_time import WAITED, Patience
+from leaseq.webapp.serving.http_metrics import HttpMetrics
+from leaseq.webapp.serving.queue_time import WAITED, QueueTimeLimit
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -25,7 +25,7 @@ ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})  # whoever looks after t
 PARTS = "/static/"  # of pages that were served
 
 
-class Shedding:
+class LoadShedding:
     """WSGI middleware that answers requests with 503 which waited too long for a thread."""
 
     def __init__(
@@ -33,30 +33,32 @@ class Shedding:
         app: Flask,
         inner: WSGIApplication,
         seconds: float,
-        traffic: Traffic,
+        metrics: HttpMetrics,
         answer: Callable[[int], Response],
     ) -> None:
         self._app, self._inner, self._answer = app, inner, answer
-        self._patience = Patience(seconds)
-        self._traffic = traffic
+        self._limit = QueueTimeLimit(seconds)
+        self._metrics = metrics
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         waited = WAITED.get()
-        self._traffic.waited(waited)
-        is_over = self._patience.is_over(waited, time.monotonic())
+        self._metrics.waited(waited)
+        is_over = self._limit.is_over(waited, time.monotonic())
         path = environ.get("PATH_INFO", "")
         if not is_over or path in ALWAYS or path.startswith(PARTS):
             return self._inner(environ, start_response)
-        self._traffic.shed()
+        self._metrics.shed()
         as_route(environ, ROUTE)
         with self._app.request_context(environ):
             response = self._answer(random.randint(*AGAIN))  # noqa: S311 - nothing secret
         return response(environ, start_response)
 
 
-def init_shedding(app: Flask, seconds: float, traffic: Traffic, answer: Callable[[int], Response]) -> None:
+def init_load_shedding(
+    app: Flask, seconds: float, metrics: HttpMetrics, answer: Callable[[int], Response]
+) -> None:
     """Shed what waited longer than ``seconds`` for a thread of gunicorn's; 0: nothing.
 
     ``answer`` makes the answer to a request that is shed, and may be sent again in so many seconds.
     """
-    app.wsgi_app = Shedding(app, app.wsgi_app, seconds, traffic, answer)  # type: ignore[method-assign]
+    app.wsgi_app = LoadShedding(app, app.wsgi_app, seconds, metrics, answer)  # type: ignore[method-assign]

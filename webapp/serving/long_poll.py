@@ -15,7 +15,7 @@ from types import FrameType
 LONGEST = 30  # seconds
 
 
-class Waits:
+class LongPollSlots:
     """The long-poll slots of one web process."""
 
     def __init__(self, places: int) -> None:

@@ -33,7 +33,7 @@ _NOTED_EVERY = 3_600  # seconds; `leaseq doctor` forgets after two hours
 log = logging.getLogger(__name__)
 
 
-class Undeclared:
+class UndeclaredProxies:
     """Leaves a note for `leaseq doctor` where requests come by a proxy which the settings do not declare.
 
     Any client can send such a header; one from a private network's address hardly does so by itself.

@@ -9,7 +9,7 @@ WAITED: ContextVar[float] = ContextVar("waited", default=0.0)
 """Seconds that the request in this thread waited for the thread."""
 
 
-class Patience:
+class QueueTimeLimit:
     """Decides which requests have waited too long.
 
     A short burst is served: the limit is ``seconds``. If requests have been queueing that long already, more

@@ -79,7 +79,7 @@ class Done:
     at: datetime
 
 
-class Days(Store):
+class Activity(Store):
     """Counts and reads the daily activity."""
 
     def today(self, person: str, queue: str) -> DayFigures:

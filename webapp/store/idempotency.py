@@ -18,8 +18,7 @@ from typing import Any
 from leaseq import Client, LeaseqError
 from leaseq.webapp.store.accounts.secret import digest
 from leaseq.webapp.store.base import Store
-from leaseq.webapp.store.locks import MARKED_SECONDS
-from leaseq.webapp.store.locks import Running as Marks
+from leaseq.webapp.store.locks import MARKED_SECONDS, Locks
 
 log = logging.getLogger(__name__)
 
@@ -41,20 +40,20 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class InProgress:
     """The first request is still in progress. ``hash`` is '' while its body is being read."""
 
     hash: str
 
 
-class Sent(Store):
+class IdempotencyStore(Store):
     """Stores, by person and scope, a digest of the request, and its response."""
 
     def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(client, clock=clock)
-        self._marks = Marks(client)
+        self._locks = Locks(client)
 
-    def begin(self, person: str, scope: str, hash: str) -> Kept | Running | None:
+    def begin(self, person: str, scope: str, hash: str) -> Kept | InProgress | None:
         """None: go ahead; no other request does before `keep`, `drop` or `end`, or this process's death.
         Else the state of the first request."""
         base = _base(person)
@@ -67,13 +66,13 @@ class Sent(Store):
         if kept is not None:
             return _read(kept)
         if running is not None:
-            return Running(running.decode())
-        self._marks.add(mark)
+            return InProgress(running.decode())
+        self._locks.add(mark)
         return None
 
     def end(self, person: str, scope: str) -> None:
         """Release the request's lock, whatever its outcome."""
-        self._marks.end(f"{_base(person)}running:{scope}")
+        self._locks.end(f"{_base(person)}running:{scope}")
 
     def drop(self, person: str, scope: str) -> None:
         """Forget a request that was refused and changed nothing: the key may be used again."""

@@ -15,7 +15,7 @@ MARKED_SECONDS = 4
 _RENEWED_EVERY = 1.0
 
 
-class Running(Store):
+class Locks(Store):
     """The locks of one process. The thread that renews them starts with the first."""
 
     def __init__(self, client: Client) -> None:

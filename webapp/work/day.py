@@ -36,8 +36,8 @@ class Bar:
 @bp.get("/day")
 @needs("worker")
 def day() -> str:
-    days, me = state().days, person().name
-    last = days.of_person(me, SHOWN_DAYS)
+    activity, me = state().activity, person().name
+    last = activity.of_person(me, SHOWN_DAYS)
     by_queue = next(iter(last.values()))
     held = [(queue, queue.mine(me)) for queue in _queues()]
     titles = {queue.name: queue.policy.title or queue.name for queue, _leases in held}
@@ -47,7 +47,7 @@ def day() -> str:
         total=_total(by_queue.values()),
         bars=_bars({one: _total(figures.values()) for one, figures in last.items()}),
         leases=[lease for _queue, leases in held for lease in leases],
-        recent=[one for one in days.recent(me) if one.queue in titles],
+        recent=[one for one in activity.recent(me) if one.queue in titles],
         undo_until=datetime.now(UTC) - timedelta(seconds=SECONDS),
         titles=titles,
     )

@@ -63,7 +63,7 @@ def undo(q: str, id: str) -> Page:
         return _stands(q, _("It was too late to undo that: your answer counts."))
     except (LeaseLost, ItemNotFound):
         return _stands(q, _("That can't be undone any more: the item has changed since."))
-    state().days.take_off(me, q, id=id, token=token)
+    state().activity.take_off(me, q, id=id, token=token)
     flash(_("Undone. Your answer is open again."))
     return held(found, lease)
 

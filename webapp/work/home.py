@@ -39,7 +39,7 @@ def home() -> str | Response:
     names = leaseq.queues(client)
     if len(names) == 1 and me.role == "worker":
         return redirect(url_for("work.page", q=names[0]), 303)
-    today = next(iter(state().days.of_person(me.name, days=1).values()))
+    today = next(iter(state().activity.of_person(me.name, days=1).values()))
     lines = [_line(leaseq.Queue(client, name), today.get(name, DayFigures())) for name in names]
     lines.sort(key=lambda line: (not line.held, not line.has_some))  # what they can do is on top
     return render_template("work/home.html", lines=lines)

@@ -51,7 +51,7 @@ def shown(sheet: Sheet) -> str:
         "work/item_view.html" if wants_piece() else "work/page.html",
         piece=wants_piece(),
         sheet=sheet,
-        today=sheet.today or state().days.today(person().name, sheet.queue.name),
+        today=sheet.today or state().activity.today(person().name, sheet.queue.name),
         queue=sheet.queue,
         id=sheet.id,
         to=urls_of(sheet.queue.name, sheet.id),

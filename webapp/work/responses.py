@@ -41,7 +41,7 @@ def token_sent() -> int:
 def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) -> DayFigures | None:
     """Count one item, with the active time that the page measured (the form's field ``active_ms``). Gives the
     person's figures of today, where they are to be had."""
-    return state().days.record(
+    return state().activity.record(
         person().name,
         queue,
         how,

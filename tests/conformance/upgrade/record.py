@@ -21,7 +21,7 @@ import leaseq
 from leaseq.engine.keys import SCHEMA
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.activity import Days
+from leaseq.webapp.store.activity import Activity
 from tests.conformance.upgrade.dump import lines
 from tests.conformance.upgrade.seen import seen
 from tests.conformance.upgrade.story import Story
@@ -41,7 +41,7 @@ def people(client: leaseq.Client) -> dict[str, Any]:
     factor = accounts.factors.offer("b b")
     _, recovery = accounts.turn_on_factor("b b", pyotp.TOTP(factor).now())
     accounts.by_provider("carol", "https://idp.example.org 42", create=True)
-    Days(client).record("ann", "plain", "finished", id="one", token=1, active_ms=1_000)
+    Activity(client).record("ann", "plain", "finished", id="one", token=1, active_ms=1_000)
     return {
         "token": accounts.create_token("ann", "a program", by="ann", queue="plain"),
         "session": accounts.sessions.start(ann),

@@ -22,7 +22,7 @@ import leaseq
 from leaseq.engine.keys import SCHEMA
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.activity import Days
+from leaseq.webapp.store.activity import Activity
 from tests.conformance.topology.servers import port_of, running
 from tests.conformance.upgrade.dump import lines, load
 from tests.conformance.upgrade.seen import differences, seen
@@ -231,7 +231,7 @@ def test_the_accounts_are_those_of_then(state: State) -> None:
     assert accounts.by_provider("carol", "https://idp.example.org 42", create=False).name == "carol"
     assert len(accounts.log.latest(50)) >= then["log"]
     that_day = datetime.fromisoformat(then["day"]).replace(tzinfo=UTC).timestamp()
-    done = Days(state.client, clock=lambda: that_day).of_everybody()
+    done = Activity(state.client, clock=lambda: that_day).of_everybody()
     assert done["ann"]["plain"].finished == 1
 
 

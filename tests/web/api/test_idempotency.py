@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.idempotency import Sent
+from leaseq.webapp.store.idempotency import IdempotencyStore
 from tests.support.patience import eventually
 from tests.support.taking import not_none
 from tests.web.api_calls import ANSWER, CALLS, everything, problem, reserve
@@ -130,7 +130,7 @@ def test_a_process_that_died_before_it_answered_leaves_nothing_to_be_done_twice(
         return caller(method, path.format(q=asking.name), json=body, headers=KEY)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Sent, "keep", lambda sent, who, scope, _: sent.drop(who, scope))
+        patch.setattr(IdempotencyStore, "keep", lambda sent, who, scope, _: sent.drop(who, scope))
         first = send()
     once = everything(asking)
     again = send()

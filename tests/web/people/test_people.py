@@ -170,7 +170,7 @@ def test_people_are_found_with_what_they_hold_and_did_today(
     boss, ann = visitor("admin"), visitor("worker")
     accounts.change(ann.name, by="test", skills=["rare-skill"])
     asking.reserve(ann.name)
-    days = app.extensions["leaseq"].days
+    days = app.extensions["leaseq"].activity
     for number in range(3):
         days.record(ann.name, asking.name, "finished", id=f"i{number}", token=number, active_ms=30_000)
     days.record(ann.name, asking.name, "finished", id="by REST", token=8, held_ms=70_000)

@@ -18,7 +18,7 @@ import pytest
 from flask import Flask
 
 import leaseq
-from leaseq.webapp.serving.queue_time import WAITED, Patience
+from leaseq.webapp.serving.queue_time import WAITED, QueueTimeLimit
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.patience import PATIENCE, eventually
 from tests.web.conftest import PASSWORD, SECRET, Browser, Caller
@@ -35,7 +35,7 @@ def too_late() -> Iterator[None]:
         WAITED.reset(token)
 
 
-def served(patience: Patience, arrivals: list[float], takes: float) -> list[float]:
+def served(patience: QueueTimeLimit, arrivals: list[float], takes: float) -> list[float]:
     """How long each waited that was served, one at a time, each for so many seconds."""
     free, waits = 0.0, []
     for came in arrivals:
@@ -49,21 +49,21 @@ def served(patience: Patience, arrivals: list[float], takes: float) -> list[floa
 def test_a_burst_is_served_whole() -> None:
     """Somebody every tenth of a second, and once forty more at the same moment."""
     arrivals = sorted([n / 10 for n in range(300)] + [10.0] * 40)
-    waits = served(Patience(1.0), arrivals, 0.02)
+    waits = served(QueueTimeLimit(1.0), arrivals, 0.02)
     assert len(waits) == 340
     assert 0.7 < max(waits) <= 1
 
 
 def test_where_too_much_comes_all_the_time_who_is_served_waits_a_fifth() -> None:
     """Twice as many as can be served: half are, and none of them waits long, once that is seen."""
-    waits = served(Patience(1.0), [n / 100 for n in range(3_000)], 0.02)
+    waits = served(QueueTimeLimit(1.0), [n / 100 for n in range(3_000)], 0.02)
     assert 1_400 < len(waits) <= 1_550
     assert max(waits) <= 1
     assert max(waits[200:]) <= 0.2
 
 
 def test_what_was_is_forgotten_when_the_line_is_gone() -> None:
-    patience = Patience(1.0)
+    patience = QueueTimeLimit(1.0)
     served(patience, [n / 100 for n in range(1_000)], 0.02)
     later = [100.0] * 40
     assert len(served(patience, later, 0.02)) == 40
@@ -71,7 +71,7 @@ def test_what_was_is_forgotten_when_the_line_is_gone() -> None:
 
 
 def test_without_patience_set_everybody_waits() -> None:
-    assert len(served(Patience(0), [0.0] * 1_000, 1)) == 1_000
+    assert len(served(QueueTimeLimit(0), [0.0] * 1_000, 1)) == 1_000
 
 
 def test_a_program_is_told_when_to_send_it_again(worker: Caller, queue: leaseq.Queue) -> None:

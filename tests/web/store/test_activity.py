@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.store.activity import KEPT_DAYS, DayFigures, Days, How
+from leaseq.webapp.store.activity import KEPT_DAYS, Activity, DayFigures, How
 from tests.web.conftest import Browser, Caller
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -28,11 +28,11 @@ def time() -> Time:
 
 
 @pytest.fixture
-def days(server: Any, time: Time) -> Days:
-    return Days(server.client, clock=time)
+def days(server: Any, time: Time) -> Activity:
+    return Activity(server.client, clock=time)
 
 
-def test_what_was_done_adds_up_by_queue(days: Days, queue_name: str) -> None:
+def test_what_was_done_adds_up_by_queue(days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1, active_ms=30_000, held_ms=60_000)
     days.record(ann, "reviews", "finished", id="b", token=2, active_ms=50_000, held_ms=60_000)
@@ -50,7 +50,7 @@ def test_what_was_done_adds_up_by_queue(days: Days, queue_name: str) -> None:
     assert (whole.finished, whole.broken) == (2, 1)
 
 
-def test_what_no_page_measured_makes_the_others_no_shorter(days: Days, queue_name: str) -> None:
+def test_what_no_page_measured_makes_the_others_no_shorter(days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1, active_ms=40_000, held_ms=60_000)
     days.record(ann, "reviews", "finished", id="b", token=2, held_ms=10_000)
@@ -61,7 +61,7 @@ def test_what_no_page_measured_makes_the_others_no_shorter(days: Days, queue_nam
 
 
 def test_the_last_days_come_today_first_with_those_without_work(
-    days: Days, time: Time, queue_name: str
+    days: Activity, time: Time, queue_name: str
 ) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1)
@@ -75,7 +75,7 @@ def test_the_last_days_come_today_first_with_those_without_work(
     assert list(last[date(2026, 11, 23)]) == ["letters", "reviews"]
 
 
-def test_what_is_recorded_again_counts_once(days: Days, queue_name: str) -> None:
+def test_what_is_recorded_again_counts_once(days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     for _ in range(3):
         days.record(ann, "reviews", "finished", id="a", token=1, active_ms=1_000, held_ms=2_000)
@@ -85,7 +85,9 @@ def test_what_is_recorded_again_counts_once(days: Days, queue_name: str) -> None
     assert days.today(ann, "letters").finished == 1, "tokens are of a queue"
 
 
-def test_an_undo_takes_its_finish_off_once_on_its_own_day(days: Days, time: Time, queue_name: str) -> None:
+def test_an_undo_takes_its_finish_off_once_on_its_own_day(
+    days: Activity, time: Time, queue_name: str
+) -> None:
     ann = f"ann {queue_name}"
     time.now = NOON.replace(hour=23, minute=59, second=55)
     days.record(ann, "reviews", "finished", id="a", token=1, active_ms=1_000)
@@ -99,7 +101,7 @@ def test_an_undo_takes_its_finish_off_once_on_its_own_day(days: Days, time: Time
     assert [done.id for done in days.recent(ann)] == ["a"]
 
 
-def test_what_was_let_go_comes_latest_first(days: Days, time: Time, queue_name: str) -> None:
+def test_what_was_let_go_comes_latest_first(days: Activity, time: Time, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     letting_go: list[tuple[How, str]] = [("finished", "a"), ("broken", "b c"), ("finished", "d")]
     for token, (how, id) in enumerate(letting_go, 1):
@@ -113,7 +115,7 @@ def test_what_was_let_go_comes_latest_first(days: Days, time: Time, queue_name: 
     assert latest[0].at == NOON + timedelta(seconds=2)
 
 
-def test_what_was_let_go_is_told_for_a_day(days: Days, time: Time, queue_name: str) -> None:
+def test_what_was_let_go_is_told_for_a_day(days: Activity, time: Time, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     for id in "ab":
         days.record(ann, "reviews", "finished", id=id, token=ord(id))
@@ -121,7 +123,7 @@ def test_what_was_let_go_is_told_for_a_day(days: Days, time: Time, queue_name: s
     assert [done.id for done in days.recent(ann)] == ["b"]
 
 
-def test_counting_gives_the_figures_of_the_day(days: Days, queue_name: str) -> None:
+def test_counting_gives_the_figures_of_the_day(days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "gave_back", id="a", token=1)
     days.record(ann, "letters", "finished", id="a", token=1)
@@ -134,7 +136,7 @@ def test_counting_gives_the_figures_of_the_day(days: Days, queue_name: str) -> N
         )
 
 
-def test_of_everybody_knows_who_worked(days: Days, time: Time, queue_name: str) -> None:
+def test_of_everybody_knows_who_worked(days: Activity, time: Time, queue_name: str) -> None:
     time.now = NOON + timedelta(days=sum(map(ord, queue_name)))  # a day of this test's own
     ann, bob = f"ann {queue_name}", f"bob {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1)
@@ -147,14 +149,14 @@ def test_of_everybody_knows_who_worked(days: Days, time: Time, queue_name: str) 
     assert days.of_everybody() == {}
 
 
-def test_a_page_that_is_wrong_about_its_time_is_held_to_the_lease(days: Days, queue_name: str) -> None:
+def test_a_page_that_is_wrong_about_its_time_is_held_to_the_lease(days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1, active_ms=99_000, held_ms=10_000)
     days.record(ann, "reviews", "finished", id="b", token=2, active_ms=-5, held_ms=10_000)
     assert days.today(ann, "reviews").active_ms == 10_000
 
 
-def test_days_go_when_they_are_old(server: Any, days: Days, queue_name: str) -> None:
+def test_days_go_when_they_are_old(server: Any, days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1)
     kept = server.redis.keys(f"leaseq:{{@accounts}}:*{queue_name}")
@@ -163,7 +165,7 @@ def test_days_go_when_they_are_old(server: Any, days: Days, queue_name: str) -> 
 
 
 def test_a_server_that_is_away_costs_a_figure_and_no_answer() -> None:
-    away = Days(leaseq.connect("redis://127.0.0.1:1/0"))
+    away = Activity(leaseq.connect("redis://127.0.0.1:1/0"))
     assert away.record("ann", "reviews", "finished", id="a", token=1) is None
     with pytest.raises(leaseq.ServerUnavailable):
         away.today("ann", "reviews")
@@ -176,7 +178,7 @@ def lease_of(queue: leaseq.Queue, who: str) -> leaseq.Lease:
 
 
 def test_what_is_done_on_the_pages_is_counted(app: Any, asking: leaseq.Queue, person: Browser) -> None:
-    days: Days = app.extensions["leaseq"].days
+    days: Activity = app.extensions["leaseq"].activity
     one = lease_of(asking, person.name)
     answer = {"answer.about": "refund", "answer.urgent": "true", "token": one.token, "active_ms": "4000"}
     for _ in range(2):
@@ -202,5 +204,5 @@ def test_what_is_done_over_rest_is_counted(app: Any, asking: leaseq.Queue, worke
     two = lease_of(asking, worker.name)
     worker("POST", f"{path}/{two.id}/fail", json={"token": two.token, "error": "no text"})
 
-    today = app.extensions["leaseq"].days.today(worker.name, asking.name)
+    today = app.extensions["leaseq"].activity.today(worker.name, asking.name)
     assert (today.finished, today.gave_back, today.broken) == (1, 1, 1)

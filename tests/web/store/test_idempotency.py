@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.store.idempotency import Kept, Running, Sent, _base
+from leaseq.webapp.store.idempotency import IdempotencyStore, InProgress, Kept, _base
 from tests.support.patience import eventually
 from tests.web.api_calls import problem
 from tests.web.conftest import Caller
@@ -22,7 +22,7 @@ def test_a_server_that_is_away_when_the_answer_is_kept_does_not_take_it_back(
     def away(*_: Any) -> None:
         raise leaseq.ServerUnavailable("no answer")
 
-    monkeypatch.setattr(Sent, "_keep", away)
+    monkeypatch.setattr(IdempotencyStore, "_keep", away)
     assert worker("POST", f"/queues/{asking.name}/reserve", headers=KEY).status_code == 200
     assert "not kept" in caplog.text
 
@@ -33,10 +33,10 @@ def test_a_mark_lasts_while_its_request_runs_and_little_longer(
     """What a process that died leaves behind is one that nobody renews."""
     monkeypatch.setattr("leaseq.webapp.store.locks._RENEWED_EVERY", 0.05)
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MARKED_SECONDS", 1)
-    sent, mark = Sent(server.client), f"{_base(queue_name)}running:s"
+    sent, mark = IdempotencyStore(server.client), f"{_base(queue_name)}running:s"
     assert sent.begin(queue_name, "s", "h") is None
     eventually(lambda: server.redis.pttl(mark) > 1_000)  # renewed, it lasts as long as any
-    assert Sent(server.client).begin(queue_name, "s", "h") == Running("h")
+    assert IdempotencyStore(server.client).begin(queue_name, "s", "h") == InProgress("h")
     sent.end(queue_name, "s")
     server.redis.pexpire(mark, 1)
     eventually(lambda: not server.redis.exists(mark))
@@ -53,7 +53,7 @@ class Later:
         return self.now
 
 
-def answers_of(sent: Sent, person: str, scopes: list[str]) -> list[str]:
+def answers_of(sent: IdempotencyStore, person: str, scopes: list[str]) -> list[str]:
     found = []
     for scope in scopes:
         if isinstance(sent.begin(person, scope, "h"), Kept):
@@ -67,7 +67,7 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str
 ) -> None:
     clock = Later()
-    sent, answer = Sent(server.client, clock=clock), Kept("h", 200, {}, b"{}")
+    sent, answer = IdempotencyStore(server.client, clock=clock), Kept("h", 200, {}, b"{}")
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MOST", 3)
     scopes = [f"s{number}" for number in range(5)]
     sent.keep("another " + queue_name, "s0", answer)
@@ -94,7 +94,7 @@ def test_two_answers_of_one_request_count_once(
 ) -> None:
     """Two ran beside each other, for the first took too long. What else is kept does not make way for it."""
     clock = Later()
-    sent = Sent(server.client, clock=clock)
+    sent = IdempotencyStore(server.client, clock=clock)
     monkeypatch.setattr(
         "leaseq.webapp.store.idempotency.MOST_BYTES", 130_000
     )  # of three: 30,000 bytes are 37,500 as they are kept
@@ -110,7 +110,7 @@ def test_two_answers_of_one_request_count_once(
 
 def test_a_key_that_is_used_again_after_a_day_has_its_new_answer(server: Any, queue_name: str) -> None:
     clock = Later()
-    sent = Sent(server.client, clock=clock)
+    sent = IdempotencyStore(server.client, clock=clock)
     sent.keep(queue_name, "s0", Kept("h", 200, {}, b"yesterday's"))
     server.redis.delete(f"{_base(queue_name)}answer:s0")  # as the server does after a day
     clock.now += 86_401

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import leaseq
-from leaseq.webapp.store.activity import Days
+from leaseq.webapp.store.activity import Activity
 from tests.web.conftest import Browser
 
 
@@ -24,10 +24,10 @@ def test_an_empty_day(person: Browser) -> None:
 
 
 def test_what_i_did_by_queue_and_by_day(asking: leaseq.Queue, server: Any, person: Browser) -> None:
-    yesterday = Days(server.client, clock=lambda: time.time() - 86_400)
+    yesterday = Activity(server.client, clock=lambda: time.time() - 86_400)
     for token in range(3):
         yesterday.record(person.name, asking.name, "finished", id="x", token=token, active_ms=30_000)
-    today = Days(server.client)
+    today = Activity(server.client)
     today.record(person.name, asking.name, "finished", id="y", token=7, active_ms=41_000, held_ms=90_000)
     today.record(person.name, asking.name, "gave_back", id="z", token=8, active_ms=4_000)
     today.record(person.name, "a-queue-that-is-gone", "broken", id="z", token=9)
@@ -48,7 +48,7 @@ def test_my_leases_lead_to_their_items(asking: leaseq.Queue, person: Browser) ->
 
 
 def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: Any, person: Browser) -> None:
-    days = Days(server.client, clock=lambda: time.time() - 60)
+    days = Activity(server.client, clock=lambda: time.time() - 60)
     days.record(person.name, asking.name, "finished", id="old", token=1)
     lease = asking.reserve(person.name)
     assert lease is not None
@@ -62,7 +62,7 @@ def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: A
     assert f'action="{undo}"' in page
     assert person.post(undo, {"token": lease.token}).status_code == 303
     assert [one.id for one in asking.mine(person.name)] == [lease.id]
-    assert Days(server.client).today(person.name, asking.name).finished <= 1
+    assert Activity(server.client).today(person.name, asking.name).finished <= 1
     assert ">Undo</button>" not in person.get("/day").text
 
 

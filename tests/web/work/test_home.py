@@ -11,7 +11,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
-from leaseq.webapp.store.activity import Days
+from leaseq.webapp.store.activity import Activity
 from tests.support.taking import not_none
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
 
@@ -54,8 +54,8 @@ def test_a_line_says_what_waits_for_me_and_what_i_did(empty_place: Any) -> None:
         queue.configure(title=queue.name[2:].capitalize())
     reviews.enqueue_many([1, 2])
     reviews.finish(not_none(reviews.reserve("ann")), {"text": "done"})
-    Days(client).record("ann", reviews.name, "finished", id="x", token=1, active_ms=41_000)
-    Days(client).record("ann", reviews.name, "gave_back", id="x", token=2)
+    Activity(client).record("ann", reviews.name, "finished", id="x", token=1, active_ms=41_000)
+    Activity(client).record("ann", reviews.name, "gave_back", id="x", token=2)
     scans.enqueue({}, requires=["fr"])
     photos.enqueue({})
     photos.pause("lunch <b>")

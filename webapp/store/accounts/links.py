@@ -15,7 +15,7 @@ LINK_SECONDS = 3 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PasswordLink:
     """A link's record: for which person, at which version of theirs, and by whom."""
 
     name: str
@@ -31,15 +31,15 @@ class Link:
 
 
 class Links(Store):
-    def make(self, link: Link) -> str:
+    def make(self, link: PasswordLink) -> str:
         """The link's token, in the clear this once."""
         token = new_secret()
         with self._client.translating():
             self._redis.set(keys.link(digest(token)), json.dumps(asdict(link)), ex=LINK_SECONDS)
         return token
 
-    def find(self, token: str) -> Link | None:
+    def find(self, token: str) -> PasswordLink | None:
         """The record of this token, until it is used or too old."""
         with self._client.translating():
             found = self._redis.get(keys.link(digest(token)))
-        return Link(**json.loads(found)) if found else None
+        return PasswordLink(**json.loads(found)) if found else None

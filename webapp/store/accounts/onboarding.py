@@ -11,7 +11,7 @@ from leaseq import Invalid, validation
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.base import Base
 from leaseq.webapp.store.accounts.invitations import DAYS
-from leaseq.webapp.store.accounts.links import Link
+from leaseq.webapp.store.accounts.links import PasswordLink
 from leaseq.webapp.store.accounts.model import Invitation, Person, checked_name, checked_role
 from leaseq.webapp.store.accounts.people import Record, has_admin, may_let_in, refuse_same_look, refuse_taken
 from leaseq.webapp.store.accounts.secret import digest, new_secret
@@ -140,7 +140,7 @@ class Joining(Base):
     def password_link(self, name: str, *, by: str) -> str:
         """A one-time token by which the person may choose a password, good for three days."""
         record = self._people.get(name)
-        token = self._links.make(Link(record.name, record.version, by))
+        token = self._links.make(PasswordLink(record.name, record.version, by))
         self.log.write(by, "sign-in.link-made", record.name)
         return token
 

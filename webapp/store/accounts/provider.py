@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from leaseq import Invalid, validation
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.accounts.links import LINK_SECONDS, Link
+from leaseq.webapp.store.accounts.links import LINK_SECONDS, PasswordLink
 from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.accounts.onboarding import Joining
 from leaseq.webapp.store.accounts.people import Record
@@ -108,7 +108,7 @@ class ProviderSignIn(Joining):
         """Tie the account, without its password, to the first person of this name whom the provider signs in
         within three days."""
         record = self._people.get(name)
-        kept = json.dumps(asdict(Link(name, record.version, by)))
+        kept = json.dumps(asdict(PasswordLink(name, record.version, by)))
         with self._client.translating():
             self._redis.set(keys.tie_allowed(name), kept, ex=LINK_SECONDS)
         self.log.write(by, "sign-in.provider-allowed", name)
@@ -119,7 +119,7 @@ class ProviderSignIn(Joining):
             kept = self._redis.get(keys.tie_allowed(name))
             if kept is None or not self._redis.delete(keys.tie_allowed(name)):  # guard: tied-by-admin
                 return False
-        return Link(**json.loads(kept)).opens(self._people.by_name())  # guard: tie-of-an-admin
+        return PasswordLink(**json.loads(kept)).opens(self._people.by_name())  # guard: tie-of-an-admin
 
 
 def _somebody_elses(name: str) -> Invalid:
