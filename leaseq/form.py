@@ -20,7 +20,7 @@ from leaseq.validation import dump_json
 
 MAX_ERRORS = 100
 MAX_ERROR = 300
-"""Errors that are told of one result, and the characters of each."""
+"""The number of errors that are reported of one result, and the length of each."""
 
 _LISTED = 5_000  # at so many checks at most, all errors of a result are looked for: each takes 5 kB then
 _COPIED = 16_000_000  # the bytes of a result, times its checks: a copy may be made for each

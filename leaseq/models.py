@@ -26,7 +26,7 @@ ListName = Literal[State, "due"]
 """A list of items: those in one state, or those with a due date that are neither finished nor dead."""
 
 LeaseOutcome = Literal[Ending, "assigned"]
-"""What a search asks of a person: how a lease of theirs ended, or that the item is theirs alone."""
+"""The outcome of a person's lease that a search matches, or that the item is assigned to them."""
 
 NothingReason = Literal["empty", "held", "not-eligible", "paused"]
 """Why a reserve would get nothing."""
@@ -54,7 +54,7 @@ EventKind = Literal[
     "removed",
     "forgotten",
 ]
-"""What an event of the journal tells: the first four of the queue itself, the others of an item."""
+"""The kinds of journal events: the first four are about the queue itself, the others about an item."""
 
 CounterName = Literal[
     "enqueued",
@@ -72,7 +72,7 @@ CounterName = Literal[
     "undone",
     "forgotten",
 ]
-"""What ``Stats.counters`` counts since the queue was made."""
+"""The counters in ``Stats.counters``, since the queue was created."""
 
 
 @dataclass(frozen=True, slots=True)

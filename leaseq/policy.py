@@ -41,10 +41,11 @@ GROUPS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How a queue hands out its items. Every field has a default; an update names only what changes.
+    """The rules by which a queue hands out its items. Every field has a default; an update names only what
+    changes.
 
-    A field's type says what it may hold and how it is explained. Validation, REST, the command line, the
-    settings page and docs/policy.md are made from that, so a new field is written here and nowhere else.
+    A field's type has its bounds and its help. Validation, REST, the command line, the settings page and
+    docs/policy.md are made from that, so a new field is written here and nowhere else.
     """
 
     title: Annotated[
@@ -233,7 +234,7 @@ def _no_field(name: str) -> str:
 
 
 def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
-    """Name and value of each field that is named."""
+    """Name and stored value of each named field."""
     found: list[str] = []
     for name in names:
         found += [name, _dump(policy, name)]
@@ -243,9 +244,9 @@ def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[s
 
 
 def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:
-    """The policy, from the queue's lease_seconds, its rules and the JSON of TEXTS.
+    """Decode the policy from the queue's lease_seconds, its rules and the JSON of TEXTS.
 
-    A text that is not there has its default: the queue is older than the field.
+    A missing text has its default: the queue is older than the field.
     """
     kept = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
     kept["lease_seconds"] = lease_seconds.decode()
@@ -254,10 +255,9 @@ def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None
 
 
 def parse_rules(line: bytes) -> dict[str, Any]:
-    """The values of a line of rules, ``holds=2 bands=50,150 renewals=-``, by their names.
+    """Decode a line of rules, ``holds=2 bands=50,150 renewals=-``, into values by name.
 
-    What this version of leaseq does not know, a newer one wrote: refused, since the queue would not be
-    worked by its policy.
+    An unknown rule was written by a newer version: refused, since this version would not follow the policy.
     """
     values: dict[str, Any] = {}
     for word in line.decode(errors="replace").split():
@@ -284,7 +284,7 @@ def _dump(policy: Policy, name: str) -> str:
 
 
 def _rules(policy: Policy) -> str:
-    """The line of rules: those that are not the default, in the order of the alphabet."""
+    """The line of rules: those that are not the default, in alphabetical order."""
     words = {name: _dump(policy, name) for name in sorted(RULES)}
     return " ".join(f"{name}={word}" for name, word in words.items() if word != rule_defaults()[name])
 
@@ -301,7 +301,7 @@ class PolicyChanged(LeaseqError):
 
 
 class PolicyChanges(TypedDict, total=False):
-    """What ``configure`` takes: any fields of Policy. A test compares the two."""
+    """The keyword arguments of ``configure``: any fields of Policy. A test compares the two."""
 
     lease_seconds: float
     max_attempts: int

@@ -47,7 +47,8 @@ class _Node:
 
 
 def count_checks(schema: dict[str, Any]) -> int:
-    """How many subschemas one value can be checked by, or ValueError where that or the whole is too much."""
+    """The number of subschemas that one value can be checked by; ValueError where that or the whole is too
+    much."""
     nodes = _nodes(schema)
     try:
         order = list(TopologicalSorter({number: node.here for number, node in nodes.items()}).static_order())
@@ -93,7 +94,7 @@ def _total(
 
 
 def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
-    """Every subschema that the root leads to, itself the first."""
+    """Every subschema that is reachable from the root, the root first."""
     references = _References(root)
     nodes = {id(root): _Node()}
     open_ones = [root]
@@ -133,7 +134,7 @@ def _values(value: Any) -> Iterable[Any]:
 
 
 class _References:
-    """What the references of a schema point to. None leaves it."""
+    """The targets of a schema's references. All are inside the schema."""
 
     def __init__(self, root: dict[str, Any]) -> None:
         self._bases: dict[int, str] = {}

@@ -61,7 +61,7 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         return _retry_later(Problem(503, "server-refused", str(error)))
     if isinstance(error, leaseq.ServerUnavailable) and error.taken:
         return _retry_later(Problem(503, "server-unavailable", str(error)))
-    log.warning("%s", error)  # where the server is, is nothing for whoever asks
+    log.warning("%s", error)  # the server's address is not for clients
     return _retry_later(Problem(503, "server-unavailable", AWAY))
 
 

@@ -27,8 +27,8 @@ _TURN = 250  # cycles
 _PEOPLE = 50
 
 FLOOR_MICROSECONDS = 4.7
-"""What the floor's reserve took of the server where the limits of the server's time were set (28 µs, and 16
-to aim at). They are this machine's in proportion: docs/decisions/0015-server-time.md."""
+"""The server time of the baseline's reserve on the machine where the limits of server time were set (28 µs,
+and 16 to aim at). On other machines they are scaled: docs/decisions/0015-server-time.md."""
 
 
 class _Turn(NamedTuple):

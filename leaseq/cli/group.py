@@ -79,7 +79,7 @@ class CommandGroup(click.Group):
                 self._without_web(str(ctx.invoked_subcommand), error)
             raise
         except BrokenPipeError:
-            _forget_stdout()  # whoever read our output has had enough: that is no failure
+            _forget_stdout()  # the reader closed the pipe: that is no failure
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             raise Failed(f"{where}{error.strerror or error}") from error

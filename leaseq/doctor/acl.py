@@ -19,7 +19,7 @@ CLIENT = (
     "wait",
     "waitaof",
 )
-"""What the library sends. HELLO and AUTH need no rule."""
+"""Commands of the library. HELLO and AUTH need no rule."""
 
 SCRIPTS = (
     "time",
@@ -53,7 +53,7 @@ SCRIPTS = (
     "xpending",
     "publish",
 )
-"""What the scripts under lua/ call."""
+"""Commands in the scripts under lua/."""
 
 LIBRARY = CLIENT + SCRIPTS
 
@@ -77,16 +77,16 @@ PAGES = (
     "multi",
     "exec",
 )
-"""What the pages and REST send besides, for accounts, sessions, limits, days and what was sent before."""
+"""Further commands of the web app, for accounts, sessions, rate limits, activity and idempotency."""
 
 CLUSTER = ("cluster|slots", "command", "readonly")
-"""What redis-py sends besides to the nodes of a cluster."""
+"""Further commands of redis-py to the nodes of a cluster."""
 
 SENTINEL = ("sentinel|masters",)
-"""What a sentinel must allow: where the primary is."""
+"""Commands to a sentinel, which find the primary."""
 
 SENTINEL_DOCTOR = ("sentinel|master", "sentinel|slaves", "sentinel|ckquorum")
-"""What the doctor asks a sentinel besides."""
+"""Further commands of the doctor to a sentinel."""
 
 DOCTOR = (
     "info",
@@ -95,7 +95,7 @@ DOCTOR = (
     "acl|dryrun",
     "cluster|info",
 )
-"""What `leaseq doctor` looks with, besides. Where it may not, it says what it could not see."""
+"""Further commands of `leaseq doctor`. Without the right to one, it reports what it could not check."""
 
 _NEWER = {"waitaof"}
 """Redis 7.0 doesn't have them: there a user is made without, and durable 'fsync' is not to be had."""

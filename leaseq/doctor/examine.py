@@ -45,7 +45,7 @@ GROUPS: Final[dict[Group, str]] = {
     "queues": policies.WELL,
     "pages": proxies.WELL,
 }
-"""What is said of each group of checks where nothing is wrong."""
+"""The report of each group of checks that finds nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,17 +53,17 @@ def schemas(client: Client) -> dict[str, int]:
 def look(client: Client, found: Mapping[str, int]) -> Iterator[Finding]:
     where = without_password(client.url)
     newer: dict[int, list[str]] = defaultdict(list)
-    asked: dict[tuple[Durable, str], list[str]] = defaultdict(list)
+    required: dict[tuple[Durable, str], list[str]] = defaultdict(list)
     for name, schema in found.items():
         if schema > SCHEMA:
             newer[schema].append(name)
             continue
         durable = Queue(client, name).policy.durable
         if durable != "server":
-            asked[durable, _server(client, name)].append(name)
+            required[durable, _server(client, name)].append(name)
     for schema, names in newer.items():
         yield NEWER.found(where, names=_listed(names), schema=schema, known=SCHEMA)
-    for (durable, server), names in asked.items():
+    for (durable, server), names in required.items():
         key = Keys(names[0]).ledger
         try:
             check(durable, connection_of(client), key)

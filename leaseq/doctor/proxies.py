@@ -13,7 +13,7 @@ from leaseq.engine.client import Client
 from leaseq.engine.keys import UNDECLARED_PROXY
 
 NOTED_SECONDS = 7_200
-"""For so long a note stands. The web app writes it anew each hour, while the proxy is there."""
+"""How long a note is valid. The web app renews it each hour, while the proxy is there."""
 
 UNDECLARED = Check(
     "proxy-not-declared",

@@ -133,7 +133,7 @@ def say(connection: Any, *words: str) -> Any:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether the name or address is this machine's own, as far as can be told from here."""
+    """Whether the name or address is a loopback one."""
     try:
         found = addresses_of(host)
     except OSError:

@@ -25,7 +25,7 @@ GLOBALS = frozenset(
     """KEYS ARGV redis cjson string table math error ipairs next pairs select setmetatable tonumber type
     unpack""".split()  # noqa: SIM905
 )
-"""What a script may use without declaring it. Lua's own, and the server's."""
+"""The globals that a script may use: Lua's own, and the server's."""
 
 
 @dataclass(frozen=True)

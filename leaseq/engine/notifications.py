@@ -144,19 +144,19 @@ class Listener:
         stalls."""
         pubsub: Any = self._redis.pubsub()
         subscribed: set[str] = set()
-        heard_at, asked = time.monotonic(), False
+        heard_at, pinged = time.monotonic(), False
         try:
             while self._subscribe(pubsub, subscribed):
                 message = pubsub.get_message(timeout=_TICK)
                 silence = time.monotonic() - heard_at
                 if message:
-                    heard_at, asked = time.monotonic(), False
+                    heard_at, pinged = time.monotonic(), False
                     self._take(message)
-                elif asked and silence > 2 * _SILENCE:
+                elif pinged and silence > 2 * _SILENCE:
                     raise ConnectionError("the link is silent: nobody may be at its other end")
-                elif not asked and silence > _SILENCE:
+                elif not pinged and silence > _SILENCE:
                     pubsub.ping()
-                    asked = True
+                    pinged = True
         finally:
             with suppress(Exception):
                 pubsub.close()

@@ -47,8 +47,8 @@ class Sentinels(Sentinel):
             state = masters.get(service_name)
             if state and self.check_master_state(state, service_name):  # type: ignore[no-untyped-call]
                 return state
-        asked, silent = len(self.sentinels), len(self._silent)
-        raise MasterNotFoundError(f"{silent} of {asked} sentinels are silent, no other knows a primary")
+        known, silent = len(self.sentinels), len(self._silent)
+        raise MasterNotFoundError(f"{silent} of {known} sentinels are silent, no other knows a primary")
 
 
 class Watched(SentinelManagedConnection):

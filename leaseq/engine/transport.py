@@ -208,8 +208,8 @@ class Clustered:
         others = [other for other in self._redis.get_nodes() if other.name != node.name]
         slot = self._redis.keyslot(key)
         try:
-            asked = self._redis.get_redis_connection(choice(others))  # noqa: S311 - no secret
-            shards = asked.execute_command("CLUSTER SLOTS")
+            other = self._redis.get_redis_connection(choice(others))  # noqa: S311 - no secret
+            shards = other.execute_command("CLUSTER SLOTS")
         except (IndexError, *FAILURES):
             return False
         found = [shard[2] for shard in shards if shard[0] <= slot <= shard[1]]

@@ -105,17 +105,17 @@ def _sentinel(url: str) -> redis.Redis:
         "username": unquote(parts.username or "") or None,
         "password": unquote(parts.password or "") or None,
     }
-    asked = dict(parse_qsl(parts.query))
+    query = dict(parse_qsl(parts.query))
     sentinel_login = {
-        name.removeprefix("sentinel_"): asked.pop(name)
+        name.removeprefix("sentinel_"): query.pop(name)
         for name in ("sentinel_username", "sentinel_password")
-        if name in asked
+        if name in query
     }
-    timeouts = {name: _seconds(name, asked.pop(name)) for name in TIMEOUTS if name in asked}
+    timeouts = {name: _seconds(name, query.pop(name)) for name in TIMEOUTS if name in query}
     secured: dict[str, Any] = {"ssl": True} if parts.scheme.startswith("rediss") else {}
-    if secured and "ssl_ca_certs" in asked:
-        secured["ssl_ca_certs"] = asked.pop("ssl_ca_certs")
-    for name in asked:
+    if secured and "ssl_ca_certs" in query:
+        secured["ssl_ca_certs"] = query.pop("ssl_ca_certs")
+    for name in query:
         raise Invalid(
             "url", _unknown(name, (*SENTINEL_OPTIONS, "ssl_ca_certs") if secured else SENTINEL_OPTIONS)
         )

@@ -92,8 +92,8 @@ class Inspection(Base):
         scanned = 0
         while True:
             place = arguments.cursor(cursor, state)
-            asked = min(most - len(found), _PAGE)
-            reply = self._commands.items(state, asked, min(look - scanned, _LOOK), place, wanted)
+            most_entries = min(most - len(found), _PAGE)
+            reply = self._commands.items(state, most_entries, min(look - scanned, _LOOK), place, wanted)
             count, row_and_shelf, score, last, *entries = reply.rest
             batch = [codec.item(item_id.decode(), known) for item_id, _, known in entries]
             found += map(codec.in_list_by_due, batch) if state == "due" else batch
@@ -182,31 +182,31 @@ class Inspection(Base):
     def journal(self, after: str | None = None, limit: int = 100) -> list[Event]:
         """The queue's events, oldest first; ``after`` is the cursor of the last event seen."""
         most = validation.integer(limit, "limit", 1, 10_000)
-        asked = min(most + 1, _ENTRIES)
+        most_entries = min(most + 1, _ENTRIES)
         found: list[Event] = []
         while True:
             entry, seen = arguments.journal_cursor(found[-1].cursor if found else after)
-            entries = self._commands.journal(entry, asked).rest
+            entries = self._commands.journal(entry, most_entries).rest
             for name, fields in entries:
                 moves = codec.events(name, fields)
                 found += moves[seen:] if moves[0].cursor.rpartition(".")[0] == entry else moves
-            if len(found) >= most or len(entries) < asked:
+            if len(found) >= most or len(entries) < most_entries:
                 return found[:most]
 
     def latest_events(self, limit: int = 100, before: str | None = None) -> list[Event]:
         """The queue's latest events, latest first; ``before`` is the cursor of the last event seen."""
         most = validation.integer(limit, "limit", 1, 10_000)
-        asked = min(most + 1, _ENTRIES_BACK)
+        most_entries = min(most + 1, _ENTRIES_BACK)
         found: list[Event] = []
         while True:
             entry, left = arguments.journal_cursor_back(found[-1].cursor if found else before)
-            entries = self._commands.journal(entry, asked, "back").rest
+            entries = self._commands.journal(entry, most_entries, "back").rest
             for name, fields in entries:
                 moves = codec.events(name, fields)
                 found += reversed(moves[:left] if moves[0].cursor.rpartition(".")[0] == entry else moves)
                 if len(found) >= most:
                     return found[:most]
-            if len(entries) < asked:
+            if len(entries) < most_entries:
                 return found
 
     def history(self, id: str, *, look: int = 10_000) -> History:

@@ -21,7 +21,7 @@ OnConflict = Callable[[Conflict], object]
 
 
 class _Entered(NamedTuple):
-    """What a call to the server did."""
+    """The outcome of one enqueue call to the server."""
 
     added: int
     twin: str  # the id of the item that has the first one's payload by the policy's dedupe_seconds, or ''
@@ -44,13 +44,14 @@ class Producer(Base):
         request_id: str | None = None,
         on_conflict: OnConflict | None = None,
     ) -> Enqueued:
-        """Add one item. With an id that the queue already has, nothing changes and ``added`` is False.
+        """Add one item. If the queue already has the id, nothing changes and ``added`` is False.
 
-        So with a payload that entered within the policy's ``dedupe_seconds``: ``id`` is that item's then.
+        The same holds for an equal payload within the policy's ``dedupe_seconds``: then ``id`` is that of the
+        earlier item.
 
-        ``request_id`` names this call: sent again, it answers the same. Without an ``id``, the item's id is
-        derived from it. Invalid where the request id was used for another item; nothing has changed then.
-        ``on_conflict`` is called where the item that has this id has another payload.
+        ``request_id`` names this call, so that repeating it returns the same. Without an ``id``, the item's
+        id is derived from it. Raises Invalid, before anything changes, where the request id was used for
+        another item. ``on_conflict`` is called where the item with this id has another payload.
         """
         chosen = None if request_id is None else arguments.request(request_id)
         needs = validation.skills(requires, "requires")
@@ -74,12 +75,12 @@ class Producer(Base):
         request_id: str | None = None,
         on_conflict: OnConflict | None = None,
     ) -> EnqueuedMany:
-        """Add any number of payloads or NewItems, in chunks that are each all in or not at all.
+        """Add any number of payloads or NewItems, in chunks, each of which is added whole or not at all.
 
-        An Invalid item raises with its place in ``field`` (``items[17].priority``); the chunks before
-        it are in, its own and those after it are not. With ids of your own, or with a ``request_id``,
-        from which ids are derived, sending all of it again adds only what is missing.
-        ``on_conflict`` is called with each item whose id is there with another payload.
+        Raises Invalid for an invalid item, with its place in ``field`` (``items[17].priority``); the chunks
+        before it are added, its own and those after it are not. With explicit ids, or with a ``request_id``,
+        from which ids are derived, repeating the call adds only what is missing. ``on_conflict`` is called
+        with each item whose id exists with another payload.
         """
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             raise Invalid("items", "a list or another iterable of payloads or NewItems")
@@ -112,8 +113,8 @@ class Producer(Base):
         return EnqueuedMany(added, total - added)
 
     def _maker(self, chosen: str | None) -> Callable[[int], str]:
-        """What gives the item at a place its id, where it has none: a new one, or one that follows from the
-        request's."""
+        """A function that makes the id of the item at a place: a new one, or one derived from the request
+        id."""
         if chosen is not None:
             return lambda place: ids.derived_id(self.name, chosen, place)
         spare: list[str] = []
@@ -126,10 +127,10 @@ class Producer(Base):
         return new_id
 
     def _enqueue(self, rows: Sequence[str], chosen: str | None, chunk: int) -> _Entered:
-        """Send items: id, head and payload of each. ``chosen``: the request id that the caller chose.
+        """Send items: id, head and payload of each. ``chosen``: the caller's request id.
 
-        The server asks for digests where the policy wants them, and answers so that they are known to be of
-        use or not: nobody relies on a policy that was read before.
+        The server asks for digests where the policy needs them, and its reply says whether it used them, so
+        that no cached policy is relied on.
         """
         request = ids.request_id() if chosen is None else arguments.chosen(chosen, chunk, rows)
         while True:
@@ -147,8 +148,8 @@ class Producer(Base):
         return _Entered(int(added), twin.decode() if twin else "", differing or ())
 
     def _differs(self, row: Sequence[str]) -> bool:
-        """Whether the item that has this row's id has another payload. One that was removed since the server
-        said that its text is another had one, as far as is known."""
+        """Whether the item with this row's id has another payload. True where the server said so and the
+        item was removed since."""
         id, _, payload = row
         try:
             there = self._item(self._commands.get(id), id)
@@ -158,7 +159,7 @@ class Producer(Base):
 
 
 def _row(item: Json | NewItem, make_id: Callable[[int], str], place: int) -> list[str]:
-    """Id, head and payload, as `arguments.row` gives them."""
+    """Id, head and payload, by `arguments.row`."""
     if not isinstance(item, NewItem):
         return [make_id(place), "", validation.dump_json(item, "payload")]
     return arguments.row(item, make_id(place) if item.id is None else item.id)

@@ -27,21 +27,23 @@ POLL = 0.02
 
 
 class DataDirRefused(LeaseqError):
-    """The data directory can't be used: by another `up`, by rights, or because it holds something else."""
+    """The data directory can't be used: by another `up`, by permissions, or because it holds something
+    else."""
 
 
 class DataDir:
-    """Claim it, publish what runs, release it. The lock goes with the process, however that ends."""
+    """A data directory: claim it, publish what runs, release it. The lock ends with the process, however
+    that ends."""
 
     def __init__(self, path: str | Path, *, check: Callable[[], None] = lambda: None) -> None:
-        """``check`` is called again and again while the claim waits; what it raises ends the wait."""
+        """``check`` is called repeatedly while the claim waits; an error that it raises ends the wait."""
         self.path = Path(path).absolute()
         self._check = check
         self._lock: int | None = None
 
     @property
     def lock_fd(self) -> int:
-        """The descriptor that holds the claim. A child that inherits it holds the claim on."""
+        """The descriptor of the lock. A child that inherits it keeps the lock."""
         if self._lock is None:
             raise DataDirRefused(f"{self.path} is not claimed")
         return self._lock
@@ -56,7 +58,7 @@ class DataDir:
         self.release()
 
     def claim(self) -> None:
-        """Make the directory where it is missing, and take it for this process alone."""
+        """Create the directory where it is missing, and lock it for this process."""
         with self._saying_why():
             self._make()
             lock = os.open(self.path / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -76,7 +78,7 @@ class DataDir:
             self._lock = None
 
     def publish(self, *, url: str, web: str, pids: Mapping[str, int]) -> None:
-        """Tell others, by ``up.json``, the server's URL, the page's, and the processes."""
+        """Write ``up.json``: the URLs of the server and of the pages, and the processes."""
         state = {"url": url, "web": web, "pid": os.getpid(), "pids": dict(pids)}
         try:
             private_file(self.path / "up.json", json.dumps(state, indent=1) + "\n")
@@ -114,7 +116,7 @@ class DataDir:
         return DataDirRefused(f"cannot use {self.path} as data directory: {error.strerror}")
 
     def _wait_for(self, lock: int) -> None:
-        """Take the lock. Where its `up` was killed, what that left is told to end, and waited for."""
+        """Take the lock. If its `up` was killed, end the processes that it left, and wait for them."""
         began = time.monotonic()
         dismissed = False
         while not _try_lock(lock, fcntl.LOCK_EX):
@@ -131,7 +133,7 @@ class DataDir:
             time.sleep(POLL)
 
     def _dismiss(self) -> None:
-        """Those that hold the lock. While they do, these are their pids and nobody else's."""
+        """End the processes that hold the lock. While they do, these are still their pids."""
         pids = read_state(self.path).get("pids", {})
         for pid in (pids.get("web"), pids.get("server")):
             if isinstance(pid, int) and _alive(pid):
@@ -176,7 +178,8 @@ def private_file(path: Path, text: str) -> None:
 
 
 def make_folder(path: Path, mode: int = 0o777) -> None:
-    """Make it where it is missing, with what leads to it, so that a power cut can't take their names away."""
+    """Create it where it is missing, with its parents, and fsync the names, so that they survive a power
+    cut."""
     if path.is_dir():
         return
     make_folder(path.parent)
@@ -185,7 +188,7 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Have the names in it on the disk. Not every folder can be opened, nor every file system do it."""
+    """Fsync the names in it. Not every folder can be opened, nor does every file system support it."""
     with suppress(OSError):
         folder = os.open(path, os.O_RDONLY)
         try:
@@ -220,7 +223,7 @@ def _alive(pid: int) -> bool:
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """What ``up.json`` says: url, web, pid, pids; empty where there is none."""
+    """The content of ``up.json``: url, web, pid, pids; empty where there is none."""
     try:
         state = json.loads((path / "up.json").read_text())
     except (OSError, ValueError):

@@ -44,7 +44,7 @@ class EmbeddedServerError(LeaseqError):
 
 
 class EmbeddedServer:
-    """One server with its data in ``data_dir``, which is made where missing, for its owner alone."""
+    """A server with its data in ``data_dir``, which is created where missing, for its owner alone."""
 
     def __init__(self, data_dir: str | Path, *, fsync: Fsync = "always") -> None:
         self.data_dir = Path(data_dir).absolute()
@@ -81,7 +81,7 @@ class EmbeddedServer:
         return self._process is not None and not has_ended(self._process)
 
     def command(self) -> list[str]:
-        """The argv that runs it, for whoever supervises it."""
+        """The argv that runs it, for its supervisor."""
         options = {
             "port": "0",
             "unixsocket": str(self.socket),
@@ -102,11 +102,12 @@ class EmbeddedServer:
         return [server_binary(), *(word for key, value in options.items() for word in (f"--{key}", value))]
 
     def environment(self) -> dict[str, str]:
-        """What is to be set for the command; what somebody chose themselves stays."""
+        """The environment variables of the command; those that are set already stay."""
         return {"GLIBC_TUNABLES": os.environ.get("GLIBC_TUNABLES", _TUNABLES)}
 
     def make_folders(self) -> None:
-        """Before the command runs. The server syncs what is in its folder, and not the folder's name."""
+        """Create the folders before the command runs. The server fsyncs the files in its folder, but not
+        the folder's name."""
         make_folder(self.data_dir / "appendonlydir", 0o700)
         self.data_dir.chmod(0o700)
 
@@ -136,13 +137,13 @@ class EmbeddedServer:
             time.sleep(_POLL)
 
     def stop(self) -> None:
-        """Stop it cleanly: what was acknowledged is on the disk in any case."""
+        """Stop it cleanly. What was acknowledged is on the disk in any case."""
         if self._process is not None:
             end(self._process, _GRACE)
             self._process = None
 
     def answers(self) -> bool:
-        """True where a server on the socket takes commands (it doesn't while it reads its file)."""
+        """Whether a server on the socket takes commands (it doesn't while it reads its file)."""
         try:
             with socket.socket(socket.AF_UNIX) as probe:
                 probe.settimeout(1.0)

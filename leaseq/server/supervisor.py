@@ -40,7 +40,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Child:
-    """What to run, with which settings in its environment, and how to know that it is ready."""
+    """A command, its environment settings, and the check that it is ready."""
 
     name: str
     argv: Sequence[str]
@@ -64,7 +64,8 @@ class _Running:
 
 
 class Signals:
-    """SIGINT and SIGTERM as a wish to stop: noted, and acted on between two steps and never within one.
+    """Handles SIGINT and SIGTERM as a request to stop, which takes effect between two steps and never within
+    one.
 
     SIGCHLD ends a ``wait`` as well.
     """
@@ -93,12 +94,12 @@ class Signals:
         self._wake_write.close()
 
     def check(self) -> None:
-        """Raise Stopped where one has asked to stop."""
+        """Raise Stopped where a stop was requested."""
         if self.stopping:
             raise Stopped
 
     def wait(self, seconds: float | None) -> None:
-        """Sleep until a signal comes, or that long."""
+        """Sleep for that long, or until a signal comes."""
         select.select([self._wake_read], [], [], seconds)
         with suppress(BlockingIOError):
             while self._wake_read.recv(64):
@@ -109,7 +110,8 @@ class Signals:
 
 
 class Supervisor:
-    """``start`` the children one by one, then ``run`` until SIGINT or SIGTERM; leaving it stops them all."""
+    """``start`` the children one by one, then ``run`` until SIGINT or SIGTERM; leaving it stops all of
+    them."""
 
     def __init__(self, signals: Signals, *, changed: Callable[[Mapping[str, int]], None]) -> None:
         self._signals = signals
@@ -146,7 +148,7 @@ class Supervisor:
             self._signals.check()
 
     def run(self) -> None:
-        """Watch the children, and start again what ends, until SIGINT or SIGTERM."""
+        """Watch the children, and restart those that end, until SIGINT or SIGTERM."""
         while not self._signals.stopping:
             for running in self._children:
                 self._tend(running)

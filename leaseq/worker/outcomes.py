@@ -95,7 +95,7 @@ class OutcomeSender:
 
 
 def error_text(error: BaseException) -> str:
-    """What a person reads of an error: its type and message, and no traceback, which may hold secrets."""
+    """The error as people read it: type and message, without a traceback, which may hold secrets."""
     if isinstance(error, Invalid) and error.errors:
         text = "; ".join(f"{path}: {message}" for path, message in error.errors.items())
         text = f"the result does not fit the queue's form: {text}"

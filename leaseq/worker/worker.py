@@ -236,7 +236,7 @@ class Worker:
     def _work(self, source: Source, lease: Lease) -> None:
         job = _Job(source.queue, lease, threading.current_thread())
         with self._lock:
-            too_late = self._over.is_set()  # else whoever gives back sees this job
+            too_late = self._over.is_set()  # else the thread that gives back sees this job
             if not too_late:
                 self._jobs.add(job)
         if too_late:

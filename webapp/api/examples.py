@@ -126,7 +126,7 @@ _HELD = {"token": 17}
 _Q, _I = "/queues/{q}", "/queues/{q}/items/{id}"
 
 PATHS: dict[str, str] = {"q": "reviews", "id": "r-1", "name": "alice"}
-"""What stands for the names in a path."""
+"""Example values of the names in a path."""
 
 REQUESTS: dict[str, dict[str, Any]] = {
     f"PUT {_Q}": {"a form": {"title": "Reviews", "lease_seconds": 300, "form": _FORM}},

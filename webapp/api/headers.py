@@ -47,7 +47,7 @@ OF_CALLS: dict[str, Headers] = {
         },
     },
 }
-"""What a request may carry besides what every one may."""
+"""Request headers of single calls, besides those of every call."""
 
 OF_ANSWERS: dict[str, Headers] = {"GET /queues/{q}": ETAG, "PUT /queues/{q}": ETAG}
-"""What an answer that is no refusal carries."""
+"""Headers of successful responses."""

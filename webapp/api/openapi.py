@@ -26,7 +26,7 @@ from leaseq.webapp.serving.json_request import JSON
 
 PROBLEM = "application/problem+json"
 OF_CHANGES = ("409", "413", "415", "422")
-"""What only a call that changes something answers."""
+"""Error statuses of calls that change something."""
 
 
 def complete(bp: APIBlueprint) -> None:

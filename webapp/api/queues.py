@@ -17,7 +17,7 @@ from leaseq.webapp.context import person, queue, state
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "queues"}]
-Told = tuple[dict[str, Any], int, dict[str, str]]
+QueueResponse = tuple[dict[str, Any], int, dict[str, str]]
 _PRECONDITION = problem_reply(
     "`policy-changed`: the policy is not the one that `If-Match` names; `queue-exists`: there is a queue, "
     "and `If-None-Match` asks for a new one. Nothing changed"
@@ -36,9 +36,9 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
 
 @bp.get("/queues/<q>", tags=TAGS, responses={"200": models_out.Queue})
 @needs("worker")
-def get_queue(path: QueuePath) -> Told:
+def get_queue(path: QueuePath) -> QueueResponse:
     """Read a queue: its policy, its form and its counts. `ETag` identifies the policy, for `If-Match`."""
-    return _told(queue(path.q), 200)
+    return _queue_response(queue(path.q), 200)
 
 
 @bp.put(
@@ -47,7 +47,7 @@ def get_queue(path: QueuePath) -> Told:
     responses={"200": models_out.Queue, "201": models_out.Queue, "412": _PRECONDITION},
 )
 @needs("manager")
-def put_queue(path: QueuePath, body: PolicyChanges) -> Told:
+def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
     """Create a queue, or change its policy.
 
     Fields that are left out keep their value, or get their default if the queue is new. With `If-Match`
@@ -63,7 +63,7 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> Told:
     if create_only and before is not None:
         raise leaseq.QueueExists(found.name)
     found.configure(by=person().name, expected=expected, create_only=create_only, **changes)
-    return _told(found, 201 if before is None else 200)
+    return _queue_response(found, 201 if before is None else 200)
 
 
 def _expected(found: leaseq.Queue, now: leaseq.Policy | None) -> leaseq.Policy | None:
@@ -84,7 +84,7 @@ def _create_only() -> bool:
     return given is not None
 
 
-def _told(found: leaseq.Queue, status: int) -> Told:
+def _queue_response(found: leaseq.Queue, status: int) -> QueueResponse:
     policy = found.policy
     return queue_shape(found, policy), status, {"ETag": f'"{policy.version}"'}
 

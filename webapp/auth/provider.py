@@ -132,8 +132,8 @@ def _claims(client: Any) -> dict[str, Any]:
 
 def _proved_at(claims: dict[str, Any]) -> float:
     """When the person authenticated at the provider, where it says so: it may let them in without asking."""
-    told, now = claims.get("auth_time"), time.time()
-    return min(float(told), now) if isinstance(told, int) else now  # guard: sign-in-time
+    auth_time, now = claims.get("auth_time"), time.time()
+    return min(float(auth_time), now) if isinstance(auth_time, int) else now  # guard: sign-in-time
 
 
 def _name_in(claims: dict[str, Any], claim: str) -> str:

@@ -31,7 +31,7 @@ _HALF_WAY = "half-way"
 PROVED_SECONDS = 600
 _PROVED_AT = "proved-at"
 TOKEN_DAYS: Sequence[int] = (30, 90, 365)
-"""What the form for a token offers, besides never; the second is chosen already."""
+"""The lifetimes that the form for a token offers, besides none; the second is the default."""
 
 
 def own_path(target: str | None) -> str:

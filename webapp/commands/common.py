@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from leaseq.webapp.store.accounts import Accounts
 
 BY = "the command line"
-"""Who did it, as the log has it."""
+"""The author of a change, as the log shows it."""
 
 
 def accounts_of(client: Client) -> Accounts:

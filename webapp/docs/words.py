@@ -18,7 +18,7 @@ _SAID_ELSEWHERE = {
     "$ref", "additionalProperties", "const", "description", "enum", "format", "items", "properties",
     "required", "title", "type", *_VARIANTS,
 }  # fmt: skip
-"""What is a row of its own, or is told by its type or beside it. The title is the name in other letters."""
+"""Keywords that are shown as rows of their own, or with the type. The title repeats the name."""
 
 _RANGES = (
     ("minimum", "maximum", "", ""),
@@ -67,18 +67,18 @@ def _variants(schema: Schema) -> Iterator[Schema]:
 
 def limits(schema: Schema) -> list[Markup]:
     """The constraints on a value besides its type, each in a few words; a keyword without words as it is."""
-    told: list[Markup] = []
+    parts: list[Markup] = []
     left = {key: value for key, value in schema.items() if key not in _SAID_ELSEWHERE}
     for least, most, one, many in _RANGES:
         found = _range(left.pop(least, None), left.pop(most, None), one, many)
-        told += [Markup(found)] if found else []  # noqa: S704 - numbers and our own words
+        parts += [Markup(found)] if found else []  # noqa: S704 - numbers and our own words
     if schema.get("additionalProperties") is False:
-        told.append(Markup("no other fields"))
+        parts.append(Markup("no other fields"))
     for key, value in left.items():
         words = {"pattern": "like", "examples": "such as"}.get(key, key)
         values = value if key == "examples" else [value]
-        told.append(Markup(" or ").join(_code(value, key) for value in values).join((f"{words} ", "")))
-    return list(dict.fromkeys(told + [one for variant in _variants(schema) for one in limits(variant)]))
+        parts.append(Markup(" or ").join(_code(value, key) for value in values).join((f"{words} ", "")))
+    return list(dict.fromkeys(parts + [one for variant in _variants(schema) for one in limits(variant)]))
 
 
 def _range(least: float | None, most: float | None, one: str, many: str) -> str:

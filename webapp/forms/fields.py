@@ -16,7 +16,7 @@ from leaseq.webapp.forms.shortcuts import Keys
 Kind = Literal["choice", "choices", "text", "long-text", "number", "integer", "lines", "json"]
 
 PREFIX = "answer."
-"""Before the name of every input, so that no property can pass for a field of the page's own."""
+"""The prefix of every input's name, so that no property collides with a field of the page's own."""
 
 ONE_LINE = 120  # a longer text gets a text area
 MANY = 15  # more choices than that are looked up by typing, and not all shown
@@ -37,7 +37,7 @@ WITHOUT_SCHEMA: dict[str, Any] = {
 
 
 EMPTY: Json = object()
-"""Nothing stands in a field: null would be a value, which a choice may have."""
+"""The value of an empty field: null would be a value, which a choice may have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def limits_of(schema: Mapping[str, Any]) -> Limits:
     return Limits(**given, format=schema["format"] if isinstance(schema.get("format"), str) else None)
 
 
-def told(limits: Limits) -> str:
+def limits_text(limits: Limits) -> str:
     """The range of a number, as it stands beside its field; '' where there is none."""
     least, most, above, below = (
         None if limit is None else f"{limit:,}"
@@ -120,7 +120,7 @@ def _of_number(limits: Limits, number: float) -> str | None:
         or (limits.above is not None and number <= limits.above)
         or (limits.below is not None and number >= limits.below)
     )
-    return told(limits) if outside else None
+    return limits_text(limits) if outside else None
 
 
 _FORMATS = {

@@ -16,7 +16,7 @@ from leaseq.webapp.forms.fields import EMPTY, Field
 from leaseq.webapp.forms.limits import problem
 
 Typed: TypeAlias = Mapping[str, list[str]]
-"""The texts that stand in each field: one, none, or those that are ticked."""
+"""The texts of each field: one, none, or those that are ticked."""
 
 _CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT)?\d\d:\d\d(:\d\d(\.\d+)?)?")
 """A time as a browser's own widget gives it: without an offset, and often without seconds."""
@@ -66,20 +66,20 @@ def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
 def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json], dict[str, str]]:
     """Parse the result, and collect the errors by field. A field left empty is left out; so is an optional
     object in which every field is empty."""
-    asked = tuple(fields)
+    all_fields = tuple(fields)
     values: dict[str, Json] = {}
     errors: dict[str, str] = {}
-    for field in asked:
+    for field in all_fields:
         try:
             values[field.name] = _value(field, typed[field.name])
         except Invalid as refused:
             errors[field.name] = refused.limit
-    there = _objects(asked, {name for name, value in values.items() if value is not EMPTY} | set(errors))
+    there = _objects(all_fields, {name for name, value in values.items() if value is not EMPTY} | set(errors))
     result: dict[str, Json] = {}
     for path in sorted(there, key=len):
         if path:
             _put(result, path, {})
-    for field in asked:
+    for field in all_fields:
         value = values.get(field.name, EMPTY)
         if value is EMPTY and field.required and field.path[:-1] in there and field.name not in errors:
             value = [] if field.kind == "choices" else None if field.nullable else EMPTY

@@ -35,7 +35,7 @@ COUNTED = 1_000  # the question counts up to so many of those that a search find
 STEP = 100  # moves of one request
 LOOKS = 20_000  # entries of a list that one request looks through
 _BY_ENTRY = ("inbound", "finished", "dead")
-"""The lists whose times say when an item came into them: what comes later was not meant."""
+"""The lists whose times say when an item entered them: items that entered later are left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class HeartbeatStream:
         self._stream = stream
         self._runs = runs
         self._id = id
-        self._told = datetime.now(UTC)
+        self._last_beat = datetime.now(UTC)
 
     def read(self, size: int = -1, /) -> bytes:
         self._tell()
@@ -138,8 +138,8 @@ class HeartbeatStream:
 
     def _tell(self) -> None:
         now = datetime.now(UTC)
-        if (now - self._told).total_seconds() > SILENT / 4:
-            self._told = now
+        if (now - self._last_beat).total_seconds() > SILENT / 4:
+            self._last_beat = now
             self._runs.tell(self._id)
 
 

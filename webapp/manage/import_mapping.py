@@ -73,7 +73,7 @@ class Plan:
 
     @property
     def looks(self) -> str:
-        """What the columns' names were read by: with another, those that were chosen mean nothing."""
+        """The settings that the columns' names depend on: after a change, the chosen columns are void."""
         return f"{self.format} {self.delimiter if self.table else None}"
 
     def named(self) -> set[str]:

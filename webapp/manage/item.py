@@ -33,7 +33,7 @@ def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
     search = search_of(request.args) if "state" in request.args else None
     waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
     answers = (*known.answers, *known.late_answers)
-    told, titles = found.history(id), titles_of(policy.form)
+    history, titles = found.history(id), titles_of(policy.form)
     return render_template(
         "manage/item.html",
         queue=found,
@@ -45,8 +45,8 @@ def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
         rows=side_by_side(answers, titles),
         titles=titles,
         becomes=becomes(known, policy),
-        story=timeline_of(known, told),
-        whole=told.whole,
+        story=timeline_of(known, history),
+        whole=history.whole,
         list=search and list_names()[search.state],
         back=url_for("manage.items", q=found.name, **search.args()) if search else None,
         along=_along(),

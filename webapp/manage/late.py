@@ -47,7 +47,7 @@ def late(q: str) -> str:
 @bp.post("/manage/<q>/late")
 @needs("manager")
 def ask_late(q: str) -> str | Response:
-    """What would become of each that is chosen."""
+    """The confirmation: what would happen to each chosen answer."""
     found, keys = queue(q), _chosen()
     known = [one for one in (_late_of(found, key) for key in keys) if one is not None]
     if not known:
@@ -152,7 +152,7 @@ def _here(q: str) -> str:
 
 
 def _now(one: Late) -> str:
-    """What is true of its item."""
+    """The present state of its item."""
     item = one.item
     words: dict[str, str] = {
         "inbound": _("waits"),

@@ -13,7 +13,7 @@ from leaseq.webapp.rendering.payload import parts_of
 
 
 def preview_of(typed: Mapping[str, str]) -> dict[str, Any]:
-    """What the preview's template needs, of the settings and the sample as they are typed."""
+    """The context of the preview's template, from the edited settings and sample."""
     checked = check_text(typed.get("form", ""))
     sample, sample_error = _sample(typed.get("sample", ""))
     return {

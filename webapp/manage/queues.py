@@ -51,7 +51,7 @@ def resume(q: str) -> Response:
 @bp.post("/manage/<q>/clear")
 @needs("manager")
 def clear(q: str) -> Response:
-    """Return what ran out, release what is due: now, and not when the clear job comes by."""
+    """Return expired leases and release due items now, not at the clear job's next run."""
     cleared = queue(q).clear()
     counts = {name: f"{getattr(cleared, name):,}" for name in ("returned", "released", "died", "forgotten")}
     if cleared.forgotten:

@@ -15,7 +15,7 @@ from leaseq.webapp.serving.numbers import whole
 
 LISTS: tuple[ListName, ...] = get_args(ListName)
 LATEST_FIRST = ("finished", "dead")
-"""The lists that begin with the newest, where nobody asks for the oldest."""
+"""The lists that are ordered newest first by default."""
 
 FIELDS = ("begins", "person", "outcome", "text", "skill", "back", "from", "to", "overdue", "order")
 
@@ -105,7 +105,7 @@ def list_names() -> dict[str, str]:
 
 
 def since_names() -> dict[str, str]:
-    """What the time of a line in each list is."""
+    """The heading of the time column of each list."""
     return {
         "inbound": _("Waiting since"),
         "reserved": _("Expires"),
@@ -117,7 +117,7 @@ def since_names() -> dict[str, str]:
 
 
 def outcome_names() -> dict[str, str]:
-    """What a search asks of a person's lease."""
+    """The outcomes of a person's lease that a search offers."""
     return {
         "held": _("holds it"),
         "finished": _("finished it"),

@@ -107,7 +107,7 @@ def start_settings(q: str) -> str:
 
 
 def _typed() -> dict[str, str]:
-    """What the page sent. A box that is not ticked sends nothing, where the page asked for it."""
+    """The input of the page. A box that is not ticked sends nothing, where the page has it."""
     sent = {name: text.replace("\r\n", "\n") for name, text in request.form.items()}
     known = {
         one.name: sent.get(one.name, "") for one in SETTINGS if one.name in sent or one.control == "tick"
@@ -116,7 +116,7 @@ def _typed() -> dict[str, str]:
 
 
 def _before() -> dict[str, str]:
-    """What stood in the settings when the page was made."""
+    """The settings when the page was made."""
     return {
         name.removeprefix("was."): text.replace("\r\n", "\n")
         for name, text in request.form.items()

@@ -25,23 +25,23 @@ class TimelineEvent:
     token: int | None = None  # of the lease that it ended
 
 
-def timeline_of(item: leaseq.Item, told: leaseq.History) -> list[TimelineEvent]:
+def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEvent]:
     """The timeline, oldest first."""
-    releases = {event.token: event.person for event in told.events if event.what == "released"}
-    moments = [TimelineEvent(item.enqueued_at, _("Added to the queue"))]
+    releases = {event.token: event.person for event in history.events if event.what == "released"}
+    events = [TimelineEvent(item.enqueued_at, _("Added to the queue"))]
     for grant in item.history:
-        moments += _lease(grant, releases.get(grant.token))
-    moments += _told(told)
-    moments += [
+        events += _lease(grant, releases.get(grant.token))
+    events += _from_journal(history)
+    events += [
         TimelineEvent(
             late.finished_at,
             _("A late answer from %(person)s is kept", person=late.person),
             token=late.token,
         )
         for late in item.late_answers
-        if not any(event.what == "late" and event.token == late.token for event in told.events)
+        if not any(event.what == "late" and event.token == late.token for event in history.events)
     ]
-    return sorted(moments, key=lambda one: one.at)
+    return sorted(events, key=lambda one: one.at)
 
 
 def _lease(grant: Grant, released_by: str | None) -> Iterator[TimelineEvent]:
@@ -68,9 +68,9 @@ def _ended(grant: Grant, released_by: str | None) -> str:
     return words[grant.how]
 
 
-def _told(told: leaseq.History) -> Iterator[TimelineEvent]:
+def _from_journal(history: leaseq.History) -> Iterator[TimelineEvent]:
     """The events that only the journal has."""
-    for event in told.events:
+    for event in history.events:
         what = _words(event)
         if what:
             yield TimelineEvent(event.at, what)

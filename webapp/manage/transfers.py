@@ -16,18 +16,18 @@ from leaseq.webapp.security.authorization import needs
 @needs("manager")
 def export(q: str) -> Response | str | tuple[str, int]:
     """The answers where a format is named, else the page that asks for it."""
-    found, asked = queue(q), request.args
+    found, args = queue(q), request.args
     wrong: Invalid | None = None
-    if "format" in asked:
+    if "format" in args:
         try:
             return streamed_answers(
                 found,
-                transfer.format_of("answers." + asked["format"]),
-                since=asked.get("from", "").strip() or None,  # a field that was left empty names nothing
-                until=asked.get("to", "").strip() or None,
-                person=asked.get("person", "").strip() or None,
-                late=_late(asked.get("late", "")),
-                with_late=asked.get("with_late") == "yes",
+                transfer.format_of("answers." + args["format"]),
+                since=args.get("from", "").strip() or None,  # a field that was left empty names nothing
+                until=args.get("to", "").strip() or None,
+                person=args.get("person", "").strip() or None,
+                late=_late(args.get("late", "")),
+                with_late=args.get("with_late") == "yes",
             )
         except Invalid as refused:
             wrong = refused
@@ -36,7 +36,7 @@ def export(q: str) -> Response | str | tuple[str, int]:
         queue=found,
         policy=found.policy,
         stats=found.stats(),
-        typed=asked,
+        typed=args,
         wrong=wrong,
         people=[one.name for one in accounts().people()],
     )

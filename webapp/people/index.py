@@ -60,8 +60,8 @@ def people_page(
     )
 
 
-def _matches(one: Person, asked: Mapping[str, str]) -> bool:
-    text, role, shows = asked.get("q", "").strip().casefold(), asked.get("role"), asked.get("state")
+def _matches(one: Person, criteria: Mapping[str, str]) -> bool:
+    text, role, shows = criteria.get("q", "").strip().casefold(), criteria.get("role"), criteria.get("state")
     if text and text not in one.name.casefold() and text not in one.skills:
         return False
     if role and role != one.role:

@@ -61,7 +61,7 @@ WORDS = {
 
 
 def in_words(entry: LogEntry) -> str:
-    """What was done. An act that has no words yet is told by its code: nothing is left out."""
+    """An entry in words. A change that has no words yet is shown by its code: nothing is left out."""
     return str(WORDS.get(entry.what, entry.what.partition(".")[2].replace("_", " ").replace("-", " ")))
 
 

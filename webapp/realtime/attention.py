@@ -82,7 +82,7 @@ class Trouble:
         return [{"key": one.id, "id": one.id, "due": rfc3339(one.due)} for one in due if one.due]
 
     def _unwanted(self) -> Rows:
-        """Those that wait and that so many people gave back. What comes back waits ahead of the rest."""
+        """Waiting items that so many people gave back. These are at the front of the queue."""
         where = leaseq.Filter(given_back_by=UNWANTED)
         found = self._queue.find("inbound", where, limit=_UNWANTED_SHOWN, look=_LOOK).items
         return [

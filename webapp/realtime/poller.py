@@ -23,7 +23,7 @@ ASK_AGAIN = 20.0  # seconds until it is asked again whether a client may watch
 RETRY_MS = 3_000  # what a browser waits before it connects again
 
 Vouch = Callable[[], bool]
-"""Whether the client may still watch; asked again and again, outside its request."""
+"""Whether the client may still watch; called repeatedly, outside its request."""
 
 
 def message(event: str, data: Any, id: str | None = None) -> bytes:

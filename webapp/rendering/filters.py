@@ -20,7 +20,7 @@ from leaseq import Item, Json
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import state
 from leaseq.webapp.forms import laid_out
-from leaseq.webapp.forms.limits import told
+from leaseq.webapp.forms.limits import limits_text
 from leaseq.webapp.origins import origin_of
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 
@@ -37,8 +37,8 @@ def markdown(text: object) -> Markup:
     if len(whole) <= MAX_MARKDOWN:
         return shown
     size = format_decimal(MAX_MARKDOWN)
-    told = gettext("The rest is not shown: a page shows at most %(size)s bytes of a text.", size=size)
-    return shown + Markup("<p><strong>{}</strong></p>").format(told)
+    notice = gettext("The rest is not shown: a page shows at most %(size)s bytes of a text.", size=size)
+    return shown + Markup("<p><strong>{}</strong></p>").format(notice)
 
 
 @lru_cache(maxsize=64)  # guard: markdown-once
@@ -142,7 +142,7 @@ def init_filters(app: Flask) -> None:
     )  # fmt: skip
     for one in filters:
         app.jinja_env.filters[one.__name__] = one
-    app.jinja_env.filters["told_limits"] = told
+    app.jinja_env.filters["limits_text"] = limits_text
     app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
     app.jinja_env.tests["is_plain_value"] = is_plain
     app.jinja_env.tests["overdue"] = overdue

@@ -24,13 +24,13 @@ def parts_of(form: Json, payload: Json) -> list[Part]:
         return [Part("table", "", payload)]
     parts: list[Part] = []
     for entry in shown:
-        asked = {"field": entry} if isinstance(entry, str) else entry
-        field = str(asked.get("field", ""))
+        spec = {"field": entry} if isinstance(entry, str) else entry
+        field = str(spec.get("field", ""))
         found, value = _at(payload, field)
         if found:
-            label = str(asked.get("label") or asked.get("title") or "")
-            beside = asked.get("beside") is True and bool(parts)
-            parts.append(Part(str(asked.get("kind", "text")), label, value, beside))
+            label = str(spec.get("label") or spec.get("title") or "")
+            beside = spec.get("beside") is True and bool(parts)
+            parts.append(Part(str(spec.get("kind", "text")), label, value, beside))
     return parts or [Part("table", "", payload)]
 
 

@@ -35,7 +35,7 @@ SILENT = frozenset(
 """What puts items in by REST is told by the queue's journal, item by item; what changes nothing is not told;
 what goes on for many requests tells when it begins and ends."""
 
-ACTS = {
+CHANGES = {
     "create": "made",
     "save_settings": "set",
     "put_queue": "set",
@@ -51,20 +51,20 @@ ACTS = {
     "remove": "removed",
     "adopt": "adopted",
 }
-_TOLD = ("reason", "person", "error", "state", "token")
+_LOGGED_FIELDS = ("reason", "person", "error", "state", "token")
 _LONG = 60
 log = logging.getLogger(__name__)
 
 
 def note(what: str, about: str, detail: str = "") -> None:
     """Log that the person of this request did ``what``, a ``kind.act``, to a person, a queue or an item."""
-    g.act_noted = True
+    g.change_logged = True
     accounts().log.write(g.person.name, what, about, detail)
 
 
 def noted_before() -> None:
     """Mark this request as a repeated one: its change was made, and logged, the first time."""
-    g.act_noted = True
+    g.change_logged = True
 
 
 def init_audit_log(app: Flask) -> None:
@@ -73,24 +73,23 @@ def init_audit_log(app: Flask) -> None:
 
 
 def _before() -> None:
-    if not _is_act():
+    if not _is_change():
         return
     queue = (request.view_args or {}).get("q")
     g.policy_before = _policy(queue) if queue and not _is_about_item() else None
 
 
 def _after(response: Response) -> Response:
-    if response.status_code < 400 and _is_act() and not g.get("act_noted"):
+    if response.status_code < 400 and _is_change() and not g.get("change_logged"):
         names = request.view_args or {}
-        act = (request.endpoint or "").partition(".")[2]
+        change = (request.endpoint or "").partition(".")[2]
         kind = "item" if _is_about_item() else "queue"
-        about = (
-            f"{names['q']} / {names['id']}" if kind == "item" else names.get("q") or _sent().get("name", "")
-        )
+        queue = names.get("q") or _request_fields().get("name", "")
+        about = f"{queue} / {names['id']}" if kind == "item" else queue
         try:
-            note(f"{kind}.{ACTS.get(act, act)}", str(about), _detail())
-        except LeaseqError:  # the act is done, and who did it is told so
-            log.warning("the log misses %s of %s", act, g.person.name, exc_info=True)
+            note(f"{kind}.{CHANGES.get(change, change)}", str(about), _detail())
+        except LeaseqError:  # the change is made, and the response says so
+            log.warning("the log misses %s of %s", change, g.person.name, exc_info=True)
     return response
 
 
@@ -98,7 +97,7 @@ def _is_about_item() -> bool:
     return request.url_rule is not None and "/items/<" in request.url_rule.rule
 
 
-def _is_act() -> bool:
+def _is_change() -> bool:
     """Whether this is a manager's request that changes something. Changes to people are logged by the
     accounts."""
     if g.get("person") is None or request.endpoint is None or request.endpoint in SILENT:
@@ -108,15 +107,15 @@ def _is_act() -> bool:
 
 
 def _detail() -> str:
-    sent = _sent()
-    parts = [f"{name}: {sent[name]}" for name in _TOLD if sent.get(name)]
+    values = _request_fields()
+    parts = [f"{name}: {values[name]}" for name in _LOGGED_FIELDS if values.get(name)]
     chosen = request.form.getlist("id")
     if chosen:
         parts.append(_("%(n)s selected", n=len(chosen)))
     return ", ".join(_changes() + parts)
 
 
-def _sent() -> dict[str, Any]:
+def _request_fields() -> dict[str, Any]:
     """The fields of the form, or of the JSON."""
     try:
         return dict(request.get_json() if request.mimetype == JSON else request.form)

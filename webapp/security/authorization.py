@@ -201,7 +201,7 @@ def _ask_to_sign_in() -> Response:
 
 
 def _page_of_post() -> str:
-    """Where somebody goes on whose session ended while a form was open."""
+    """The page to continue at after signing in again, where the session ended while a form was open."""
     queue = (request.view_args or {}).get("q")
     return url_for("work.page", q=queue) if queue and request.blueprint == "work" else url_for("work.home")
 

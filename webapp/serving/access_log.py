@@ -82,7 +82,7 @@ def as_route(environ: WSGIEnvironment, route: str) -> None:
 
 
 def _tell(response: Response) -> Response:
-    """What only the app knows: which route it was, and whose request."""
+    """Pass on what only the app knows: the route and the person."""
     person = g.get("person")
     request.environ[_ROUTE] = request.url_rule.rule if request.url_rule else NO_ROUTE
     request.environ[_PERSON] = person.name if person else None

@@ -26,7 +26,7 @@ from leaseq.webapp.serving.logging import ServerLogger
 from leaseq.webapp.serving.queue_time import WAITED
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
-"""Read by prometheus-client when it is imported, which only the processes that serve do."""
+"""Read by prometheus-client at its import, which happens in the web processes only."""
 
 keepalive = 10
 graceful_timeout = 10
@@ -38,8 +38,8 @@ logger_class = ServerLogger
 
 
 AT_ONCE = 64
-"""How many are let in before those are heard who are in already. One at a time, many that come at once would
-wait where nobody counts it."""
+"""The number of connections accepted before the accepted ones are served. One at a time, a burst would
+wait in the kernel, where nothing measures it."""
 
 
 SOCKET_SECONDS = 15
@@ -71,7 +71,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
     is no request is answered as any error is."""
 
     def accept(self, listener: Any) -> None:
-        """Let in who has come. The thread pool hears of them once they have sent something."""
+        """Accept waiting connections. The thread pool gets one once its client has sent something."""
         for _ in range(AT_ONCE):
             try:
                 sock, address = listener.accept()

@@ -10,7 +10,7 @@ from flask import Flask, request
 from leaseq.webapp.serving.problem import Problem
 
 PROBES = frozenset({"health.healthz", "health.readyz"})
-"""Asked by what runs the app, which knows it by an address of its own."""
+"""Endpoints that load balancers and monitors request by the process's own address, with any Host."""
 
 _PORT = re.compile(r":[0-9]*\Z")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 AGAIN = (2, 6)  # seconds: not all come back at once
 ROUTE = "shed"
-ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})  # whoever looks after the place has to see
+ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})  # operators need these
 PARTS = "/static/"  # of pages that were served
 
 

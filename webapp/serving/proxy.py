@@ -92,7 +92,7 @@ class Proxies:
         return self._fixed(environ, start_response)
 
     def _ours(self, address: str) -> bool:
-        """A unix socket has no address: whoever reaches it is on this machine."""
+        """A unix socket has no address: its clients are on this machine."""
         try:
             found = ip_address(address or "127.0.0.1")
         except ValueError:

@@ -6,7 +6,7 @@ import threading
 from contextvars import ContextVar
 
 WAITED: ContextVar[float] = ContextVar("waited", default=0.0)
-"""Seconds that the request in this thread waited for the thread."""
+"""How long the request in this thread waited for the thread, in seconds."""
 
 
 class QueueTimeLimit:

@@ -20,11 +20,11 @@ from leaseq.webapp.store.base import Store
 log = logging.getLogger(__name__)
 
 How = Literal["finished", "gave_back", "broken"]
-"""How a person let an item go."""
+"""How a person ended a lease."""
 
 KEPT_DAYS = 400
 RECENT = 200
-"""So many items of a person are known by name, for a day: what may be undone, and what is a retry."""
+"""The number of a person's items that are stored by id for a day, for undo and to detect repeated calls."""
 _DAY_SECONDS = 86_400
 _KEPT_SECONDS = KEPT_DAYS * _DAY_SECONDS
 _LONGEST_MS = 7 * _DAY_SECONDS * 1_000  # the longest lease
@@ -52,7 +52,7 @@ class DayFigures:
 
     @property
     def seconds_each(self) -> float | None:
-        """The active time that a finished item took, where a page measured it; None where none did."""
+        """The mean active time of a finished item, where a page measured it; None where none did."""
         timed = self.finished - self.untimed
         return self.finishing_ms / 1_000 / timed if timed >= 1 and self.finishing_ms else None
 
@@ -87,13 +87,13 @@ class Activity(Store):
             return _figures(self._redis.hmget(keys.day_of(self._today().isoformat(), person), _fields(queue)))
 
     def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
-        """The last days, today first, those without work included: what they did, by queue."""
+        """A person's activity of the last days, today first, days without work included, by queue."""
         dates = [self._today() - timedelta(days=back) for back in range(days)]
         found = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
         return dict(zip(dates, map(_by_queue, found), strict=True))
 
     def of_everybody(self) -> dict[str, ByQueue]:
-        """What each person did today, by name and queue."""
+        """The activity of each person today, by name and queue."""
         text = self._today().isoformat()
         with self._client.translating():
             names = sorted(name.decode() for name in self._redis.smembers(keys.who_worked(text)))
@@ -112,10 +112,10 @@ class Activity(Store):
     def record(
         self, person: str, queue: str, how: How, *, id: str, token: int, active_ms: int = 0, held_ms: int = 0
     ) -> DayFigures | None:
-        """Count what they did just now with one item; the same lease counts once, however often it is told.
-        Gives their figures of today in this queue.
+        """Count an item that a person finished or gave back; a repeated call for the same lease counts once.
+        Returns their figures of today in this queue.
 
-        Never raises because of the server, and gives None then: what is counted is done already, and the
+        Never raises because of the server, and returns None then: the finish itself is done already, and the
         person is told so.
         """
         counts = {how: 1, **_times(how, active_ms, held_ms)}
@@ -154,7 +154,7 @@ class Activity(Store):
         return _figures(found)
 
     def _let_go(self, after: Mapping[str, int]) -> None:
-        """Have keys go after so many seconds. Said once a day, by what is done first on it."""
+        """Set the expiry of keys. Done once a day, by the first call of the day."""
         pipe = self._redis.pipeline(transaction=False)
         for key, seconds in after.items():
             pipe.expire(key, seconds)
@@ -191,7 +191,8 @@ def _date(at: float) -> date:
 
 
 def _times(how: How, active_ms: int, held_ms: int) -> dict[str, int]:
-    """What goes into the sums: a page says how long it was worked on, and a page can be wrong."""
+    """The times that are counted, bounded by the lease: a page reports how long it was worked on, and may
+    be wrong."""
     held = min(max(held_ms, 0), _LONGEST_MS)
     active = min(max(active_ms, 0), held or _LONGEST_MS)
     finished = how == "finished"

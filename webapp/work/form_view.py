@@ -16,7 +16,7 @@ from leaseq.webapp.forms import Field, Typed, fields_of, typed_of
 from leaseq.webapp.i18n import language
 
 PAGE_KEYS = ("k", "l", "n", "g", "b", "t", "u", "h")
-"""Keep working, later, not for me, give it back with a note, it is broken, take it back, undo, how to."""
+"""The work page's own keys: renew, later, not for me, note, broken, take back, undo, help."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

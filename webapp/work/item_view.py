@@ -45,8 +45,8 @@ class Sheet:
 
 
 def shown(sheet: Sheet) -> str:
-    asked = asked_by(sheet.policy.form)
-    errors = errors_at(asked.fields, sheet.errors)
+    form_view = asked_by(sheet.policy.form)
+    errors = errors_at(form_view.fields, sheet.errors)
     return render_template(
         "work/item_view.html" if wants_piece() else "work/page.html",
         piece=wants_piece(),
@@ -60,11 +60,11 @@ def shown(sheet: Sheet) -> str:
         receipt=sheet.receipt,
         renewals=_renewals_left(sheet),
         parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
-        inputs=asked.inputs(sheet.typed, errors),
+        inputs=form_view.inputs(sheet.typed, errors),
         errors=errors,
-        by_name=asked.by_name,
-        keys=asked.keys,
-        one_key=asked.one_key,
+        by_name=form_view.by_name,
+        keys=form_view.keys,
+        one_key=form_view.one_key,
     )
 
 

@@ -22,14 +22,14 @@ MOST_NAMED = 3
 def why(q: str) -> str:
     """Why there is nothing now, as a fragment that the page's script reloads."""
     found = queue(q)
-    return render_template("work/why_nothing.html", **_told(found))
+    return render_template("work/why_nothing.html", **_context(found))
 
 
 def nothing_held(found: leaseq.Queue) -> str:
-    return render_template("work/nothing.html", queue=found, policy=found.policy, **_told(found))
+    return render_template("work/nothing.html", queue=found, policy=found.policy, **_context(found))
 
 
-def _told(found: leaseq.Queue) -> dict[str, object]:
+def _context(found: leaseq.Queue) -> dict[str, object]:
     me = person()
     reason = found.why_nothing(me.name, me.skills)
     return {"why": reason, "stats": found.stats(), "obstacles": obstacles_of(reason)}

@@ -54,8 +54,8 @@ def renew(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound) as lost:
         return over(found, id, token, lost, refused=True)
     except Invalid as none_left:
-        told = _("The time for this item can't be extended again: %(limit)s.", limit=none_left.limit)
-        return refused(found, id, token, {"renew": told})
+        message = _("The time for this item can't be extended again: %(limit)s.", limit=none_left.limit)
+        return refused(found, id, token, {"renew": message})
     if request.form.get("back") == "yes":
         flash(_("You have the item again. What you typed is still here."))
     return held(found, lease)

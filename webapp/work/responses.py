@@ -20,7 +20,7 @@ from leaseq.webapp.work.lease_outcome import GONE, receipt_of
 Page = Response | str | tuple[str, int]
 
 GO = "X-Leaseq-Go"
-"""The header that tells the page's script where to go on: fetch follows a redirect without telling."""
+"""The header with the address of the next page for the page's script: fetch follows redirects unnoticed."""
 
 
 def go(url: str) -> Response:
@@ -84,8 +84,8 @@ def refused(found: leaseq.Queue, id: str, token: int, errors: dict[str, str]) ->
         known = receipt_of(item, token, me, leases)
         if known is None:
             raise ItemNotFound(found.name, id)
-        told = {} if "error" in errors else errors  # there is no field for it now
-        sheet = replace(sheet, item=item, receipt=known, errors=told)
+        shown_errors = {} if "error" in errors else errors  # there is no field for it now
+        sheet = replace(sheet, item=item, receipt=known, errors=shown_errors)
     return shown(sheet), 422
 
 

@@ -114,7 +114,8 @@ def test_a_key_used_for_another_item_is_refused_though_its_answer_was_lost(
     headers = {"Idempotency-Key": secrets.token_hex(4)}
     with monkeypatch.context() as patch:  # as where the process dies before it answers
         patch.setattr(
-            "leaseq.webapp.store.idempotency.Sent.keep", lambda sent, who, scope, _: sent.drop(who, scope)
+            "leaseq.webapp.store.idempotency.IdempotencyStore.keep",
+            lambda sent, who, scope, _: sent.drop(who, scope),
         )
         first = manager("POST", path, json={"payload": {"n": 1}}, headers=headers)
     for _ in range(0 if remembered else 16):

@@ -24,14 +24,14 @@ from leaseq.webapp.store.accounts.provider import ProviderSignIn
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A program that sent a token: for whom it acts, and within what."""
+    """A program that sent a token: its person, and the token's scope and queue."""
 
     person: Person
     token: ApiToken
 
 
 class Accounts(ProviderSignIn):
-    """People and what they may do. ``by`` is who makes a change; it goes into the managers' log."""
+    """People and their rights. ``by`` is the author of a change, for the managers' log."""
 
     # People
 
@@ -144,14 +144,14 @@ class Accounts(ProviderSignIn):
         return record.person()
 
     def end_sessions(self, name: str, *, by: str) -> Person:
-        """Sign a person out everywhere."""
+        """End all sessions of a person."""
         name = self._people.get(name).name
         person = self._people.change(name, end_sessions=True).person()  # guard: revoke-ends-sessions
         self.log.write(by, "sign-in.sessions-ended", name)
         return person
 
     def turn_on_factor(self, name: str, code: str) -> tuple[Person, list[str]]:
-        """Ask this person for codes from now on. It ends their sessions; gives their recovery codes."""
+        """Require codes of this person from now on. Ends their sessions; returns their recovery codes."""
         codes = self.factors.confirm(name, code)
         person = self._people.change(name, end_sessions=True).person()  # guard: factor-ends-sessions
         self._tell(name, "sign-in.factor-on", by=name)
@@ -176,8 +176,9 @@ class Accounts(ProviderSignIn):
         queue: str | None = None,
         days: int | None = None,
     ) -> str:
-        """A token that acts as the person, in the clear: nobody can read it again. Without a scope it may do
-        all that their role may, without days it works until it is revoked. None for who is disabled."""
+        """Create a token that acts as the person; returned in the clear, this once. Without a scope it may
+        do all that their role may, without days it is valid until it is revoked. None for a disabled
+        person."""
         found = self._people.get(person)
         if found.disabled:
             why = f"{person!r} is disabled, and their token would not work: enable them on the page People"

@@ -22,14 +22,14 @@ WINDOW_SECONDS = 300
 PER_NAME = 10
 PER_ADDRESS = 60
 CODES_HERE = 5
-"""So many wrong codes of a person from one address in a row cost no time."""
+"""The number of wrong codes in a row of a person from one address without a delay."""
 CODES_ANYWHERE = 20
-"""And so many from all addresses together."""
+"""The same from all addresses together."""
 FIRST_WAIT_SECONDS = 10
 LONGEST_WAIT_SECONDS = 900
 _SLOW_SECONDS = 86_400
 Counter = tuple[str, int]
-"""What is counted, and up to how many within the window."""
+"""A counter's key, and its limit within the window."""
 
 
 def of_password(name: str, address: str) -> list[Counter]:
@@ -103,9 +103,9 @@ class Attempts(Store):
                     pipe.set(keys.slowed(of), f"{tries} {until}", ex=_SLOW_SECONDS)
             return wait
 
-        watched = [keys.slowed(of) for of, _ in counters]
+        watched_keys = [keys.slowed(of) for of, _ in counters]
         with self._client.translating():
-            wait: float = self._redis.transaction(count, *watched, value_from_callable=True)
+            wait: float = self._redis.transaction(count, *watched_keys, value_from_callable=True)
         return self._refused(math.ceil(wait), counters[:1]) if wait > 0 else None
 
     def forgive_code(self, name: str, address: str) -> None:

@@ -40,12 +40,12 @@ class Base(Store):
         self.sessions = Sessions(client, session_seconds)
 
     def check_writes(self) -> None:
-        """Return where the server takes a write; else raise ServerUnavailable or ServerRefused. One that is
-        full, read-only or without its replicas still answers what only reads."""
+        """Return where the server takes a write; else raise ServerUnavailable or ServerRefused. A server
+        that is full, read-only or without its replicas still answers reads."""
         with self._client.translating():
             self._redis.set(keys.PROBE, 1, ex=PROBE_SECONDS)
 
     def _tell(self, name: str, what: str, *, by: str, detail: str = "") -> None:
-        """Write a change of how somebody signs in into the log, and tell them at their next sign-in."""
+        """Log a change of how somebody signs in, and add it to the notices of their next sign-in."""
         self.log.write(by, what, name, detail)
         self.sign_ins.tell(name, what, by=by, detail=detail)

@@ -30,7 +30,7 @@ _GROUP = 4
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """That somebody has one. The secret stays here."""
+    """A person's second factor, without its secret."""
 
     since: datetime
     recovery_codes: int  # those that are left
@@ -46,7 +46,7 @@ class Factors(Store):
         return Factor(datetime.fromtimestamp(json.loads(raw)["since"], UTC), left) if raw else None
 
     def who(self) -> set[str]:
-        """The names of those who have one."""
+        """The names of the people who have one."""
         with self._client.translating():
             return {name.decode() for name in self._redis.hkeys(keys.FACTORS)}
 
@@ -80,7 +80,7 @@ class Factors(Store):
         return codes
 
     def accepts(self, name: str, code: str) -> bool:
-        """Whether it is a code of the person's device, or a recovery code; each counts once."""
+        """Whether this is a code of the person's device, or a recovery code; each is valid once."""
         with self._client.translating():
             raw = self._redis.hget(keys.FACTORS, name)
         if raw is None:
@@ -91,7 +91,7 @@ class Factors(Store):
             return bool(self._redis.hdel(keys.recovery(name), _hashed(code)))  # guard: recovery-once
 
     def remove(self, name: str) -> bool:
-        """False where they had none."""
+        """Delete it; False where there was none."""
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
             pipe.hdel(keys.FACTORS, name)
@@ -99,7 +99,7 @@ class Factors(Store):
             return bool(pipe.execute()[0])
 
     def _is_code(self, name: str, secret: str, code: str) -> bool:
-        """A code that was seen on its way can't be used again: the first use takes it."""
+        """Whether the code is right and unused. An intercepted code can't be used again."""
         step = _step_of(secret, code, self._steps())
         if step is None:
             return False
@@ -116,7 +116,7 @@ _WRONG = "That is not the code of now. Wait for the next one, and see that your 
 
 
 def provisioning_uri(name: str, secret: str) -> str:
-    """What the QR code holds."""
+    """The URI in the QR code."""
     return pyotp.TOTP(secret).provisioning_uri(name=name, issuer_name=ISSUER)
 
 

@@ -20,7 +20,7 @@ _DAY = 86_400
 
 class Invitations(Store):
     def make(self, name: str | None, role: Role, skills: tuple[str, ...], days: object, by: str) -> str:
-        """The link's token, in the clear this once."""
+        """Make an invitation; returns its token, in the clear this once."""
         seconds = validation.integer(days, "days", 1, MAX_DAYS) * _DAY
         token, now = new_secret(), time.time()
         record = {
@@ -40,7 +40,7 @@ class Invitations(Store):
         return token
 
     def find(self, token: str) -> Invitation | None:
-        """The one that this token opens, while it may be used."""
+        """The invitation of this token, while it may be used."""
         hashed = digest(token)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
@@ -50,7 +50,7 @@ class Invitations(Store):
         return _invitation(hashed, raw) if raw and there else None  # guard: invitation-there
 
     def open(self) -> list[Invitation]:
-        """Those that may be used, the latest first. What is too old is forgotten."""
+        """The invitations that may be used, latest first. Expired ones are deleted."""
         with self._client.translating():
             found = {hashed.decode(): raw for hashed, raw in self._redis.hgetall(keys.INVITATIONS).items()}
             invitations = [_invitation(hashed, raw) for hashed, raw in found.items()]

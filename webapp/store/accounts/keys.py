@@ -23,64 +23,64 @@ SUBJECTS = _BASE + "subjects"  # hash: name -> SHA-256 of who they are at the id
 
 
 def link(digest: str) -> str:
-    """String: who may set a password by this link (JSON), gone after three days."""
+    """String: the record of a password link (JSON); expires after three days."""
     return f"{_BASE}link:{digest}"
 
 
 def tie_allowed(name: str) -> str:
-    """String: by whom the account may be tied to an identity provider without its password (JSON), gone
-    after three days."""
+    """String: who allowed the account to be tied to an identity provider without its password (JSON);
+    expires after three days."""
     return f"{_BASE}tie-allowed:{name}"
 
 
 def invitation(digest: str) -> str:
-    """String: there while this invitation may be used."""
+    """String: exists while this invitation may be used."""
     return f"{_BASE}invitation:{digest}"
 
 
 def session(digest: str) -> str:
-    """String: "seconds name", when it was last seen and whose it is; gone when it ends or is left alone."""
+    """String: "seconds name", when it was last seen and whose it is; expires when it is not used."""
     return f"{_BASE}session:{digest}"
 
 
 def factor_offered(name: str) -> str:
-    """String: the secret of a second factor that the person did not confirm yet, gone after 15 minutes."""
+    """String: the secret of a second factor that the person did not confirm yet; expires after 15 minutes."""
     return f"{_BASE}factor-offered:{name}"
 
 
 def recovery(name: str) -> str:
-    """Hash: the SHA-256 of each recovery code that was not used -> 1."""
+    """Hash: the SHA-256 of each unused recovery code -> 1."""
     return f"{_BASE}recovery:{name}"
 
 
 def code_used(name: str, step: int) -> str:
-    """String: there where the person used the code of this half minute."""
+    """String: exists where the person used the code of this half minute."""
     return f"{_BASE}code-used:{step}:{name}"
 
 
 def news(name: str) -> str:
-    """List: what the person is told at their next sign-in (JSON), the latest first, ten at most."""
+    """List: the notices for the person's next sign-in (JSON), latest first, ten at most."""
     return f"{_BASE}news:{name}"
 
 
 def slowed(of: str) -> str:
-    """String: "count until", how many codes were wrong in a row and when the next may be tried; gone a day
-    after the last."""
+    """String: "count until", how many codes were wrong in a row and when the next may be tried; expires a
+    day after the last."""
     return f"{_BASE}slowed:{of}"
 
 
 def refused(of: str) -> str:
-    """String: there while the log has said that this counter is over its limit."""
+    """String: exists while the log has said that this counter is over its limit."""
     return f"{_BASE}refused:{of}"
 
 
 def failures(of: str) -> str:
-    """String: how many sign-ins failed, gone with its window."""
+    """String: how many sign-ins failed; expires with its window."""
     return f"{_BASE}failures:{of}"
 
 
 def day_of(date: str, person: str) -> str:
-    """Hash: "queue counter" -> how many, or milliseconds; gone after 400 days (webapp/store/activity.py)."""
+    """Hash: "queue counter" -> count or milliseconds; expires after 400 days (webapp/store/activity.py)."""
     return f"{_BASE}day:{date}:{person}"
 
 
@@ -90,6 +90,6 @@ def who_worked(date: str) -> str:
 
 
 def recent(person: str) -> str:
-    """Sorted set: "how queue token id" of what they let go, by when; gone within two days of the
-    last."""
+    """Sorted set: "how queue token id" of items that the person finished or gave back, by time; expires
+    within two days of the last."""
     return f"{_BASE}recent:{person}"

@@ -13,12 +13,12 @@ _LOOK = 200  # leases of one queue that are counted by looking at them; past tha
 
 
 def held_by(client: Client, name: str) -> list[Lease]:
-    """A person's leases, by queue, the oldest first."""
+    """A person's leases, by queue, oldest first."""
     return [lease for queue in _queues(client) for lease in queue.mine(name)]
 
 
 def held_counts(client: Client, names: Sequence[str]) -> Counter[str]:
-    """How many leases each of these people holds."""
+    """The number of leases of each of these people."""
     counts: Counter[str] = Counter()
     for queue in _queues(client):
         page = queue.page("reserved", limit=_LOOK)
@@ -31,7 +31,7 @@ def held_counts(client: Client, names: Sequence[str]) -> Counter[str]:
 
 
 def take_back(client: Client, name: str, *, by: str) -> int:
-    """Let others have what a person holds; what they typed stays as the drafts. How many leases that were."""
+    """End a person's leases; their input stays as drafts. Returns the number of leases."""
     held = held_by(client, name)
     for lease in held:
         with contextlib.suppress(leaseq.ItemNotFound):  # somebody removed it just now

@@ -23,8 +23,8 @@ class PasswordLink:
     by: str
 
     def opens(self, people: Mapping[str, Record]) -> bool:
-        """Not once the person has another password, was signed out everywhere or disabled, nor when who made
-        it lost the right to."""
+        """Whether it may be used: not once the person has another password, was signed out everywhere or
+        disabled, nor when its author lost the right to make it."""
         found = people.get(self.name)
         # guard: link-version
         return found is not None and found.version == self.version and may_let_in(self.by, people)
@@ -32,7 +32,7 @@ class PasswordLink:
 
 class Links(Store):
     def make(self, link: PasswordLink) -> str:
-        """The link's token, in the clear this once."""
+        """Make a link; returns its token, in the clear this once."""
         token = new_secret()
         with self._client.translating():
             self._redis.set(keys.link(digest(token)), json.dumps(asdict(link)), ex=LINK_SECONDS)

@@ -43,7 +43,7 @@ class LogPage:
 
 
 class Log(Store):
-    """Takes entries and gives them back, the latest first."""
+    """The managers' log; entries are read latest first."""
 
     def write(self, by: str, what: str, about: str, detail: str = "") -> None:
         cut = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
@@ -82,8 +82,8 @@ class Log(Store):
             pipe = self._redis.pipeline(transaction=False)
             pipe.xrevrange(keys.LOG, max=id if mark else older, count=_LOOK)
             pipe.xrevrange(keys.SIGN_INS, max=older, count=_LOOK)
-            acts, sign_ins = pipe.execute()
-        found = [_entry(name.decode(), fields) for name, fields in acts]
+            changes, sign_ins = pipe.execute()
+        found = [_entry(name.decode(), fields) for name, fields in changes]
         found += [_entry(name.decode() + _MARK, fields) for name, fields in sign_ins]
         return sorted(found, key=_place_of, reverse=True)[:_LOOK]
 

@@ -11,7 +11,7 @@ from leaseq.names import normal
 
 Role: TypeAlias = Literal["worker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""In order: each may do all that those before it may."""
+"""The roles in rising order: each may do all that those before it may."""
 
 Scope: TypeAlias = Literal["read", "work", "manage", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -21,12 +21,12 @@ REACH: dict[Scope, Role] = {"read": "admin", "work": "worker", "manage": "manage
 """The highest role whose calls a scope opens. ``read`` opens those only that change nothing."""
 
 WHOLE: dict[Role, Scope] = {"worker": "work", "manager": "manage", "admin": "admin"}
-"""The scope that holds all that a role may do."""
+"""The scope of each role's full rights."""
 
 MAX_TOKEN_NAME = 100
 MAX_TOKEN_DAYS = 3_650
 MAX_TOKENS = 50
-"""So many that work may one person have."""
+"""The maximum number of valid tokens of a person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class Joining(Base):
     def setup_token(self) -> str | None:
         """A one-time token to choose the first admin's name and password; None where there is an admin.
 
-        It is good for a day. A new one replaces the one before.
+        It is valid for a day. A new one replaces the one before.
         """
         if has_admin(self._people.all()):  # guard: first-admin-once
             return None
@@ -49,7 +49,7 @@ class Joining(Base):
         return True
 
     def set_up(self, token: str, name: str, password: str) -> Person:
-        """Make the first admin by the one-time token, which is spent by it."""
+        """Create the first admin by the one-time token, which is used up."""
         admin = self._new(name, "admin", (), password)
 
         def check(kept: bytes | None) -> None:
@@ -77,7 +77,7 @@ class Joining(Base):
         name: str | None = None,
         days: int = DAYS,
     ) -> str:
-        """A one-time token by which somebody joins. Without a name they choose their own."""
+        """A one-time token to sign up. Without a name, the invited person chooses it."""
         checked = checked_name(name) if name else None
         if checked is not None:
             self._refuse_known(checked)
@@ -98,12 +98,12 @@ class Joining(Base):
         refuse_same_look(name, invited)  # guard: looks-of-invitations
 
     def invitation(self, token: str) -> Invitation | None:
-        """What this token opens, while it does."""
+        """The invitation of this token, while it may be used."""
         found = self._invitations.find(token)
         return found if found and may_let_in(found.by, self._people.by_name()) else None
 
     def invitations(self) -> list[Invitation]:
-        """Those that may be used, the latest first."""
+        """The invitations that may be used, latest first."""
         people = self._people.by_name()
         return [one for one in self._invitations.open() if may_let_in(one.by, people)]
 
@@ -113,7 +113,7 @@ class Joining(Base):
         return revoked
 
     def accept(self, token: str, name: str, password: str) -> Person:
-        """Join by an invitation, which is spent by it. ``name`` counts where it leaves that open."""
+        """Sign up by an invitation, which is used up. ``name`` counts where the invitation has none."""
         found = self._invitations.find(token)
         if found is None:
             raise _spent(_INVITATION)
@@ -138,19 +138,19 @@ class Joining(Base):
     # Links to set a password
 
     def password_link(self, name: str, *, by: str) -> str:
-        """A one-time token by which the person may choose a password, good for three days."""
+        """A one-time token to choose the person's password, valid for three days."""
         record = self._people.get(name)
         token = self._links.make(PasswordLink(record.name, record.version, by))
         self.log.write(by, "sign-in.link-made", record.name)
         return token
 
     def link_is_for(self, token: str) -> str | None:
-        """Whose password this token may set, while it may."""
+        """The person whose password this token may set, while it may."""
         found = self._links.find(token)
         return found.name if found and found.opens(self._people.by_name()) else None
 
     def use_link(self, token: str, password: str) -> Person:
-        """Set a password by a one-time token, which is spent by it. It ends every session of the person."""
+        """Set a password by a one-time token, which is used up. It ends every session of the person."""
         link = self._links.find(token)
         if link is None:
             raise _spent(_LINK)

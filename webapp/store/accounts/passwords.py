@@ -13,7 +13,7 @@ from leaseq import Invalid
 MIN_PASSWORD = 10
 MAX_PASSWORD = 128
 SHORTEST_NAME = 3
-"""A shorter name is part of many a good password."""
+"""Shorter names are not looked for in a password: many a good one contains them."""
 
 
 class Passwords:
@@ -25,11 +25,11 @@ class Passwords:
         self._nobody = self._hasher.hash(secrets.token_urlsafe(16))
 
     def hash(self, password: str, name: str) -> str:
-        """The hash of a new password of the person ``name``, or Invalid where it is too easy to guess."""
+        """The hash of a new password of the person ``name``; raises Invalid where it is too easy to guess."""
         return self._hasher.hash(checked_password(password, name))
 
     def matches(self, password: str, kept: str | None) -> bool:
-        """Whether ``password`` is the one; it takes as long where there is none to compare with."""
+        """Whether the password is right; it takes as long where there is no hash to compare with."""
         try:
             # guard: unknown-costs-a-hash
             self._hasher.verify(kept or self._nobody, password[: MAX_PASSWORD + 1])
@@ -38,7 +38,7 @@ class Passwords:
         return kept is not None  # guard: no-password-no-match
 
     def renewed(self, password: str, kept: str) -> str | None:
-        """The hash of a password that was right, where the kept one was made at another cost than today's."""
+        """A new hash of a right password, where the stored one was made at another cost than today's."""
         return self._hasher.hash(password) if self._hasher.check_needs_rehash(kept) else None
 
 

@@ -18,7 +18,7 @@ from leaseq.webapp.store.base import Store
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A person as the server keeps them."""
+    """A person as they are stored."""
 
     name: str
     role: Role
@@ -63,7 +63,7 @@ class NoSuchPerson(LeaseqError):
 
 
 def refuse_taken(name: str, taken: Collection[str]) -> None:
-    """Raise Invalid where somebody has the name, or one that people would take for it."""
+    """Raise Invalid where somebody has the name, or one that looks like it."""
     if name in taken:  # guard: name-taken
         raise Invalid("name", "an unused name", f"there is already a person named {name!r}")
     refuse_same_look(name, taken)  # guard: looks-refused
@@ -112,7 +112,7 @@ class People(Store):
         return {record.name: record for record in self.all()}
 
     def add(self, record: Record) -> None:
-        """A new record, or Invalid where somebody has the name already, or one that looks like it."""
+        """Add a record, or raise Invalid where somebody has the name, or one that looks like it."""
 
         def new(people: dict[str, Record]) -> Record:
             refuse_taken(record.name, people)  # guard: looks-in-transaction
@@ -121,7 +121,7 @@ class People(Store):
         self.write(new)
 
     def change(self, name: str, *, end_sessions: bool = False, **changes: Any) -> Record:
-        """Some fields anew. Refused where it would leave nobody who can administer."""
+        """Change some fields. Refused where no admin would be left."""
 
         def changed(people: dict[str, Record]) -> Record:
             if name not in people:
@@ -138,7 +138,7 @@ class People(Store):
         return self.write(changed)
 
     def rehash(self, name: str, known: str, renewed: str) -> None:
-        """Keep the same password at another cost, unless there is a new one meanwhile."""
+        """Store the hash of the same password at another cost, unless the password was changed meanwhile."""
 
         def rehashed(people: dict[str, Record]) -> Record:
             now = people[name]
@@ -173,9 +173,9 @@ class People(Store):
                 pipe.hdel(*forget)
             return record
 
-        watched = [keys.PEOPLE] if spend is None else [keys.PEOPLE, spend]
+        watched_keys = [keys.PEOPLE] if spend is None else [keys.PEOPLE, spend]
         with self._client.translating():
-            written: Record = self._redis.transaction(transaction, *watched, value_from_callable=True)
+            written: Record = self._redis.transaction(transaction, *watched_keys, value_from_callable=True)
         return written
 
 
@@ -184,8 +184,8 @@ def _administers(record: Record) -> bool:
 
 
 def may_let_in(by: str, people: Mapping[str, Record]) -> bool:
-    """Whether the links of ``by`` still let somebody in: not those of an admin who was disabled or is none
-    any more. Who has no account made them on the command line."""
+    """Whether the links of ``by`` are still valid: not those of an admin who was disabled or lost the
+    role. An author without an account made them on the command line."""
     maker = people.get(by)
     return maker is None or (maker.role == "admin" and not maker.disabled)  # guard: maker-is-admin
 

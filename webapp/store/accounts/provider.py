@@ -21,7 +21,7 @@ from leaseq.webapp.store.accounts.secret import digest
 
 
 class NotTied(Invalid):
-    """The provider's person has the name of an account that only its owner or an admin may tie to them."""
+    """The provider's person has the name of an account that its owner or an admin must tie to them first."""
 
     def __init__(self, person: Person) -> None:
         self.person = person
@@ -35,8 +35,8 @@ class NotTied(Invalid):
 
 class ProviderSignIn(Joining):
     def by_provider(self, name: str, subject: str, *, create: bool) -> Person:
-        """The person who signed in at the provider. ``subject`` is who they are there, ``name`` what they are
-        called. NotTied where the account of this name has to be tied to them first."""
+        """The person who signed in at the provider, by its ``subject`` and ``name``. Raises NotTied where
+        the account of this name has to be tied to them first."""
         hashed = digest(subject)
         mine = self._tied_to(hashed)  # guard: tied-stays
         record = self._people.find(mine or validation.text(name, "name"))
@@ -65,8 +65,8 @@ class ProviderSignIn(Joining):
         self._tie(record.name, hashed)
 
     def _has_something_to_lose(self, record: Record) -> bool:
-        """Whether a name at the provider is too little to be given this account. An account without a
-        password, for a program for instance, may have tokens, which its owner sees and revokes."""
+        """Whether the account needs more proof than a name at the provider. An account without a password,
+        for a program for instance, may have tokens, which its owner sees and revokes."""
         now = datetime.now(UTC)
         return (
             record.password is not None  # guard: tied-by-password
@@ -76,7 +76,7 @@ class ProviderSignIn(Joining):
         )
 
     def tie(self, name: str, subject: str) -> None:
-        """Tie the account to who this is at the provider: its owner has shown its password and code."""
+        """Tie the account to the provider's subject: its owner has given its password and code."""
         self._tie(name, digest(subject))
 
     def _tie(self, name: str, hashed: str) -> None:
@@ -99,14 +99,14 @@ class ProviderSignIn(Joining):
             return bool(self._redis.hexists(keys.SUBJECTS, name))
 
     def untie(self, name: str, *, by: str) -> None:
-        """The account is nobody's at the provider any more, until it is tied again."""
+        """End the tie; the account can be tied again."""
         with self._client.translating():
             self._redis.hdel(keys.SUBJECTS, name)
         self.log.write(by, "sign-in.provider-untied", name)
 
     def allow_tie(self, name: str, *, by: str) -> None:
-        """Tie the account, without its password, to the first person of this name whom the provider signs in
-        within three days."""
+        """Allow the next sign-in by the provider under this name, within three days, to tie the account
+        without its password."""
         record = self._people.get(name)
         kept = json.dumps(asdict(PasswordLink(name, record.version, by)))
         with self._client.translating():
@@ -114,7 +114,7 @@ class ProviderSignIn(Joining):
         self.log.write(by, "sign-in.provider-allowed", name)
 
     def _spend_allowed(self, name: str) -> bool:
-        """Use up what an admin allowed, if they did and still may. Of two at once one finds it."""
+        """Use up an admin's permission, if it is still valid. Of two concurrent calls one gets it."""
         with self._client.translating():
             kept = self._redis.get(keys.tie_allowed(name))
             if kept is None or not self._redis.delete(keys.tie_allowed(name)):  # guard: tied-by-admin

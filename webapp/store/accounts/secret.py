@@ -9,7 +9,7 @@ import hashlib
 import secrets
 
 ID_LENGTH = 12
-"""So many characters of a secret's hash name it in lists: useless to act with."""
+"""The length of the prefix of a secret's hash that identifies it in lists: useless as a secret."""
 
 
 def new_secret(prefix: str = "") -> str:

@@ -21,7 +21,7 @@ SEEN_SECONDS = 3_600  # a session that is in use is noted once an hour
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What the cookie says: whose it claims to be, of which version, and the secret that proves it."""
+    """The content of the cookie: the claimed person and version, and the secret that proves it."""
 
     secret: str
     version: str
@@ -34,14 +34,14 @@ class _Named:
 
 
 class Sessions(Store):
-    """``seconds`` is how long one lives without a visit."""
+    """The sessions; each expires ``seconds`` after its last use."""
 
     def __init__(self, client: Client, seconds: int = SESSION_SECONDS) -> None:
         super().__init__(client)
         self._seconds = seconds
 
     def start(self, person: Person) -> str:
-        """A new session: what the cookie is to hold."""
+        """Start a session; returns the value of its cookie."""
         secret, now = new_secret(), int(time.time())
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)
@@ -51,7 +51,7 @@ class Sessions(Store):
         return f"{secret}:{person.version}:{person.name}"
 
     def person(self, cookie: str) -> Person | None:
-        """Whose session it is, while it is one, in one round trip."""
+        """The person of a valid session, in one round trip."""
         named = _Named.read(cookie)
         if named is None:
             return None

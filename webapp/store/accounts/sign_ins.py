@@ -37,7 +37,7 @@ class News:
 
 
 class SignIns(Store):
-    """``how`` is by what somebody signs in: a password, a code, the identity provider."""
+    """``how`` is the method: a password, a code, the identity provider."""
 
     def __init__(self, client: Client, people: People, log: Log) -> None:
         super().__init__(client)
@@ -45,7 +45,7 @@ class SignIns(Store):
         self._log = log
 
     def done(self, name: str, how: str, address: str) -> News:
-        """Write it down. Gives the person's news, which they are told once."""
+        """Log a sign-in. Returns the person's notices, once."""
         self._log.write(name, "sign-in.done", name, f"{how}, {address}")
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
@@ -66,13 +66,13 @@ class SignIns(Store):
                 self._redis.hincrby(keys.FAILED, known.name, 1)
 
     def limited(self, name: str, how: str, address: str) -> None:
-        """A try that was refused because too many failed before it."""
+        """Log a try that was refused because too many failed before it."""
         known = self._people.find(name)
         # guard: limited-name-shortened
         self._log.write("", "sign-in.limited", known.name if known else _shortened(name), f"{how}, {address}")
 
     def tell(self, name: str, what: str, *, by: str, detail: str = "") -> None:
-        """Keep a change of the account for the person's next sign-in. The latest ten are kept."""
+        """Add a notice to the person's next sign-in. The latest ten are kept."""
         change = json.dumps([time.time(), what, by, detail], ensure_ascii=False)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
@@ -87,6 +87,6 @@ def _change(kept: list[Any]) -> Change:
 
 
 def _shortened(name: str) -> str:
-    """The beginning of a name that nobody has, so that no password that was typed as a name is kept."""
+    """The beginning of an unknown name, so that no password that was typed as a name is stored."""
     shown = "".join(one if one.isprintable() else "?" for one in name[:_SHOWN])
     return f"{shown}… (no account)"

@@ -19,10 +19,10 @@ _DAY = 86_400
 
 
 class Tokens(Store):
-    """Makes, finds, lists and revokes them."""
+    """The store of API tokens."""
 
     def create(self, person: str, name: str, scope: Scope, queue: str | None, days: int | None) -> str:
-        """A new token, in the clear: nobody can read it again."""
+        """Create a token; returned in the clear, this once."""
         token = new_secret(PREFIX)
         now = self._clock()
         record = {
@@ -48,8 +48,8 @@ class Tokens(Store):
         return token
 
     def _over(self, found: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
-        """The person's tokens to forget before they get another: those that are over, once they have many.
-        Refused where so many work."""
+        """The person's expired tokens to delete before they get another, once they have many. Refused
+        where too many are valid."""
         mine = {
             hashed: record for hashed, raw in found.items() if (record := json.loads(raw))["person"] == person
         }
@@ -85,7 +85,7 @@ class Tokens(Store):
         return found
 
     def of(self, person: str | None = None) -> list[ApiToken]:
-        """A person's tokens, or everybody's, the oldest first; those whose time is over included."""
+        """The tokens of a person, or of everybody, oldest first, expired ones included."""
         with self._client.translating():
             found = self._redis.hgetall(keys.TOKENS)
             used = self._redis.hgetall(keys.TOKENS_USED)
@@ -94,7 +94,7 @@ class Tokens(Store):
         return sorted(mine, key=lambda token: token.created_at)
 
     def revoke(self, id: str, person: str | None = None) -> ApiToken:
-        """End a token at once. With ``person`` only one of theirs."""
+        """Revoke a token. With ``person`` only one of theirs."""
         found = next((token for token in self.of(person) if token.id == id), None)
         if found is None:
             raise Invalid("id", "the id of a token that is in use", f"there is no token {id!r}")
