@@ -39,7 +39,7 @@ _BY_ENTRY = ("inbound", "finished", "dead")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BulkRequest:
     """The input of a form: the action, the list that it came from, and the items."""
 
     move: Move
@@ -95,7 +95,7 @@ def do_many(q: str) -> str | tuple[str, int]:
     )
 
 
-def _question(found: leaseq.Queue, asked: Asked, *, error: str | None = None) -> str:
+def _question(found: leaseq.Queue, asked: BulkRequest, *, error: str | None = None) -> str:
     count, more = len(asked.ids), False
     if asked.all:
         page = _meant(asked).page(found, limit=COUNTED, look=LOOKS)
@@ -117,7 +117,7 @@ def _question(found: leaseq.Queue, asked: Asked, *, error: str | None = None) ->
     )
 
 
-def _again(asked: Asked) -> dict[str, str]:
+def _again(asked: BulkRequest) -> dict[str, str]:
     """The hidden fields of the next form."""
     return {
         "search": request.form.get("search", ""),
@@ -126,12 +126,12 @@ def _again(asked: Asked) -> dict[str, str]:
     }
 
 
-def _asked() -> Asked:
+def _asked() -> BulkRequest:
     ids = tuple(dict.fromkeys(request.form.getlist("id")))
     if len(ids) > MOST_CHOSEN:
         raise Invalid("id", f"at most {MOST_CHOSEN} items at once, or all items of a search")
     began = request.form.get("began")
-    return Asked(
+    return BulkRequest(
         move=validation.one_of(request.form.get("move"), MOVES, "move"),
         search=search_of(dict(parse_qsl(request.form.get("search", "")))),
         all=request.form.get("which") == "all",
@@ -140,11 +140,11 @@ def _asked() -> Asked:
     )
 
 
-def _meant(asked: Asked) -> Search:
+def _meant(asked: BulkRequest) -> Search:
     return asked.search.up_to(asked.began) if asked.search.state in _BY_ENTRY else asked.search
 
 
-def _chosen(found: leaseq.Queue, asked: Asked, whom: str) -> Outcome:
+def _chosen(found: leaseq.Queue, asked: BulkRequest, whom: str) -> Outcome:
     done, refused = make_all(found, asked.move, asked.ids, whom)
     if done:
         write_down(
@@ -153,7 +153,7 @@ def _chosen(found: leaseq.Queue, asked: Asked, whom: str) -> Outcome:
     return Outcome(len(done), tuple(refused), len(refused), 0, len(asked.ids), None)
 
 
-def _step(found: leaseq.Queue, asked: Asked, whom: str) -> Outcome:
+def _step(found: leaseq.Queue, asked: BulkRequest, whom: str) -> Outcome:
     after = request.form.get("after") or None
     if after is None:
         write_down(
@@ -185,7 +185,7 @@ def _step(found: leaseq.Queue, asked: Asked, whom: str) -> Outcome:
     return outcome
 
 
-def _taken_since(item: leaseq.Item, asked: Asked) -> bool:
+def _taken_since(item: leaseq.Item, asked: BulkRequest) -> bool:
     """Whether the item was reserved after the confirmation was shown."""
     leases = item.leases
     return asked.move == "release" and leases != () and all(one.reserved_at > asked.began for one in leases)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leaseq.webapp.realtime.poller import Feed
-from leaseq.webapp.realtime.snapshot import Pictures
+from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.realtime.sse_hub import Hub
 
 
@@ -13,10 +13,10 @@ from leaseq.webapp.realtime.sse_hub import Hub
 class Live:
     hub: Hub
     feed: Feed
-    pictures: Pictures
+    pictures: Snapshots
 
     @classmethod
     def with_places(cls, places: int) -> Live:
         """Set up the hub for this many watchers at a time."""
         hub = Hub(places)
-        return cls(hub, Feed(hub), Pictures())
+        return cls(hub, Feed(hub), Snapshots())

@@ -23,7 +23,7 @@ _AGAIN = 5.0  # seconds between two looks at one list
 Rows = list[dict[str, Any]]
 
 
-class Trouble:
+class Attention:
     """The lists that need attention; each is reread only where an event may have changed it."""
 
     def __init__(self, queue: leaseq.Queue, *, clock: Callable[[], float] = time.monotonic) -> None:

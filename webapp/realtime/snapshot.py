@@ -10,7 +10,7 @@ from typing import Any
 
 import leaseq
 from leaseq.transfer import rfc3339
-from leaseq.webapp.realtime.attention import Trouble
+from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.rates import MINUTES, Tally, a_minute
 from leaseq.webapp.realtime.sparkline import spark
 
@@ -29,7 +29,7 @@ _HOLD = frozenset(
 )
 
 
-class Picture:
+class Snapshot:
     """The figures of one queue, for any thread; it reads the queue once a second at most."""
 
     def __init__(self, queue: leaseq.Queue, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -43,7 +43,7 @@ class Picture:
         self._held_moved = False
         self._cursor: str | None = None
         self._tally: Tally | None = None
-        self._trouble = Trouble(queue, clock=clock)
+        self._trouble = Attention(queue, clock=clock)
         self.asked = clock()
 
     def seen(self) -> dict[str, Any]:
@@ -154,19 +154,19 @@ class Picture:
         return rfc3339(self._oldest)
 
 
-class Pictures:
-    """One `Picture` for each queue that is, or just was, watched."""
+class Snapshots:
+    """One `Snapshot` for each queue that is, or just was, watched."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[str, Picture] = {}
+        self._kept: dict[str, Snapshot] = {}
 
-    def of(self, queue: leaseq.Queue) -> Picture:
+    def of(self, queue: leaseq.Queue) -> Snapshot:
         now = time.monotonic()
         with self._lock:
             for name in [name for name, one in self._kept.items() if now - one.asked > _FRESH]:
                 del self._kept[name]
-            return self._kept.setdefault(queue.name, Picture(queue))
+            return self._kept.setdefault(queue.name, Snapshot(queue))
 
 
 def _flow(counts: list[int | None]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ PAGE_KEYS = ("k", "l", "n", "g", "b", "t", "u", "h")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class FormView:
     """The form of a queue, prepared for the page."""
 
     fields: tuple[Field, ...]
@@ -45,15 +45,15 @@ class Asked:
         return made
 
 
-def asked_by(form: Json) -> Asked:
+def form_view_of(form: Json) -> FormView:
     return _asked_by(json.dumps(form))
 
 
 @lru_cache(maxsize=256)
-def _asked_by(text: str) -> Asked:
+def _asked_by(text: str) -> FormView:
     fields = fields_of(json.loads(text))
     by_name = {one.name: one for one in fields}
-    return Asked(fields, by_name, _free_keys(fields), _by_one_key(fields), typed_of(fields, None))
+    return FormView(fields, by_name, _free_keys(fields), _by_one_key(fields), typed_of(fields, None))
 
 
 def _free_keys(fields: Iterable[Field]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import Typed, errors_at
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.store.activity import DayFigures
-from leaseq.webapp.work.form_view import asked_by
+from leaseq.webapp.work.form_view import form_view_of
 from leaseq.webapp.work.lease_outcome import Receipt
 
 VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt")
@@ -45,7 +45,7 @@ class Sheet:
 
 
 def shown(sheet: Sheet) -> str:
-    form_view = asked_by(sheet.policy.form)
+    form_view = form_view_of(sheet.policy.form)
     errors = errors_at(form_view.fields, sheet.errors)
     return render_template(
         "work/item_view.html" if wants_piece() else "work/page.html",

@@ -14,7 +14,7 @@ from leaseq.webapp.context import person, queue
 from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
-from leaseq.webapp.work.form_view import asked_by
+from leaseq.webapp.work.form_view import form_view_of
 from leaseq.webapp.work.item_view import Sheet, shown, urls_of
 from leaseq.webapp.work.lease_outcome import GONE, receipt_of
 from leaseq.webapp.work.nothing import nothing_held
@@ -90,6 +90,6 @@ def receipt(q: str, id: str) -> str | tuple[str, int]:
         queue=found,
         to=urls_of(q, id),
         receipt=known or GONE,
-        keys=asked_by(found.policy.form).keys,
+        keys=form_view_of(found.policy.form).keys,
     )
     return told if known else (told, 404)

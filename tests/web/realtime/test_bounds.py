@@ -14,12 +14,12 @@ from leaseq.engine.client import connection_of
 from leaseq.webapp.realtime import Live
 from leaseq.webapp.realtime.poller import Channel, Watcher
 from leaseq.webapp.realtime.rates import Tally
-from leaseq.webapp.realtime.snapshot import Pictures
+from leaseq.webapp.realtime.snapshot import Snapshots
 from tests.web.conftest import Caller
 
 
 def test_a_picture_that_nobody_looks_at_is_forgotten(server: Any, queue: leaseq.Queue) -> None:
-    pictures = Pictures()
+    pictures = Snapshots()
     pictures.of(queue).asked -= 3_600
     other = leaseq.Queue(server.client, f"{queue.name}.other")
     pictures.of(other)

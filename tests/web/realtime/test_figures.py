@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
-from leaseq.webapp.realtime.attention import Trouble
+from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.rates import Tally, a_minute
-from leaseq.webapp.realtime.snapshot import Picture
+from leaseq.webapp.realtime.snapshot import Snapshot
 from leaseq.webapp.realtime.sparkline import spark
 from tests.conftest import Clock
 from tests.support.taking import run_out, take
@@ -85,7 +85,7 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -
     queue.fail(take(queue, "dan"), "torn")
     held = take(queue, "eva")
     queue.finish(take(queue, "fay"), {})
-    seen = Picture(queue).seen()
+    seen = Snapshot(queue).seen()
     assert seen["counts"] == {"inbound": 3, "reserved": 1, "scheduled": 0, "finished": 1, "dead": 1}
     assert [(one["id"], one["person"], one["renewals"]) for one in seen["held"]] == [(held.id, "eva", 0)]
     assert seen["dead"] == [{"key": "failed torn", "how": "failed", "error": "torn", "count": 1}]
@@ -95,7 +95,7 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -
 
 
 def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock) -> None:
-    picture = Picture(queue, clock=lambda: clock.now / 1e6)
+    picture = Snapshot(queue, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     first = picture.seen()
     assert (first["unwanted_count"], first["late_count"], first["held"]) == (0, 0, [])
@@ -130,7 +130,7 @@ def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(queue: leaseq.Q
     for lease in tokens.values():
         with pytest.raises(leaseq.LeaseLost):
             queue.finish(lease, {})
-    trouble = Trouble(queue)
+    trouble = Attention(queue)
     events = queue.journal(limit=1_000)
     for event in events:
         trouble.add(event)
@@ -148,7 +148,7 @@ def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
 ) -> None:
     for person in ("ann", "bob", "cyd"):
         asking.abandon(take(asking, person))
-    assert [one["id"] for one in Picture(asking).seen()["unwanted"]] == ["one"]
+    assert [one["id"] for one in Snapshot(asking).seen()["unwanted"]] == ["one"]
     boss = visitor("manager")
     link = re.search(r'href="([^"]+)"><[^>]+data-n="unwanted_count"', boss.get(f"/manage/{asking.name}").text)
     assert link
@@ -156,12 +156,12 @@ def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
     assert re.findall(r'name="id" value="([^"]+)"', page) == ["one"]
     asking.assign("one", "dan")
     assert take(asking, "dan").id == "one"
-    assert Picture(asking).seen()["unwanted_count"] == 0, "somebody has it"
+    assert Snapshot(asking).seen()["unwanted_count"] == 0, "somebody has it"
 
 
 def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue) -> None:
     clock = Clock()
-    picture = Picture(queue, clock=lambda: clock.now / 1e6)
+    picture = Snapshot(queue, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     picture.seen()
     queue.enqueue_many({} for _ in range(6_000))
