@@ -7,6 +7,7 @@ made from them.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -22,12 +23,12 @@ def N_(text: str) -> str:  # noqa: N802 - gettext's name for it
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(ABC):
     """The type of a field: its values and their bounds."""
 
+    @abstractmethod
     def check(self, value: Any, name: str) -> Any:
         """The value as the policy holds it, or Invalid."""
-        raise NotImplementedError
 
     def check_new(self, value: Any, name: str) -> Any:
         """Like `check`, for a value that is set now. A stored value from before a rule stays readable."""

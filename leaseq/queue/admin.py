@@ -67,7 +67,7 @@ class Admin(Inspection):
         return len(revived)
 
     def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
-        """End the lease of an item, whoever holds it, or only this person's; the item returns to inbound."""
+        """End all leases of an item, or only this person's; the item returns to inbound."""
         whose = validation.person_name(person) if person is not None else ""
         return self._item(self._commands.release(validation.item_id(id), arguments.by(by), whose), id)
 

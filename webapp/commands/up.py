@@ -140,7 +140,7 @@ class _Run:
     def start_web(self, supervisor: Supervisor, workers: int, threads: int) -> None:
         from leaseq.server.supervisor import SETTING, Child
 
-        # A terminal shows what goes wrong; whoever says how the log shall look wants all of it.
+        # A terminal shows warnings and errors; with a log format in the settings, everything is logged.
         log_level = "info" if LOG in os.environ else "warning"
         argv = gunicorn_argv(self._host, self._port, workers, threads, log_level=log_level)
         settings = {name: value for name, value in os.environ.items() if name.startswith(SETTING)}

@@ -132,8 +132,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
 
 
 def _greet_no_more(listener: socket.socket) -> None:
-    """Let the kernel pass over whoever knocks from now on, until the listener is closed. Who came between our
-    last look and its end, which other threads put off by milliseconds, would be hung up on."""
+    """Let the kernel drop new connections from now on, until the listener is closed. One that arrived between
+    the last accept and the close, which other threads delay by milliseconds, would be reset."""
     if sys.platform != "linux" or listener.family == socket.AF_UNIX:
         return
     rules = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in NO_SYN))

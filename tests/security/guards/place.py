@@ -71,6 +71,6 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *row(
         "/metrics for managers or a token of its own",
-        guard("metrics-token", "test_it_is_for_managers_and_whoever_has_the_token", instead="return True"),
+        guard("metrics-token", "test_it_is_for_managers_and_for_the_token", instead="return True"),
     ),
 )

@@ -1,4 +1,4 @@
-"""REST for whoever works: the shapes and the status codes of the contract."""
+"""REST for workers: the shapes and the status codes of the contract."""
 
 from __future__ import annotations
 

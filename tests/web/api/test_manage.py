@@ -1,4 +1,4 @@
-"""REST for whoever manages: the shapes and the status codes of the contract."""
+"""REST for managers: the shapes and the status codes of the contract."""
 
 from __future__ import annotations
 

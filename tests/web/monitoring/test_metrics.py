@@ -84,7 +84,7 @@ def test_requests_are_counted_by_route_and_status(scraped: Flask) -> None:
     assert more(requests, method="other", route="none", status="404") == 1
 
 
-def test_it_is_for_managers_and_whoever_has_the_token(
+def test_it_is_for_managers_and_for_the_token(
     app: Flask, scraped: Flask, worker: Caller, manager: Caller, admin: Caller, visitor: Any
 ) -> None:
     def status(place: Flask, token: str) -> int:
