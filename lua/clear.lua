@@ -12,9 +12,9 @@ local call = redis.call
 local LEDGER = KEYS[1]
 
 -- The ordinary case: nothing ran out, nothing came due, nothing is to be forgotten.
-local line, retain_state, tidy_state = unpack(call('HMGET', LEDGER, 'status', 'forget', 'tidy'))
-if not line then return { 'no-queue' } end
-local clock, soonest = string.match(line, '^v2 (%d+) %d+ %d+ 0 (%d+) ')
+local state, retain_state, tidy_state = unpack(call('HMGET', LEDGER, 'status', 'forget', 'tidy'))
+if not state then return { 'no-queue' } end
+local clock, soonest = string.match(state, '^v2 (%d+) %d+ %d+ 0 (%d+) ')
 local next_retain = retain_state and string.match(retain_state, '^%d+') or soonest
 local next_tidy = string.match(tidy_state or '0', '^%d+')
 if soonest then

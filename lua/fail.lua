@@ -9,7 +9,7 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 error as JSON
 REPLY  {'retry', due in microseconds}   {'dead'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
-local id, token, person, error = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local id, token, person, failure = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include deaths
 --- @include claims
 --- @include describe
@@ -30,9 +30,9 @@ if not dead then
   local wait = math.min(queue.rules.retry_seconds * 2 ^ math.min(failures - 1, 40), queue.rules.retry_max_seconds + 0)
   due = math.floor(queue.now + wait * 1000000 * (1 - math.random() / 4) + 0.5)
 end
-leases.close(item, grant, 'failed', stamp(due) .. ' ' .. error)
+leases.close(item, grant, 'failed', stamp(due) .. ' ' .. failure)
 queue.count('failed')
-journal.note('failed', id, token, person, error)
+journal.note('failed', id, token, person, failure)
 if dead then
   deaths.die(item, token, person)
 elseif due == queue.now then

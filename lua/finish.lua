@@ -18,16 +18,23 @@ local call = redis.call
 local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 
--- The ordinary case: no lease ran out, the person's latest grant of the item is this one, without a due date, and the item
--- has one assignment. Where the next item is asked for, the queue is open, they hold nothing else, and first
--- in inbound is an item that nobody had yet, without a due date. No function is made here: making one costs as much as half
--- a command.
-local line, grant, held = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
-if not line then return { 'no-queue' } end
+-- The ordinary case: no lease ran out, the person's latest grant of the item is this one, without a due date. Where the item
+-- has several assignments, nobody has a draft, and the person has no other sign (see lib/bars.lua). Where the next item is
+-- asked for, the queue is open, they hold nothing else, and first in inbound is an item that nobody had yet, without a due
+-- date. No function is made here: making one costs as much as half a command.
+local state, grant, held = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
+if not state then return { 'no-queue' } end
 local clock, last_token, finished, soonest, mode, policy, lease_seconds, form_version, first_shelf =
-  string.match(line, '^v2 (%d+) (%d+) (%d+) 0 (%d+) (%l+) ((%S+) (%S+) ?(%S*).*)$')
+  string.match(state, '^v2 (%d+) (%d+) (%d+) 0 (%d+) (%l+) ((%S+) (%S+) ?(%S*).*)$')
+local member, before, after = id, string.find(held or '', '\t' .. id .. '\t', 1, true)
+if mode ~= 'open' and held and not before then -- of an item with several assignments it may be another one
+  before = string.find(held, '\t' .. id .. '\a', 1, true)
+  after = before and string.find(held, '\t', before + 1, true)
+  member = before and string.sub(held, before + 1, after - 1)
+  grant = before and call('HGET', LEDGER, 'g:' .. member)
+end
 local claim = token .. '\t' .. person .. '\t'
-if form_version == ARGV[6] and held and grant and string.sub(grant, 1, #claim) == claim then
+if form_version == ARGV[6] and before and grant and string.sub(grant, 1, #claim) == claim then
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
@@ -35,11 +42,14 @@ if form_version == ARGV[6] and held and grant and string.sub(grant, 1, #claim) =
   end
   local now = at + 0
   local granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)$', #claim + 1)
-  local before, after = string.find(held, '\t' .. id .. '\t', 1, true)
   local queue = string.sub(LEDGER, 1, -7) -- what all keys begin with
-  local is_ordinary = now > clock + 0 and now < soonest + 0 and granted and before
+  local is_ordinary = now > clock + 0 and now < soonest + 0 and granted
     and not (marks ~= '' and string.find(marks, ' d', 1, true))
-    and (mode == 'open' or call('HEXISTS', queue .. 'items', id .. '\a2') == 0)
+  local signs
+  if mode ~= 'open' and is_ordinary and (member ~= id or call('HEXISTS', queue .. 'items', id .. '\a2') == 1) then
+    signs = call('HGET', queue .. 'bars', id) or '\t'
+    is_ordinary = not string.find(signs, person .. '\t', 1, true) and call('HEXISTS', queue .. 'drafts', id) == 0
+  end
   local left = is_ordinary and string.sub(held, 1, before) .. string.sub(held, after + 1)
   local shelf, next_id, record
   if request and is_ordinary then
@@ -54,8 +64,9 @@ if form_version == ARGV[6] and held and grant and string.sub(grant, 1, #claim) =
   if is_ordinary then
     finished = string.format('%d', finished + 1)
     local done = grant .. '\nfinished ' .. at .. ' 0\n' .. result
-    call('ZADD', FINISHED, at, id)
-    call('ZREM', RESERVED, id)
+    call('ZADD', FINISHED, at, member)
+    call('ZREM', RESERVED, member)
+    if signs then call('HSET', queue .. 'bars', id, signs .. '=' .. person .. '\t') end
     if marks ~= '' and string.find(marks, ' w', 1, true) then -- somebody has a draft: see lib/drafts.lua
       local drafts = queue .. 'drafts'
       for who in string.gmatch(call('HGET', drafts, id) or '', '[^\t]+') do call('HDEL', drafts, id .. '\t' .. who) end
@@ -63,7 +74,7 @@ if form_version == ARGV[6] and held and grant and string.sub(grant, 1, #claim) =
     end
     if not request then
       call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. last_token .. ' ' .. finished .. ' 0 ' .. soonest
-        .. ' ' .. mode .. ' ' .. policy, 'p:' .. person, left, 'g:' .. id, done)
+        .. ' ' .. mode .. ' ' .. policy, 'p:' .. person, left, 'g:' .. member, done)
       call('XADD', JOURNAL, at, 'finished', id .. '\t' .. token .. '\t' .. person)
       return { 'finished', 0, 0, now - granted, now }
     end
@@ -142,7 +153,7 @@ if not request then
 end
 
 -- The next item.
---- @include take
-reply[6] = take_again(person, request) or take_new(person, request, ARGV[8], nil) or { 'nothing' }
+--- @include take_again
+reply[6] = take_again(person, request) or take_new(person, holdings.read(person), request, ARGV[8]) or { 'nothing' }
 commit()
 return reply

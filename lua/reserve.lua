@@ -17,10 +17,10 @@ local person, request, skills, waiter, woken = ARGV[2], ARGV[3], ARGV[4], ARGV[5
 
 -- The ordinary case: the queue is open, no lease ran out, the person holds nothing, and inbound is empty, or first in it is
 -- an item that nobody had yet, without a due date. No function is made here: making one costs as much as half a command.
-local line, held = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
-if not line then return { 'nothing' } end
+local state, held = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
+if not state then return { 'nothing' } end
 local clock, last_token, finished, soonest, policy, lease_seconds, first_shelf =
-  string.match(line, '^v2 (%d+) (%d+) (%d+) 0 (%d+) open ((%S+) %S+ ?(%S*).*)$')
+  string.match(state, '^v2 (%d+) (%d+) (%d+) 0 (%d+) open ((%S+) %S+ ?(%S*).*)$')
 if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   and (not held or string.find(held, '\t', 1, true) == #held) then
   local at = ARGV[1]
@@ -48,11 +48,20 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   end
 end
 
--- Every other case.
---- @include take
---- @include turns
+-- Nobody waits, nothing ran out and the person holds nothing: whatever the queue is.
+--- @include take_new
 local refused = queue.open()
 if refused then return refused end
+local hands = holdings.parse(held)
+if not waiter and queue.now < queue.soonest and not hands[1] then
+  local reply = take_new(person, hands, request, skills)
+  commit()
+  return reply or { 'nothing', '', stamp(queue.token) }
+end
+
+-- Every other case.
+--- @include take_again
+--- @include turns
 local function wait_longer()
   local again = waiter and not woken and turns.before(waiter)
   if not again then return nil end
@@ -66,7 +75,7 @@ local reply = take_again(person, request)
 if not reply then
   waits = may_return and wait_longer() -- what came back may have woken others
   if waits then return waits end
-  reply, is_new = take_new(person, request, skills, waiter), true
+  reply, is_new = take_new(person, holdings.read(person), request, skills, waiter), true
 end
 local again = ''
 if waiter and not (reply and reply[1] == 'more') then again = turns.after(waiter, woken, reply, is_new) end

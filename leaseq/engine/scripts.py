@@ -14,6 +14,7 @@ from typing import Any, cast
 from hiredis import pack_command
 
 from leaseq.engine.keys import Keys
+from leaseq.engine.lua_functions import placed
 from leaseq.engine.lua_source import GLOBALS, LuaSource
 from leaseq.policy import rule_defaults
 
@@ -91,11 +92,13 @@ def read(folder: Traversable, name: str, *keys: str) -> Script:
     """A script from the folder that has its file and, in ``lib/``, the files that it includes.
 
     A line ``--- @include grants`` stands for the file ``lib/grants.lua``, behind those that it includes;
-    ``--- @defaults`` for the policy's rules. Each file is joined once, without comments and empty lines.
+    ``--- @defaults`` for the policy's rules. Each file is joined once, without comments and empty lines;
+    each function only where the script uses it (see lua_functions).
     Raises ScriptError where a file includes another one twice, from inside a block or in a circle, and where
-    it uses a name that neither it nor a file joined ahead of it declares.
+    it uses a name that neither it nor a file joined ahead of it declares, or declares one that such a file
+    declares.
     """
-    joined = list(_Joined(folder).lines(f"{name}.lua"))
+    joined = placed(_Joined(folder).lines(f"{name}.lua"))
     source = "".join(text + "\n" for _, _, text in joined)
     sha = sha1(source.encode(), usedforsecurity=False).hexdigest()
     return Script(name, keys, source, sha, tuple((file, number) for file, number, _ in joined))
@@ -147,6 +150,10 @@ class _Joined:
         if unknown := sorted(source.used - source.declared - self._names):
             raise ScriptError(
                 f"{file} uses {', '.join(unknown)}, which neither it nor a file that it includes declares"
+            )
+        if again := sorted(source.exported & self._names):
+            raise ScriptError(
+                f"{file} declares {', '.join(again)}, as a file does that is joined ahead of it: rename one"
             )
 
 

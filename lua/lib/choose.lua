@@ -1,3 +1,4 @@
+--- @include holdings
 --- @include cursors
 -- The next assignment that a person may have: rows for skills or for one person, several answers an item, people who
 -- passed items over.

@@ -11,6 +11,7 @@ What they may have again, where nothing else waits for them, is in a sorted set 
 local cursors = {}
 
 function cursors.parse(text)
+  if text == '' then return {} end
   local found = { idle = string.match('\n' .. text, '\nidle\t(%d+)\n') }
   for path, score in string.gmatch(text, '([^\n]*:[^\n]*)\t(%d+)\n') do found[#found + 1] = { path, score } end
   return found

@@ -27,8 +27,8 @@ function drafts.write(id, person, draft)
 end
 
 function drafts.drop(id, person)
+  if redis.call('HDEL', keys.drafts, id .. '\t' .. person) == 0 then return end
   local people = others(id, person)
-  redis.call('HDEL', keys.drafts, id .. '\t' .. person)
   if people[1] then
     redis.call('HSET', keys.drafts, id, table.concat(people, '\t'))
   else

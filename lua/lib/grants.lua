@@ -17,15 +17,17 @@ JSON. Nothing has a space or a newline in it but these. ]]
 local grants = {}
 local MARKS = { 'x', 'expires', 'n', 'renewals', 'u', 'undo', 'w', 'draft', 'd', 'due', 'm', 'moved', 'a', 'adopted',
   'q', 'request' }
-local MARK_NAMES = {}
-for i = 1, #MARKS, 2 do MARK_NAMES[MARKS[i]] = MARKS[i + 1] end
 
 -- `ending` is nil for a grant that is held.
 function grants.parse(text)
   local token, person, granted, seconds, attempt, marks, rest =
     string.match(text, '^(%d+)\t([^\t]*)\t(%d+) (%S+) (%d+)([^\n]*)(.*)$')
   local grant = { token = token, person = person, granted = granted + 0, seconds = seconds, attempt = attempt + 0 }
-  for letter, value in string.gmatch(marks, ' (%l)(%S*)') do grant[MARK_NAMES[letter]] = value end
+  for letter, value in string.gmatch(marks, ' (%l)(%S*)') do
+    for i = 1, #MARKS, 2 do
+      if MARKS[i] == letter then grant[MARKS[i + 1]] = value end
+    end
+  end
   local ending, ended, detail, answer = string.match(rest, '^\n(%l+) (%d+) ?([^\n]*)\n?(.*)$')
   if ending then
     grant.ending, grant.ended, grant.detail, grant.answer = ending, ended + 0, detail, answer

@@ -16,15 +16,14 @@ gets its second. ]]
 local items = {}
 local LETTERS = { 'a', 'attempts', 'f', 'failures', 'x', 'dies', 'm', 'max_attempts', 'p', 'priority', 'd', 'due',
   'r', 'requires', 'o', 'only', 's', 'shelf', 'w', 'has_draft' }
-local NAMES = {}
-for i = 1, #LETTERS, 2 do NAMES[LETTERS[i]] = LETTERS[i + 1] end
 
 function items.parse(member, record)
-  local newline = string.find(record, '\n', 1, true)
-  local item = { member = member, record = record, enqueued = string.match(record, '^%x+'),
-    payload = string.sub(record, newline + 1) }
-  for letter, value in string.gmatch(string.sub(record, 1, newline - 1), ' (%l)(%S*)') do
-    item[NAMES[letter]] = value
+  local enqueued, head, payload = string.match(record, '^(%x+)([^\n]*)\n(.*)$')
+  local item = { member = member, record = record, enqueued = enqueued, payload = payload }
+  for letter, value in string.gmatch(head, ' (%l)(%S*)') do
+    for i = 1, #LETTERS, 2 do
+      if LETTERS[i] == letter then item[LETTERS[i + 1]] = value end
+    end
   end
   return item
 end

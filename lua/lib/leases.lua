@@ -7,12 +7,17 @@
 -- How a lease begins and ends.
 local leases = {}
 
--- The assignment of an item whose latest grant has this token and this person, and that grant; nil without one.
+-- The assignment of an item whose latest grant has this token and this person, and that grant; nil without one. Behind
+-- one that nobody was granted yet there is no other.
 function leases.latest(id, token, person)
-  for _, member in ipairs(items.assignments(id)) do
-    local grant = grants.latest(member)
-    if grants.is_of(grant, token, person) then return member, grant end
+  local member, round = id, 1
+  local grant = grants.latest(member)
+  while grant and not grants.is_of(grant, token, person) and queue.mode ~= 'open' do
+    round = round + 1
+    member = id .. '\a' .. round
+    grant = grants.latest(member)
   end
+  if grants.is_of(grant, token, person) then return member, grant end
 end
 
 -- The same of a grant that may be an earlier one; gives the text of that. Without a person, of any.
@@ -44,16 +49,17 @@ function leases.prepare(item, person)
 end
 
 -- Gives a person the assignment, as the last that they hold or at that place. The caller takes it out of the set that it
--- was in.
+-- was in. Gives the grant as it is written.
 function leases.begin(member, grant, held, place)
   queue.token = queue.token + 1
   grant.token, grant.granted = stamp(queue.token), queue.now
   table.insert(held, place or #held + 1, member)
   held.idle = nil
   redis.call('ZADD', keys.reserved, grants.expires(grant), member)
-  grants.write(member, grant)
-  holdings.write(grant.person, held)
+  local text = grants.format(grant)
+  redis.call('HSET', keys.ledger, 'g:' .. member, text, 'p:' .. grant.person, holdings.format(held))
   queue.expect(grants.expires(grant))
+  return text
 end
 
 -- Ends a lease, and counts the attempt on the item. The caller writes that, and puts it where it belongs now.

@@ -2,13 +2,13 @@
 --- @include line
 -- Which set an assignment is in, and how one comes back to inbound.
 local places = {}
-local wakes, entered
+local wakes, has_entered
 
 -- Puts an assignment at the end of its shelf, `returned` where it was out before, and wakes one who waits. Each entry
 -- has a time of its own.
 function places.put(item, returned)
-  if entered then queue.tick() end
-  entered = true
+  if has_entered then queue.tick() end
+  has_entered = true
   local round = items.round(item.member)
   local shelf = shelves.band(item.priority) .. (round > 1 and ':' .. round or '') .. (returned and ':returned' or '')
   item.shelf = shelf ~= 'normal' and shelf or nil

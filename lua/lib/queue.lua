@@ -34,12 +34,10 @@ function queue.open(only_read, new)
   local line, rules_line = unpack(redis.call('HMGET', keys.ledger, 'status', 'rules'))
   line = line or new
   if not line then return { 'no-queue' } end
-  local state, rule = status.parse(line), nil
-  if not state then return refusal(line) end
-  for name, value in pairs(state) do queue[name] = value end
-  queue.line = line
-  queue.rules, rule = rules.parse(rules_line or '')
-  if not queue.rules then return refusal(line, rule) end
+  if not status.parse(line, queue) then return refusal(line) end
+  local parsed, unknown = rules.parse(rules_line or '')
+  if not parsed then return refusal(line, unknown) end
+  queue.line, queue.rules = line, parsed
   local time = ARGV[1] == '' and redis.call('TIME')
   queue.now = time and time[1] * 1000000 + time[2] or tonumber(ARGV[1]) or 0
   if only_read then

@@ -17,12 +17,14 @@ Times are in microseconds since 1970. reserve.lua and finish.lua read and write 
 ordinary case. A newer schema begins it with another number (docs/decisions/0010-schema.md). ]]
 local status = {}
 
-function status.parse(line)
+-- Reads the line into the fields of `state`. Gives false where it has another schema.
+function status.parse(line, state)
   local clock, token, finished, skew, soonest, mode, lease_seconds, form_version, shelves =
     string.match(line, '^v2 (%d+) (%d+) (%d+) (%d+) (%d+) (%l+) (%S+) (%S+)(.*)$')
-  if not clock then return nil end
-  return { clock = clock + 0, token = token + 0, finished = finished + 0, skew = skew + 0, soonest = soonest + 0,
-    mode = mode, lease_seconds = lease_seconds, form_version = form_version, shelves = shelves }
+  if not clock then return false end
+  state.clock, state.token, state.finished, state.skew, state.soonest = clock + 0, token + 0, finished + 0, skew + 0, soonest + 0
+  state.mode, state.lease_seconds, state.form_version, state.shelves = mode, lease_seconds, form_version, shelves
+  return true
 end
 
 function status.format(state)

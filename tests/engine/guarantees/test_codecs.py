@@ -39,14 +39,16 @@ def lua(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Lua:
     folder = tmp_path_factory.mktemp("lua")
     (folder / "lib").symlink_to(LUA / "lib")
     includes = "".join(f"--- @include {name}\n" for name in CODECS)
-    table = ", ".join(f"{name} = {name}" for name in CODECS)
+    table = ", ".join(f"{name} = {{ parse = {name}.parse, format = {name}.format }}" for name in CODECS)
     (folder / "codec.lua").write_text(
         "#!lua flags=no-writes\n" + includes + f"local codec = ({{ {table} }})[ARGV[1]]\n"
         "local words = {}\n"
         "for i = 3, #ARGV do words[i - 2] = ARGV[i] end\n"
         "if ARGV[2] == 'format' then return codec.format(cjson.decode(words[1])) end\n"
-        "if ARGV[2] == 'again' then return codec.format(codec.parse(unpack(words))) end\n"
-        "return cjson.encode(codec.parse(unpack(words)))\n"
+        "local parsed = ARGV[1] == 'status' and {} or codec.parse(unpack(words))\n"
+        "if ARGV[1] == 'status' then codec.parse(words[1], parsed) end\n"
+        "if ARGV[2] == 'again' then return codec.format(parsed) end\n"
+        "return cjson.encode(parsed)\n"
     )
     script = server.redis.register_script(read(folder, "codec").source)
 
