@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypedDict, get_args
 from urllib.parse import unquote
@@ -21,34 +21,47 @@ _SHELF = r"(?:high|normal|low)(?::[0-9]{1,3})?(?::returned)?"
 _CURSOR = re.compile(rf"(?:([^/:]*):({_SHELF}))?/([0-9]{{1,17}})/([0-9]{{1,3}})/(.+)\Z")
 
 
-class LeaseParts(TypedDict, total=False):
-    """The keyword arguments that name a lease without a Lease object: all of them or none."""
+class LeaseParts(TypedDict):
+    """A lease by its parts, for callers that kept only those."""
 
     id: str
     token: int
     person: str
 
 
-def claim(queue: str, lease: object, given: LeaseParts) -> Held:
-    """The id, token and person of a lease of this queue, from a Lease or from its parts."""
-    if unknown := set(given) - LeaseParts.__optional_keys__:
+_BY_PARTS = "id=, token= and person="
+
+
+def held(queue: str, lease: object, parts: Mapping[str, object]) -> Held:
+    """The id, token and person of the lease that a verb was called with: a Lease of this queue, or its parts.
+
+    Raises Invalid where it was called with both, with a part of them only, or with neither.
+    """
+    if unknown := parts.keys() - LeaseParts.__required_keys__:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
-    if lease is not None:
-        if not isinstance(lease, Lease):
-            raise Invalid("lease", "a Lease, or id=, token= and person= by keyword")
-        if lease.queue != queue:
-            raise Invalid("lease", f"a lease of queue {queue!r}; this is one of queue {lease.queue!r}")
-        return lease.id, lease.token, lease.person
-    parts = {name: given.get(name) for name in ("id", "token", "person")}
-    missing = [name for name, value in parts.items() if value is None]
-    if len(missing) == len(parts):
+    if lease is None:
+        return _held_by_parts({name: value for name, value in parts.items() if value is not None})
+    if not isinstance(lease, Lease):
+        raise Invalid("lease", f"a Lease, or {_BY_PARTS} by keyword; this is a {type(lease).__name__}")
+    if lease.queue != queue:
+        raise Invalid("lease", f"a lease of queue {queue!r}; this is one of queue {lease.queue!r}")
+    if parts:
+        name = min(parts)
+        has = f"the Lease that was passed has {name} {getattr(lease, name)!r}"
+        raise Invalid(name, f"not together with a Lease: {has}. Pass the Lease alone, or {_BY_PARTS} alone")
+    return lease.id, lease.token, lease.person
+
+
+def _held_by_parts(parts: Mapping[str, object]) -> Held:
+    if not parts:
         raise Invalid(
             "lease",
-            "a Lease, as reserve returns it, or id=, token= and person= by keyword; this is None, "
-            "which reserve returns if there is no item now",
+            f"a Lease, as reserve returns it, or {_BY_PARTS} by keyword; this is None, which reserve returns "
+            "if there is no item now",
         )
-    if missing:
-        raise Invalid(missing[0], "required as well: without a Lease, pass id=, token= and person=")
+    if missing := [name for name in LeaseParts.__annotations__ if name not in parts]:
+        has = " and ".join(f"{name}=" for name in parts)
+        raise Invalid(missing[0], f"required without a Lease; this call has {has} only: pass {_BY_PARTS}")
     return (
         validation.item_id(parts["id"]),
         validation.integer(parts["token"], "token", 1, 2**53),

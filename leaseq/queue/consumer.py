@@ -23,6 +23,8 @@ UNDO_SECONDS = 15
 
 
 class Consumer(Base):
+    """A verb on a lease takes the Lease, or its ``id=``, ``token=`` and ``person=``: see `arguments.held`."""
+
     def reserve(
         self,
         person: str,
@@ -115,25 +117,23 @@ class Consumer(Base):
     @overload
     def renew(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
     @overload
-    def renew(self, *, id: str, token: int, person: str, request_id: str | None = None) -> Lease: ...
-    def renew(
-        self, lease: Lease | None = None, *, request_id: str | None = None, **parts: Unpack[LeaseParts]
-    ) -> Lease:
+    def renew(self, *, request_id: str | None = None, **parts: Unpack[LeaseParts]) -> Lease: ...
+    def renew(self, lease: Lease | None = None, *, request_id: str | None = None, **parts: object) -> Lease:
         """Extend a lease to the full lease time from now; never shortens one.
 
         Also accepted after the lease expired, if nobody else was granted the item. Raises LeaseLost, or
         Invalid where the policy allows no more renewals or the person holds as many items as allowed.
         """
-        held = arguments.claim(self.name, lease, parts)
+        held = arguments.held(self.name, lease, parts)
         return codec.lease(self.name, self._commands.renew(held, arguments.request(request_id)).rest)
 
     @overload
     def save_draft(self, lease: Lease, draft: Json) -> None: ...
     @overload
-    def save_draft(self, *, draft: Json, id: str, token: int, person: str) -> None: ...
-    def save_draft(self, lease: Lease | None = None, draft: Json = ..., **parts: Unpack[LeaseParts]) -> None:
+    def save_draft(self, *, draft: Json, **parts: Unpack[LeaseParts]) -> None: ...
+    def save_draft(self, lease: Lease | None = None, draft: Json = ..., **parts: object) -> None:
         """Save a draft of the answer. The person gets it back with the item; a finish deletes it."""
-        held = arguments.claim(self.name, lease, parts)
+        held = arguments.held(self.name, lease, parts)
         self._commands.save_draft(held, validation.dump_json(draft, "draft"))
 
     @overload
@@ -151,12 +151,10 @@ class Consumer(Base):
         self,
         *,
         result: Json,
-        id: str,
-        token: int,
-        person: str,
         then_reserve: bool = False,
         skills: Sequence[str] = (),
         request_id: str | None = None,
+        **parts: Unpack[LeaseParts],
     ) -> Finished: ...
     def finish(
         self,
@@ -166,7 +164,7 @@ class Consumer(Base):
         then_reserve: bool = False,
         skills: Sequence[str] = (),
         request_id: str | None = None,
-        **parts: Unpack[LeaseParts],
+        **parts: object,
     ) -> Finished:
         """Finish the item with its result; with ``then_reserve`` reserve the next one in the same round trip.
 
@@ -174,7 +172,7 @@ class Consumer(Base):
         lease stays. Raises LeaseLost where somebody else was granted the item, or it is finished or removed;
         the refused answer is then kept as a late answer (``answer_kept``).
         """
-        held = arguments.claim(self.name, lease, parts)
+        held = arguments.held(self.name, lease, parts)
         text = validation.dump_json(result, "result")
         can = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
@@ -213,9 +211,9 @@ class Consumer(Base):
     @overload
     def undo_finish(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
     @overload
-    def undo_finish(self, *, id: str, token: int, person: str, request_id: str | None = None) -> Lease: ...
+    def undo_finish(self, *, request_id: str | None = None, **parts: Unpack[LeaseParts]) -> Lease: ...
     def undo_finish(
-        self, lease: Lease | None = None, *, request_id: str | None = None, **parts: Unpack[LeaseParts]
+        self, lease: Lease | None = None, *, request_id: str | None = None, **parts: object
     ) -> Lease:
         """Undo a finish, at most UNDO_SECONDS after it: the person who finished the item holds it again,
         under a new token, with the answer as its draft.
@@ -223,7 +221,7 @@ class Consumer(Base):
         This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
         too late, and LeaseLost where this lease was not finished or a manager adopted its answer.
         """
-        held = arguments.claim(self.name, lease, parts)
+        held = arguments.held(self.name, lease, parts)
         request = arguments.request(request_id)
         reply = self._commands.undo_finish(held, request, UNDO_SECONDS * 1_000_000)
         return codec.lease(self.name, reply.rest)
@@ -232,7 +230,7 @@ class Consumer(Base):
     def abandon(self, lease: Lease, reason: str | None = None, *, again: bool = True) -> None: ...
     @overload
     def abandon(
-        self, *, id: str, token: int, person: str, reason: str | None = None, again: bool = True
+        self, *, reason: str | None = None, again: bool = True, **parts: Unpack[LeaseParts]
     ) -> None: ...
     def abandon(
         self,
@@ -240,14 +238,14 @@ class Consumer(Base):
         reason: str | None = None,
         *,
         again: bool = True,
-        **parts: Unpack[LeaseParts],
+        **parts: object,
     ) -> None:
         """Give an item back. It returns to the front of the queue.
 
         ``again`` True: others go first; this person sees it again only when nothing else waits for them.
         False: never this person again.
         """
-        held = arguments.claim(self.name, lease, parts)
+        held = arguments.held(self.name, lease, parts)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
         self._commands.abandon(held, arguments.text(reason, "reason"), again)
@@ -255,11 +253,11 @@ class Consumer(Base):
     @overload
     def fail(self, lease: Lease, error: str = "") -> Failed: ...
     @overload
-    def fail(self, *, id: str, token: int, person: str, error: str = "") -> Failed: ...
-    def fail(self, lease: Lease | None = None, error: str = "", **parts: Unpack[LeaseParts]) -> Failed:
+    def fail(self, *, error: str = "", **parts: Unpack[LeaseParts]) -> Failed: ...
+    def fail(self, lease: Lease | None = None, error: str = "", **parts: object) -> Failed:
         """Report that an item can't be done. It is retried after a delay, or is dead when its attempts are
         used up (``retry_at`` is None then)."""
-        held = arguments.claim(self.name, lease, parts)
+        held = arguments.held(self.name, lease, parts)
         reply = self._commands.fail(held, arguments.text(error, "error"))
         return Failed(held[0], codec.when(reply.rest[0]) if reply.code == replies.RETRY else None)
 

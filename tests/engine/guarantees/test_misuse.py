@@ -29,44 +29,6 @@ def test_what_is_no_client_of_ours(call: Callable[[Any], object], given: Any) ->
     assert type(given).__name__ in str(refused.value)
 
 
-TAKERS: dict[str, Callable[..., object]] = {
-    "renew": leaseq.Queue.renew,
-    "save_draft": lambda queue, *lease, **parts: queue.save_draft(*lease or [None], {}, **parts),
-    "finish": lambda queue, *lease, **parts: queue.finish(*lease or [None], {}, **parts),
-    "undo_finish": leaseq.Queue.undo_finish,
-    "abandon": leaseq.Queue.abandon,
-    "fail": lambda queue, *lease, **parts: queue.fail(*lease or [None], "no", **parts),
-}
-
-
-@pytest.mark.parametrize("verb", TAKERS)
-def test_a_reserve_that_gave_nothing_is_no_lease(queue: leaseq.Queue, verb: str) -> None:
-    queue.configure()
-    nothing = queue.reserve("ann")
-    assert nothing is None
-    for given in ([nothing], []):
-        with pytest.raises(leaseq.Invalid) as refused:
-            TAKERS[verb](queue, *given)
-        assert refused.value.field == "lease"
-        assert "None" in refused.value.limit
-        assert "reserve" in refused.value.limit
-
-
-def test_finish_of_none_alone_says_so_too(queue: leaseq.Queue) -> None:
-    with pytest.raises(leaseq.Invalid, match="lease"):
-        queue.finish(None)  # type: ignore[call-overload]
-
-
-@pytest.mark.parametrize("verb", TAKERS)
-def test_a_lease_by_its_parts_takes_all_three(queue: leaseq.Queue, verb: str) -> None:
-    parts = {"id": "one", "token": 1, "person": "ann"}
-    for missing in parts:
-        less = {name: value for name, value in parts.items() if name != missing}
-        with pytest.raises(leaseq.Invalid, match="id=, token= and person=") as refused:
-            TAKERS[verb](queue, **less)
-        assert refused.value.field == missing
-
-
 @pytest.mark.parametrize(
     ("given", "meant"),
     [

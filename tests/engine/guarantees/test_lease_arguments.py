@@ -1,0 +1,102 @@
+"""A verb on a lease takes the Lease, or its id, token and person; anything else is refused, and named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.conftest import Server
+
+START = datetime(2026, 11, 22, tzinfo=UTC)
+TAKERS: dict[str, Callable[..., object]] = {
+    "renew": leaseq.Queue.renew,
+    "save_draft": lambda queue, *lease, **parts: queue.save_draft(*lease or [None], {}, **parts),
+    "finish": lambda queue, *lease, **parts: queue.finish(*lease or [None], {}, **parts),
+    "undo_finish": leaseq.Queue.undo_finish,
+    "abandon": leaseq.Queue.abandon,
+    "fail": lambda queue, *lease, **parts: queue.fail(*lease or [None], "no", **parts),
+}
+
+
+@pytest.mark.parametrize("verb", TAKERS)
+def test_a_reserve_that_gave_nothing_is_no_lease(queue: leaseq.Queue, verb: str) -> None:
+    queue.configure()
+    nothing = queue.reserve("ann")
+    assert nothing is None
+    for given in ([nothing], []):
+        with pytest.raises(leaseq.Invalid) as refused:
+            TAKERS[verb](queue, *given)
+        assert refused.value.field == "lease"
+        assert "None" in refused.value.limit
+        assert "reserve" in refused.value.limit
+
+
+def test_finish_of_none_alone_says_so_too(queue: leaseq.Queue) -> None:
+    with pytest.raises(leaseq.Invalid, match="lease"):
+        queue.finish(None)  # type: ignore[call-overload]
+
+
+LEASE = leaseq.Lease(
+    queue="reviews",
+    id="one",
+    token=7,
+    person="ann",
+    payload={},
+    attempt=1,
+    reserved_at=START,
+    expires_at=START,
+    lease_seconds=300,
+    draft=None,
+)
+PARTS: dict[str, Any] = {"id": "one", "token": 7, "person": "ann"}
+INSTEAD = "pass id=, token= and person="
+WRONG: dict[str, tuple[list[Any], dict[str, Any], str, str]] = {
+    "a lease and its id": ([LEASE], {"id": "one"}, "id", "the Lease that was passed has id 'one'"),
+    "a lease and another token": ([LEASE], {"token": 8}, "token", "the Lease that was passed has token 7"),
+    "a lease and all parts": ([LEASE], PARTS, "id", "the Lease that was passed has id 'one'"),
+    "no id": ([], {"token": 7, "person": "ann"}, "id", f"this call has token= and person= only: {INSTEAD}"),
+    "no token": ([], {"id": "one", "person": "ann"}, "token", "this call has id= and person= only"),
+    "no person": ([], {"id": "one", "token": 7}, "person", "this call has id= and token= only"),
+    "an id alone": ([], {"id": "one"}, "token", "this call has id= only"),
+    "a part that is None": ([], PARTS | {"token": None}, "token", "this call has id= and person= only"),
+    "an id in the lease's place": (["one"], {}, "lease", "this is a str"),
+    "an id there, and the other parts": (["one"], {"token": 7, "person": "ann"}, "lease", "this is a str"),
+    "the outcome of a finish": ([leaseq.Finished("one", False, False)], {}, "lease", "this is a Finished"),
+    "a lease of another queue": ([replace(LEASE, queue="other")], {}, "lease", "one of queue 'other'"),
+    "an id with a line break": ([], PARTS | {"id": "a\nb"}, "id", "printable"),
+    "an id that is a number": ([], PARTS | {"id": 1}, "id", "characters"),
+    "a token that is text": ([], PARTS | {"token": "7"}, "token", "whole number"),
+    "a token that is true": ([], PARTS | {"token": True}, "token", "whole number"),
+    "a token below 1": ([], PARTS | {"token": 0}, "token", "1 to"),
+    "a person without a name": ([], PARTS | {"person": ""}, "person", "1 to 64"),
+}
+
+
+@pytest.mark.parametrize("verb", TAKERS)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_lease_that_is_named_wrongly(server: Server, verb: str, wrong: str) -> None:
+    lease, parts, field, said = WRONG[wrong]
+    with pytest.raises(leaseq.Invalid, match=re.escape(said)) as refused:
+        TAKERS[verb](leaseq.Queue(server.client, "reviews"), *lease, **parts)
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize("verb", TAKERS)
+def test_a_part_that_no_lease_has(queue: leaseq.Queue, verb: str) -> None:
+    """As of any function of Python: which arguments there are is not a matter of values."""
+    for lease, parts in (([], PARTS), ([replace(LEASE, queue=queue.name)], {})):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'tokn'"):
+            TAKERS[verb](queue, *lease, **parts, tokn=7)
+
+
+@pytest.mark.parametrize(("verb", "what"), [("finish", "result"), ("save_draft", "draft")])
+def test_what_is_to_be_kept_has_to_be_given(queue: leaseq.Queue, verb: str, what: str) -> None:
+    with pytest.raises(leaseq.Invalid, match="none was given") as refused:
+        getattr(queue, verb)(**PARTS)
+    assert refused.value.field == what
