@@ -14,7 +14,7 @@ import leaseq
 from leaseq.engine.commands import SCRIPTS
 
 ROOT = Path(leaseq.__file__).parents[1]
-PRINT = (sys.executable, "-m", "leaseq.engine.print_script")
+PRINT = (sys.executable, "-m", "tests.meta.print_script")
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -43,7 +43,7 @@ def test_the_margin_is_dim_in_a_terminal() -> None:
     reading, terminal = os.openpty()
     with os.fdopen(reading, "rb", buffering=0) as reader, os.fdopen(terminal, "wb", buffering=0) as writer:
         environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-        subprocess.run([*PRINT, "schema"], stdout=writer, env=environment, check=True, timeout=60)
+        subprocess.run([*PRINT, "schema"], stdout=writer, env=environment, check=True, timeout=60, cwd=ROOT)
         first = reader.read(4_096).split(b"\r\n")[0]
     assert re.fullmatch(rb"\x1b\[2mschema\.lua:1 *\x1b\[0m  #!lua flags=no-writes", first)
 

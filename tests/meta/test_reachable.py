@@ -10,13 +10,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-# What programs import, and what is named as text: on gunicorn's command line, or by ./dev lua.
+# What programs import, and what gunicorn's command line names.
 NAMED = {
     "leaseq",
     "leaseq.__main__",
     "leaseq.webapp.serving.gunicorn_conf",
     "leaseq.webapp.wsgi",
-    "leaseq.engine.print_script",
 }
 
 

@@ -63,6 +63,13 @@ def test_the_wheel_holds_each_move_page_and_type_marker(wheel: Path) -> None:
     assert {name.partition("/")[0] for name in held if ".dist-info/" not in name} == {"leaseq"}
 
 
+def test_the_wheel_holds_nothing_that_only_developers_use(wheel: Path) -> None:
+    """No backups and no sources of translations; `test_reachable` finds modules that nothing uses."""
+    held = [Path(name) for name in zipfile.ZipFile(wheel).namelist() if name.startswith("leaseq/")]
+    needed = {".py", ".lua", ".html", ".css", ".js", ".svg", ".jpg", ".json", ".mo"}
+    assert [str(path) for path in held if path.suffix not in needed and path.name != "py.typed"] == []
+
+
 def test_the_library_alone_brings_the_command_line_and_the_moves(
     wheel: Path, tmp_path: Path, own_server: EmbeddedServer
 ) -> None:

@@ -14,7 +14,7 @@ from tests.support.planting import ROOT
 
 PARTS = ("lua", "leaseq", "webapp")
 # They measure, make up data, or write the documentation's tables: nothing that a user relies on.
-LEFT_OUT = {"bench", "simulation", "demo", "print_script.py", "bench.py", "load.py"}
+LEFT_OUT = {"bench", "simulation", "demo", "bench.py", "load.py"}
 
 # Folders of tests that may notice a fault in each part, be they there today or not.
 _ENGINE = ("engine", "conformance", "unit", "ground", "worker", "transfer", "cli")

@@ -6,20 +6,20 @@ import os
 import signal
 import sys
 
-from leaseq.engine.scripts import Script, load, names
+from leaseq.engine.commands import SCRIPTS
+from leaseq.engine.scripts import Script
 
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
 
 def main(words: list[str]) -> int:
-    verbs = names()
-    if len(words) != 1 or words[0] not in verbs:
+    if len(words) != 1 or words[0] not in SCRIPTS:
         problem = f"there is no script {' '.join(words)!r}" if words else "name a script"
-        print(f"{problem}; the scripts are: {', '.join(verbs)}", file=sys.stderr)
+        print(f"{problem}; the scripts are: {', '.join(sorted(SCRIPTS))}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader such as `head` may leave before the end
     in_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    print("\n".join(_listing(load(words[0]), in_colour)))
+    print("\n".join(_listing(SCRIPTS[words[0]], in_colour)))
     return 0
 
 
