@@ -215,7 +215,7 @@ class Policy:
     @property
     def version(self) -> str:
         """A short digest of exactly these settings, which ``configure(expected=…)`` compares."""
-        texts = [_dump(self, name) for name in ("form", "title", "instructions", "durable")]
+        texts = [_dump(self, name) for name in TEXTS]
         kept = "\n".join([_dump(self, "lease_seconds"), _rules(self), *texts])
         return sha1(kept.encode(), usedforsecurity=False).hexdigest()
 
@@ -277,6 +277,11 @@ def parse_rules(line: bytes) -> dict[str, Any]:
 def rule_defaults() -> dict[str, str]:
     """The default of each field that is kept among the rules, as the server keeps it."""
     return {name: FIELDS[name].dump(FIELDS[name].default) for name in RULES}
+
+
+def text_defaults() -> dict[str, str]:
+    """The default of each field that is kept as JSON of its own, in the order of `Policy.version`."""
+    return {name: FIELDS[name].dump(FIELDS[name].default) for name in TEXTS}
 
 
 def _dump(policy: Policy, name: str) -> str:

@@ -10,7 +10,7 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 'create': only w
 REPLY  {'ok', made 0|1}   {'changed'}: another policy is in force, and nothing was written   {'no-queue'} ]]
 local by, only = ARGV[2], ARGV[3]
 --- @include journal
-local TEXTS = { 'form', 'title', 'instructions', 'durable' }
+--- @texts
 local NEW = 'v2 0 0 0 0 9007199254740991 open - -'
 local refused = queue.open(false, NEW)
 if refused then return refused end
@@ -18,9 +18,9 @@ local made, expected = redis.call('HEXISTS', keys.ledger, 'status') == 0, string
 if not made and only == 'create' then return { 'ok', 0 } end
 if made and expected then return { 'no-queue' } end
 if expected then
-  local texts = table.concat(redis.call('HMGET', keys.ledger, unpack(TEXTS)), '\n')
-  local in_force = queue.lease_seconds .. '\n' .. rules.format(queue.rules) .. '\n' .. texts
-  if redis.sha1hex(in_force) ~= expected then return { 'changed' } end
+  local in_force = { queue.lease_seconds, rules.format(queue.rules) }
+  for i, text in ipairs(TEXTS) do in_force[i + 2] = redis.call('HGET', keys.ledger, text.name) or text.default end
+  if redis.sha1hex(table.concat(in_force, '\n')) ~= expected then return { 'changed' } end
 end
 
 local kept_before, fields = queue.rules.keep_finished_seconds, {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _TOKEN = re.compile(
-    r"""--- \s @(?P<directive>\w+ (?:\s\w+)?)   # a line for the loader
+    r"""---[ ]@(?P<directive>\w+ (?:[ ]\w+)?)   # a line for the loader
       | --\[\[ .*? \]\] | --[^\n]*             # a comment
       | '(?:\\.|[^'\\\n])*' | "(?:\\.|[^"\\\n])*" | \[\[ .*? \]\]
       | ^\#![^\n]* | \d[\w.]* | \.\.\.?

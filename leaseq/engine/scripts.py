@@ -9,14 +9,14 @@ from functools import cache, cached_property
 from hashlib import sha1
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from hiredis import pack_command
 
 from leaseq.engine.keys import Keys
 from leaseq.engine.lua_functions import placed
 from leaseq.engine.lua_source import GLOBALS, LuaSource
-from leaseq.policy import rule_defaults
+from leaseq.policy import rule_defaults, text_defaults
 
 pack: Callable[[tuple[str, ...]], bytes] = cast("Any", pack_command)
 """A command as the server reads it; what hiredis says of its types is of tuples with one word."""
@@ -92,8 +92,8 @@ def read(folder: Traversable, name: str, *keys: str) -> Script:
     """A script from the folder that has its file and, in ``lib/``, the files that it includes.
 
     A line ``--- @include grants`` stands for the file ``lib/grants.lua``, behind those that it includes;
-    ``--- @defaults`` for the policy's rules. Each file is joined once, without comments and empty lines;
-    each function only where the script uses it (see lua_functions).
+    ``--- @defaults`` and ``--- @texts`` for tables of the policy's fields. Each file is joined once, without
+    comments and empty lines; each function only where the script uses it (see lua_functions).
     Raises ScriptError where a file includes another one twice, from inside a block or in a circle, and where
     it uses a name that neither it nor a file joined ahead of it declares, or declares one that such a file
     declares.
@@ -124,9 +124,9 @@ class _Joined:
         self._begun.add(file)
         for number, line in source.code:
             directive, _, name = line.partition("--- @")[2].partition(" ")
-            if directive == "defaults":
-                self._names.add("DEFAULTS")
-                yield file, number, _defaults()
+            if make := _TABLES.get(directive):
+                self._names.add(directive.upper())
+                yield file, number, f"local {directive.upper()} = {make()}"
             elif not directive:
                 yield file, number, line
             elif f"lib/{name}.lua" not in self._done:
@@ -163,9 +163,17 @@ def _parsed(text: str) -> LuaSource:
 
 
 def _defaults() -> str:
-    """The fields of the policy that are rules, with the text of each default, as a Lua table."""
-    fields = ", ".join(f"{name} = '{value}'" for name, value in sorted(rule_defaults().items()))
-    return f"local DEFAULTS = {{ {fields} }}"
+    fields = (f"{name} = '{value}'" for name, value in sorted(rule_defaults().items()))
+    return f"{{ {', '.join(fields)} }}"
+
+
+def _texts() -> str:
+    fields = (f"{{ name = '{name}', default = '{value}' }}" for name, value in text_defaults().items())
+    return f"{{ {', '.join(fields)} }}"
+
+
+_TABLES: Final = {"defaults": _defaults, "texts": _texts}
+"""What stands for a directive: the policy's rules or its texts, with the default of each, as a Lua table."""
 
 
 @cache

@@ -7,6 +7,7 @@ import pytest
 import leaseq
 from leaseq import Policy
 from leaseq.engine.keys import QUEUES, Keys
+from leaseq.policy import TEXTS
 from tests.conftest import Server
 
 
@@ -209,6 +210,19 @@ def test_any_field_that_changed_is_noticed_and_what_is_the_same_again_is_not(
     back = {name: getattr(before, name) for name in change}
     assert queue.configure(expected=changed, **back).version == before.version
     queue.configure(expected=before)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_queue_that_is_older_than_a_text_field_has_its_default(
+    queue: leaseq.Queue, server: Server, name: str
+) -> None:
+    queue.configure(holds=2)
+    assert server.redis.hdel(Keys(queue.name).ledger, name) == 1
+    seen = queue.policy
+    assert seen == Policy(holds=2)
+    assert queue.configure(expected=seen, holds=3).holds == 3
+    with pytest.raises(leaseq.PolicyChanged):
+        queue.configure(expected=seen, holds=4)
 
 
 def test_who_expects_a_policy_makes_no_queue_and_names_a_version(queue: leaseq.Queue) -> None:

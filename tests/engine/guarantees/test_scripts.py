@@ -111,6 +111,9 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
         assert not re.search(r"call\('(H(SET|DEL|INCRBY)|Z(ADD|REM)|X(ADD|TRIM))'", FILES[name])
 
 
+TABLES = ("--- @defaults", "--- @texts")  # lines that stand for tables of the policy's fields
+
+
 def source_lines(name: str) -> list[str]:
     return SCRIPTS[name].source.removesuffix("\n").split("\n")
 
@@ -121,11 +124,12 @@ def test_each_line_of_a_script_is_found_in_its_file(name: str) -> None:
     for number, line in enumerate(source_lines(name), 1):
         file, _, place = script.where(number).rpartition(":")
         there = (LUA / file).read_text().split("\n")[int(place) - 1]
-        assert there == line or (there == "--- @defaults" and line.startswith("local DEFAULTS = "))
+        table = there.removeprefix("--- @") if there in TABLES else None
+        assert line.startswith(f"local {table.upper()} = ") if table else there == line
         found.append((file, int(place)))
     own = [place for file, place in found if file == f"{name}.lua"]
     lines = FILES[name].partition("]]\n")
-    code = [line for line in lines[2].split("\n") if line.strip() and not line.lstrip().startswith("--")]
+    code = [line for line in lines[2].split("\n") if line in TABLES or re.match(r" *(?!--)[^ ]", line)]
     assert len(own) == 1 + len(code), "all but comments and empty lines"
 
 
