@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         LeaseqError,
         QueueExists,
         QueueNotFound,
+        QueueUnreadable,
         ServerRefused,
         ServerUnavailable,
         TooLarge,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
         WhyNothing,
     )
     from leaseq.policy import Durable, Policy, PolicyChanged, PolicyChanges
-    from leaseq.queue import Queue, queues
+    from leaseq.queue import Queue, queues, read_queues
     from leaseq.worker import Worker, WorkerStats
 
 __all__ = [
@@ -89,6 +90,7 @@ __all__ = [
     "Queue",
     "QueueExists",
     "QueueNotFound",
+    "QueueUnreadable",
     "ServerRefused",
     "ServerUnavailable",
     "State",
@@ -100,6 +102,7 @@ __all__ = [
     "connect",
     "form",
     "queues",
+    "read_queues",
     "validation",
 ]
 

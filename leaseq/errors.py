@@ -92,3 +92,12 @@ class ServerUnavailable(LeaseqError):
 
 class ServerRefused(LeaseqError):
     """The server answered with an error: out of memory, read-only, or not permitted."""
+
+
+class QueueUnreadable(ServerRefused):
+    """This version of leaseq can't read the queue, and nothing changed; other queues are not affected.
+    ``newer``: a newer version wrote it, else one before the first release."""
+
+    def __init__(self, message: str, *, newer: bool) -> None:
+        super().__init__(message)
+        self.newer = newer

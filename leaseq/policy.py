@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from hashlib import sha1
 from typing import Annotated, Any, Final, Literal, TypedDict
 
-from leaseq.errors import Invalid, LeaseqError, ServerRefused
+from leaseq.errors import Invalid, LeaseqError, QueueUnreadable
 from leaseq.models import Json
 from leaseq.policy_fields import (
     N_,
@@ -267,9 +267,10 @@ def parse_rules(line: bytes) -> dict[str, Any]:
                 raise ValueError(name)
             values[name] = FIELDS[name].check(FIELDS[name].load(text))
         except (ValueError, Invalid):
-            raise ServerRefused(
+            raise QueueUnreadable(
                 f"this queue's policy has {word!r}, which this version of leaseq does not know: it needs a "
-                "newer version of leaseq"
+                "newer version of leaseq",
+                newer=True,
             ) from None
     return values
 

@@ -17,6 +17,7 @@ import pytest
 import redis
 
 import leaseq
+from leaseq.engine.keys import QUEUES, SCHEMA, Keys
 from leaseq.server.embedded import EmbeddedServer
 from tests.support import taking
 from tests.support.booting import Engine, booted
@@ -114,6 +115,23 @@ def queue_name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def queue(server: Server, queue_name: str) -> leaseq.Queue:
     return leaseq.Queue(server.client, queue_name)
+
+
+@pytest.fixture(params=["rule", "schema"])
+def unreadable(request: pytest.FixtureRequest, server: Server, queue_name: str) -> Iterator[leaseq.Queue]:
+    """A queue that a newer version of leaseq wrote: by a rule, or a schema, that this one does not know.
+    Its name is the first of all, so that what stops at it shows none."""
+    found = leaseq.Queue(server.client, f"0.{queue_name}")
+    found.configure(title="Of tomorrow")
+    ledger = Keys(found.name).ledger
+    if request.param == "rule":
+        server.redis.hset(ledger, "rules", "a_rule_of_tomorrow=5")
+    else:
+        status = server.redis.hget(ledger, "status")
+        server.redis.hset(ledger, mapping={"schema": SCHEMA + 1, "status": b"v%d %b" % (SCHEMA + 1, status)})
+    yield found
+    server.redis.delete(ledger, Keys(found.name).journal)
+    server.redis.srem(QUEUES, found.name)
 
 
 @pytest.fixture

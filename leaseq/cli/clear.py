@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leaseq.cli.common import connected, emit_json, json_option, named_or_all
+from leaseq.cli.common import Failed, connected, emit_json, json_option, named_or_all
 from leaseq.cli.signals import stopped_by_signals
 
 if TYPE_CHECKING:
-    from leaseq import Cleared, Client
+    from leaseq import Cleared, Client, Queue, QueueUnreadable
 
 
 @click.command(epilog="Example: leaseq clear --all --every 1")
@@ -39,48 +39,72 @@ def clear(
     if bool(names) == every_queue:
         raise click.UsageError("name the queues to clear, or add --all.")
     if every is None:
-        cleared = dict(_round(client, names))
-        if as_json:
-            emit_json({"queues": [{"name": name, **_counts(found)} for name, found in cleared.items()]})
-        else:
-            for name, found in cleared.items():
-                click.echo(_line(name, found))
+        _once(client, names, as_json)
         return
     with stopped_by_signals() as stop:
         _go_on(client, names, every, as_json, stop)
 
 
+def _once(client: Client, names: tuple[str, ...], as_json: bool) -> None:
+    from leaseq import Cleared, QueueUnreadable
+
+    found = dict(_round(client, names))
+    cleared = {name: one for name, one in found.items() if isinstance(one, Cleared)}
+    if as_json:
+        emit_json({"queues": [{"name": name, **_counts(one)} for name, one in cleared.items()]})
+    else:
+        for name, one in cleared.items():
+            click.echo(_line(name, one))
+    if left_out := [_left_out(name, one) for name, one in found.items() if isinstance(one, QueueUnreadable)]:
+        raise Failed("; ".join(left_out))
+
+
 def _round(
     client: Client, names: tuple[str, ...], stop: threading.Event | None = None
-) -> Iterator[tuple[str, Cleared]]:
-    """Clear each queue until nothing is left to clear."""
-    from leaseq import Cleared, Queue
+) -> Iterator[tuple[str, Cleared | QueueUnreadable]]:
+    """Clear each queue until nothing is left to clear. One that can't be read keeps no other from it."""
+    from leaseq import Queue, QueueUnreadable
 
     for name in named_or_all(client, names):
-        total = Cleared(0, 0, 0, more=True)
-        while total.more and not (stop and stop.is_set()):
-            found = Queue(client, name).clear()
-            total = Cleared(
-                total.returned + found.returned,
-                total.released + found.released,
-                total.died + found.died,
-                found.more,
-                total.forgotten + found.forgotten,
-            )
-        yield name, total
+        try:
+            found: Cleared | QueueUnreadable = _clear(Queue(client, name), stop)
+        except QueueUnreadable as error:
+            found = error
+        yield name, found
+
+
+def _clear(queue: Queue, stop: threading.Event | None) -> Cleared:
+    from leaseq import Cleared
+
+    total = Cleared(0, 0, 0, more=True)
+    while total.more and not (stop and stop.is_set()):
+        found = queue.clear()
+        total = Cleared(
+            total.returned + found.returned,
+            total.released + found.released,
+            total.died + found.died,
+            found.more,
+            total.forgotten + found.forgotten,
+        )
+    return total
 
 
 def _go_on(
     client: Client, names: tuple[str, ...], every: float, as_json: bool, stop: threading.Event
 ) -> None:
-    from leaseq import ServerRefused, ServerUnavailable
+    from leaseq import QueueUnreadable, ServerRefused, ServerUnavailable
 
     away = False
+    left_out: set[str] = set()  # and said so
     while not stop.is_set():
         try:
             for name, found in _round(client, names, stop):
-                if any(_counts(found).values()):
+                if not isinstance(found, QueueUnreadable):
+                    left_out.discard(name)
                     _tell(name, found, as_json)
+                elif name not in left_out:
+                    left_out.add(name)
+                    click.echo(f"leaseq: {_left_out(name, found)}", err=True)
             if away:
                 click.echo("leaseq: the server is back", err=True)
             away = False
@@ -92,7 +116,14 @@ def _go_on(
         stop.wait(every)
 
 
+def _left_out(name: str, error: QueueUnreadable) -> str:
+    return f"queue {name!r} was left out: {error}"
+
+
 def _tell(name: str, found: Cleared, as_json: bool) -> None:
+    """Print what was changed, if anything was."""
+    if not any(_counts(found).values()):
+        return
     if as_json:
         emit_json({"name": name, **_counts(found)}, indent=None)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 if TYPE_CHECKING:
-    from leaseq import Client, Queue
+    from leaseq import Client, Queue, QueueUnreadable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -116,6 +116,16 @@ def named_or_all(client: Client, names: Sequence[str]) -> list[str]:
     if not names:
         return sorted(queues(client))
     return [existing_queue(client, name).name for name in dict.fromkeys(names)]
+
+
+def unreadable_shape(unreadable: Mapping[str, QueueUnreadable]) -> list[dict[str, str]]:
+    """The JSON shape of queues that this version of leaseq can't read."""
+    return [{"name": name, "detail": str(error)} for name, error in unreadable.items()]
+
+
+def unreadable_note(error: QueueUnreadable) -> str:
+    """The reason in a table, in the place of what could not be read."""
+    return f"(needs {'a newer' if error.newer else 'an older'} version of leaseq)"
 
 
 def emit_json(value: Any, *, indent: int | None = 2) -> None:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaseq.cli.common import Failed, connected, emit_json, emit_table, existing_queue, json_option
+from leaseq.cli.common import (
+    Failed,
+    connected,
+    emit_json,
+    emit_table,
+    existing_queue,
+    json_option,
+    unreadable_note,
+    unreadable_shape,
+)
 from leaseq.cli.policy import policy_options
 from leaseq.cli.stats import COLUMNS, counts
 
@@ -56,14 +65,14 @@ def set_(client: Client, name: str, changes: dict[str, Any]) -> None:
 
 def _warn_of_title(client: Client, changed: Queue, changes: dict[str, Any]) -> None:
     """Say which queue has a title that people could take for the new one."""
-    from leaseq import Queue, names, queues
+    from leaseq import names, read_queues
 
     title = changed.policy.title
     if "title" not in changes or not title:
         return
-    for name in sorted(set(queues(client)) - {changed.name}):
-        other = Queue(client, name).policy.title
-        if other == title or names.same_look(title, [other]):
+    titles, _ = read_queues(client, lambda one: one.policy.title)
+    for name, other in titles.items():
+        if name != changed.name and (other == title or names.same_look(title, [other])):
             click.echo(
                 f"leaseq: the title {title!r} looks like that of queue {name!r}: people may confuse the two",
                 err=True,
@@ -94,14 +103,20 @@ def show(client: Client, name: str, as_json: bool) -> None:
 @connected
 def list_(client: Client, as_json: bool) -> None:
     """List the queues."""
-    from leaseq import Queue, queues
+    from leaseq import read_queues
 
-    found = [Queue(client, name) for name in sorted(queues(client))]
+    def shape(one: Queue) -> dict[str, Any]:
+        return {"name": one.name, "title": one.policy.title, "stats": counts(one.stats())}
+
     if as_json:
-        rows = [{"name": one.name, "title": one.policy.title, "stats": counts(one.stats())} for one in found]
-        emit_json({"queues": rows, "after": None})
-    elif found:
-        emit_table(("queue", "title"), [(one.name, one.policy.title) for one in found])
+        found, unreadable = read_queues(client, shape)
+        rows = list(found.values())
+        emit_json({"queues": rows, "unreadable": unreadable_shape(unreadable), "after": None})
+        return
+    titles, unreadable = read_queues(client, lambda one: one.policy.title)
+    titles |= {name: unreadable_note(error) for name, error in unreadable.items()}
+    if titles:
+        emit_table(("queue", "title"), sorted(titles.items()))
     else:
         click.echo("there are no queues; create one: leaseq queue create NAME", err=True)
 

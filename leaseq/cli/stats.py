@@ -10,17 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaseq.cli.common import connected, emit_json, emit_table, json_option, named_or_all
+from leaseq.cli.common import (
+    connected,
+    emit_json,
+    emit_table,
+    json_option,
+    named_or_all,
+    unreadable_note,
+    unreadable_shape,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from leaseq import Client, Stats
+    from leaseq import Client, QueueUnreadable, Stats
 
 COLUMNS = ("inbound", "reserved", "scheduled", "finished", "dead", "oldest_inbound_seconds")
 HEADINGS = ("queue", "inbound", "reserved", "scheduled", "finished", "dead", "oldest item", "paused")
 
-Counted = Mapping[str, "Stats"]
+Counted = tuple[Mapping[str, "Stats"], Mapping[str, "QueueUnreadable"]]
 
 
 @click.command(epilog="Example: leaseq stats reviews --watch")
@@ -56,15 +64,22 @@ def counts(found: Stats) -> dict[str, Any]:
 
 
 def _count(client: Client, names: tuple[str, ...]) -> Counted:
-    from leaseq import Queue
+    """The stats of these queues or of all. One that was named and can't be read is an error."""
+    from leaseq import Queue, read_queues
 
-    return {name: Queue(client, name).stats() for name in named_or_all(client, names)}
+    found, unreadable = read_queues(client, Queue.stats, named_or_all(client, names))
+    for name in names:
+        if name in unreadable:
+            raise unreadable[name]
+    return found, unreadable
 
 
 def _print(found: Counted, as_json: bool, *, indent: int | None = 2) -> None:
     if as_json:
-        rows = [{"name": name, **counts(one)} for name, one in found.items()]
-        emit_json({"queues": rows, "after": None}, indent=indent)
+        stats, unreadable = found
+        rows = [{"name": name, **counts(one)} for name, one in stats.items()]
+        shape = {"queues": rows, "unreadable": unreadable_shape(unreadable), "after": None}
+        emit_json(shape, indent=indent)
     else:
         emit_table(HEADINGS, _rows(found))
 
@@ -98,15 +113,18 @@ def _table(found: Counted) -> Table:
 
 
 def _rows(found: Counted) -> list[tuple[str, ...]]:
-    return [
+    stats, unreadable = found
+    rows = [
         (
             name,
             *(f"{getattr(one, column):,}" for column in COLUMNS[:5]),
             _duration(one.oldest_inbound_seconds),
             "" if one.paused is None else one.paused or "yes",
         )
-        for name, one in found.items()
+        for name, one in stats.items()
     ]
+    unread = [(name, *("-" for _ in COLUMNS), unreadable_note(error)) for name, error in unreadable.items()]
+    return sorted(rows + unread)
 
 
 def _duration(seconds: float | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from redis.cluster import RedisCluster
 
-from leaseq import Client, Invalid, Queue, ServerRefused, queues
+from leaseq import Client, Invalid, Queue, ServerRefused, queues, read_queues
 from leaseq.doctor.checks import Check, Finding
 from leaseq.engine.client import connection_of
 from leaseq.engine.durability import check, majority_of
@@ -40,7 +40,14 @@ NEWER = Check(
     "change newer ones",
     "install the newer version of leaseq here too: pip install --upgrade leaseq",
 )
-CHECKS = (DURABLE, ONE_OF_SEVERAL, NEWER)
+UNREADABLE = Check(
+    "queue-unreadable",
+    "queues",
+    "error",
+    "holds {names}, which this version of leaseq can't read: {problem}",
+    "run the version of leaseq that wrote it",
+)
+CHECKS = (DURABLE, ONE_OF_SEVERAL, NEWER, UNREADABLE)
 WELL = "the server supports what their policies require"
 
 
@@ -53,16 +60,24 @@ def schemas(client: Client) -> dict[str, int]:
 def look(client: Client, found: Mapping[str, int]) -> Iterator[Finding]:
     where = without_password(client.url)
     newer: dict[int, list[str]] = defaultdict(list)
-    required: dict[tuple[Durable, str], list[str]] = defaultdict(list)
     for name, schema in found.items():
         if schema > SCHEMA:
             newer[schema].append(name)
-            continue
-        durable = Queue(client, name).policy.durable
-        if durable != "server":
-            required[durable, _server(client, name)].append(name)
     for schema, names in newer.items():
         yield NEWER.found(where, names=_listed(names), schema=schema, known=SCHEMA)
+    known = [name for name, schema in found.items() if schema <= SCHEMA]
+    durables, unreadable = read_queues(client, lambda queue: queue.policy.durable, known)
+    for name, error in unreadable.items():
+        yield UNREADABLE.found(where, names=_listed([name]), problem=error)
+    yield from _durability(client, durables)
+
+
+def _durability(client: Client, durables: Mapping[str, Durable]) -> Iterator[Finding]:
+    """What the server lacks for the ``durable`` of each queue."""
+    required: dict[tuple[Durable, str], list[str]] = defaultdict(list)
+    for name, durable in durables.items():
+        if durable != "server":
+            required[durable, _server(client, name)].append(name)
     for (durable, server), names in required.items():
         key = Keys(names[0]).ledger
         try:

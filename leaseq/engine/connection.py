@@ -21,7 +21,7 @@ from leaseq.engine.script_errors import message_of
 from leaseq.engine.scripts import Bound, Script
 from leaseq.engine.transport import FAILURES, Clustered, Pooled, Transport
 from leaseq.engine.urls import without_password
-from leaseq.errors import ServerRefused, ServerUnavailable
+from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
 _AWAY = (
@@ -132,6 +132,9 @@ class Connection:
         said = message_of(error, script)
         if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
             raise ServerUnavailable(f"no answer from {without_password(self._url)}: {said}") from error
+        code, _, problem = said.partition(" ")
+        if code in ("NEWER", "OLDER"):  # of lua/lib/queue.lua
+            raise QueueUnreadable(problem, newer=code == "NEWER") from error
         raise ServerRefused(f"the server refused: {said}") from error
 
 

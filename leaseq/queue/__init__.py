@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import TypeVar
 
 from leaseq.engine.client import Client, checked, connection_of
 from leaseq.engine.keys import QUEUES
-from leaseq.errors import LeaseqError
+from leaseq.errors import LeaseqError, QueueUnreadable
 from leaseq.queue.admin import Admin
 from leaseq.queue.consumer import Consumer
 from leaseq.queue.inspection import Inspection
 from leaseq.queue.producer import Producer
 
-__all__ = ["Queue", "queues"]
+__all__ = ["Queue", "queues", "read_queues"]
+
+T = TypeVar("T")
 
 
 class Queue(Producer, Consumer, Admin, Inspection):
@@ -41,3 +45,18 @@ def queues(client: Client) -> list[str]:
     connection.names.update(there)
     connection.names.difference_update(missing - lost)
     return there
+
+
+def read_queues(
+    client: Client, read: Callable[[Queue], T], names: Iterable[str] | None = None
+) -> tuple[dict[str, T], dict[str, QueueUnreadable]]:
+    """What ``read`` returns for each queue, by name; and the error of each queue that this version of leaseq
+    can't read, by name. ``names``: of these queues only."""
+    found: dict[str, T] = {}
+    unreadable: dict[str, QueueUnreadable] = {}
+    for name in queues(client) if names is None else names:
+        try:
+            found[name] = read(Queue(client, name))
+        except QueueUnreadable as error:
+            unreadable[name] = error
+    return found, unreadable

@@ -127,3 +127,29 @@ def wait_for(process: Any, beginning: str) -> None:
         if line.decode().startswith(beginning):
             return
     raise AssertionError(f"it ended without saying {beginning!r}: {process.stderr.read().decode()}")
+
+
+@pytest.mark.parametrize("unreadable", ["schema"], indirect=True)
+def test_a_queue_that_needs_a_newer_version_is_left_out(
+    call: Call, server: Any, unreadable: leaseq.Queue, queue_name: str
+) -> None:
+    queue = expired(server.client, queue_name, 1)
+    for words in (["--all"], [unreadable.name, queue_name]):
+        done = call("clear", *words)
+        assert done.exit_code == 1, "so that a timer reports it"
+        assert f"leaseq: queue {unreadable.name!r} was left out: this queue has schema " in done.stderr
+        assert f"{queue_name}: " in done.stdout
+    assert queue.stats().inbound == 1
+
+
+@pytest.mark.parametrize("unreadable", ["schema"], indirect=True)
+def test_a_job_goes_on_without_a_queue_that_needs_a_newer_version(
+    spawn: Spawn, server: Any, unreadable: leaseq.Queue, queue_name: str
+) -> None:
+    process = spawn("clear", "--all", "--every", "0.05")
+    for name in (queue_name, f"{queue_name}-2"):
+        queue = expired(server.client, name, 1)
+        eventually(lambda queue=queue: queue.stats().inbound == 1)  # type: ignore[misc]
+    process.terminate()
+    _, printed = process.communicate(timeout=30)
+    assert printed.decode().count(f"queue {unreadable.name!r} was left out") == 1, "once, not at each round"

@@ -79,6 +79,20 @@ def test_a_queue_of_a_newer_schema(wrong: Any) -> None:
     assert report.known_schema == SCHEMA
 
 
+def test_a_queue_with_a_rule_of_a_newer_version(wrong: Any) -> None:
+    client = leaseq.connect(url_of(wrong))
+    leaseq.Queue(client, "a-new").configure()
+    leaseq.Queue(client, "old").configure(durable="fsync")
+    wrong.hset(Keys("a-new").ledger, "rules", "a_rule_of_tomorrow=5")
+    wrong.config_set("appendfsync", "no")
+    listed = found(url_of(wrong))
+    assert {"queue-unreadable", "durable"} <= set(listed), "the others are checked all the same"
+    assert (
+        "error: holds the queue a-new, which this version of leaseq can't read: this queue has the policy "
+        "field a_rule_of_tomorrow, which this version of leaseq does not know"
+    ) in listed["queue-unreadable"]
+
+
 def test_of_many_queues_a_few_are_named(wrong: redis.Redis) -> None:
     client = leaseq.connect(url_of(wrong))
     for number in range(8):

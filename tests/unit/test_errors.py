@@ -36,6 +36,7 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     leaseq.PolicyChanged("reviews", leaseq.Policy(holds=2, form={"show": ["text"]})),
     leaseq.ServerUnavailable("no confirmation", taken=True),
     leaseq.ServerRefused("out of memory"),
+    leaseq.QueueUnreadable("this queue has schema 9", newer=True),
     ChildFailed("it ended"),
     EmbeddedServerError("it did not start"),
     DataDirRefused("not a directory of ours"),

@@ -149,7 +149,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "PUT /people/{name}": {"a worker": {"role": "worker", "skills": ["fr"]}},
 }
 ANSWERS: dict[str, dict[str, Any]] = {
-    "GET /queues": {"queues": [_QUEUE], "after": None},
+    "GET /queues": {"queues": [_QUEUE], "unreadable": [], "after": None},
     f"GET {_Q}": _QUEUE,
     f"PUT {_Q}": _QUEUE,
     f"GET {_Q}/stats": _STATS,

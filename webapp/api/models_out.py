@@ -160,8 +160,14 @@ class Queue(BaseModel):
     counts: Counts
 
 
+class UnreadableQueue(BaseModel):
+    name: str
+    detail: str = Field(description="Why this version of leaseq can't read it")
+
+
 class QueueList(BaseModel):
     queues: list[Queue]
+    unreadable: list[UnreadableQueue]
     after: str | None
 
 

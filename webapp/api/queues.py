@@ -27,11 +27,15 @@ _PRECONDITION = problem_reply(
 @bp.get("/queues", tags=TAGS, responses={"200": models_out.QueueList})
 @needs("worker")
 def list_queues(query: PageQuery) -> dict[str, Any]:
-    """List all queues, by name, page by page."""
+    """List all queues, by name, page by page. `unreadable`: those that need another version of leaseq."""
     client = state().client
     names, after = page_of(leaseq.queues(client), str, query.after, query.limit)
-    found = [leaseq.Queue(client, name) for name in names]
-    return {"queues": [queue_shape(one, one.policy) for one in found], "after": after}
+    found, unreadable = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
+    return {
+        "queues": list(found.values()),
+        "unreadable": [{"name": name, "detail": str(error)} for name, error in unreadable.items()],
+        "after": after,
+    }
 
 
 @bp.get("/queues/<q>", tags=TAGS, responses={"200": models_out.Queue})

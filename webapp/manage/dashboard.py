@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,16 +46,19 @@ class Figures(Channel):
 def overview() -> str | Response:
     """The overview, as a page or as JSON by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
-        return jsonify(_timed({"queues": _lines(_all_queues())}))
+        lines, _unreadable = leaseq.read_queues(state().client, _brief())
+        return jsonify(_timed({"queues": lines}))
     return overview_page()
 
 
 def overview_page(error: str | None = None) -> str:
     """All queues, each on a line; and what was wrong with the one that was to be made."""
-    queues = _all_queues()
-    titles = {one.name: one.policy.title or one.name for one in queues}
+    brief = _brief()
+    lines, unreadable = leaseq.read_queues(
+        state().client, lambda one: {"title": one.policy.title or one.name, **brief(one)}
+    )
     return render_template(
-        "manage/overview.html", lines=_lines(queues), titles=titles, ago=_ago, error=error, sent=request.form
+        "manage/overview.html", lines=lines, unreadable=unreadable, ago=_ago, error=error, sent=request.form
     )
 
 
@@ -83,15 +86,11 @@ def live(q: str) -> Response:
     return streamed(state().live, request_check(), begin)
 
 
-def _all_queues() -> list[leaseq.Queue]:
-    client = state().client
-    return [leaseq.Queue(client, name) for name in sorted(leaseq.queues(client))]
-
-
-def _lines(queues: list[leaseq.Queue]) -> dict[str, dict[str, Any]]:
-    """By name. What was not read back in time has no sparkline yet; the next look goes on from there."""
+def _brief() -> Callable[[leaseq.Queue], dict[str, Any]]:
+    """A function that reads a queue's line. What it does not read back in time has no sparkline yet; the next
+    look goes on from there."""
     pictures, until = state().live.pictures, time.monotonic() + READING
-    return {one.name: pictures.of(one).brief(read=time.monotonic() < until) for one in queues}
+    return lambda one: pictures.of(one).brief(read=time.monotonic() < until)
 
 
 def _timed(figures: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from leaseq.webapp.context import state
 
 def warn_of_same_look(found: leaseq.Queue, title: str) -> None:
     """Tell on the next page which queue has a title that looks like this one."""
-    others = {name: leaseq.Queue(state().client, name).policy.title for name in leaseq.queues(state().client)}
+    others, _unreadable = leaseq.read_queues(state().client, lambda queue: queue.policy.title)
     for name, other in others.items():
         if name != found.name and title and (other == title or same_look(title, [other])):
             flash(

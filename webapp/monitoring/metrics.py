@@ -32,8 +32,11 @@ class Queues:
         oldest = _gauge("leaseq_oldest_inbound_seconds", "How long the oldest item waits; 0 where none does.")
         paused = _gauge("leaseq_paused", "1 while the queue is paused.")
         moves = CounterMetricFamily("leaseq_moves", "What happened to items.", labels=["queue", "move"])
-        for name in leaseq.queues(self._client):
-            stats = leaseq.Queue(self._client, name).stats()
+        wrong = _gauge("leaseq_unreadable", "1 where the queue needs another version of leaseq.")
+        found, unreadable = leaseq.read_queues(self._client, leaseq.Queue.stats)
+        for name in (*found, *unreadable):
+            wrong.add_metric([name], name in unreadable)
+        for name, stats in found.items():
             for one in STATES:
                 items.add_metric([name, one], getattr(stats, one))
             overdue.add_metric([name], stats.overdue)
@@ -42,7 +45,7 @@ class Queues:
             paused.add_metric([name], stats.paused is not None)
             for move, count in stats.counters.items():
                 moves.add_metric([name, move], count)
-        yield from (items, overdue, waiting, oldest, paused, moves)
+        yield from (items, overdue, waiting, oldest, paused, moves, wrong)
 
 
 def _gauge(name: str, what: str) -> GaugeMetricFamily:

@@ -39,14 +39,16 @@ def day() -> str:
     activity, me = state().activity, person().name
     last = activity.of_person(me, SHOWN_DAYS)
     by_queue = next(iter(last.values()))
-    held = [(queue, queue.mine(me)) for queue in _queues()]
-    titles = {queue.name: queue.policy.title or queue.name for queue, _leases in held}
+    found, _unreadable = leaseq.read_queues(
+        state().client, lambda queue: (queue.policy.title or queue.name, queue.mine(me))
+    )
+    titles = {name: title for name, (title, _leases) in found.items()}
     return render_template(
         "work/day.html",
         by_queue=by_queue,
         total=_total(by_queue.values()),
         bars=_bars({one: _total(figures.values()) for one, figures in last.items()}),
-        leases=[lease for _queue, leases in held for lease in leases],
+        leases=[lease for _title, leases in found.values() for lease in leases],
         recent=[one for one in activity.recent(me) if one.queue in titles],
         undo_until=datetime.now(UTC) - timedelta(seconds=SECONDS),
         titles=titles,
@@ -71,10 +73,6 @@ def did(figures: DayFigures) -> str:
 @bp.app_template_test("undoable")
 def undoable(done: Done, since: datetime) -> bool:
     return done.how == "finished" and done.at > since
-
-
-def _queues() -> Iterable[leaseq.Queue]:
-    return (leaseq.Queue(state().client, name) for name in leaseq.queues(state().client))
 
 
 def _total(figures: Iterable[DayFigures]) -> DayFigures:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flask import redirect, render_template, request, url_for
@@ -40,9 +39,12 @@ def home() -> str | Response:
     if len(names) == 1 and me.role == "worker":
         return redirect(url_for("work.page", q=names[0]), 303)
     today = next(iter(state().activity.of_person(me.name, days=1).values()))
-    lines = [_line(leaseq.Queue(client, name), today.get(name, DayFigures())) for name in names]
-    lines.sort(key=lambda line: (not line.held, not line.has_some))  # what they can do is on top
-    return render_template("work/home.html", lines=lines)
+    found, unreadable = leaseq.read_queues(
+        client, lambda queue: _line(queue, today.get(queue.name, DayFigures())), names
+    )
+    # What they can do is on top.
+    lines = sorted(found.values(), key=lambda line: (not line.held, not line.has_some))
+    return render_template("work/home.html", lines=lines, unreadable=unreadable)
 
 
 def _line(queue: leaseq.Queue, today: DayFigures) -> Line:
@@ -56,12 +58,9 @@ def _line(queue: leaseq.Queue, today: DayFigures) -> Line:
 def queues_menu() -> str:
     """The queues as links, for the menu at the top of a queue's page: fetched when it is opened."""
     manage = request.args.get("manage") == "yes"
-    return render_template("work/queues_menu.html", queues=list(_titles()), manage=manage)
-
-
-def _titles() -> Iterator[tuple[str, str]]:
-    for name in leaseq.queues(state().client):
-        yield name, _title(leaseq.Queue(state().client, name))
+    titles, unreadable = leaseq.read_queues(state().client, _title)
+    titles |= {name: name for name in unreadable}  # its page says what is wrong
+    return render_template("work/queues_menu.html", queues=sorted(titles.items()), manage=manage)
 
 
 def _title(queue: leaseq.Queue) -> str:

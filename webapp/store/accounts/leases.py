@@ -1,4 +1,4 @@
-"""The leases that people hold, over all queues."""
+"""The leases that people hold, over all queues that this version of leaseq can read."""
 
 from __future__ import annotations
 
@@ -14,20 +14,14 @@ _LOOK = 200  # leases of one queue that are counted by looking at them; past tha
 
 def held_by(client: Client, name: str) -> list[Lease]:
     """A person's leases, by queue, oldest first."""
-    return [lease for queue in _queues(client) for lease in queue.mine(name)]
+    held, _unreadable = leaseq.read_queues(client, lambda queue: queue.mine(name))
+    return [lease for leases in held.values() for lease in leases]
 
 
 def held_counts(client: Client, names: Sequence[str]) -> Counter[str]:
     """The number of leases of each of these people."""
-    counts: Counter[str] = Counter()
-    for queue in _queues(client):
-        page = queue.page("reserved", limit=_LOOK)
-        if page.after is None:  # of several answers an item has a line each, and each tells all its leases
-            held = {(lease.token, lease.person) for item in page.items for lease in item.leases}
-            counts.update(person for _, person in held)
-        else:
-            counts.update({name: len(queue.mine(name)) for name in names})
-    return counts
+    counts, _unreadable = leaseq.read_queues(client, lambda queue: _counts(queue, names))
+    return sum(counts.values(), Counter())
 
 
 def take_back(client: Client, name: str, *, by: str) -> int:
@@ -39,5 +33,9 @@ def take_back(client: Client, name: str, *, by: str) -> int:
     return len(held)
 
 
-def _queues(client: Client) -> list[Queue]:
-    return [Queue(client, name) for name in sorted(leaseq.queues(client))]
+def _counts(queue: Queue, names: Sequence[str]) -> Counter[str]:
+    page = queue.page("reserved", limit=_LOOK)
+    if page.after is None:  # of several answers an item has a line each, and each tells all its leases
+        held = {(lease.token, lease.person) for item in page.items for lease in item.leases}
+        return Counter(person for _, person in held)
+    return Counter({name: len(queue.mine(name)) for name in names})
