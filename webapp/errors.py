@@ -40,17 +40,25 @@ CODES = {
 """The code of an error that Flask itself raises."""
 
 
+_PLAIN: dict[type[leaseq.LeaseqError], tuple[int, str]] = {
+    leaseq.ItemNotFound: (404, "not-found"),
+    leaseq.QueueNotFound: (404, "not-found"),
+    NoSuchPerson: (404, "not-found"),
+    leaseq.PolicyChanged: (412, "policy-changed"),
+    leaseq.QueueExists: (412, "queue-exists"),
+    leaseq.QueueUnreadable: (503, "queue-unreadable"),
+}
+"""The status and code of the library's errors that have only a message."""
+
+
 def problem_of(error: leaseq.LeaseqError) -> Problem:
     """The problem for an error of the library."""
     if isinstance(error, leaseq.LeaseLost):
         now = {"id": error.item.id, "state": error.item.state, "answer_kept": error.answer_kept}
         return Problem(409, "lease-lost", str(error), **now)
-    if isinstance(error, (leaseq.ItemNotFound, leaseq.QueueNotFound, NoSuchPerson)):
-        return Problem(404, "not-found", str(error))
-    if isinstance(error, leaseq.PolicyChanged):
-        return Problem(412, "policy-changed", str(error))
-    if isinstance(error, leaseq.QueueExists):
-        return Problem(412, "queue-exists", str(error))
+    for kind, (status, code) in _PLAIN.items():
+        if isinstance(error, kind):
+            return Problem(status, code, str(error))
     if isinstance(error, leaseq.Invalid) and error.errors:
         return Problem(422, "form", str(error), errors=error.errors)
     if isinstance(error, leaseq.TooLarge):

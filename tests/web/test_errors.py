@@ -115,6 +115,17 @@ def test_rest(worker: Caller, unreadable: leaseq.Queue, queue: leaseq.Queue) -> 
     assert unreadable.name not in queues
     assert list(wrong) == [unreadable.name]
     assert "Use a newer version of leaseq" in wrong[unreadable.name]
-    one = worker("GET", f"/queues/{unreadable.name}")
-    assert (one.status_code, one.json["code"]) == (503, "server-refused")
-    assert "Use a newer version of leaseq" in one.json["detail"]
+
+
+def test_what_is_asked_of_that_queue_itself(
+    worker: Caller, person: Browser, unreadable: leaseq.Queue
+) -> None:
+    answer = worker("GET", f"/queues/{unreadable.name}")
+    assert (answer.status_code, answer.json["code"]) == (503, "queue-unreadable")
+    assert "Use a newer version of leaseq" in answer.json["detail"]
+    assert "Retry-After" not in answer.headers, "it does not pass by waiting"
+    page = person.get(f"/q/{unreadable.name}")
+    assert page.status_code == 503
+    assert "Use a newer version of leaseq" in page.text
+    assert "as soon as the server is back" not in page.text
+    assert "Go to the queues" in page.text

@@ -245,6 +245,12 @@ _PROBLEMS = (
         "the queue server does not answer: try again in a few seconds",
     ),
     Problem(503, "server-refused", "the server refused: out of memory"),
+    Problem(
+        503,
+        "queue-unreadable",
+        "this queue has schema 3, which this version of leaseq does not know: it changed nothing. "
+        "Use a newer version of leaseq",
+    ),
 )
 
 
