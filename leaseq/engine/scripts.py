@@ -151,7 +151,7 @@ class _Joined:
             raise ScriptError(
                 f"{file} uses {', '.join(unknown)}, which neither it nor a file that it includes declares"
             )
-        if again := sorted(source.exported & self._names):
+        if again := sorted(source.exported & self._names - GLOBALS):
             raise ScriptError(
                 f"{file} declares {', '.join(again)}, as a file does that is joined ahead of it: rename one"
             )
