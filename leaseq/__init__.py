@@ -118,9 +118,9 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that is ther
         if name in ("form", "validation"):
             return import_module(f"leaseq.{name}")
         homes = (import_module(f"leaseq.{home}") for home in _HOMES)
-        found = next(getattr(home, name) for home in homes if hasattr(home, name))
-        globals()[name] = found
-        return found
+        value = next(getattr(home, name) for home in homes if hasattr(home, name))
+        globals()[name] = value
+        return value
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

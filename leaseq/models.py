@@ -77,11 +77,11 @@ CounterName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """One item to enqueue, with everything but the payload left to its default."""
+    """One item to enqueue; every field but the payload has a default."""
 
     payload: Json
     id: str | None = None
-    priority: int = 100  # the smaller, the sooner; the policy's bands cut the range in three
+    priority: int = 100  # a lower number is reserved first; the policy's bands divide the range in three
     delay: float = 0  # seconds before it may be reserved
     requires: tuple[str, ...] = ()  # skills that a person needs
     due: datetime | None = None
@@ -91,7 +91,7 @@ class NewItem:
 @dataclass(frozen=True, slots=True)
 class Enqueued:
     id: str
-    added: bool  # False: an item of this id was there already, and nothing changed
+    added: bool  # False: the queue has an item of this id, and nothing changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ class EnqueuedMany:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """An item that was not added: the queue has one of its id already, with another payload."""
+    """An item that was not added: the queue has an item of its id with another payload."""
 
-    place: int  # in what was given, from 0
+    place: int  # among the items given, from 0
     id: str
 
 
@@ -114,9 +114,9 @@ class Lease:
 
     queue: str
     id: str
-    token: int  # only grows, per queue
+    token: int  # unique in the queue; later leases have higher ones
     payload: Json
-    attempt: int  # the how-manieth grant of the item this is, from 1
+    attempt: int  # number of this grant among the item's grants, from 1
     reserved_at: datetime
     expires_at: datetime
     lease_seconds: float
@@ -127,10 +127,10 @@ class Lease:
 @dataclass(frozen=True, slots=True)
 class Finished:
     id: str
-    late: bool  # the lease had run out, and nobody else had been granted the item
-    replayed: bool  # this finish was already counted: a retry
+    late: bool  # the lease had expired, and the item was not reserved again
+    replayed: bool  # a repeated call: the item was finished by this request before
     next: Lease | None = None
-    held_seconds: float = field(default=0, compare=False)  # from being given the item to the finish
+    held_seconds: float = field(default=0, compare=False)  # from the grant to the finish
     finished_at: datetime | None = field(default=None, compare=False)  # also when a new next item was given
 
 
@@ -142,11 +142,11 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    returned: int  # leases that ran out, back in inbound
+    returned: int  # items whose lease expired, inbound again
     released: int  # scheduled items that came due
-    died: int  # leases that ran out once too often
+    died: int  # items whose lease expired and that used up their attempts
     more: bool  # the limit was reached and there is more to do
-    forgotten: int = 0  # finished items older than the policy keeps them, gone whole
+    forgotten: int = 0  # finished items older than the policy keeps, deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +192,15 @@ class Item:
     failures: int  # expiries and fails so far
     max_attempts: int
     enqueued_at: datetime
-    state_since: datetime  # inbound, finished, dead: since when; reserved: runs out; scheduled: due
+    state_since: datetime  # since when; reserved: when the lease expires; scheduled: when it may be reserved
     leases: tuple[Grant, ...]  # those held now
     answers: tuple[Answer, ...]
     late_answers: tuple[Answer, ...]
     history: tuple[Grant, ...]  # every grant kept, oldest first, the latest included
     last_error: str | None  # the last fail's text
-    assigned_to: tuple[str, ...]  # who alone may reserve it (an assignment of it) now
+    assigned_to: tuple[str, ...]  # the only people who may reserve it now
     assignment: int  # in a list of a queue with several answers: which of its assignments; else 1
-    cursor: str  # pass it as ``after`` to page on behind this item
+    cursor: str  # passed as ``after``, the page begins behind this item
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +209,13 @@ class Filter:
     in one and the same lease of the item."""
 
     id: str = ""  # the id begins with this
-    person: str | None = None  # who had a lease of it
-    outcome: LeaseOutcome | None = None  # how that lease ended; assigned: the person alone may reserve it now
+    person: str | None = None  # a person who had a lease of it
+    outcome: LeaseOutcome | None = None  # how that lease ended; assigned: the item is assigned to the person
     text: str | None = (
         None  # in what they said when they gave it back or failed it, whatever the case of a to z
     )
     skill: str | None = None  # that it needs
-    given_back_by: int | None = None  # so many people gave it back, or more
+    given_back_by: int | None = None  # at least so many people gave it back
     since: datetime | None = None  # on state_since (in the list by due date, on the date): from then on
     until: datetime | None = None  # and before this one
 
@@ -247,9 +247,9 @@ class Stats:
 class Ineligibility:
     """Why a person is not eligible for the waiting items."""
 
-    lacking: tuple[tuple[str, ...], ...]  # of each set of skills that waits, those missing; fewest first
-    assigned: bool  # some of it is meant for somebody else
-    passed: bool  # some of it they answered, said that it is not for them, or hold another assignment of
+    lacking: tuple[tuple[str, ...], ...]  # missing skills, by set of skills that items require; fewest first
+    assigned: bool  # some waiting items are assigned to other people
+    passed: bool  # some they answered or declined, or hold another assignment of
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,14 +267,14 @@ class History:
     """The journal's events of one item, the oldest first."""
 
     events: tuple[Event, ...]
-    whole: bool  # False: the journal was too long to look through to its end
+    whole: bool  # False: the journal was too long to be read to its end
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event of the journal: a change of one item, or of the queue itself."""
 
-    cursor: str  # pass it as ``after`` to go on from here
+    cursor: str  # passed as ``after``, the page begins behind this event
     at: datetime
     what: EventKind
     id: str | None

@@ -235,12 +235,12 @@ def _no_field(name: str) -> str:
 
 def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
     """Name and stored value of each named field."""
-    found: list[str] = []
+    stored: list[str] = []
     for name in names:
-        found += [name, _dump(policy, name)]
+        stored += [name, _dump(policy, name)]
         if name == "form":
-            found += ["form_version", form_version]
-    return found
+            stored += ["form_version", form_version]
+    return stored
 
 
 def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:

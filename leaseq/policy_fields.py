@@ -217,11 +217,11 @@ class Field:
 def fields_of(policy: type[Any]) -> dict[str, Field]:
     """The fields of a dataclass whose types are ``Annotated[type, kind, About(…)]``."""
     hints = get_type_hints(policy, include_extras=True)
-    found: dict[str, Field] = {}
+    described: dict[str, Field] = {}
     for one in fields(policy):
         hint = hints[one.name]
         if get_origin(hint) is not Annotated or len(get_args(hint)) != 3:
             raise TypeError(f"{policy.__name__}.{one.name}: say Annotated[type, kind, About(…)]")
         type_, kind, about = get_args(hint)
-        found[one.name] = Field(one.name, type_, one.default, kind, about)
-    return found
+        described[one.name] = Field(one.name, type_, one.default, kind, about)
+    return described

@@ -1,6 +1,6 @@
-"""Upper bounds on the checks that a JSON Schema causes, counted before it is compiled.
+"""Limits the size of a JSON Schema with its references followed, before it is compiled.
 
-With references, a few lines of schema can stand for millions of checks.
+Through references, a few lines of schema can mean millions of checks of one value.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from urllib.parse import unquote, urldefrag, urljoin
 from leaseq.validation import MAX_JSON_DEPTH
 
 MAX_SUBSCHEMAS = 5_000
-"""Subschemas, one inside another to PAGE_LEVELS, where each reference is replaced by what it points to."""
+"""Subschemas of the whole, each reference replaced by its target, to a depth of PAGE_LEVELS."""
 
 MAX_CHECKS = 1_000
-"""Subschemas that one value in a result can be checked by, together with the values that it is inside of."""
+"""Subschemas that are applied to one value of a result and to the values that contain it, at most."""
 
-PAGE_LEVELS = 8  # pages and simulated people follow references no deeper
+PAGE_LEVELS = 8  # the depth to which pages and simulated people follow references
 
-_HERE = ("not", "if", "then", "else")  # of the same value
-_HERE_LISTS = ("allOf", "anyOf", "oneOf")
-_HERE_MAPS = ("dependentSchemas", "dependencies")
-_INSIDE = (
+_SAME_VALUE = ("not", "if", "then", "else")  # applied to the same value
+_SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
+_SAME_VALUE_MAPS = ("dependentSchemas", "dependencies")
+_ANY_MEMBER = (  # applied to members or items of the value, to any of them
     "additionalProperties",
     "unevaluatedProperties",
     "propertyNames",
@@ -33,22 +33,22 @@ _INSIDE = (
     "unevaluatedItems",
     "contains",
 )
-_UNEVALUATED = 3  # jsonschema-rs looks that often at what stands beside unevaluatedProperties
+_UNEVALUATED = 3  # how often jsonschema-rs evaluates the siblings of unevaluatedProperties
 
 
 @dataclass(slots=True)
 class _Node:
-    """A subschema, by the numbers of those that it has."""
+    """A subschema: the numbers of its own subschemas, by the value that they are applied to."""
 
-    here: list[int] = field(default_factory=list)  # of the same value
-    apart: list[int] = field(default_factory=list)  # each of another value inside of it
-    inside: list[int] = field(default_factory=list)  # of any value inside of it
-    times: int = 1
+    here: list[int] = field(default_factory=list)  # the same value
+    apart: list[int] = field(default_factory=list)  # each a different member or item
+    inside: list[int] = field(default_factory=list)  # any of the members or items
+    times: int = 1  # how often ``here`` is applied
 
 
 def count_checks(schema: dict[str, Any]) -> int:
-    """The number of subschemas that one value can be checked by; ValueError where that or the whole is too
-    much."""
+    """The number of subschemas that can be applied to one value. Raises ValueError if that number or the
+    total is over its limit."""
     nodes = _nodes(schema)
     try:
         order = list(TopologicalSorter({number: node.here for number, node in nodes.items()}).static_order())
@@ -78,15 +78,16 @@ def _total(
     levels: int,
     limit: int,
 ) -> int:
-    """The root's count, where values lie in one another to so many levels. ``order``: what is here first."""
+    """The root's count, for values nested to so many levels. ``add`` combines the counts of different
+    members. ``order``: each subschema after those of the same value that it contains."""
     below = dict.fromkeys(nodes, 0)
     for _ in range(levels):
         counts: dict[int, int] = {}
         for number in order:
             node = nodes[number]
-            found = 1 + node.times * sum(counts[one] for one in node.here)
-            found += add(below[one] for one in node.apart) + sum(below[one] for one in node.inside)
-            counts[number] = min(found, limit + 1)
+            total = 1 + node.times * sum(counts[one] for one in node.here)
+            total += add(below[one] for one in node.apart) + sum(below[one] for one in node.inside)
+            counts[number] = min(total, limit + 1)
         if counts == below:
             break
         below = counts
@@ -97,9 +98,9 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
     """Every subschema that is reachable from the root, the root first."""
     references = _References(root)
     nodes = {id(root): _Node()}
-    open_ones = [root]
-    while open_ones:
-        schema = open_ones.pop()
+    unvisited = [root]
+    while unvisited:
+        schema = unvisited.pop()
         node = nodes[id(schema)]
         # guard: unevaluated-times
         node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1
@@ -108,24 +109,24 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
             (node.apart, [*_values(schema.get("properties")), *_values(schema.get("prefixItems"))]),
             (
                 node.inside,
-                [*(schema.get(word) for word in _INSIDE), *_values(schema.get("patternProperties"))],
+                [*(schema.get(word) for word in _ANY_MEMBER), *_values(schema.get("patternProperties"))],
             ),
         ):
             for child in children:
                 if not isinstance(child, dict):
-                    continue  # true and false
+                    continue  # true or false
                 where.append(id(child))
                 if id(child) not in nodes:
                     nodes[id(child)] = _Node()
-                    open_ones.append(child)
+                    unvisited.append(child)
         if len(nodes) > MAX_SUBSCHEMAS:
             raise _too_many()
     return nodes
 
 
 def _here(schema: dict[str, Any]) -> Iterator[Any]:
-    yield from (schema.get(word) for word in _HERE)
-    for word in (*_HERE_LISTS, *_HERE_MAPS):
+    yield from (schema.get(word) for word in _SAME_VALUE)
+    for word in (*_SAME_VALUE_LISTS, *_SAME_VALUE_MAPS):
         yield from _values(schema.get(word))
 
 
@@ -134,16 +135,16 @@ def _values(value: Any) -> Iterable[Any]:
 
 
 class _References:
-    """The targets of a schema's references. All are inside the schema."""
+    """Finds the targets of a schema's references. All must be inside the schema."""
 
     def __init__(self, root: dict[str, Any]) -> None:
         self._bases: dict[int, str] = {}
-        self._named: dict[str, Any] = {"": root}  # by $id, with "#" and the anchor behind it
+        self._named: dict[str, Any] = {"": root}  # by $id, and by $id#anchor
         self._dynamic: dict[str, list[Any]] = {}
-        found: list[tuple[Any, str]] = [(root, "")]
-        for value, base in found:
+        unvisited: list[tuple[Any, str]] = [(root, "")]
+        for value, base in unvisited:
             inner = self._note(value, base) if isinstance(value, dict) else base
-            found += [(one, inner) for one in _values(value) if isinstance(one, dict | list)]
+            unvisited += [(one, inner) for one in _values(value) if isinstance(one, dict | list)]
 
     def _note(self, value: dict[str, Any], base: str) -> str:
         if isinstance(value.get("$id"), str):
@@ -170,14 +171,14 @@ class _References:
         whole = base + reference if reference.startswith("#") else urljoin(base, reference)
         uri, _, fragment = whole.partition("#")
         if fragment and not fragment.startswith("/"):
-            found = self._named.get(whole)
+            schema = self._named.get(whole)
         else:
-            found = self._named.get(uri)
+            schema = self._named.get(uri)
             for step in unquote(fragment).split("/")[1:]:
-                found = _step(found, step.replace("~1", "/").replace("~0", "~"))
-        if not isinstance(found, dict | bool):  # guard: remote-ref
+                schema = _step(schema, step.replace("~1", "/").replace("~0", "~"))
+        if not isinstance(schema, dict | bool):  # guard: remote-ref
             raise ValueError(f"references to places in the form itself ({reference:.100} is none)")
-        return found
+        return schema
 
 
 def _step(value: Any, name: str) -> Any:

@@ -83,9 +83,9 @@ def person_name(value: object, field: str = "person") -> str:
 
 def label(value: object, field: str, longest: int) -> str:
     """A name that people read, such as a queue's title, normalized for storage."""
-    found = text(value, field, longest)
-    _visible(found, field)  # guard: visible-name
-    return names.normal(found)
+    name = text(value, field, longest)
+    _visible(name, field)  # guard: visible-name
+    return names.normal(name)
 
 
 def text(value: object, field: str, longest: int = MAX_TEXT) -> str:
@@ -131,10 +131,10 @@ def skills(value: object, field: str = "skills") -> tuple[str, ...]:
     if isinstance(value, str) or not hasattr(value, "__iter__"):
         raise Invalid(field, "a list of skills")
     given = list(value)
-    found = sorted(set(given)) if all(isinstance(s, str) for s in given) else given
-    if len(found) > MAX_SKILLS or not all(isinstance(s, str) and _SKILL.match(s) for s in found):
+    distinct = sorted(set(given)) if all(isinstance(s, str) for s in given) else given
+    if len(distinct) > MAX_SKILLS or not all(isinstance(s, str) and _SKILL.match(s) for s in distinct):
         raise Invalid(field, f"at most {MAX_SKILLS} skills, each 1 to 64 characters of a-z 0-9 . _ -")
-    return tuple(found)
+    return tuple(distinct)
 
 
 def dump_json(value: Json, field: str) -> str:
@@ -215,7 +215,7 @@ def _check_keys(levels: Sequence[Any], field: str) -> None:
 def _check_integers(text: str, value: Json, field: str) -> None:
     """Refuse what ``load_json`` would. A number that is too long fills a block of half as many digits."""
     half = MAX_INTEGER_DIGITS // 2
-    begins = (found.start() * half for found in _DIGIT.finditer(text[::half]))
+    begins = (digit.start() * half for digit in _DIGIT.finditer(text[::half]))
     if not any(text[begin : begin + half].isdigit() for begin in begins):
         return
     values = (node for level in _levels([value]) for node in _below(level))
@@ -225,10 +225,10 @@ def _check_integers(text: str, value: Json, field: str) -> None:
 
 def _levels(value: Json) -> list[Any]:
     """Every object and array in a value, itself the first."""
-    found = [value] if isinstance(value, _LEVELS) else []
-    for node in found:
-        found += [below for below in _below(node) if isinstance(below, _LEVELS)]
-    return found
+    containers = [value] if isinstance(value, _LEVELS) else []
+    for node in containers:
+        containers += [below for below in _below(node) if isinstance(below, _LEVELS)]
+    return containers
 
 
 def _below(node: Any) -> Iterable[Any]:
@@ -252,12 +252,12 @@ def _int(digits: str) -> int:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):  # guard: json-twice
+    members = dict(pairs)
+    if len(members) != len(pairs):  # guard: json-twice
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise _Refused(f"each key once in an object ({twice!r} is there twice)")
-    return found
+    return members
 
 
 def _visible(value: str, field: str) -> None:

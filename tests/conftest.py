@@ -22,7 +22,7 @@ from leaseq.server.embedded import EmbeddedServer
 from tests.support import taking
 from tests.support.booting import Engine, booted
 from tests.support.ports import free_port
-from tests.support.processes import Up
+from tests.support.processes import RunningUp
 
 _numbers = itertools.count()
 
@@ -165,11 +165,11 @@ def port() -> int:
 
 
 @pytest.fixture
-def up(data_dir: Path, port: int) -> Iterator[Callable[..., Up]]:
-    started: list[Up] = []
+def up(data_dir: Path, port: int) -> Iterator[Callable[..., RunningUp]]:
+    started: list[RunningUp] = []
 
-    def start(*arguments: str) -> Up:
-        started.append(Up(data_dir, port, "--workers", "1", *arguments))  # one starts sooner than two
+    def start(*arguments: str) -> RunningUp:
+        started.append(RunningUp(data_dir, port, "--workers", "1", *arguments))  # one starts sooner than two
         return started[-1]
 
     yield start

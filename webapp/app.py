@@ -18,7 +18,7 @@ from leaseq.webapp.context import EXTENSION, State
 from leaseq.webapp.errors import answer, init_errors, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import health, metrics
-from leaseq.webapp.realtime import Live
+from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.rendering.filters import init_filters
 from leaseq.webapp.security.audit_log import init_audit_log
 from leaseq.webapp.security.authorization import init_authorization
@@ -38,7 +38,7 @@ from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
 
 
-class Name(BaseConverter):
+class NameConverter(BaseConverter):
     """An item's id or a person's name: any printable characters, slashes included."""
 
     regex = r"[\s\S]+?"
@@ -59,7 +59,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.openapi_version = "3.1.0"
     app.request_class = StrictRequest
     app.jinja_environment = Templates
-    app.url_map.converters["name"] = Name
+    app.url_map.converters["name"] = NameConverter
     app.json.sort_keys = False  # type: ignore[attr-defined]
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
@@ -69,7 +69,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         client,
         Accounts(client, passwords=passwords, session_seconds=settings.session_days * 86_400),
         LongPollSlots(settings.waiting),
-        Live.with_places(settings.watching),
+        LiveUpdates.with_places(settings.watching),
         Activity(client),
         http_metrics,
         IdempotencyStore(client),

@@ -8,7 +8,7 @@ from typing import Any, cast
 from flask import current_app, g, request
 
 import leaseq
-from leaseq.webapp.realtime import Live
+from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.serving.http_metrics import HttpMetrics
 from leaseq.webapp.serving.long_poll import LongPollSlots
 from leaseq.webapp.settings import Settings
@@ -21,11 +21,13 @@ EXTENSION = "leaseq"
 
 @dataclass(frozen=True, slots=True)
 class State:
+    """The parts of the app that all requests share."""
+
     settings: Settings
     client: leaseq.Client
     accounts: Accounts
     long_poll_slots: LongPollSlots
-    live: Live
+    live: LiveUpdates
     activity: Activity
     http_metrics: HttpMetrics
     idempotency: IdempotencyStore
@@ -50,7 +52,7 @@ def wants_piece() -> bool:
 
 
 class QueueOfRequest(leaseq.Queue):
-    """A queue as one request sees it: its policy is read once, however often the request asks."""
+    """A queue that reads its policy once per request."""
 
     _read: leaseq.Policy | None = None
 
@@ -70,9 +72,9 @@ class QueueOfRequest(leaseq.Queue):
         return self._read
 
 
-def queue(name: str) -> leaseq.Queue:
-    """The queue of this name, or QueueNotFound: over HTTP only PUT and the page for it make one."""
-    found = QueueOfRequest(state().client, name)
-    if found.find_policy() is None:
+def existing_queue(name: str) -> leaseq.Queue:
+    """The queue of this name. Raises QueueNotFound if there is none, since reading must not create it."""
+    queue = QueueOfRequest(state().client, name)
+    if queue.find_policy() is None:
         raise leaseq.QueueNotFound(name)
-    return found
+    return queue

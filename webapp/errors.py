@@ -139,30 +139,28 @@ def as_json(problem: Problem) -> Response:
 
 
 def as_page(problem: Problem) -> Response:
-    again = sent() if problem.status == 503 else []
-    asked = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
-    page = render_template("shared/error.html", problem=problem, again=again, request_id=asked)
+    again = resendable_fields() if problem.status == 503 else []
+    request_id = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
+    page = render_template("shared/error.html", problem=problem, again=again, request_id=request_id)
     response = Response(page, problem.status)
     response.headers.extend(problem.headers)
     return response
 
 
-def sent() -> list[tuple[str, str]]:
-    """The fields of a form that can't be processed now, so that the page can send them again: no input is
-    lost.
-
-    Passwords are typed again. A form without our CSRF token is not ours, and is not offered again.
+def resendable_fields() -> list[tuple[str, str]]:
+    """The fields of a form that can't be processed now. The error page can send them again, so that no input
+    is lost. None of a form with a password, or without our CSRF token.
     """
     if request.method != "POST" or request.mimetype != "application/x-www-form-urlencoded":
         return []
-    sent = list(request.form.items(multi=True))
+    fields = list(request.form.items(multi=True))
     try:
         validate_csrf(request.form.get("csrf_token"))
     except ValidationFailed:
         return []
-    if any("password" in name for name, _ in sent):
+    if any("password" in name for name, _ in fields):
         return []
-    return [(name, value) for name, value in sent if name != "csrf_token"]
+    return [(name, value) for name, value in fields if name != "csrf_token"]
 
 
 def answer(problem: Problem) -> Response:
@@ -193,7 +191,7 @@ def too_busy(seconds: int) -> Response:
         detail = f"the web app is overloaded, and nothing was done: try again in {seconds} s"
         response = as_json(Problem(503, "server-unavailable", detail))
     else:
-        g.person = None  # nobody asks the server who this is
+        g.person = None  # the person is not looked up
         page = render_template("shared/overloaded.html", seconds=seconds, again=_sent_if_readable())
         response = Response(page, 503)
     response.headers["Retry-After"] = str(seconds)
@@ -202,6 +200,6 @@ def too_busy(seconds: int) -> Response:
 
 def _sent_if_readable() -> list[tuple[str, str]]:
     try:
-        return sent()
+        return resendable_fields()
     except HTTPException:  # more than a form may have
         return []

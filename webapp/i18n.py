@@ -49,13 +49,13 @@ class Templates(Environment):
         spoken: dict[str, Templates] = self.__dict__.setdefault("_spoken", {})
         wanted = language()
         if wanted not in spoken:
-            spoken[wanted] = self.overlay(extensions=[_Fixed])
+            spoken[wanted] = self.overlay(extensions=[_FixedTexts])
         return spoken[wanted].get_or_select_template(template_name_or_list, parent, globals)
 
 
-class _Fixed(Extension):
-    """Puts texts that stand alone, such as ``_("Sign out")``, into a template as it is compiled: in the
-    language of the request that it is compiled for."""
+class _FixedTexts(Extension):
+    """Translates texts without parameters, such as ``_("Sign out")``, when a template is compiled: each
+    language has its own compiled templates."""
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
         tokens, place = list(stream), 0

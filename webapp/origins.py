@@ -33,7 +33,7 @@ def origin_of(address: str) -> str | None:
 
 
 def is_private_to_us(address: str) -> bool:
-    """Whether nobody on the way can read what is sent there: https, or http to this machine itself."""
+    """Whether requests to it can't be read on the way: https, or http to this machine itself."""
     origin = origin_of(address)
     if origin is None:
         return False
@@ -53,8 +53,8 @@ def _split(address: str) -> SplitResult | None:
 def _host(name: str) -> str | None:
     """The host in a browser's spelling. A dot at the end makes another origin of it: none is taken."""
     if ":" in name:
-        found = ip_address(name)
-        return f"[{found}]" if isinstance(found, IPv6Address) and found.scope_id is None else None
+        address = ip_address(name)
+        return f"[{address}]" if isinstance(address, IPv6Address) and address.scope_id is None else None
     return name if _HOST.fullmatch(name) else None
 
 

@@ -202,7 +202,7 @@ class Settings(BaseSettings):
 
 
 def _is_weak(secret: str) -> bool:
-    """Few different characters, a piece over and over, or one of those that stand in examples.
+    """Few different characters, a repeated part, or a value from an example.
 
     Random characters pass: of 32 hexadecimal ones fewer than 9 are different once in 40,000 times.
     """
@@ -220,8 +220,8 @@ def load_settings() -> Settings:
 
 
 def _line(error: object) -> str:
-    found = dict(error)  # type: ignore[call-overload]
-    name = "LEASEQ_" + "_".join(map(str, found["loc"])).upper()
-    if found["type"] == "missing":
-        return f"{name} is not set: {Settings.model_fields[found['loc'][0]].description}"
-    return f"{name}: {found['msg'].removeprefix('Value error, ')}"
+    details = dict(error)  # type: ignore[call-overload]
+    name = "LEASEQ_" + "_".join(map(str, details["loc"])).upper()
+    if details["type"] == "missing":
+        return f"{name} is not set: {Settings.model_fields[details['loc'][0]].description}"
+    return f"{name}: {details['msg'].removeprefix('Value error, ')}"

@@ -40,10 +40,10 @@ class _Turn(NamedTuple):
     busy: float
 
 
-def figures(quick: bool, tell: Callable[[str], None]) -> list[Figure]:
+def figures(quick: bool, announce: Callable[[str], None]) -> list[Figure]:
     turns: list[_Turn] = []
     for n in range(_ROUNDS):
-        tell(f"against the floor, {n + 1} of {_ROUNDS}")
+        announce(f"against the floor, {n + 1} of {_ROUNDS}")
         with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
             turns += fresh.submit(_round, quick).result()
     what = "server time of a reserve + finish, {}, against the floor's reserve"
@@ -93,8 +93,8 @@ def _turns(bench: Bench, count: int) -> Iterator[_Turn]:
     bench.empty()
     floor.fill(bench.server, 2 * cycles)
     two = bench.another("two", cycles)
-    crowd = _Crowd(bench, bench.another("busy", cycles))
-    chain = _Chain(bench.another("one", cycles + 1))
+    crowd = _CallBatch(bench, bench.another("busy", cycles))
+    chain = _ChainedWorker(bench.another("one", cycles + 1))
     for n in range(count + 1):
         base, base_server = _measured(bench, partial(floor.cycles, bench.server))
         ours, ours_server = _measured(bench, partial(two_calls, two))
@@ -121,7 +121,7 @@ def two_calls(queue: Queue, count: int) -> float:
     return time.perf_counter() - started
 
 
-class _Chain:
+class _ChainedWorker:
     """A worker whose finish reserves the next item."""
 
     def __init__(self, queue: Queue) -> None:
@@ -139,7 +139,7 @@ class _Chain:
         return seconds
 
 
-class _Crowd:
+class _CallBatch:
     """The calls of fifty people, sent together as on a busy queue. With one client on the same core, the
     client's own work would push the server's out of the caches between two calls."""
 

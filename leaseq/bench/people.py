@@ -17,18 +17,18 @@ def figures(bench: Bench) -> list[Figure]:
 
 def _reserves(bench: Bench, queue: Queue, take: Callable[[], Lease | None]) -> float:
     """The server's microseconds for a reserve; each item taken is finished, past the clock."""
-    found: list[float] = []
+    milliseconds: list[float] = []
     for _ in range(_SAMPLES):
         taken: list[Lease | None] = []
-        found.append(bench.longest_call(lambda taken=taken: taken.append(take())))  # type: ignore[misc]
+        milliseconds.append(bench.longest_call(lambda taken=taken: taken.append(take())))  # type: ignore[misc]
         queue.finish(given(taken[0]), RESULT)
-    return median(found)
+    return median(milliseconds)
 
 
 def _skips(bench: Bench) -> Figure:
     """A reserve by a person who passed over a tenth of a million items, against one by a new person."""
     count = bench.large // 10
-    bench.tell(f"a person who passed over {count:,} items")
+    bench.announce(f"a person who passed over {count:,} items")
     queue = bench.queue("skips", count + 2 * _SAMPLES + 10)
     for _ in range(count):
         queue.abandon(given(queue.reserve("skipper")), again=False)
@@ -41,7 +41,7 @@ def _skips(bench: Bench) -> Figure:
 def _skills(bench: Bench) -> Figure:
     """A reserve with a hundred sets of skills waiting, by a person with three skills; against a queue
     without any."""
-    bench.tell("a hundred sets of skills")
+    bench.announce("a hundred sets of skills")
     queue = bench.queue("skilled", 1)
     each = 2 * _SAMPLES // 100 + 5
     names = [f"skill-{n:02}" for n in range(100)]
@@ -55,7 +55,7 @@ def _skills(bench: Bench) -> Figure:
 
 def _answers(bench: Bench) -> Figure:
     """Three answers an item: the server's time for one reserve + finish, against one answer an item."""
-    bench.tell("three answers an item")
+    bench.announce("three answers an item")
     count = bench.cycles // 10
 
     def work(queue: Queue) -> float:

@@ -12,11 +12,11 @@ from leaseq.bench.against import two_calls
 from leaseq.bench.setting import FOREVER, PAYLOAD, Bench, Figure, opened
 
 
-def run(*, quick: bool = False, tell: Callable[[str], None] = lambda _: None) -> list[Figure]:
+def run(*, quick: bool = False, announce: Callable[[str], None] = lambda _: None) -> list[Figure]:
     """Run all benchmarks. ``quick`` takes a tenth of the items and cycles: it checks that they run, the
     figures mean nothing."""
-    compared = against.figures(quick, tell)
-    with opened(quick, tell) as bench:
+    compared = against.figures(quick, announce)
+    with opened(quick, announce) as bench:
         return [
             *compared,
             *_flatness(bench),
@@ -30,7 +30,7 @@ def run(*, quick: bool = False, tell: Callable[[str], None] = lambda _: None) ->
 def _flatness(bench: Bench) -> list[Figure]:
     cycles = bench.cycles // 5
     ratios: list[float] = []
-    bench.tell(f"{bench.large:,} items against 1,000")
+    bench.announce(f"{bench.large:,} items against 1,000")
     large = bench.queue("large", bench.large)
     small = Queue(bench.client, "small")
     small.configure(lease_seconds=FOREVER)
@@ -42,7 +42,7 @@ def _flatness(bench: Bench) -> list[Figure]:
             seconds += two_calls(small, 200)
         ratios.append(two_calls(large, cycles // 200 * 200) / seconds)
 
-    bench.tell("100,000 open leases against 1,000")
+    bench.announce("100,000 open leases against 1,000")
     held = bench.large // 10
     few, many = _with_leases(bench, "few", held // 100), _with_leases(bench, "many", held)
     for queue in (few, many):
@@ -65,7 +65,7 @@ def _with_leases(bench: Bench, name: str, count: int) -> Queue:
 
 
 def _clear(bench: Bench) -> list[Figure]:
-    bench.tell("clear, with nothing and with much to do")
+    bench.announce("clear, with nothing and with much to do")
     bench.empty()
     queue = _with_leases(bench, "held", bench.large // 10)
     queue.clear()
@@ -92,7 +92,7 @@ def _clear(bench: Bench) -> list[Figure]:
 
 
 def _filling(bench: Bench) -> list[Figure]:
-    bench.tell("bytes and items a second")
+    bench.announce("bytes and items a second")
     count = bench.large // 10
     rates: list[float] = []
     for _ in range(3):

@@ -50,7 +50,7 @@ class Bench:
     cycles: int  # reserve + finish, for each sample
     rounds: int  # samples, of which the median counts
     large: int  # items of the large queue
-    tell: Callable[[str], None]
+    announce: Callable[[str], None]
 
     def empty(self) -> None:
         """Flush the server and wait until its memory is free, which FLUSHALL does not."""
@@ -97,7 +97,7 @@ class Bench:
 
 
 @contextmanager
-def opened(quick: bool, tell: Callable[[str], None]) -> Iterator[Bench]:
+def opened(quick: bool, announce: Callable[[str], None]) -> Iterator[Bench]:
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         _one_core(),
@@ -108,7 +108,7 @@ def opened(quick: bool, tell: Callable[[str], None]) -> Iterator[Bench]:
             raise TypeError("an embedded server is no cluster")
         client.redis.config_set("appendonly", "no")  # the floor has no file either
         scale = 10 if quick else 1
-        yield Bench(client, client.redis, 20_000 // scale, 5, 1_000_000 // scale, tell)
+        yield Bench(client, client.redis, 20_000 // scale, 5, 1_000_000 // scale, announce)
         client.close()
 
 

@@ -17,27 +17,29 @@ _LONG = 3_600  # seconds
 
 
 def figures(bench: Bench) -> list[Figure]:
-    found: list[Figure] = []
+    results: list[Figure] = []
     for people in (50, 500):
-        bench.tell(f"{people} people wait")
-        with _Crowd(bench, people) as crowd:
+        bench.announce(f"{people} people wait")
+        with _WaitingPeople(bench, people) as crowd:
             crowd.p95(1, people)  # all of them connect
             one, each = crowd.p95(_SINGLE, 1), crowd.p95(_BURSTS, people)
-        found += [
+        results += [
             Figure(f"enqueue to lease, {people} waiting, one item: p95", one, "ms", 100, 10),
             Figure(f"enqueue to lease, {people} waiting, an item each: p95", each, "ms", 2 * people, people),
         ]
-    return found
+    return results
 
 
-class _Crowd:
+class _WaitingPeople:
     """Waiting people, each a thread of one process."""
 
     def __init__(self, bench: Bench, people: int) -> None:
         self._queue = bench.queue(f"waiting-{people}", 0)
         self._people = people
         self._arrivals: SimpleQueue[float] = SimpleQueue()
-        self._go_on = threading.Semaphore(0)  # nobody's next call delays those who are still to get theirs
+        self._go_on = threading.Semaphore(
+            0
+        )  # so that no next call delays a call that is still to be answered
         self._over = threading.Event()
         self._threads = [threading.Thread(target=self._work, args=(f"person-{n}",)) for n in range(people)]
 
@@ -65,12 +67,12 @@ class _Crowd:
 
     def p95(self, times: int, items: int) -> float:
         """The 95th percentile, in milliseconds, of the time from an enqueue to the waiting person's lease."""
-        found: list[float] = []
+        delays: list[float] = []
         for _ in range(times):
             while self._queue.stats().waiting < self._people:
                 time.sleep(0.001)
             started = time.perf_counter()
             self._queue.enqueue_many(PAYLOAD for _ in range(items))
-            found += [(self._arrivals.get() - started) * 1000 for _ in range(items)]
+            delays += [(self._arrivals.get() - started) * 1000 for _ in range(items)]
             self._go_on.release(items)
-        return quantiles(found, n=20)[-1]
+        return quantiles(delays, n=20)[-1]

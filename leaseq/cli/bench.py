@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leaseq.cli.common import Failed, emit_json, emit_table, json_option
+from leaseq.cli.common import CommandFailed, emit_json, emit_table, json_option
 
 if TYPE_CHECKING:
     from leaseq.bench import Figure
@@ -27,14 +27,14 @@ def bench(quick: bool, markdown: bool, as_json: bool) -> None:
     """
     from leaseq.bench import run
 
-    figures = run(quick=quick, tell=lambda what: click.echo(f".. {what}", err=True))
+    figures = run(quick=quick, announce=lambda what: click.echo(f".. {what}", err=True))
     if as_json:
         emit_json([{**asdict(figure), "reached": figure.reached} for figure in figures])
     else:
         _print(figures, markdown)
     short = [figure.name for figure in figures if not figure.reached]
     if short and not quick:
-        raise Failed(f"missed its limit: {', '.join(short)}")
+        raise CommandFailed(f"missed its limit: {', '.join(short)}")
 
 
 def _print(figures: list[Figure], markdown: bool) -> None:

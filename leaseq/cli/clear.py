@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leaseq.cli.common import Failed, connected, emit_json, json_option, named_or_all
+from leaseq.cli.common import CommandFailed, connected, emit_json, json_option, named_or_all
 from leaseq.cli.signals import stopped_by_signals
 
 if TYPE_CHECKING:
@@ -48,15 +48,17 @@ def clear(
 def _once(client: Client, names: tuple[str, ...], as_json: bool) -> None:
     from leaseq import Cleared, QueueUnreadable
 
-    found = dict(_round(client, names))
-    cleared = {name: one for name, one in found.items() if isinstance(one, Cleared)}
+    outcomes = dict(_round(client, names))
+    cleared = {name: one for name, one in outcomes.items() if isinstance(one, Cleared)}
     if as_json:
         emit_json({"queues": [{"name": name, **_counts(one)} for name, one in cleared.items()]})
     else:
         for name, one in cleared.items():
             click.echo(_line(name, one))
-    if left_out := [_left_out(name, one) for name, one in found.items() if isinstance(one, QueueUnreadable)]:
-        raise Failed("; ".join(left_out))
+    if left_out := [
+        _left_out(name, one) for name, one in outcomes.items() if isinstance(one, QueueUnreadable)
+    ]:
+        raise CommandFailed("; ".join(left_out))
 
 
 def _round(
@@ -67,10 +69,10 @@ def _round(
 
     for name in named_or_all(client, names):
         try:
-            found: Cleared | QueueUnreadable = _clear(Queue(client, name), stop)
+            outcome: Cleared | QueueUnreadable = _clear(Queue(client, name), stop)
         except QueueUnreadable as error:
-            found = error
-        yield name, found
+            outcome = error
+        yield name, outcome
 
 
 def _clear(queue: Queue, stop: threading.Event | None) -> Cleared:
@@ -78,13 +80,13 @@ def _clear(queue: Queue, stop: threading.Event | None) -> Cleared:
 
     total = Cleared(0, 0, 0, more=True)
     while total.more and not (stop and stop.is_set()):
-        found = queue.clear()
+        cleared = queue.clear()
         total = Cleared(
-            total.returned + found.returned,
-            total.released + found.released,
-            total.died + found.died,
-            found.more,
-            total.forgotten + found.forgotten,
+            total.returned + cleared.returned,
+            total.released + cleared.released,
+            total.died + cleared.died,
+            cleared.more,
+            total.forgotten + cleared.forgotten,
         )
     return total
 
@@ -98,13 +100,13 @@ def _go_on(
     left_out: set[str] = set()  # and said so
     while not stop.is_set():
         try:
-            for name, found in _round(client, names, stop):
-                if not isinstance(found, QueueUnreadable):
+            for name, outcome in _round(client, names, stop):
+                if not isinstance(outcome, QueueUnreadable):
                     left_out.discard(name)
-                    _tell(name, found, as_json)
+                    _print(name, outcome, as_json)
                 elif name not in left_out:
                     left_out.add(name)
-                    click.echo(f"leaseq: {_left_out(name, found)}", err=True)
+                    click.echo(f"leaseq: {_left_out(name, outcome)}", err=True)
             if away:
                 click.echo("leaseq: the server is back", err=True)
             away = False
@@ -120,25 +122,26 @@ def _left_out(name: str, error: QueueUnreadable) -> str:
     return f"queue {name!r} was left out: {error}"
 
 
-def _tell(name: str, found: Cleared, as_json: bool) -> None:
+def _print(name: str, cleared: Cleared, as_json: bool) -> None:
     """Print what was changed, if anything was."""
-    if not any(_counts(found).values()):
+    if not any(_counts(cleared).values()):
         return
     if as_json:
-        emit_json({"name": name, **_counts(found)}, indent=None)
+        emit_json({"name": name, **_counts(cleared)}, indent=None)
     else:
-        click.echo(_line(name, found))
+        click.echo(_line(name, cleared))
 
 
-def _line(name: str, found: Cleared) -> str:
-    forgotten = f", {found.forgotten:,} forgotten" if found.forgotten else ""
-    return f"{name}: {found.returned:,} returned, {found.released:,} released, {found.died:,} died{forgotten}"
+def _line(name: str, cleared: Cleared) -> str:
+    forgotten = f", {cleared.forgotten:,} forgotten" if cleared.forgotten else ""
+    moved = f"{cleared.returned:,} returned, {cleared.released:,} released, {cleared.died:,} died"
+    return f"{name}: {moved}{forgotten}"
 
 
-def _counts(found: Cleared) -> dict[str, int]:
+def _counts(cleared: Cleared) -> dict[str, int]:
     return {
-        "returned": found.returned,
-        "released": found.released,
-        "died": found.died,
-        "forgotten": found.forgotten,
+        "returned": cleared.returned,
+        "released": cleared.released,
+        "died": cleared.died,
+        "forgotten": cleared.forgotten,
     }

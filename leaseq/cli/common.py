@@ -22,7 +22,7 @@ R = TypeVar("R")
 DEFAULT_DATA = "leaseq-data"
 
 
-class Failed(click.ClickException):
+class CommandFailed(click.ClickException):
     """Ends the command with exit code 1 and one line on standard error."""
 
     exit_code = 1
@@ -34,8 +34,8 @@ class Failed(click.ClickException):
         click.echo(f"leaseq: {self.message}", file=file, err=file is None)
 
 
-class Misused(Failed):
-    """Like `Failed`, for wrong arguments: exit code 2."""
+class CommandMisused(CommandFailed):
+    """Like `CommandFailed`, for wrong arguments: exit code 2."""
 
     exit_code = 2
 
@@ -92,7 +92,7 @@ def server_url(redis: str | None, data: Path) -> str:
 
     url = running_url(data)
     if url is None:
-        raise Failed(
+        raise CommandFailed(
             f"no server: no `leaseq up` is running for the data directory '{data}'. Start one, name its "
             "directory with --data DIR, or name a server with --redis URL or LEASEQ_REDIS_URL"
         )

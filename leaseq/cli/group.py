@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from leaseq.cli.common import Failed, Misused
+from leaseq.cli.common import CommandFailed, CommandMisused
 from leaseq.errors import Invalid, LeaseqError
 
 
@@ -71,9 +71,9 @@ class CommandGroup(click.Group):
         try:
             return super().invoke(ctx)
         except Invalid as error:
-            raise Misused(str(error)) from error
+            raise CommandMisused(str(error)) from error
         except LeaseqError as error:
-            raise Failed(str(error)) from error
+            raise CommandFailed(str(error)) from error
         except ModuleNotFoundError as error:
             if ctx.invoked_subcommand not in self._own:
                 self._without_web(str(ctx.invoked_subcommand), error)
@@ -82,7 +82,7 @@ class CommandGroup(click.Group):
             _forget_stdout()  # the reader closed the pipe: that is no failure
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            raise Failed(f"{where}{error.strerror or error}") from error
+            raise CommandFailed(f"{where}{error.strerror or error}") from error
         return None
 
     def _without_web(self, name: str, error: ModuleNotFoundError) -> NoReturn:
@@ -90,13 +90,13 @@ class CommandGroup(click.Group):
         if missing in ("", "leaseq"):
             raise error
         needs = f"`leaseq {name}` needs the web parts, and {missing} is not installed"
-        raise Failed(f"{needs}: pip install 'leaseq[web]'") from error
+        raise CommandFailed(f"{needs}: pip install 'leaseq[web]'") from error
 
 
-def _command(found: object) -> click.Command:
-    if not isinstance(found, click.Command):
-        raise TypeError(f"{found!r} is not a click command")
-    return found
+def _command(loaded: object) -> click.Command:
+    if not isinstance(loaded, click.Command):
+        raise TypeError(f"{loaded!r} is not a click command")
+    return loaded
 
 
 def _forget_stdout() -> None:

@@ -19,7 +19,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _OrNone(click.ParamType[Any]):
+class _OptionalType(click.ParamType[Any]):
     """The values of another option type, or 'none'."""
 
     def __init__(self, other: click.ParamType[Any]) -> None:
@@ -68,7 +68,7 @@ def flags_and_settings(field: Field) -> tuple[str, dict[str, Any]]:
         return flag, {"nargs": 2, "type": int, "metavar": "LOW HIGH"}
     kind, shown = _type(field)
     if field.about.none:
-        return flag, {"type": _OrNone(kind), "metavar": f"{shown}|none"}
+        return flag, {"type": _OptionalType(kind), "metavar": f"{shown}|none"}
     return flag, {"type": kind, "metavar": shown}
 
 

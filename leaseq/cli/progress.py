@@ -66,7 +66,7 @@ def working_line(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
     from rich.live import Live
     from rich.text import Text
 
-    seen: deque[tuple[float, int]] = deque(maxlen=20)  # looks of the last ten seconds
+    seen: deque[tuple[float, int]] = deque(maxlen=20)  # samples of the last ten seconds
 
     def line() -> Text:
         finished, failed = count()
@@ -85,7 +85,7 @@ def _show_nothing(_: int) -> None:
 
 def _size(stream: BinaryIO) -> int | None:
     try:
-        found = os.fstat(stream.fileno())
+        status = os.fstat(stream.fileno())
     except OSError:
         return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

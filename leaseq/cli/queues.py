@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leaseq.cli.common import (
-    Failed,
+    CommandFailed,
     connected,
     emit_json,
     emit_table,
@@ -44,7 +44,9 @@ def create(client: Client, name: str, changes: dict[str, Any]) -> None:
     try:
         made.configure(create_only=True, **changes)
     except QueueExists:
-        raise Failed(f"there is already a queue {name!r}; change it with `leaseq queue set {name}`") from None
+        raise CommandFailed(
+            f"there is already a queue {name!r}; change it with `leaseq queue set {name}`"
+        ) from None
     click.echo(f"queue {name!r} created")
     _warn_of_title(client, made, changes)
 
@@ -86,8 +88,8 @@ def _warn_of_title(client: Client, changed: Queue, changes: dict[str, Any]) -> N
 @connected
 def show(client: Client, name: str, as_json: bool) -> None:
     """Show a queue's policy and its counts."""
-    found = existing_queue(client, name)
-    policy, stats = asdict(found.policy), counts(found.stats())
+    existing = existing_queue(client, name)
+    policy, stats = asdict(existing.policy), counts(existing.stats())
     if as_json:
         emit_json({"name": name, "policy": policy, "stats": stats})
         return
@@ -109,8 +111,8 @@ def list_(client: Client, as_json: bool) -> None:
         return {"name": one.name, "title": one.policy.title, "stats": counts(one.stats())}
 
     if as_json:
-        found, unreadable = read_queues(client, shape)
-        rows = list(found.values())
+        shapes, unreadable = read_queues(client, shape)
+        rows = list(shapes.values())
         emit_json({"queues": rows, "unreadable": unreadable_shape(unreadable), "after": None})
         return
     titles, unreadable = read_queues(client, lambda one: one.policy.title)
@@ -158,7 +160,7 @@ def revive(
         missing = _revive_each(one, ids)
         click.echo(f"queue {name!r}: {len(ids) - missing:,} revived")
         if missing:
-            raise Failed(f"{missing:,} of the {len(ids):,} items named can't be revived")
+            raise CommandFailed(f"{missing:,} of the {len(ids):,} items named can't be revived")
         return
     revived = step = one.revive_all(error=error, person=person, limit=_STEP)
     while step == _STEP:

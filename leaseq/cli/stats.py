@@ -58,30 +58,30 @@ def stats(client: Client, names: tuple[str, ...], watch: bool, every: float, as_
         click.echo()  # the way to end it, so no failure
 
 
-def counts(found: Stats) -> dict[str, Any]:
+def counts(stats: Stats) -> dict[str, Any]:
     """The JSON shape of a queue's stats."""
-    return {**asdict(found), "counters": dict(found.counters)}
+    return {**asdict(stats), "counters": dict(stats.counters)}
 
 
 def _count(client: Client, names: tuple[str, ...]) -> Counted:
     """The stats of these queues or of all. One that was named and can't be read is an error."""
     from leaseq import Queue, read_queues
 
-    found, unreadable = read_queues(client, Queue.stats, named_or_all(client, names))
+    stats, unreadable = read_queues(client, Queue.stats, named_or_all(client, names))
     for name in names:
         if name in unreadable:
             raise unreadable[name]
-    return found, unreadable
+    return stats, unreadable
 
 
-def _print(found: Counted, as_json: bool, *, indent: int | None = 2) -> None:
+def _print(stats: Counted, as_json: bool, *, indent: int | None = 2) -> None:
     if as_json:
-        stats, unreadable = found
-        rows = [{"name": name, **counts(one)} for name, one in stats.items()]
+        by_queue, unreadable = stats
+        rows = [{"name": name, **counts(one)} for name, one in by_queue.items()]
         shape = {"queues": rows, "unreadable": unreadable_shape(unreadable), "after": None}
         emit_json(shape, indent=indent)
     else:
-        emit_table(HEADINGS, _rows(found))
+        emit_table(HEADINGS, _rows(stats))
 
 
 def _print_on(client: Client, names: tuple[str, ...], every: float, as_json: bool) -> None:
@@ -100,20 +100,20 @@ def _watch(client: Client, names: tuple[str, ...], every: float) -> None:
             live.update(_table(_count(client, names)), refresh=True)
 
 
-def _table(found: Counted) -> Table:
+def _table(stats: Counted) -> Table:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     for heading in HEADINGS:
         table.add_column(heading, justify="left" if heading == "queue" else "right")
-    for row in _rows(found):
+    for row in _rows(stats):
         table.add_row(*map(Text, row))
     return table
 
 
-def _rows(found: Counted) -> list[tuple[str, ...]]:
-    stats, unreadable = found
+def _rows(stats: Counted) -> list[tuple[str, ...]]:
+    by_queue, unreadable = stats
     rows = [
         (
             name,
@@ -121,7 +121,7 @@ def _rows(found: Counted) -> list[tuple[str, ...]]:
             _duration(one.oldest_inbound_seconds),
             "" if one.paused is None else one.paused or "yes",
         )
-        for name, one in stats.items()
+        for name, one in by_queue.items()
     ]
     unread = [(name, *("-" for _ in COLUMNS), unreadable_note(error)) for name, error in unreadable.items()]
     return sorted(rows + unread)

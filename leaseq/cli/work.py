@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from leaseq.cli.common import Misused, connected, existing_queue
+from leaseq.cli.common import CommandMisused, connected, existing_queue
 from leaseq.cli.progress import working_line
 
 if TYPE_CHECKING:
@@ -61,12 +61,12 @@ def work(
     from leaseq import Worker
 
     handle = _function(function)
-    found = existing_queue(client, queue)
+    existing = existing_queue(client, queue)
     name = person or f"{function.rpartition(':')[2]}-bot"
     worker = Worker(
-        client, {found.name: handle}, person=name, concurrency=concurrency, skills=skills, grace=grace
+        client, {existing.name: handle}, person=name, concurrency=concurrency, skills=skills, grace=grace
     )
-    click.echo(f"{name} works on {found.name}. Ctrl-C stops it.", err=True)
+    click.echo(f"{name} works on {existing.name}. Ctrl-C stops it.", err=True)
     with working_line(lambda: _ended(worker.stats)):
         worker.run()
     done = worker.stats
@@ -80,17 +80,17 @@ def _ended(done: WorkerStats) -> tuple[int, int]:
 def _function(path: str) -> Callable[..., Any]:
     module, _, name = path.partition(":")
     if not module or not name:
-        raise Misused(f"{path!r} is not MODULE:FUNCTION")
+        raise CommandMisused(f"{path!r} is not MODULE:FUNCTION")
     here = str(Path.cwd())
     if here not in sys.path:  # and it stays: the function may import more when it is called
         sys.path.insert(0, here)
     try:
-        found = importlib.import_module(module)
+        loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise Misused(f"no module {error.name!r} in the current directory or installed") from None
+        raise CommandMisused(f"no module {error.name!r} in the current directory or installed") from None
     except Exception as error:
-        raise Misused(f"{module!r} can't be imported: {type(error).__name__}: {error}") from error
-    handle = getattr(found, name, None)
+        raise CommandMisused(f"{module!r} can't be imported: {type(error).__name__}: {error}") from error
+    handle = getattr(loaded, name, None)
     if not callable(handle):
-        raise Misused(f"{module!r} has no function {name!r}")
+        raise CommandMisused(f"{module!r} has no function {name!r}")
     return cast("Callable[..., Any]", handle)

@@ -1,4 +1,4 @@
-"""`leaseq doctor`: find what would lose data or let strangers in at a server, each with its cure."""
+"""`leaseq doctor`: finds server settings that can lose data or let strangers in, and how to fix them."""
 
 from leaseq.doctor.checks import Check, Finding, Group, Level
 from leaseq.doctor.examine import CHECKS, Report, examine

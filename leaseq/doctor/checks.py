@@ -1,6 +1,6 @@
 """The doctor's checks and findings: a finding says what is wrong in one line, and the cure in another.
 
-The texts stand in the checks themselves, so that the table in docs/doctor.md is made from them.
+The checks contain these texts, and the table in docs/doctor.md is made from them.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from leaseq import Client, ServerRefused, ServerUnavailable
 from leaseq.doctor import exposure, memory, persistence, policies, proxies, replication, rights, server
 from leaseq.doctor.checks import Check, Finding, Group
 from leaseq.doctor.server_info import Node
-from leaseq.doctor.topology import Place, place_of
+from leaseq.doctor.topology import Topology, place_of
 from leaseq.engine.keys import SCHEMA
 from leaseq.engine.transport import FAILURES
 from leaseq.engine.urls import without_password
@@ -81,16 +81,16 @@ class _Examination:
             self._queues()
             self._pages()
         unseen = [one for node in (*place.nodes, *place.sentinels) for one in _unseen(node)]
-        found = tuple(one for some in self.findings.values() for one in some)
+        findings = tuple(one for some in self.findings.values() for one in some)
         return Report(
             without_password(self.client.url),
-            tuple(sorted((*found, *unseen), key=lambda one: _ORDER.index(one.level))),
+            tuple(sorted((*findings, *unseen), key=lambda one: _ORDER.index(one.level))),
             self._well(place),
             SCHEMA,
             self.schemas,
         )
 
-    def _looked(self, node: Node, place: Place) -> bool:
+    def _looked(self, node: Node, place: Topology) -> bool:
         """Run every check on one server; False where it is one of several and does not answer."""
         parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
             ("append-only file", lambda: persistence.look(node)),
@@ -110,10 +110,10 @@ class _Examination:
             return False
         return True
 
-    def _take(self, group: Group, nodes: list[Node], found: Iterator[Finding]) -> None:
+    def _take(self, group: Group, nodes: list[Node], findings: Iterator[Finding]) -> None:
         """Collect the findings of one group, and note where it could not read something."""
         before = sum(len(node.unseen) for node in nodes)
-        self.findings[group] += found
+        self.findings[group] += findings
         if sum(len(node.unseen) for node in nodes) > before:
             self.unsure.add(group)
 
@@ -121,16 +121,16 @@ class _Examination:
         try:
             self.schemas = policies.schemas(self.client)
             self._take("queues", [], policies.look(self.client, self.schemas))
-        except ServerRefused:  # the user lacks what the rights have told
+        except ServerRefused:  # missing rights are reported by the checks of rights
             self.unsure.add("queues")
 
     def _pages(self) -> None:
         try:
             self._take("pages", [], proxies.look(self.client, without_password(self.client.url)))
-        except (ServerRefused, ServerUnavailable):  # which the other checks have told
+        except (ServerRefused, ServerUnavailable):  # which other checks have reported
             self.unsure.add("pages")
 
-    def _well(self, place: Place) -> dict[Group, str]:
+    def _well(self, place: Topology) -> dict[Group, str]:
         kinds = {" ".join(server.identity(node)) for node in place.primaries if node.hello}
         texts: dict[Group, str] = {
             **GROUPS,

@@ -69,7 +69,7 @@ CHECKS = (NO_PASSWORD, PROTECTED_ONLY, NO_TLS, PLAIN_PORT, SOCKET, DIRECTORY_WRI
 WELL = "a password is required from the network, and the socket is private"
 
 
-class Open(NamedTuple):
+class OpenAddresses(NamedTuple):
     """The addresses beyond loopback that a server listens on, and whether a plain port is among them."""
 
     where: str
@@ -77,26 +77,26 @@ class Open(NamedTuple):
 
 
 def look(node: Node) -> Iterator[Finding]:
-    found = listens_beyond(node)
-    if found is not None and lets_anyone_in(node):
+    addresses = listens_beyond(node)
+    if addresses is not None and lets_anyone_in(node):
         protected = node.config("protected-mode") == "yes" and not node.beyond
-        yield (PROTECTED_ONLY if protected else NO_PASSWORD).found(node.where, where_to=found.where)
+        yield (PROTECTED_ONLY if protected else NO_PASSWORD).found(node.where, where_to=addresses.where)
     if node.beyond and not node.tls:
         yield NO_TLS.found(node.where, host=node.link["host"])
-    elif found is not None and found.plain:
-        yield PLAIN_PORT.found(node.where, where_to=found.where)
+    elif addresses is not None and addresses.plain:
+        yield PLAIN_PORT.found(node.where, where_to=addresses.where)
     yield from _socket(node)
 
 
-def listens_beyond(node: Node) -> Open | None:
+def listens_beyond(node: Node) -> OpenAddresses | None:
     bind = node.config("bind")
     if bind is None:  # not to be seen: how we came in has to do
-        return Open(str(node.link["host"]), not node.tls) if node.beyond else None
+        return OpenAddresses(str(node.link["host"]), not node.tls) if node.beyond else None
     plain, secured = (node.config(option) not in (None, "0") for option in ("port", "tls-port"))
     words = [word for word in bind.split() if not _is_loopback_word(word)] if bind else ["every address"]
     if not words or not (plain or secured):
         return None
-    return Open(" ".join(words), plain)
+    return OpenAddresses(" ".join(words), plain)
 
 
 def _is_loopback_word(word: str) -> bool:
@@ -126,7 +126,7 @@ def _socket(node: Node) -> Iterator[Finding]:
         path = node.config("unixsocket")
     if not path:
         return
-    with suppress(OSError):  # a container's, or not ours to look at: then others can't either
+    with suppress(OSError):  # in a container, or not readable by us: then not by others either
         socket, folder = Path(path), Path(path).parent
         mode = stat.S_IMODE(socket.stat().st_mode)
         around = stat.S_IMODE(folder.stat().st_mode)

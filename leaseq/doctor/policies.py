@@ -53,19 +53,19 @@ WELL = "the server supports what their policies require"
 
 def schemas(client: Client) -> dict[str, int]:
     """The schema number of each queue."""
-    found = {name: Queue(client, name).schema for name in queues(client)}
-    return {name: schema for name, schema in found.items() if schema is not None}
+    schemas = {name: Queue(client, name).schema for name in queues(client)}
+    return {name: schema for name, schema in schemas.items() if schema is not None}
 
 
-def look(client: Client, found: Mapping[str, int]) -> Iterator[Finding]:
+def look(client: Client, schemas: Mapping[str, int]) -> Iterator[Finding]:
     where = without_password(client.url)
     newer: dict[int, list[str]] = defaultdict(list)
-    for name, schema in found.items():
+    for name, schema in schemas.items():
         if schema > SCHEMA:
             newer[schema].append(name)
     for schema, names in newer.items():
         yield NEWER.found(where, names=_listed(names), schema=schema, known=SCHEMA)
-    known = [name for name, schema in found.items() if schema <= SCHEMA]
+    known = [name for name, schema in schemas.items() if schema <= SCHEMA]
     durables, unreadable = read_queues(client, lambda queue: queue.policy.durable, known)
     for name, error in unreadable.items():
         yield UNREADABLE.found(where, names=_listed([name]), problem=error)

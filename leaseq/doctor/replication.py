@@ -10,7 +10,7 @@ from redis import exceptions as rx
 from leaseq.doctor.checks import Check, Finding
 from leaseq.doctor.exposure import NO_PASSWORD, NO_TLS
 from leaseq.doctor.server_info import Node
-from leaseq.doctor.topology import Place
+from leaseq.doctor.topology import Topology
 from leaseq.engine.transport import FAILURES
 
 AWAY = Check(
@@ -123,7 +123,7 @@ SLOT_COUNT = 16_384
 ENOUGH = 2_000  # milliseconds until a sentinel takes a primary for gone
 
 
-def look(place: Place, away: set[Node]) -> Iterator[Finding]:
+def look(place: Topology, away: set[Node]) -> Iterator[Finding]:
     """Run the checks; ``away`` are the nodes that did not answer."""
     for node in place.nodes:
         if node in away:
@@ -149,7 +149,7 @@ def _replicas(node: Node, *, in_cluster: bool) -> Iterator[Finding]:
         yield MIN_REPLICAS.found(node.where)
 
 
-def _sentinels(place: Place, answering: int) -> Iterator[Finding]:
+def _sentinels(place: Topology, answering: int) -> Iterator[Finding]:
     primary = place.nodes[0]
     facts = {"service": place.service, "address": primary.where.replace(":", " ")}
     if answering == 1:
@@ -201,7 +201,7 @@ def _shards(nodes: list[Node]) -> Iterator[Finding]:
 
 
 def _slots(nodes: list[Node]) -> Iterator[Finding]:
-    """As the first of them says that knows of any that are missing: they hear of it one by one."""
+    """Missing slots, reported by the first node that knows of any: nodes learn of a loss one by one."""
     for node in nodes:
         try:
             state: dict[str, str] = node.ask("CLUSTER INFO")

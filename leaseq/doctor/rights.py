@@ -120,7 +120,7 @@ Ask = Callable[..., Any]
 
 
 @dataclass
-class Lacks:
+class MissingRights:
     """The missing rights: commands, keys or channels."""
 
     commands: list[str] = field(default_factory=list)
@@ -142,7 +142,7 @@ def look(node: Node) -> Iterator[Finding]:
     yield from _findings(node, user or "default", lacks)
 
 
-def _findings(node: Node, user: str, lacks: Lacks) -> Iterator[Finding]:
+def _findings(node: Node, user: str, lacks: MissingRights) -> Iterator[Finding]:
     library = [need for need in lacks.commands if need in LIBRARY]
     pages = [need for need in lacks.commands if need in PAGES]
     if library:
@@ -165,13 +165,13 @@ def user_of(node: Node) -> str:
     """The name of our user, by ACL WHOAMI, else from the URL."""
     try:
         with node.connection() as connection:
-            found: bytes = say(connection, "ACL", "WHOAMI")
-            return found.decode()
+            user: bytes = say(connection, "ACL", "WHOAMI")
+            return user.decode()
     except rx.ResponseError:
         return str(node.link.get("username") or "")
 
 
-def lacking(node: Node, user: str, needs: Iterable[str]) -> Lacks:
+def lacking(node: Node, user: str, needs: Iterable[str]) -> MissingRights:
     keys = Keys(f"doctor.{secrets.token_hex(6)}")
     wanted = [need for need in TRIES if need in set(needs)]
     words = {need: [_place(word, keys) for word in TRIES[need].split()] for need in wanted}
@@ -187,8 +187,8 @@ def _place(word: str, keys: Keys) -> str:
     return {KEY: keys.ledger, CHANNEL: keys.wake}.get(word, word)
 
 
-def _asked(connection: Any, user: str, words: dict[str, list[str]]) -> Lacks:
-    lacks = Lacks()
+def _asked(connection: Any, user: str, words: dict[str, list[str]]) -> MissingRights:
+    lacks = MissingRights()
     for need, command in words.items():
         try:
             answer = say(connection, "ACL", "DRYRUN", user, *command)
@@ -200,13 +200,13 @@ def _asked(connection: Any, user: str, words: dict[str, list[str]]) -> Lacks:
     return lacks
 
 
-def _tried(node: Node, connection: Any, words: dict[str, list[str]]) -> Lacks:
-    lacks = Lacks()
+def _tried(node: Node, connection: Any, words: dict[str, list[str]]) -> MissingRights:
+    lacks = MissingRights()
     for need, command in words.items():
         if need in _MAKING - {"hset"} and "hset" in lacks.commands:
-            continue  # without the scratch key they would make one of their own; HSET is told already
+            continue  # without the scratch key they would create one; HSET is reported already
         if need == "hset" and "hdel" in lacks.commands:
-            continue  # it could not be taken away again; HDEL is told already
+            continue  # it could not be deleted again; HDEL is reported already
         if need in _ALONE:
             with node.connection() as other:
                 refusal = _refusal(other, need, command)

@@ -105,7 +105,7 @@ def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
             before = clock()
             try:
                 seconds, microseconds = say(connection, "TIME")
-            except rx.ResponseError:  # what the user lacks is told with the rights
+            except rx.ResponseError:  # missing rights are reported by the checks of rights
                 return
             after = clock()
             there = int(seconds) + int(microseconds) / 1e6

@@ -66,10 +66,10 @@ class Node:
     def info(self) -> dict[str, Any]:
         """The fields of INFO; empty where the user may not read it."""
         try:
-            found: dict[str, Any] = self.redis.info()
+            info: dict[str, Any] = self.redis.info()
         except rx.ResponseError:
             return {}
-        return found
+        return info
 
     @cached_property
     def hello(self) -> dict[str, Any]:
@@ -85,10 +85,10 @@ class Node:
     @cached_property
     def _config(self) -> dict[str, str] | None:
         try:
-            found: Any = self.redis.config_get(*_OPTIONS)
+            options: Any = self.redis.config_get(*_OPTIONS)
         except rx.ResponseError:
             return None
-        return dict(found)
+        return dict(options)
 
     def config(self, option: str, *, else_info: str = "") -> str | None:
         """An option's value, by CONFIG or by INFO's field of that name. None where it can't be read, which
@@ -135,13 +135,13 @@ def say(connection: Any, *words: str) -> Any:
 def is_loopback(host: str) -> bool:
     """Whether the name or address is a loopback one."""
     try:
-        found = addresses_of(host)
+        addresses = addresses_of(host)
     except OSError:
         return False
-    return all(ipaddress.ip_address(address).is_loopback for address in found)
+    return all(ipaddress.ip_address(address).is_loopback for address in addresses)
 
 
 def addresses_of(host: str) -> list[str]:
     """The IP addresses of a host, without IPv6 scopes."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [str(address[0]).partition("%")[0] for *_, address in found]
+    infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return [str(address[0]).partition("%")[0] for *_, address in infos]

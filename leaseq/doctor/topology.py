@@ -19,7 +19,7 @@ Kind = Literal["server", "sentinel", "cluster"]
 
 
 @dataclass
-class Place:
+class Topology:
     """The servers behind a URL. ``nodes`` hold data, primaries first. ``service`` is the sentinels' name
     for it."""
 
@@ -33,30 +33,30 @@ class Place:
         return [node for node in self.nodes if not node.replica]
 
 
-def place_of(client: Client) -> Place:
+def place_of(client: Client) -> Topology:
     """Find the servers behind a URL. Raises ServerUnavailable where no node or sentinel answers."""
     if isinstance(client.redis, RedisCluster):
         return _cluster(client.redis)
     if isinstance(client.redis.connection_pool, SentinelConnectionPool):
         return _sentinel(client, client.redis.connection_pool)
-    return Place("server", [Node(client.redis, without_password(client.url))])
+    return Topology("server", [Node(client.redis, without_password(client.url))])
 
 
-def _cluster(client: RedisCluster) -> Place:
+def _cluster(client: RedisCluster) -> Topology:
     found = sorted(_nodes_of(client), key=lambda node: (node.server_type != "primary", node.name))
     nodes = [
         Node(client.get_redis_connection(one), one.name, replica=one.server_type != "primary")
         for one in found
     ]
-    return Place("cluster", nodes)
+    return Topology("cluster", nodes)
 
 
 def _nodes_of(client: Any) -> list[ClusterNode]:
-    found: list[ClusterNode] = client.get_nodes()
-    return found
+    nodes: list[ClusterNode] = client.get_nodes()
+    return nodes
 
 
-def _sentinel(client: Client, pool: SentinelConnectionPool) -> Place:
+def _sentinel(client: Client, pool: SentinelConnectionPool) -> Topology:
     manager, service = pool.sentinel_manager, str(pool.service_name)
     options: dict[str, Any] = manager.connection_kwargs
     # A client soon asks the next sentinel. The doctor has time: one that is slow is not away.
@@ -74,7 +74,7 @@ def _sentinel(client: Client, pool: SentinelConnectionPool) -> Place:
                 Node(redis.Redis(host=host, port=port, **options), f"{host}:{port}", replica=number > 0)
                 for number, (host, port) in enumerate(addresses)
             ]
-            return Place("sentinel", nodes, sentinels, service)
+            return Topology("sentinel", nodes, sentinels, service)
     raise ServerUnavailable(f"no sentinel of {without_password(client.url)} says where {service!r} is")
 
 

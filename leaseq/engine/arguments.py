@@ -118,10 +118,10 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
     """The position that a page begins after: row and shelf, score, assignment. Only inbound has shelves."""
     if after is None:
         return "", "", ""
-    found = _CURSOR.match(after) if isinstance(after, str) else None
-    if found is None or (found[1] is None) == (state == "inbound"):
+    match = _CURSOR.match(after) if isinstance(after, str) else None
+    if match is None or (match[1] is None) == (state == "inbound"):
         raise Invalid("after", f"a cursor from an earlier page of {state} items")
-    row, shelf, score, number, id = found.groups()
+    row, shelf, score, number, id = match.groups()
     place = "" if shelf is None else f"{unquote(row)}\t{shelf}"
     return place, score, assignment(validation.item_id(id, "after"), int(number))
 
@@ -162,17 +162,18 @@ def journal_cursor(after: object) -> tuple[str, int]:
     """The journal entry to begin with, and how many of its events were seen."""
     if after is None:
         return "-", 0
-    found = _ENTRY.match(after) if isinstance(after, str) else None
-    if found is None:
-        raise Invalid("after", "the cursor of an event")
-    return found[1], int(found[2]) + 1
+    entry, number = _event(after, "after")
+    return entry, number + 1
 
 
 def journal_cursor_back(before: object) -> tuple[str, int]:
-    """The journal entry to begin with, and how many of its events come before those that were seen."""
-    if before is None:
-        return "+", 0
-    found = _ENTRY.match(before) if isinstance(before, str) else None
-    if found is None:
-        raise Invalid("before", "the cursor of an event")
-    return found[1], int(found[2])
+    """The journal entry to begin with, and the number of its events before those already seen."""
+    return ("+", 0) if before is None else _event(before, "before")
+
+
+def _event(cursor: object, field: str) -> tuple[str, int]:
+    """The journal entry of an event, and the event's number in it, from 0."""
+    match = _ENTRY.match(cursor) if isinstance(cursor, str) else None
+    if match is None:
+        raise Invalid(field, "the cursor of an event")
+    return match[1], int(match[2])

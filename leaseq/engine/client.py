@@ -13,7 +13,7 @@ from leaseq.errors import Invalid
 
 
 class Client:
-    """A server that holds queues. Threads may share one; a fork's child gets links of its own.
+    """A server with queues. Threads may share one; after a fork, the child opens its own connections.
 
     ``redis`` is redis-py's client, for keys that are not a queue's; wrap its use in ``translating()``.
     """

@@ -27,10 +27,10 @@ def microseconds(time: datetime) -> int:
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
-def lease(queue: str, found: Sequence[Any]) -> Lease:
+def lease(queue: str, parts: Sequence[Any]) -> Lease:
     """Decode ``{id, grant, record, draft or nil}``; nil at the end may be left out."""
-    id, grant, record = found[:3]
-    draft = found[3] if len(found) > 3 else None
+    id, grant, record = parts[:3]
+    draft = parts[3] if len(parts) > 3 else None
     token, person, terms = grant.decode().split("\t")
     words = terms.split(" ")
     granted, lease_seconds = float(words[0]), float(words[1])
@@ -204,23 +204,23 @@ def _late(id: str, payload: Json, text: str, blocks: Sequence[ParsedGrant]) -> A
     return Answer(id, payload, json.loads(result), person, int(token), attempt, when(at), late=True)
 
 
-def ineligibility(found: Sequence[Any]) -> Ineligibility:
+def ineligibility(reply: Sequence[Any]) -> Ineligibility:
     """Decode 0 or 1 for assigned and for passed, then the skills that are lacking."""
-    sets = {tuple(sorted(skills.decode().split(","))) for skills in found[2:]}
+    sets = {tuple(sorted(skills.decode().split(","))) for skills in reply[2:]}
     lacking = tuple(sorted(sets, key=lambda one: (len(one), one)))
-    return Ineligibility(lacking, assigned=bool(found[0]), passed=bool(found[1]))
+    return Ineligibility(lacking, assigned=bool(reply[0]), passed=bool(reply[1]))
 
 
 def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
     """The events of one journal entry. Each has a cursor of its own, so that a page may end in between."""
     name = entry.decode().removesuffix("-0")
     at = when(name)
-    found: list[Event] = []
+    decoded: list[Event] = []
 
     def add(what: str, id: str, token: str = "", person: str = "", detail: str = "") -> None:
-        found.append(
+        decoded.append(
             Event(
-                cursor=f"{name}.{len(found)}",
+                cursor=f"{name}.{len(decoded)}",
                 at=at,
                 what=cast("EventKind", what),
                 id=id or None,
@@ -237,4 +237,4 @@ def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
                 add("enqueued", id)
         else:
             add(what.decode(), *parts)
-    return found
+    return decoded

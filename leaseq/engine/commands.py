@@ -73,16 +73,16 @@ def _bind(name: str, keys: Keys) -> Bound:
     return Bound(SCRIPTS[name], keys)
 
 
-class _Bounds(dict[str, Bound]):
-    """The scripts bound to the keys of one queue. Each is bound at its first call and kept: a web request
-    makes a Queue of its own and calls three."""
+class _BoundScripts(dict[str, Bound]):
+    """The scripts with the keys of one queue, each made at its first call: a web request makes a Queue of its
+    own and calls about three of them."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
 
     def __missing__(self, name: str) -> Bound:
-        found = self[name] = _bind(name, self._keys)
-        return found
+        bound = self[name] = _bind(name, self._keys)
+        return bound
 
 
 class Commands:
@@ -94,7 +94,7 @@ class Commands:
         self._clock = clock
         self._ledger = keys.ledger
         self._queue = keys.queue
-        self._bound = _Bounds(keys)
+        self._bound = _BoundScripts(keys)
 
     def _run(self, name: str, args: tuple[str, ...]) -> Reply:
         at = str(self._clock()) if self._clock else ""
@@ -144,8 +144,8 @@ class Commands:
     def reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
     ) -> Reply:
-        """Reserve an item. ``skills``: sorted, comma-separated. ``waiter``: who joins the line if there is
-        none."""
+        """Reserve an item. ``skills``: sorted, comma-separated. ``waiter``: added to the
+        waiting list if there is none."""
         if waiter is not None:
             return self._run("reserve", (person, request, skills, waiter, "1" if woken else "0"))
         return self._run("reserve", (person, request, skills) if skills else (person, request))

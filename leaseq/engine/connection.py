@@ -19,7 +19,7 @@ from leaseq.engine.notifications import Listener
 from leaseq.engine.replies import Reply
 from leaseq.engine.script_errors import message_of
 from leaseq.engine.scripts import Bound, Script
-from leaseq.engine.transport import FAILURES, Clustered, Pooled, Transport
+from leaseq.engine.transport import FAILURES, ClusterTransport, PooledTransport, Transport
 from leaseq.engine.urls import without_password
 from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
@@ -45,7 +45,9 @@ class Connection:
     def __init__(self, url: str, client: redis.Redis | RedisCluster) -> None:
         self._url = url
         self.redis = client
-        self._transport: Transport = Clustered(client) if isinstance(client, RedisCluster) else Pooled(client)
+        self._transport: Transport = (
+            ClusterTransport(client) if isinstance(client, RedisCluster) else PooledTransport(client)
+        )
         self.listener = Listener(client)
         self.names: set[str] = set()  # of queues that were there; `queues` says what for
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts

@@ -14,10 +14,10 @@ from hashlib import blake2b
 
 def with_digests(rows: Sequence[str]) -> list[str]:
     """Rows of an enqueue (id, head, payload, …) with each payload's digest before its head."""
-    found = list(rows)
-    for place in range(1, len(found), 3):
-        found[place] = digest(found[place + 1]) + found[place]
-    return found
+    prefixed = list(rows)
+    for place in range(1, len(prefixed), 3):
+        prefixed[place] = digest(prefixed[place + 1]) + prefixed[place]
+    return prefixed
 
 
 def digest(text: str) -> str:

@@ -1,7 +1,7 @@
 """Durable acknowledgement: which WAIT or WAITAOF follows a write, and whether a server supports it.
 
-The wait goes behind the write in the same packet, on the same connection, since the server waits for what
-its own connection wrote. See ``docs/decisions/0006-durable.md``.
+The wait is sent in the same packet as the write, on the same connection, since the server waits only for
+writes of that connection. See ``docs/decisions/0006-durable.md``.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
 _TRY = 500  # milliseconds that `check` gives the server
-# Milliseconds. A disk has nobody in its place; a primary that hears no replica may be one that was replaced,
-# and is left soon.
+# Milliseconds. There is no other disk to turn to; but a primary without a replica may have been replaced, so
+# that wait is short.
 MOST = {"fsync": 60_000, "replica": 1_000, "majority": 1_000}
 _AWAY = (rx.ReadOnlyError, rx.ClusterError, rx.AskError, rx.TryAgainError)
 _AWAY_FOR_NOW = ("UNBLOCKED", "NOREPLICAS", "BUSY")
 
 
-class Server(Protocol):
-    """The methods of a client that are used here, for the server that has this key."""
+class ServerQueries(Protocol):
+    """The two questions that are asked of the server that has a key."""
 
     def ask(self, key: str, /, *words: str) -> Any: ...
 
@@ -33,8 +33,8 @@ class Server(Protocol):
 
 
 class Wait(NamedTuple):
-    """``mark`` writes a little. Sent again, a move changes nothing, and a wait on a connection that wrote
-    nothing is over at once, whatever the earlier one's write came to."""
+    """The wait for the confirmation of a write. ``mark`` is a script that always writes: a repeated call may
+    change nothing, and on a connection that wrote nothing the wait would be over at once."""
 
     durable: Durable
     mark: Bound
@@ -138,7 +138,7 @@ def _count(confirmed: Any) -> int:
     return int(confirmed[0] if isinstance(confirmed, list) else confirmed)
 
 
-def check(durable: Durable, server: Server, key: str) -> None:
+def check(durable: Durable, server: ServerQueries, key: str) -> None:
     """Raise Invalid where the server that has this key can't do it."""
 
     def ask(*words: str) -> Any:
@@ -168,8 +168,8 @@ def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> Non
 def still_true(ask: Callable[..., Any]) -> bool:
     """Raise ServerRefused where a server that was checked for ``fsync`` now confirms too early. False
     where this can't be read, and need not be tried again."""
-    found = _configuration(ask)
-    fsync = found.get("appendfsync")
+    config = _configuration(ask)
+    fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
         raise ServerRefused(
             f"the policy's durable is 'fsync', but this server now has appendfsync {fsync}, with which it "
@@ -180,10 +180,10 @@ def still_true(ask: Callable[..., Any]) -> bool:
 
 
 def _check_fsync(ask: Callable[..., Any]) -> None:
-    found = _configuration(ask)
-    if found.get("appendonly") == "no":
+    config = _configuration(ask)
+    if config.get("appendonly") == "no":
         raise _no_file()
-    fsync = found.get("appendfsync")
+    fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
         truth = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
         raise _cannot("fsync", "appendfsync always", truth, "set appendfsync always on the server")
@@ -199,10 +199,10 @@ def _check_fsync(ask: Callable[..., Any]) -> None:
 def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
     """The options of CONFIG; empty where the user may not read them, as on many managed servers."""
     try:
-        found: dict[str, str] = ask("CONFIG GET", "append*")
+        config: dict[str, str] = ask("CONFIG GET", "append*")
     except rx.ResponseError:
         return {}
-    return found
+    return config
 
 
 def _is_valkey(ask: Callable[..., Any]) -> bool:

@@ -22,7 +22,9 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuv"
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 
 
-class _ItemIds:
+class _ItemIdGenerator:
+    """Makes item ids that sort by time; threads may share it."""
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
@@ -57,23 +59,23 @@ def derived_id(queue: str, request: str, place: int) -> str:
     return _spelled(derived | int.from_bytes(made) % derived, 1)[0]
 
 
-class _Process:
-    """The random prefix and the counter of this process's request ids: renewed in a fork's child."""
+class _RequestIds:
+    """The random prefix and the counter of this process's request ids; a forked child gets new ones."""
 
     name: str
     calls: Iterator[int]  # next() is atomic, also between threads
 
 
 def _name_process() -> None:
-    _Process.name = secrets.token_hex(6)
-    _Process.calls = itertools.count()
+    _RequestIds.name = secrets.token_hex(6)
+    _RequestIds.calls = itertools.count()
 
 
 def request_id() -> str:
     """A new request id."""
-    return f"{_Process.name}{next(_Process.calls):x}"
+    return f"{_RequestIds.name}{next(_RequestIds.calls):x}"
 
 
 _name_process()
 os.register_at_fork(after_in_child=_name_process)
-item_ids = _ItemIds()
+item_ids = _ItemIdGenerator()

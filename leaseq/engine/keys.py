@@ -1,6 +1,6 @@
-"""Every key of a queue. The only Python file that spells one.
+"""The names of a queue's keys in the server. No other Python file contains one.
 
-All keys of a queue carry its name as the hash tag, so that one queue lives in one slot of a cluster.
+The queue's name is the hash tag of its keys, so that all of them are in one slot of a cluster.
 ``docs/inspecting.md`` shows how to read them by hand.
 """
 
@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 QUEUES = "leaseq:queues"
-"""A set of the names of all queues. A name enters before its queue is made, so none is ever missing."""
+"""Set: the names of all queues. A name is added before its queue is created, so that none is missing."""
 
 UNDECLARED_PROXY = "leaseq:{@web}:undeclared-proxy"
-"""A hash that the web app leaves for the doctor, with ``address`` and ``header``; gone after two hours. No
-queue can have this name: it has an '@'."""
+"""Hash: ``address`` and ``header`` of a proxy that the web app's settings do not declare, for the doctor.
+Expires after two hours. No queue can have this name: it contains an '@'."""
 
 SCHEMA = 2
-"""Of the keys as this version makes them; ``docs/decisions/0010-schema.md`` says when it grows."""
+"""The schema number of what this version stores; ``docs/decisions/0010-schema.md`` says when to raise it."""
 
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of one queue. With ``dedupe_seconds`` there is also a string for each payload that entered,
-    ``…:seen:<digest>``: when, and as which item. The server lets it expire."""
+    """The keys of one queue. With ``dedupe_seconds`` there is also a string for each payload that was added,
+    ``…:seen:<digest>``, with the time and the item's id. It expires by itself."""
 
     queue: str
 
@@ -32,45 +32,45 @@ class Keys:
 
     @cached_property
     def ledger(self) -> str:
-        """Hash: the queue's clock, token, policy and counters; ``p:<person>``, what the person holds;
-        ``g:<id>``, the item's latest grant and, once finished, its answer."""
+        """Hash: the queue's clock, last token, policy and counters; ``p:<person>``: the leases of a person;
+        ``g:<id>``: the latest grant of an item and, once it is finished, its answer."""
         return self._key("ledger")
 
     @cached_property
     def items(self) -> str:
-        """Hash: id → the item's head, a newline, its payload."""
+        """Hash: id → the item's head, a newline, and its payload."""
         return self._key("items")
 
     @cached_property
     def inbound(self) -> str:
-        """Sorted set: what waits in the normal band, by when it entered. The other shelves of the row
-        append their name to it: ``…:inbound:high``, ``…:inbound:normal:returned``."""
+        """Sorted set: the inbound items of the normal band, by the time they were added. The keys of the
+        row's other shelves have a suffix: ``…:inbound:high``, ``…:inbound:normal:returned``."""
         return self._key("inbound")
 
     @cached_property
     def reserved(self) -> str:
-        """Sorted set: what is held, by when its lease runs out."""
+        """Sorted set: the reserved items, by the time their lease expires."""
         return self._key("reserved")
 
     @cached_property
     def scheduled(self) -> str:
-        """Sorted set: what waits for its time, by when it is due."""
+        """Sorted set: the scheduled items, by the time from which they may be reserved."""
         return self._key("scheduled")
 
     @cached_property
     def finished(self) -> str:
-        """Sorted set: what is done, by when it was finished."""
+        """Sorted set: the finished items, by the time they were finished."""
         return self._key("finished")
 
     @cached_property
     def dead(self) -> str:
-        """Sorted set: what used up its attempts, by when it died."""
+        """Sorted set: the dead items, by the time they died."""
         return self._key("dead")
 
     @cached_property
     def rows(self) -> str:
-        """Hash: a set of skills (``fr+legal``) or a person (``@ann``) → the shelves of that row that may
-        hold something. The shelves themselves: ``…:inbound:fr+legal:normal``."""
+        """Hash: a row, which is a set of skills (``fr+legal``) or a person (``@ann``) → its shelves that may
+        have items. A shelf of such a row has the key ``…:inbound:fr+legal:normal``."""
         return self._key("rows")
 
     @cached_property
@@ -80,53 +80,53 @@ class Keys:
 
     @cached_property
     def bars(self) -> str:
-        """Hash: id → who answered it (``=``), never gets it again (``-``), gave it back for later (``~``),
-        had it assigned (``@``)."""
+        """Hash: id → the people who answered the item (``=``), may never reserve it again (``-``), gave it
+        back for later (``~``), or to whom it is assigned (``@``)."""
         return self._key("bars")
 
     @cached_property
     def cursors(self) -> str:
-        """Hash: person → how far they have looked on which shelf. What they passed over and may have
-        later is in sorted sets of their own: ``…:later:<row>:<person>``, of rows that the hash names."""
+        """Hash: person → how far each shelf was searched for them, and the rows of their sorted sets
+        ``…:later:<row>:<person>``: items that were skipped for them and that they may reserve later."""
         return self._key("cursors")
 
     @cached_property
     def line(self) -> str:
-        """Sorted set: who waits for an item, by when they began."""
+        """Sorted set: the waiting list, by the time that each waiter began to wait."""
         return self._key("line")
 
     @cached_property
     def line_until(self) -> str:
-        """Hash: waiter → until when they are believed to be there, when they began, and ``late`` for one that
-        was woken and did not come."""
+        """Hash: waiter → the time until which it is taken to be alive, the time it began to wait, and
+        ``late`` if it was woken and has not called since."""
         return self._key("line_until")
 
     @cached_property
     def wake(self) -> str:
-        """Channel: the names of those in line whose turn it is."""
+        """Pub/sub channel: the names of the waiters that are woken."""
         return self._key("wake")
 
     @cached_property
     def absent(self) -> str:
-        """Never there. ``Bound.whole`` says what for."""
+        """A key that never exists; ``Bound.whole`` says why a script is given it."""
         return self._key("absent")
 
     @cached_property
     def journal(self) -> str:
-        """Stream: one entry per call that changed something, one field per move."""
+        """Stream: the journal. An entry for each call that changed something, a field for each change."""
         return self._key("journal")
 
     @cached_property
     def history(self) -> str:
-        """Hash: id → the item's earlier grants, oldest first, with a blank line between."""
+        """Hash: id → the item's earlier grants, oldest first, separated by blank lines."""
         return self._key("history")
 
     @cached_property
     def drafts(self) -> str:
-        """Hash: ``<id>\\t<person>`` → a draft; ``<id>`` → who has one, the latest last."""
+        """Hash: ``<id>\\t<person>`` → a draft; ``<id>`` → the people with a draft of it, the latest last."""
         return self._key("drafts")
 
     @cached_property
     def late(self) -> str:
-        """Hash: id → answers that came too late, with a blank line between."""
+        """Hash: id → the item's late answers, separated by blank lines."""
         return self._key("late")

@@ -24,9 +24,9 @@ from leaseq.errors import ServerUnavailable
 from leaseq.models import Lease
 
 _LOOK_AGAIN = (1.0, 2.0)  # seconds, at random between: not all at once
-_AWAY = (0.1, 0.5)  # seconds until one looks again whose server is away
-_LINGER = 5.0  # seconds that the listener stays with a queue when nobody waits on it any more
-_TICK = 0.05  # seconds until it sees that somebody waits on another queue, or that a wait was ended
+_AWAY = (0.1, 0.5)  # seconds until a waiter polls again while its server is unavailable
+_LINGER = 5.0  # seconds that a subscription is kept without waiters
+_TICK = 0.05  # seconds until the listener notices a waiter on another queue, or a wait that was ended
 _SILENCE = 2.0  # seconds after which it asks a link whether it is there, and again until it gives it up
 
 _CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter was woken; the scripts give it 0.2 to come
@@ -35,8 +35,8 @@ _CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter was woken; the s
 class LookAgain(NamedTuple):
     """Raised by a try: there is no item for the waiter now."""
 
-    seconds: float  # until the next look
-    last_token: int  # of the queue; 0 where it was not told
+    seconds: float  # until the next poll
+    last_token: int  # of the queue; 0: not known
 
 
 Attempt = Callable[[str, bool], Lease | LookAgain]
@@ -153,7 +153,7 @@ class Listener:
                     heard_at, pinged = time.monotonic(), False
                     self._take(message)
                 elif pinged and silence > 2 * _SILENCE:
-                    raise ConnectionError("the link is silent: nobody may be at its other end")
+                    raise ConnectionError("the server did not answer a ping in time")
                 elif not pinged and silence > _SILENCE:
                     pubsub.ping()
                     pinged = True
@@ -225,16 +225,16 @@ def wait_for(listener: Listener, waiter: Waiter, seconds: float, attempt: Attemp
     while not listener.has_ended(waiter.stop):
         woken = listener.take_turn(waiter)
         try:
-            found = attempt(waiter.name, woken)
+            outcome = attempt(waiter.name, woken)
         except ServerUnavailable:  # it may come back, or another take its place, while there is time
             if time.monotonic() >= until or listener.has_ended(waiter.stop):
                 raise
-            found = LookAgain(random.uniform(*_AWAY), 0)  # noqa: S311 - not all at once
-        if isinstance(found, Lease):
-            return found
+            outcome = LookAgain(random.uniform(*_AWAY), 0)  # noqa: S311 - not all at once
+        if isinstance(outcome, Lease):
+            return outcome
         left = until - time.monotonic()
         if left <= 0:
             break
         look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once
-        waiter.roused.wait(min(left, look_again, max(found.seconds, 0.01)))
+        waiter.roused.wait(min(left, look_again, max(outcome.seconds, 0.01)))
     return None

@@ -19,13 +19,13 @@ from redis.utils import SENTINEL as UNSAID
 from leaseq.engine.transport import FAILURES, TIMEOUT, answer
 
 
-class Sentinels(Sentinel):
-    """Asks the sentinels in any order, those that did not answer last. redis-py moves the one that
-    answered to the front of its list, a race by which concurrent threads lose others from it, for good."""
+class SentinelClient(Sentinel):
+    """Asks the sentinels in random order, those that did not answer before at the end. redis-py's own moves
+    the sentinel that answered to the front of a list, and concurrent threads lose others from that list."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)  # type: ignore[no-untyped-call]
-        self._silent: dict[Any, float] = {}  # since when
+        self._unanswered: dict[Any, float] = {}  # sentinel -> when it did not answer
 
     def discover_master(self, service_name: str) -> tuple[str, int]:
         state = self._state(service_name)
@@ -37,34 +37,38 @@ class Sentinels(Sentinel):
 
     def _state(self, service_name: str) -> Any:
         """The service's state, by the first sentinel that knows a primary which is reachable."""
-        for sentinel in sorted(self.sentinels, key=lambda one: (self._silent.get(one, 0.0), random())):  # noqa: S311
+        for sentinel in sorted(self.sentinels, key=lambda one: (self._unanswered.get(one, 0.0), random())):  # noqa: S311
             try:
                 masters: Any = sentinel.sentinel_masters()
             except (rx.ConnectionError, rx.TimeoutError):
-                self._silent[sentinel] = monotonic()
+                self._unanswered[sentinel] = monotonic()
                 continue
-            self._silent.pop(sentinel, None)
+            self._unanswered.pop(sentinel, None)
             state = masters.get(service_name)
             if state and self.check_master_state(state, service_name):  # type: ignore[no-untyped-call]
                 return state
-        known, silent = len(self.sentinels), len(self._silent)
-        raise MasterNotFoundError(f"{silent} of {known} sentinels are silent, no other knows a primary")
+        known, unanswered = len(self.sentinels), len(self._unanswered)
+        raise MasterNotFoundError(
+            f"{unanswered} of {known} sentinels did not answer, no other knows a primary"
+        )
 
 
-class Watched(SentinelManagedConnection):
+class SentinelConnection(SentinelManagedConnection):
+    """A connection that asks the sentinels for the primary where its server does not answer."""
+
     def read_response(self, *args: Any, timeout: Any = UNSAID, **more: Any) -> Any:
         read = partial(super().read_response, *args, **more)
-        if timeout is not UNSAID:  # who listens looks after a silent link itself
+        if timeout is not UNSAID:  # the listener checks its own connection
             return read(timeout=timeout)
         return answer(read, self.socket_timeout or TIMEOUT, self._is_replaced)
 
     def _is_replaced(self) -> bool:
-        """Whether a sentinel names another primary; one that names none says nothing."""
+        """Whether a sentinel names another primary; False where none is named."""
         try:
             return bool(self.connection_pool.get_master_address() != (self.host, self.port))
         except FAILURES:
             return False
 
 
-class WatchedTLS(Watched, SentinelManagedSSLConnection):
+class SentinelTLSConnection(SentinelConnection, SentinelManagedSSLConnection):
     """The same with TLS."""

@@ -25,7 +25,7 @@ from leaseq.errors import ServerRefused, ServerUnavailable
 TIMEOUT = 5.0  # seconds for a connect and for a reply
 _SILENCE = 0.5  # seconds of it after which others are asked about a server that may be one of several
 _AGAIN = 0.2  # seconds until they are asked again: a silence that long is seldom a slow answer
-_ON_ITS_WAY = 2.0  # seconds for which a move looks for a slot that is moved from one node to another
+_ON_ITS_WAY = 2.0  # seconds for which a call waits for a slot that is being migrated
 FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
 
 
@@ -64,7 +64,7 @@ def answer(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], b
             pause = _AGAIN
 
 
-class Pooled:
+class PooledTransport:
     """Standalone servers and Sentinel: connections of a pool, each used by one thread at a time."""
 
     def __init__(self, client: Any) -> None:
@@ -94,7 +94,7 @@ class Pooled:
             self._idle.append(connection)
             raise
         except (rx.TimeoutError, ServerUnavailable, ServerRefused):
-            connection.disconnect()  # silent, or not confirmed: this may be a primary that was replaced
+            connection.disconnect()  # no answer, or no confirmation: the primary may have been replaced
             self.reset()
             raise
         except BaseException:
@@ -124,7 +124,7 @@ class Pooled:
         return self._redis.execute_command(*words)
 
     def replicas(self, _key: str, /) -> int:
-        """Sentinels count those that are away as well; a server by itself knows of the connected ones."""
+        """Sentinels count disconnected replicas too; a server alone counts the connected ones."""
         sentinels = getattr(self._pool, "sentinel_manager", None)
         if sentinels is not None:
             return int(sentinels.replica_count(self._pool.service_name))
@@ -135,7 +135,7 @@ class Pooled:
         self._idle = []
 
 
-_pooled: WeakSet[Pooled] = WeakSet()
+_pooled: WeakSet[PooledTransport] = WeakSet()
 
 
 def _forget_all() -> None:
@@ -146,7 +146,7 @@ def _forget_all() -> None:
 os.register_at_fork(after_in_child=_forget_all)
 
 
-class Clustered:
+class ClusterTransport:
     """A cluster: a call goes to the slot's primary. While the slot is being migrated, the call waits,
     since a script must not run on a part of a queue (``Bound.whole``)."""
 
@@ -174,7 +174,7 @@ class Clustered:
                 turns += 1
                 node = self._node(bound.keys[0])
             except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
-                self._failed = node.name  # silent, or not confirmed, as above
+                self._failed = node.name  # no answer, or no confirmation, as above
                 with suppress(*FAILURES):
                     self.reset()
                 raise
@@ -212,8 +212,8 @@ class Clustered:
             shards = other.execute_command("CLUSTER SLOTS")
         except (IndexError, *FAILURES):
             return False
-        found = [shard[2] for shard in shards if shard[0] <= slot <= shard[1]]
-        return any(host and f"{host.decode()}:{port}" != node.name for host, port, *_ in found)
+        primaries = [shard[2] for shard in shards if shard[0] <= slot <= shard[1]]
+        return any(host and f"{host.decode()}:{port}" != node.name for host, port, *_ in primaries)
 
     def _node(self, key: str) -> Any:
         try:
@@ -226,8 +226,7 @@ class Clustered:
         return self._redis.execute_command(*words, target_nodes=self._node(key))
 
     def replicas(self, key: str, /) -> int:
-        """The number of replicas by the primary's count: one that is cut off still counts those that it
-        does not hear."""
+        """The number of replicas by the primary's count, which for a while includes disconnected ones."""
         slot = self._redis.keyslot(key)
         shards = self._redis.get_redis_connection(self._node(key)).execute_command("CLUSTER SLOTS")
         return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)

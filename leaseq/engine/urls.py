@@ -14,13 +14,13 @@ from redis.cluster import RedisCluster
 from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
 
-from leaseq.engine.sentinel import Sentinels, Watched, WatchedTLS
+from leaseq.engine.sentinel import SentinelClient, SentinelConnection, SentinelTLSConnection
 from leaseq.engine.transport import FAILURES, TIMEOUT
 from leaseq.errors import Invalid, ServerUnavailable
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
-# Of what redis-py takes, those that somebody may want: what a refusal names.
+# The most useful of redis-py's options: an error names these.
 OPTIONS = (
     *TIMEOUTS,
     "db",
@@ -123,10 +123,10 @@ def _sentinel(url: str) -> redis.Redis:
     options = {**shared, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
     soon = dict.fromkeys(TIMEOUTS, _SENTINEL_TIMEOUT)
     sentinel_options = {**shared, **soon, **timeouts, **sentinel_login}
-    sentinel: Any = Sentinels(hosts, sentinel_kwargs=sentinel_options, **options)
-    connection = WatchedTLS if secured else Watched
-    found: redis.Redis = sentinel.master_for(service, connection_class=connection)
-    return found
+    sentinel: Any = SentinelClient(hosts, sentinel_kwargs=sentinel_options, **options)
+    connection = SentinelTLSConnection if secured else SentinelConnection
+    primary: redis.Redis = sentinel.master_for(service, connection_class=connection)
+    return primary
 
 
 def _seconds(name: str, text: str) -> float:
@@ -138,7 +138,7 @@ def _seconds(name: str, text: str) -> float:
 
 def _cluster(url: str) -> RedisCluster:
     plain = url.replace("+cluster", "", 1)
-    _one(plain)  # ahead of any I/O: what is wrong with the URL itself
+    _one(plain)  # before any I/O: an error in the URL itself
     try:
         return RedisCluster.from_url(plain, **_options())
     except FAILURES as error:  # a cluster is asked for its slots at once

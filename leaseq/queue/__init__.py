@@ -35,12 +35,15 @@ def queues(client: Client) -> list[str]:
     """
     connection = connection_of(checked(client))
     with client.translating():
-        found = client.redis.smembers(QUEUES)
-    names = {name.decode() if isinstance(name, bytes) else name for name in found}
+        members = client.redis.smembers(QUEUES)
+    names = {name.decode() if isinstance(name, bytes) else name for name in members}
     missing = connection.names - names
     there = sorted(name for name in names | missing if Queue(client, name).exists())
     if lost := missing.intersection(there):
-        with suppress(LeaseqError), client.translating():  # who may only read has the list all the same
+        with (
+            suppress(LeaseqError),
+            client.translating(),
+        ):  # a user who may only read gets the list all the same
             client.redis.sadd(QUEUES, *lost)
     connection.names.update(there)
     connection.names.difference_update(missing - lost)
@@ -52,11 +55,11 @@ def read_queues(
 ) -> tuple[dict[str, T], dict[str, QueueUnreadable]]:
     """What ``read`` returns for each queue, by name; and the error of each queue that this version of leaseq
     can't read, by name. ``names``: of these queues only."""
-    found: dict[str, T] = {}
+    values: dict[str, T] = {}
     unreadable: dict[str, QueueUnreadable] = {}
     for name in queues(client) if names is None else names:
         try:
-            found[name] = read(Queue(client, name))
+            values[name] = read(Queue(client, name))
         except QueueUnreadable as error:
             unreadable[name] = error
-    return found, unreadable
+    return values, unreadable

@@ -9,7 +9,7 @@ from leaseq.models import Cleared, Item
 from leaseq.queue.inspection import Inspection
 
 _MOVES = 40  # moves of one call to the server: about a millisecond of it
-_LOOK = 250  # dead items of one look
+_LOOK = 250  # dead items of one read
 
 
 class Admin(Inspection):

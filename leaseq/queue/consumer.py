@@ -50,13 +50,13 @@ class Consumer(Base):
                 who, request, can, validation.number(wait, "wait", 0, MAX_WAIT), stop
             )
         try:
-            found = self._reserve(who, request, can)
+            outcome = self._reserve(who, request, can)
         except LeaseqError:
             raise
         except BaseException:  # Ctrl-C
             self._leave_line("", who, request, 0, broken_off=True)
             raise
-        return found if isinstance(found, Lease) else None
+        return outcome if isinstance(outcome, Lease) else None
 
     def _reserve_waiting(
         self, who: str, request: str, can: str, seconds: float, stop: threading.Event | None
@@ -67,10 +67,10 @@ class Consumer(Base):
 
         def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
             nonlocal last_token
-            found = self._reserve(who, request, can, name, woken)
-            if isinstance(found, LookAgain):
-                last_token = max(last_token, found.last_token)
-            return found
+            outcome = self._reserve(who, request, can, name, woken)
+            if isinstance(outcome, LookAgain):
+                last_token = max(last_token, outcome.last_token)
+            return outcome
 
         def leave_line(broken_off: bool) -> None:
             name = waiter.name if waiter is not None else ""
@@ -79,14 +79,14 @@ class Consumer(Base):
         if listener.has_ended(stop):
             return None
         try:
-            found: Lease | LookAgain | None = attempt()
-            if not isinstance(found, Lease):
+            outcome: Lease | LookAgain | None = attempt()
+            if not isinstance(outcome, Lease):
                 waiter = listener.join(self._keys.wake, stop)
-                found = wait_for(listener, waiter, seconds, attempt)
-            if found is None or listener.has_ended(stop):
+                outcome = wait_for(listener, waiter, seconds, attempt)
+            if outcome is None or listener.has_ended(stop):
                 leave_line(broken_off=False)
                 return None
-            return found
+            return outcome
         except BaseException as error:
             leave_line(broken_off=not isinstance(error, LeaseqError))
             raise
@@ -264,7 +264,7 @@ class Consumer(Base):
     def mine(self, person: str) -> list[Lease]:
         """The leases that a person holds, oldest first."""
         reply = self._commands.mine(validation.person_name(person))
-        return [codec.lease(self.name, found) for found in reply.rest]
+        return [codec.lease(self.name, parts) for parts in reply.rest]
 
     def why_nothing(self, person: str, skills: Sequence[str] = ()) -> WhyNothing:
         """Why a reserve would get nothing now: empty, held by others, not eligible, or paused."""

@@ -31,9 +31,9 @@ COUNTERS: tuple[CounterName, ...] = get_args(CounterName)
 EVERYTHING = Filter()
 MOST_LOOKS = 1_000_000
 _PAGE = 50  # items of one call to the server: about a millisecond of it
-_LOOK = 250  # entries that one call looks at for those that a filter names: the same
+_LOOK = 250  # entries that one call scans for a filter: the same
 _AT_ONCE = 5  # journal entries among which one of a known time is
-_WALK = 5_000  # entries between two looks at what was found
+_WALK = 5_000  # entries that one page of answers scans
 _ENTRIES = 1_000  # journal entries of one call
 _ENTRIES_BACK = 200  # backwards: an import has hundreds of moves in an entry, and few of them may be wanted
 
@@ -88,19 +88,19 @@ class Inspection(Base):
         most = validation.integer(limit, "limit", 1, 1_000)
         wanted = arguments.wanted(where, backwards)
         cursor = after.cursor if isinstance(after, Item) else after
-        found: list[Item] = []
+        items: list[Item] = []
         scanned = 0
         while True:
             place = arguments.cursor(cursor, state)
-            most_entries = min(most - len(found), _PAGE)
+            most_entries = min(most - len(items), _PAGE)
             reply = self._commands.items(state, most_entries, min(look - scanned, _LOOK), place, wanted)
             count, row_and_shelf, score, last, *entries = reply.rest
             batch = [codec.item(item_id.decode(), known) for item_id, _, known in entries]
-            found += map(codec.in_list_by_due, batch) if state == "due" else batch
+            items += map(codec.in_list_by_due, batch) if state == "due" else batch
             scanned += int(count)
             cursor = codec.cursor(row_and_shelf, score, last)
-            if cursor is None or len(found) == most or scanned >= look:
-                return Page(tuple(found), cursor, scanned)
+            if cursor is None or len(items) == most or scanned >= look:
+                return Page(tuple(items), cursor, scanned)
 
     def answers(
         self,
@@ -142,8 +142,8 @@ class Inspection(Base):
     def _late_items(self, least: str) -> Iterator[Item]:
         step, seen = "0", set[str]()  # a step may give again what one before it gave
         while True:
-            following, *found = self._commands.late_items(step, least).rest
-            for name, known in found:
+            following, *rows = self._commands.late_items(step, least).rest
+            for name, known in rows:
                 id = name.decode()
                 if id not in seen:
                     seen.add(id)
@@ -183,48 +183,48 @@ class Inspection(Base):
         """The queue's events, oldest first; ``after`` is the cursor of the last event seen."""
         most = validation.integer(limit, "limit", 1, 10_000)
         most_entries = min(most + 1, _ENTRIES)
-        found: list[Event] = []
+        events: list[Event] = []
         while True:
-            entry, seen = arguments.journal_cursor(found[-1].cursor if found else after)
+            entry, seen = arguments.journal_cursor(events[-1].cursor if events else after)
             entries = self._commands.journal(entry, most_entries).rest
             for name, fields in entries:
                 moves = codec.events(name, fields)
-                found += moves[seen:] if moves[0].cursor.rpartition(".")[0] == entry else moves
-            if len(found) >= most or len(entries) < most_entries:
-                return found[:most]
+                events += moves[seen:] if moves[0].cursor.rpartition(".")[0] == entry else moves
+            if len(events) >= most or len(entries) < most_entries:
+                return events[:most]
 
     def latest_events(self, limit: int = 100, before: str | None = None) -> list[Event]:
         """The queue's latest events, latest first; ``before`` is the cursor of the last event seen."""
         most = validation.integer(limit, "limit", 1, 10_000)
         most_entries = min(most + 1, _ENTRIES_BACK)
-        found: list[Event] = []
+        events: list[Event] = []
         while True:
-            entry, left = arguments.journal_cursor_back(found[-1].cursor if found else before)
+            entry, left = arguments.journal_cursor_back(events[-1].cursor if events else before)
             entries = self._commands.journal(entry, most_entries, "back").rest
             for name, fields in entries:
                 moves = codec.events(name, fields)
-                found += reversed(moves[:left] if moves[0].cursor.rpartition(".")[0] == entry else moves)
-                if len(found) >= most:
-                    return found[:most]
+                events += reversed(moves[:left] if moves[0].cursor.rpartition(".")[0] == entry else moves)
+                if len(events) >= most:
+                    return events[:most]
             if len(entries) < most_entries:
-                return found
+                return events
 
     def history(self, id: str, *, look: int = 10_000) -> History:
         """The journal's events of an item since it was enqueued, among the ``look`` entries from then on;
         and those of managers who ended its leases, at any later time."""
         item = self.get(id)
         left = validation.integer(look, "look", 1, MOST_LOOKS)
-        start, found = str(codec.microseconds(item.enqueued_at)), list[Event]()
+        start, known_events = str(codec.microseconds(item.enqueued_at)), list[Event]()
         while start and left > 0:
             scanned, start, events = self._of_item(item.id, start, min(left, _ENTRIES_BACK))
-            found += events
+            known_events += events
             left -= scanned
-        known = {event.token for event in found if event.what == "released"}
+        known = {event.token for event in known_events if event.what == "released"}
         for grant in item.history if start else ():
             if grant.how == "released" and grant.ended_at and grant.token not in known:
                 events = self._of_item(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE)[2]
-                found += [one for one in events if one.what == "released" and one.token == grant.token]
-        return History(tuple(found), whole=not start)
+                known_events += [one for one in events if one.what == "released" and one.token == grant.token]
+        return History(tuple(known_events), whole=not start)
 
     def _of_item(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """How many entries were scanned, with which to go on, and what they tell of the item."""

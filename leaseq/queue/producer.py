@@ -20,7 +20,7 @@ _BATCH_BYTES = 1_000_000
 OnConflict = Callable[[Conflict], object]
 
 
-class _Entered(NamedTuple):
+class _EnqueueResult(NamedTuple):
     """The outcome of one enqueue call to the server."""
 
     added: int
@@ -126,7 +126,7 @@ class Producer(Base):
 
         return new_id
 
-    def _enqueue(self, rows: Sequence[str], chosen: str | None, chunk: int) -> _Entered:
+    def _enqueue(self, rows: Sequence[str], chosen: str | None, chunk: int) -> _EnqueueResult:
         """Send items: id, head and payload of each. ``chosen``: the caller's request id.
 
         The server asks for digests where the policy needs them, and its reply says whether it used them, so
@@ -145,7 +145,7 @@ class Producer(Base):
             self._digests = True
         added, twin, differing = [*reply.rest, None, None][:3]
         self._digests = twin is not None
-        return _Entered(int(added), twin.decode() if twin else "", differing or ())
+        return _EnqueueResult(int(added), twin.decode() if twin else "", differing or ())
 
     def _differs(self, row: Sequence[str]) -> bool:
         """Whether the item with this row's id has another payload. True where the server said so and the

@@ -21,7 +21,7 @@ from typing import Any, Self
 from leaseq.errors import LeaseqError
 from leaseq.server.supervisor import say
 
-GLANCE = 0.5  # seconds; longer than the look that running_url takes at the lock
+GLANCE = 0.5  # seconds; longer than running_url holds the lock
 PATIENCE = 20.0  # seconds in which what a killed `up` left writes its file, and answers its last requests
 POLL = 0.02
 
@@ -85,7 +85,7 @@ class DataDir:
         except OSError as error:
             if not (self.path / "up.json").exists():
                 raise self._refused(error) from None
-            # A disk that is full by now ends nothing that runs: what was told before stands.
+            # A full disk must not end what runs: the file then keeps its old content.
 
     def secret_key(self) -> str:
         """The key that signs sessions: made once, kept here, readable by its owner only."""

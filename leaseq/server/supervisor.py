@@ -49,12 +49,12 @@ class Child:
     grace: float = 15.0  # seconds from SIGTERM to SIGKILL
     pass_fds: tuple[int, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
-    quiet: bool = False  # its standard output goes nowhere
+    quiet: bool = False  # its standard output is discarded
     last_words: Callable[[], str] | None = None  # what it has left to say on why it ended
 
 
 @dataclass
-class _Running:
+class _RunningChild:
     child: Child
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
@@ -115,8 +115,8 @@ class Supervisor:
 
     def __init__(self, signals: Signals, *, changed: Callable[[Mapping[str, int]], None]) -> None:
         self._signals = signals
-        self._changed = changed  # told the pids whenever one is new
-        self._children: list[_Running] = []
+        self._changed = changed  # called with the pids whenever one is new
+        self._children: list[_RunningChild] = []
 
     def __enter__(self) -> Self:
         return self
@@ -132,7 +132,7 @@ class Supervisor:
     def start(self, child: Child) -> None:
         """Start a child and wait until it is ready; ChildFailed where it never is."""
         self._signals.check()
-        running = _Running(child)
+        running = _RunningChild(child)
         self._children.append(running)
         process = self._launch(running)
         deadline = time.monotonic() + child.ready_within
@@ -155,7 +155,7 @@ class Supervisor:
             due = [running.again_at for running in self._children if running.again_at is not None]
             self._signals.wait(max(0.0, min(due) - time.monotonic()) if due else None)
 
-    def _tend(self, running: _Running) -> None:
+    def _tend(self, running: _RunningChild) -> None:
         now = time.monotonic()
         if running.again_at is not None:
             if now >= running.again_at and not self._signals.stopping:
@@ -174,7 +174,7 @@ class Supervisor:
         running.again_at = now + running.backoff
         running.backoff = min(LONGEST_BACKOFF, running.backoff * 2)
 
-    def _launch(self, running: _Running) -> subprocess.Popen[bytes]:
+    def _launch(self, running: _RunningChild) -> subprocess.Popen[bytes]:
         child = running.child
         _end_the_rest(running)
         running.process = process = spawn(
@@ -243,7 +243,7 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int:
     return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
 
-def _end_the_rest(running: _Running) -> None:
+def _end_the_rest(running: _RunningChild) -> None:
     """Kill the processes that an ended child left behind, and reap the child."""
     process, running.ended = running.ended, None
     if process is not None:

@@ -43,10 +43,10 @@ _FORMATS: dict[str, Callable[[Random], str]] = {
 
 def value_for(schema: Json, rng: Random) -> Json:
     """A value for ``schema``; ``schema`` is also what its local references point into."""
-    return _Maker(schema, rng).make(schema, 0)
+    return _ValueGenerator(schema, rng).make(schema, 0)
 
 
-class _Maker:
+class _ValueGenerator:
     def __init__(self, root: Json, rng: Random) -> None:
         self._root = root
         self._rng = rng
@@ -93,12 +93,12 @@ class _Maker:
         return merged
 
     def _at(self, reference: str) -> Json:
-        found = self._root
+        schema = self._root
         for step in reference.removeprefix("#").strip("/").split("/"):
-            if not isinstance(found, dict):
+            if not isinstance(schema, dict):
                 return {}
-            found = found.get(step.replace("~1", "/").replace("~0", "~"), {}) if step else found
-        return found
+            schema = schema.get(step.replace("~1", "/").replace("~0", "~"), {}) if step else schema
+        return schema
 
     def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Json]:
         needed = set(schema.get("required", ()))

@@ -4,7 +4,7 @@
     outcome = simulate.run(queue, plan)
 
 Each person is a thread. A person who walks away keeps the item until its lease expires, and is replaced by a
-new one. So is a person for whom no item is left: each was theirs before, or refused by them.
+new one. So is a person who may get no further item: those left were answered or refused by them.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from leaseq.models import Lease
     from leaseq.queue import Queue
 
-TICK = 0.2  # seconds between two looks at the queue while it runs
-PATIENCE = 0.5  # the longest wait of a person for whom there is nothing now
-NEWCOMER = "sim-newcomer"  # never works, and so may have what anybody may
-LATER = 0.5  # of what is given back: the part that may come again to who gave it back; the rest never
+TICK = 0.2  # seconds between two reads of the queue while it runs
+PATIENCE = 0.5  # the longest wait of a person without an item
+NEWCOMER = "sim-newcomer"  # never works, so every item is available to this name
+LATER = 0.5  # share of the items given back that the same person may get again
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Who works, and how. The rates that are left after the three are finishes."""
+    """The number of people, and their behaviour. What the three rates leave is the rate of finishing."""
 
     people: int = 8
     think: float = 2.0  # seconds over an item, on average
@@ -68,7 +68,7 @@ class Outcome:
     abandoned: int = 0
     failed: int = 0
     walked_away: int = 0
-    lost: int = 0  # came too late: somebody else had the item
+    lost: int = 0  # too late: another person had the item
     left: int = 0  # items inbound, reserved and scheduled when last looked at
 
 
@@ -83,10 +83,10 @@ def run(
 
     Raises Invalid where the queue's form asks for what can't be made up, and the first error of a person.
     """
-    return _Office(queue, plan, stop or threading.Event()).run(on_tick)
+    return _Workforce(queue, plan, stop or threading.Event()).run(on_tick)
 
 
-class _Office:
+class _Workforce:
     """The simulated people, and their common counts."""
 
     def __init__(self, queue: Queue, plan: Plan, stop: threading.Event) -> None:

@@ -12,11 +12,11 @@ Everything streams: memory does not grow with the number of rows.
 
 from leaseq.models import NewItem
 from leaseq.transfer.cells import cell
+from leaseq.transfer.column_mapping import ColumnMapping
 from leaseq.transfer.delimiters import DELIMITERS
 from leaseq.transfer.files import whole_file
 from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, format_of
 from leaseq.transfer.importing import ImportResult, import_items
-from leaseq.transfer.picking import Picked
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
 from leaseq.transfer.rows import BadRow, Remedy, from_envelope
@@ -30,10 +30,10 @@ __all__ = [
     "FORMATS",
     "QUOTES",
     "BadRow",
+    "ColumnMapping",
     "Format",
     "ImportResult",
     "NewItem",
-    "Picked",
     "Quotes",
     "Remedy",
     "Rows",

@@ -28,7 +28,7 @@ class Element:
     text: bytes
 
 
-class _Cutter:
+class _Splitter:
     """A window on the stream, and the present depth inside the element."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -61,11 +61,11 @@ class _Cutter:
     def skip_space(self) -> bytes:
         """The next byte that is not white space, or b"" at the end of the stream."""
         while True:
-            found = _NOT_SPACE.search(self._window, self._at)
-            self._at = found.start() if found else len(self._window)
+            match = _NOT_SPACE.search(self._window, self._at)
+            self._at = match.start() if match else len(self._window)
             self._forget(self._at)
-            if found or not self._more():
-                return found.group() if found else b""
+            if match or not self._more():
+                return match.group() if match else b""
 
     def take(self) -> None:
         """Consume one byte."""
@@ -97,12 +97,12 @@ class _Cutter:
         if self._in_string:
             self._leave_string()
             return b""
-        found = _OUTSIDE.search(self._window, self._at)
-        if found is None:
+        match = _OUTSIDE.search(self._window, self._at)
+        if match is None:
             self._at = len(self._window)
             return b""
-        mark = found.group()
-        self._at = found.start()
+        mark = match.group()
+        self._at = match.start()
         if self._depth == 0 and mark in (b",", b"]"):
             return mark
         if mark == b'"':
@@ -115,14 +115,14 @@ class _Cutter:
         return b""
 
     def _leave_string(self) -> None:
-        found = _INSIDE.search(self._window, self._at)
-        if found is None:
+        match = _INSIDE.search(self._window, self._at)
+        if match is None:
             self._at = len(self._window)
-        elif found.group() == b'"':
-            self._at = found.end()
+        elif match.group() == b'"':
+            self._at = match.end()
             self._in_string = False
-        elif found.end() < len(self._window):
-            self._at = found.end() + 1  # past what the backslash quotes
+        elif match.end() < len(self._window):
+            self._at = match.end() + 1  # past what the backslash quotes
         elif self._more():
             self._leave_string()
         else:
@@ -131,7 +131,7 @@ class _Cutter:
 
 def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
     """Each element of the one JSON array that ``stream`` holds, its text not yet decoded."""
-    cutter = _Cutter(stream)
+    cutter = _Splitter(stream)
     if cutter.skip_space() != b"[":
         yield BadRow(cutter.line, "a JSON file must be one array of rows; for a row a line say jsonl")
         return

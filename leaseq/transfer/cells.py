@@ -1,7 +1,7 @@
 """Flattens an answer into a table row: its columns, and the text of each cell.
 
-Objects are flattened by one level: ``payload.x``, ``result.y``. What lies deeper stands in its cell as JSON,
-so that a column's name always means one thing. A payload or result that is no object has a column of its own,
+Objects are flattened by one level: ``payload.x``, ``result.y``. Deeper values are JSON in their cell, so
+that a column's name always means one thing. A payload or result that is no object has a column of its own,
 ``payload`` or ``result``.
 """
 
@@ -50,12 +50,12 @@ class Columns:
 
 def flat(shape: Mapping[str, Any]) -> dict[str, str]:
     """The row as a mapping of column names to cells."""
-    found = {name: cell(shape[name]) for name in ("id", *PLAIN)}
+    cells = {name: cell(shape[name]) for name in ("id", *PLAIN)}
     for name in NESTED:
         value = shape[name]
         values = value.values() if isinstance(value, dict) else (value,)
-        found.update(zip(_nested_names(name, value), map(cell, values), strict=True))
-    return found
+        cells.update(zip(_nested_names(name, value), map(cell, values), strict=True))
+    return cells
 
 
 def cell(value: Json) -> str:

@@ -22,10 +22,10 @@ def splits_of(header: bytes, format: str, *, quoted: bool = True) -> tuple[str, 
     A header without its format's own delimiters has one column. Where it has another delimiter instead, it
     may as well be a table of that one.
     """
-    found = tuple(mark for mark in NAMES if count_of(header, mark, quoted=quoted))
+    delimiters = tuple(mark for mark in NAMES if count_of(header, mark, quoted=quoted))
     if format == "tsv":
-        return ("\t",) if "\t" in found else (*found, "\t")
-    return tuple(mark for mark in found if mark != "|") or (*found, ",")
+        return ("\t",) if "\t" in delimiters else (*delimiters, "\t")
+    return tuple(mark for mark in delimiters if mark != "|") or (*delimiters, ",")
 
 
 def separator_of(line: bytes) -> str | None:
@@ -33,5 +33,5 @@ def separator_of(line: bytes) -> str | None:
 
     "" where it names none, None where it is no such line.
     """
-    found = _SEP.fullmatch(line)
-    return found[1].decode("latin-1") if found else None
+    match = _SEP.fullmatch(line)
+    return match[1].decode("latin-1") if match else None

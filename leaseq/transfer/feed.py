@@ -11,12 +11,12 @@ from leaseq.transfer.lines import MAX_ROW_BYTES, Line, lines
 from leaseq.transfer.quotes import QuoteMode, Quotes, settle_quotes
 
 
-class TooLong(Exception):
+class RecordTooLong(Exception):
     """The record is longer than a row may be."""
 
 
-class Feed:
-    """Hands lines to ``csv.reader`` and knows where its present record began and what is wrong in it."""
+class RecordLines:
+    """The lines that ``csv.reader`` reads, with the first line of the current record and any error in it."""
 
     def __init__(self, stream: BinaryIO, quotes: Quotes) -> None:
         self.quotes = QuoteMode(quotes)
@@ -33,7 +33,7 @@ class Feed:
         self._size = 0
         self._quotes = 0
 
-    def __iter__(self) -> Feed:
+    def __iter__(self) -> RecordLines:
         return self
 
     def separator(self) -> str | None:
@@ -77,7 +77,7 @@ class Feed:
         line = self._take()
         self._size += len(line.data)
         if line.too_long or self._size > MAX_ROW_BYTES:
-            raise TooLong
+            raise RecordTooLong
         if b"\0" in line.data:
             self.nul = self.nul or line.number
         try:

@@ -12,7 +12,7 @@ from leaseq.transfer.rows import BadRow
 BATCH = 1_000  # rows between two calls of progress
 
 
-class Target(Protocol):
+class ImportTarget(Protocol):
     """The methods of a queue that an import needs."""
 
     def enqueue_many(self, items: Iterable[NewItem], /) -> EnqueuedMany: ...
@@ -30,7 +30,7 @@ class ImportResult:
 
 
 def import_items(
-    queue: Target,
+    queue: ImportTarget,
     rows: Iterable[NewItem | BadRow],
     *,
     on_bad: Callable[[BadRow], None] | None = None,

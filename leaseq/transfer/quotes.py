@@ -26,11 +26,12 @@ class QuoteMode:
     open_quote_line: int | None = None
 
 
-def settle_quotes(ahead: Iterator[Line], delimiter: str, found: QuoteMode) -> Iterator[Line]:
-    """The same lines. Before the first with a field in quotes is given out, ``found`` says what quotes are.
+def settle_quotes(ahead: Iterator[Line], delimiter: str, mode: QuoteMode) -> Iterator[Line]:
+    """The same lines. Before the first line with a quoted field is returned, the quote mode is decided, in
+    ``mode``.
 
-    To know it, lines are read on from there, into a temporary file, up to the first quote that is left open
-    or the end. A file without such fields is not read ahead at all.
+    For that, lines are read ahead from there into a temporary file, up to the first quote that is left open
+    or the end. In a file without such fields, nothing is read ahead.
     """
     mark = delimiter.encode()
     for first in ahead:
@@ -41,15 +42,15 @@ def settle_quotes(ahead: Iterator[Line], delimiter: str, found: QuoteMode) -> It
         return
     too_long: set[int] = set()
     with tempfile.TemporaryFile() as spool:
-        found.quotes = "double"
+        mode.quotes = "double"
         for line in chain([first], ahead):
             spool.write(line.data or b"\n")
             if line.too_long:
                 too_long.add(line.number)
             fields = _in_quotes(line, mark)
-            found.unquoted += len(fields)
+            mode.unquoted += len(fields)
             if not all(map(_CLOSED.fullmatch, fields)):
-                found.quotes, found.unquoted, found.open_quote_line = "none", 0, line.number
+                mode.quotes, mode.unquoted, mode.open_quote_line = "none", 0, line.number
                 break
         spool.seek(0)
         for number, data in enumerate(spool, first.number):

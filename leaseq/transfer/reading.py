@@ -9,10 +9,10 @@ from leaseq import validation
 from leaseq.errors import Invalid, TooLarge
 from leaseq.models import Json, NewItem
 from leaseq.transfer.arrays import elements
+from leaseq.transfer.column_mapping import ColumnMapping
 from leaseq.transfer.delimiters import NAMES
 from leaseq.transfer.formats import FORMATS
 from leaseq.transfer.lines import TOO_LONG, lines
-from leaseq.transfer.picking import Picked
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.rows import BadRow, Row, from_envelope, from_row
 from leaseq.transfer.tables import Table, TableSummary
@@ -53,7 +53,7 @@ def read(
     *,
     id_field: str | None = None,
     envelope: bool = False,
-    picked: Picked | None = None,
+    mapping: ColumnMapping | None = None,
     delimiter: str | None = None,
     quotes: Quotes = "auto",
 ) -> Rows:
@@ -61,9 +61,10 @@ def read(
 
     A row is a payload: of CSV and TSV a dict of strings, of JSON (one array) and JSONL any value.
     ``id_field`` names the field that gives the item's id. With ``envelope`` a row is a whole new item:
-    ``{payload, id?, priority?, delay?, requires?, due?, max_attempts?}``. ``picked`` says field by field what
-    becomes what. ``delimiter``: what splits the columns of CSV and TSV, a comma, semicolon, tab or pipe; left
-    out, TSV has tabs and CSV what its header has. Where that may be either of two, the header is a bad row.
+    ``{payload, id?, priority?, delay?, requires?, due?, max_attempts?}``. ``mapping`` maps columns to
+    the parts of an item. ``delimiter``: the column separator of CSV and TSV, a comma, semicolon, tab or pipe;
+    by default a tab in TSV, and in CSV the one that its header has. Where that is ambiguous, the header is a
+    bad row.
 
     ``quotes`` of CSV and TSV: ``double`` enclose a field, as RFC 4180 has it; ``none`` are characters like
     any other. ``auto`` is ``double`` for CSV. For TSV it is ``none`` for the whole file where one field
@@ -85,27 +86,27 @@ def read(
             "json or jsonl",
             f"envelope requires json or jsonl, not {known}",
         )
-    if picked is not None and (envelope or id_field is not None):
-        raise Invalid("picked", "used alone", "picked can't be combined with id_field or envelope")
+    if mapping is not None and (envelope or id_field is not None):
+        raise Invalid("mapping", "used alone", "mapping can't be combined with id_field or envelope")
     if envelope and id_field is not None:
         raise Invalid(
             "id_field",
             "used without envelope",
             "id_field can't be combined with envelope, whose items have their own id",
         )
-    needs = picked.needs() if picked else (id_field,) if id_field is not None else ()
-    turn = _turn(id_field, envelope, picked)
+    needs = mapping.needs() if mapping else (id_field,) if id_field is not None else ()
+    turn = _turn(id_field, envelope, mapping)
     if table:
         source = Table(stream, known, quotes, delimiter)
         return Rows(source.rows(needs), turn, source)
     return Rows(_from_array(stream) if known == "json" else _from_lines(stream), turn)
 
 
-def _turn(id_field: str | None, envelope: bool, picked: Picked | None) -> Callable[[Json], NewItem]:
+def _turn(id_field: str | None, envelope: bool, mapping: ColumnMapping | None) -> Callable[[Json], NewItem]:
     if envelope:
         return from_envelope
-    if picked is not None:
-        return picked.item
+    if mapping is not None:
+        return mapping.item
     return lambda row: from_row(row, id_field)
 
 

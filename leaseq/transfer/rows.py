@@ -70,10 +70,10 @@ def identity(row: dict[str, Json], id_field: str) -> str:
     """The id in a row's field; a whole number is taken as text."""
     if id_field not in row:
         raise Invalid("id", f"a field {id_field!r}, which this row does not have")
-    found = row[id_field]
-    if isinstance(found, int) and not isinstance(found, bool):
-        found = str(found)
-    return validation.item_id(found, id_field)
+    id = row[id_field]
+    if isinstance(id, int) and not isinstance(id, bool):
+        id = str(id)
+    return validation.item_id(id, id_field)
 
 
 def from_envelope(value: Json) -> NewItem:
@@ -85,7 +85,7 @@ def from_envelope(value: Json) -> NewItem:
         raise Invalid(unknown[0], "a field of a new item: " + ", ".join(ENVELOPE_FIELDS))
     if "payload" not in value:
         raise Invalid("payload", "is required")
-    given = {name: found for name, found in value.items() if found is not None or name == "payload"}
+    given = {name: part for name, part in value.items() if part is not None or name == "payload"}
     if "due" in given:
         given["due"] = due(given["due"])
     if "requires" in given:
@@ -105,9 +105,9 @@ def due(value: object) -> datetime:
     """An RFC 3339 time with its offset, as UTC."""
     try:
         if isinstance(value, str):
-            found = datetime.fromisoformat(value)
-            if found.tzinfo is not None:
-                return found.astimezone(UTC)
+            moment = datetime.fromisoformat(value)
+            if moment.tzinfo is not None:
+                return moment.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
     raise Invalid("due", "a time like 2026-11-21T10:05:00.123Z")

@@ -21,9 +21,9 @@ def time_of(text: str, field: str, *, last: bool = False) -> datetime:
         if len(text) == len("2026-11-21"):
             day = date.fromisoformat(text) + timedelta(days=last)
             return datetime.combine(day, time(), UTC)
-        found = datetime.fromisoformat(text)
-        if found.tzinfo is not None:
-            return found.astimezone(UTC)
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
     raise Invalid(field, "a day such as 2026-11-21, or a time with its zone such as 2026-11-21T10:05:00Z")

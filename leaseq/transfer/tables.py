@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from leaseq.transfer.delimiters import NAMES, count_of, splits_of
-from leaseq.transfer.feed import Feed, TooLong
+from leaseq.transfer.feed import RecordLines, RecordTooLong
 from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8, TOO_LONG, UTF16
 from leaseq.transfer.quotes import Quotes
 from leaseq.transfer.rows import BadRow, Remedy, Row
@@ -34,30 +34,30 @@ class TableSummary:
 
 def splits(stream: BinaryIO, format: str = "csv", quotes: Quotes = "auto") -> tuple[str, ...]:
     """The possible delimiters by the first lines: several where they are ambiguous."""
-    found = Table(stream, format, quotes).begin()
-    return found if set(found) <= set(NAMES) else tuple(NAMES)
+    delimiters = Table(stream, format, quotes).begin()
+    return delimiters if set(delimiters) <= set(NAMES) else tuple(NAMES)
 
 
 class Table:
     """A table, read once from beginning to end."""
 
     def __init__(self, stream: BinaryIO, format: str, quotes: Quotes, delimiter: str | None = None) -> None:
-        """``delimiter`` None: what the first lines tell."""
+        """``delimiter`` None: detected from the first lines."""
         self._format = format
         self._delimiter = delimiter
-        self._feed = Feed(stream, "double" if format == "csv" and quotes == "auto" else quotes)
+        self._feed = RecordLines(stream, "double" if format == "csv" and quotes == "auto" else quotes)
         self._header = b""
         self._summary = TableSummary("auto")
 
     @property
     def summary(self) -> TableSummary:
         """The summary of the rows that were read so far."""
-        found = self._feed.quotes
+        mode = self._feed.quotes
         return replace(
             self._summary,
-            quotes=found.quotes,
-            unquoted=found.unquoted,
-            open_quote_line=found.open_quote_line,
+            quotes=mode.quotes,
+            unquoted=mode.unquoted,
+            open_quote_line=mode.open_quote_line,
         )
 
     def begin(self) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ class Table:
                 cells = next(enclosing if quoted else as_text)
             except StopIteration:
                 return
-            except TooLong:
+            except RecordTooLong:
                 if quoted:
                     feed.skip_record()
                 yield _too_long(feed)
@@ -179,7 +179,7 @@ def _problem(names: list[str], needs: Sequence[str]) -> str | None:
     return None
 
 
-def _too_long(feed: Feed) -> BadRow:
+def _too_long(feed: RecordLines) -> BadRow:
     span = feed.span()
     if span is None:
         return BadRow(feed.first, TOO_LONG, too_large=True)
@@ -187,7 +187,7 @@ def _too_long(feed: Feed) -> BadRow:
     return BadRow(feed.first, fault, None, "quotes", span, too_large=True)
 
 
-def _malformed(feed: Feed, error: str) -> BadRow:
+def _malformed(feed: RecordLines, error: str) -> BadRow:
     span = feed.span()
     if error.startswith("unexpected end of data"):
         return BadRow(feed.first, "a quote opens in this row and does not close", None, "quotes", span)

@@ -15,7 +15,7 @@ from leaseq.models import Lease
 from leaseq.queue import Queue
 
 _log = logging.getLogger("leaseq.worker")
-_PART = 1 / 3  # of what is left of a lease, until it is renewed: two renewals may go wrong
+_PART = 1 / 3  # share of the remaining lease time until it is renewed: two renewals may fail
 _JITTER = (0.8, 1.0)  # of that, at random: what was taken together is not renewed together
 _LONGEST_RETRY = 5.0  # seconds, where the server is away
 _SHORTEST = 0.01  # seconds; what ran out already is tried at once, but not in a tight loop
@@ -24,7 +24,9 @@ _Key = tuple[str, int]
 
 
 @dataclass(slots=True)
-class _Kept:
+class _RenewedLease:
+    """A lease that the renewer extends."""
+
     queue: Queue
     lease: Lease
     since: float  # by this machine's monotonic clock, when the server's said `lease.reserved_at`
@@ -40,8 +42,8 @@ class Renewer:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._kept: dict[_Key, _Kept] = {}
-        self._due: list[tuple[float, _Key]] = []  # a heap; what is no longer kept is passed over
+        self._kept: dict[_Key, _RenewedLease] = {}
+        self._due: list[tuple[float, _Key]] = []  # a heap; entries of dropped leases are skipped
         self._ended = False
         self._thread = threading.Thread(target=self._live, name="leaseq-renewing", daemon=True)
 
@@ -56,13 +58,13 @@ class Renewer:
 
     def add(self, queue: Queue, lease: Lease) -> None:
         """Renew this lease from now on; call it right after the grant."""
-        self._plan(_Kept(queue, lease, time.monotonic()), lease.lease_seconds * _PART, new=True)
+        self._plan(_RenewedLease(queue, lease, time.monotonic()), lease.lease_seconds * _PART, new=True)
 
     def drop(self, lease: Lease) -> None:
         with self._changed:
             self._kept.pop((lease.queue, lease.token), None)
 
-    def _plan(self, kept: _Kept, seconds: float, *, new: bool = False) -> None:
+    def _plan(self, kept: _RenewedLease, seconds: float, *, new: bool = False) -> None:
         """Schedule a renewal after that long; nothing where the lease was dropped during the last one."""
         key = (kept.lease.queue, kept.lease.token)
         at = time.monotonic() + max(_SHORTEST, seconds * random.uniform(*_JITTER))  # noqa: S311
@@ -76,7 +78,7 @@ class Renewer:
         while (kept := self._next()) is not None:
             self._renew(kept)
 
-    def _next(self) -> _Kept | None:
+    def _next(self) -> _RenewedLease | None:
         """Wait for the next lease that is due; None when the renewer is closed."""
         with self._changed:
             while not self._ended:
@@ -89,7 +91,7 @@ class Renewer:
                     return kept
         return None
 
-    def _renew(self, kept: _Kept) -> None:
+    def _renew(self, kept: _RenewedLease) -> None:
         lease = kept.lease
         try:
             renewed = kept.queue.renew(lease)

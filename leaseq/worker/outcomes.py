@@ -102,6 +102,6 @@ def error_text(error: BaseException) -> str:
     else:
         try:
             text = f"{type(error).__name__}: {error}"
-        except Exception:  # noqa: BLE001 - an error of theirs whose own text can't be made
+        except Exception:  # noqa: BLE001 - an error of the function whose text can't be made
             text = type(error).__name__
     return text.encode(errors="replace").decode()[: validation.MAX_TEXT]

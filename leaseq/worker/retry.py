@@ -18,8 +18,8 @@ _REFUSALS = 8  # a call that the server refuses so often is given up
 
 
 class Retry:
-    """Calls that are sent again while the server is away; the log says once that it is, and once that it is
-    back."""
+    """Repeats a call until the server is available. Logs once when it becomes unavailable, and once when it
+    is back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,18 +31,18 @@ class Retry:
         refusals = 0
         while True:
             try:
-                found = call()
+                result = call()
             except (ServerUnavailable, ServerRefused) as error:
-                self._tell(error)
+                self._log_change(error)
                 refusals += isinstance(error, ServerRefused)
                 if refusals == _REFUSALS or until.wait(wait * random.uniform(0.5, 1)):  # noqa: S311
                     raise
                 wait = min(2 * wait, most)
             else:
-                self._tell(None)
-                return found
+                self._log_change(None)
+                return result
 
-    def _tell(self, error: LeaseqError | None) -> None:
+    def _log_change(self, error: LeaseqError | None) -> None:
         with self._lock:
             changed, self._away = self._away != (error is not None), error is not None
         if changed and error is not None:

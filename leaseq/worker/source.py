@@ -15,7 +15,7 @@ from leaseq.queue import Queue
 Handler = Callable[[Lease], Json]
 
 _log = logging.getLogger("leaseq.worker")
-_RULES = 5.0  # seconds between two looks at a queue's policy
+_RULES = 5.0  # seconds between two reads of a queue's policy
 _PAST = 1_000  # grants remembered after their end
 
 
@@ -32,7 +32,7 @@ class Source:
         self._read_at = float("-inf")
         self._holds = 1
         self._inside = 0
-        self._told = False
+        self._has_warned = False
         self._unsure = True  # whether the person may hold what no thread here knows of
         self._left: frozenset[int] | None = None  # tokens held before the first item was asked for
         self._held: set[int] = set()  # tokens in work here
@@ -44,7 +44,7 @@ class Source:
             if time.monotonic() - self._read_at > _RULES:
                 self._holds = self.queue.policy.holds
                 self._read_at = time.monotonic()
-                self._tell()
+                self._warn()
             if self._inside >= self._holds:
                 return False
             self._inside += 1
@@ -59,11 +59,11 @@ class Source:
         if self._unsure and (lease := self._unknown()) is not None:
             return lease, True
         try:
-            found = self.queue.reserve(self._person, skills=skills, wait=wait, stop=stop)
+            granted = self.queue.reserve(self._person, skills=skills, wait=wait, stop=stop)
         except (ServerUnavailable, ServerRefused):
             self._unsure = True
             raise
-        return found, found is not None and self._is_new(found)
+        return granted, granted is not None and self._is_new(granted)
 
     def _unknown(self) -> Lease | None:
         with self._lock:
@@ -105,9 +105,9 @@ class Source:
         """Whether the person held it before this worker began, because an earlier one was killed."""
         return self._left is not None and lease.token in self._left
 
-    def _tell(self) -> None:
-        if self._concurrency > self._holds and not self._told:
-            self._told = True
+    def _warn(self) -> None:
+        if self._concurrency > self._holds and not self._has_warned:
+            self._has_warned = True
             _log.warning(
                 "%s: concurrency is %d, but one person may hold %d of its items at once (holds); "
                 "no more than that are in work",

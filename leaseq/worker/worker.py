@@ -24,8 +24,8 @@ from leaseq.worker.outcomes import OutcomeSender, WorkerStats
 from leaseq.worker.retry import Retry
 from leaseq.worker.source import Handler, Source
 
-_WAIT = 2.0  # seconds in a queue's line, shared out where there are several
-_LOOK = 1.0  # seconds at most between two looks at what the thread of run() is told
+_WAIT = 2.0  # seconds to wait for an item, divided among the queues
+_LOOK = 1.0  # seconds between two polls of the messages to the thread of run()
 _MAX_CONCURRENCY = 256
 
 
@@ -76,11 +76,11 @@ class Worker:
         self._renewer = Renewer()
         self._retry = Retry()
         self._stop = threading.Event()  # takes no more
-        self._over = threading.Event()  # what is not sent by now is not sent again
+        self._over = threading.Event()  # once set, no call is repeated
         self._outcomes = OutcomeSender(self._retry, self._over)
-        # What the thread of run() is told. A signal may come while that thread is in any call of its own,
-        # and this queue's put is one that may.
-        self._told: SimpleQueue[Literal["stop", "signal", "ended"]] = SimpleQueue()
+        # Messages to the thread of run(). A SimpleQueue, because its put() is reentrant: a signal handler may
+        # call it while the same thread is inside another put().
+        self._messages: SimpleQueue[Literal["stop", "signal", "ended"]] = SimpleQueue()
         self._broken: BaseException | None = None
         self._ran = False
 
@@ -94,7 +94,7 @@ class Worker:
         Any thread may call it; it doesn't wait.
         """
         self._stop.set()
-        self._told.put("stop")
+        self._messages.put("stop")
 
     def run(self) -> None:
         """Work until ``stop()``, SIGTERM or Ctrl-C (these two in the main thread), or until the client is
@@ -116,7 +116,7 @@ class Worker:
             self._renewer.start()
             for slot in slots:
                 slot.start()
-            signals = int(self._heard() == "signal")
+            signals = int(self._next_message() == "signal")
             self._stop.set()
             self._wait_for(slots, signals)
             self._give_back()
@@ -134,7 +134,9 @@ class Worker:
             yield
             return
         numbers = (signal.SIGTERM, signal.SIGINT)
-        before = {number: signal.signal(number, lambda *_: self._told.put("signal")) for number in numbers}
+        before = {
+            number: signal.signal(number, lambda *_: self._messages.put("signal")) for number in numbers
+        }
         try:
             yield
         finally:
@@ -148,14 +150,14 @@ class Worker:
             left = until - time.monotonic()
             if left <= 0:
                 return
-            signals += self._heard(min(left, _LOOK)) == "signal"
+            signals += self._next_message(min(left, _LOOK)) == "signal"
 
-    def _heard(self, seconds: float | None = None) -> str | None:
+    def _next_message(self, seconds: float | None = None) -> str | None:
         """The next message to this thread, within that time. It polls once a second: the system may
         deliver a second signal to another thread, and Python handles it only once the main thread runs."""
         while True:
             try:
-                return self._told.get(timeout=_LOOK if seconds is None else seconds)
+                return self._messages.get(timeout=_LOOK if seconds is None else seconds)
             except Empty:
                 if seconds is not None:
                     return None
@@ -189,24 +191,24 @@ class Worker:
                     order.remove(source)  # the others have their turn first
                     order.append(source)
                     self._work(source, lease)
-        except BaseException as error:  # noqa: BLE001 - told to who called run(), which ends the others
+        except BaseException as error:  # noqa: BLE001 - raised again by run(), which ends the other threads
             self._broken = error
         finally:
-            self._told.put("ended")
+            self._messages.put("ended")
 
     def _take(self, order: Sequence[Source]) -> tuple[Source, Lease] | None:
-        """A new lease, from the first queue that has one; else wait in each line in turn, but only while
-        this thread has nothing to do."""
+        """A new lease, from the first queue that has one; else wait for one of each queue in
+        turn."""
         waits = [0.0, _WAIT / len(order)] if len(order) > 1 else [_WAIT]
         waited = False
         for wait in waits:
             for source in order:
                 if self._stop.is_set():
                     return None
-                lease, asked = self._ask(source, wait)
+                lease, tried = self._ask(source, wait)
                 if lease is not None:
                     return source, lease
-                waited = waited or (asked and wait > 0)
+                waited = waited or (tried and wait > 0)
         if not waited:  # nothing here is for this thread now
             self._stop.wait(random.uniform(0.1, 0.5))  # noqa: S311 - not all at once
         return None

@@ -95,8 +95,8 @@ def sign_in(tab: Page, name: str) -> None:
 
 def judge(tab: Page) -> None:
     """The page is accessible as far as a program can tell, and as wide as its window."""
-    found = Axe().run(tab)
-    assert found.violations_count == 0, f"{tab.url}: {found.generate_report()}"
+    violations_report = Axe().run(tab)
+    assert violations_report.violations_count == 0, f"{tab.url}: {violations_report.generate_report()}"
     wide = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"{tab.url} is {wide} px too wide"
     lists = "[...document.querySelectorAll('.scroll:has(> .cards)')]"

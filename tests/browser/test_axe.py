@@ -171,10 +171,10 @@ def found_by_axe(tab: Page) -> list[str]:
     """Each rule that is broken, with the places."""
     if not tab.evaluate("'axe' in window"):
         tab.evaluate(Axe().axe_script)
-    found = tab.evaluate("tags => axe.run({ runOnly: tags, resultTypes: ['violations'] })", TAGS)[
+    violations = tab.evaluate("tags => axe.run({ runOnly: tags, resultTypes: ['violations'] })", TAGS)[
         "violations"
     ]
-    return [f"{one['help']}: {[place['html'] for place in one['nodes']]}" for one in found]
+    return [f"{one['help']}: {[place['html'] for place in one['nodes']]}" for one in violations]
 
 
 def too_wide(tab: Page) -> int:

@@ -36,7 +36,7 @@ FORM = {
 }
 
 
-class Quiet(SimpleHTTPRequestHandler):
+class QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         pass
 
@@ -44,7 +44,7 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[str]:
     """Where the team serves its own app: another origin than leaseq's."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(FOLDER))) as web:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(FOLDER))) as web:
         threading.Thread(target=web.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{web.server_port}"
         web.shutdown()

@@ -40,11 +40,11 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     expect(tab.get_by_label("Priority")).to_have_value("urgency")
     judge(tab)
     tab.get_by_role("button", name="Import").click()
-    told = f"{ROWS:,} added, 0 duplicates, 1 skipped."
-    expect(tab.get_by_text(told)).to_be_visible()
+    outcome = f"{ROWS:,} added, 0 duplicates, 1 skipped."
+    expect(tab.get_by_text(outcome)).to_be_visible()
     expect(tab).to_have_url(re.compile(r"/import/[\w-]{16}$"))
     tab.reload()
-    expect(tab.get_by_text(told)).to_be_visible()
+    expect(tab.get_by_text(outcome)).to_be_visible()
     expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
     judge(tab)
     with tab.expect_download() as download:
@@ -73,8 +73,8 @@ def test_quotes_of_raw_text_are_found_out_and_can_be_chosen(
     tab, file = at_import, tmp_path / "sms.tsv"
     file.write_bytes(corpus.table(['ham\t"said"', 'spam\t"x', "ham\tplain"]))
     tab.get_by_label("File").set_input_files(file)
-    told = tab.get_by_text("Line 3: a field begins with a quote and does not end with one")
-    expect(told).to_be_visible()
+    remark = tab.get_by_text("Line 3: a field begins with a quote and does not end with one")
+    expect(remark).to_be_visible()
     quotes = tab.get_by_label("Double quotes")
     expect(quotes).to_have_value("auto")
     quotes.focus()

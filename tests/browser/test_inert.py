@@ -53,7 +53,7 @@ def nothing_ran(page: Page) -> None:
     """No script of theirs ran, and no element of theirs is there to run one, or to lead to one."""
     page.wait_for_load_state("load")
     assert page.evaluate("window.ran === undefined")
-    found = page.evaluate(
+    elements = page.evaluate(
         """() => [...document.querySelectorAll("main *")].filter(
              (one) => ["SCRIPT", "IFRAME", "STYLE", "OBJECT", "EMBED"].includes(one.nodeName)
                || [...one.attributes].some((at) => at.name.startsWith("on"))
@@ -61,7 +61,7 @@ def nothing_ran(page: Page) -> None:
                || (one.nodeName === "IMG" && !one.src.startsWith(location.origin)))
            .map((one) => one.outerHTML.slice(0, 200))"""
     )
-    assert found == []
+    assert elements == []
 
 
 def test_on_the_work_page_and_the_managers_pages(

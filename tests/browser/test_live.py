@@ -84,17 +84,17 @@ def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.
     queue.configure(title="Triage")
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}")
-    for told in ("1 late answer in the last hour", "2 late answers in the last hour"):
-        queue.enqueue({"n": 1}, id=told)
+    for text in ("1 late answer in the last hour", "2 late answers in the last hour"):
+        queue.enqueue({"n": 1}, id=text)
         lease = not_none(queue.reserve("ann"))
-        queue.release(told)
+        queue.release(text)
         theirs = not_none(queue.reserve("bob"))
         with pytest.raises(leaseq.LeaseLost):
             queue.finish(lease, {})
         queue.finish(theirs, {})
-        expect(tab.get_by_role("heading", name=told, exact=True)).to_be_visible()
+        expect(tab.get_by_role("heading", name=text, exact=True)).to_be_visible()
         tab.reload()
-        expect(tab.get_by_role("heading", name=told, exact=True)).to_be_visible()
+        expect(tab.get_by_role("heading", name=text, exact=True)).to_be_visible()
 
 
 def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: leaseq.Queue) -> None:
@@ -133,8 +133,8 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
     tab.route("**/live", no_stream)
     tab.goto(page.format(q=queue.name))
     tab.context.clear_cookies()
-    told = tab.locator("[data-state]", has_text="You are signed out: these figures are from")
-    expect(told).to_be_visible()
+    note = tab.locator("[data-state]", has_text="You are signed out: these figures are from")
+    expect(note).to_be_visible()
     judge(tab)
     tab.get_by_role("main").get_by_role("link", name="Sign in").click()
     tab.get_by_label("Name").fill(boss)

@@ -83,6 +83,15 @@ def test_a_lost_reply_does_not_finish_twice(tab: Page, person: str, queue: lease
     assert [lease.id for lease in queue.mine(person)] == ["m2"]
 
 
+def reopened(tab: Page, queue: leaseq.Queue) -> Page:
+    """The work page in another tab, after this one was closed and the connection is back."""
+    other = tab.context.new_page()
+    tab.close()
+    tab.context.set_offline(False)
+    other.goto(f"/q/{queue.name}")
+    return other
+
+
 def test_what_was_typed_offline_is_back_after_the_tab_was_closed(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
@@ -92,10 +101,7 @@ def test_what_was_typed_offline_is_back_after_the_tab_was_closed(
     tab.keyboard.press("2")
     tab.get_by_label("Note").fill("typed offline")
     expect(tab.get_by_text("Kept in this browser: no connection")).to_be_visible()
-    other = tab.context.new_page()
-    tab.close()
-    tab.context.set_offline(False)
-    other.goto(f"/q/{queue.name}")
+    other = reopened(tab, queue)
     expect(other.get_by_text("What you typed in this browser at")).to_be_visible()
     expect(other.get_by_label("Note")).to_have_value("typed offline")
     expect(other.get_by_role("radio", name="refund")).to_be_checked()
@@ -114,10 +120,7 @@ def test_what_was_typed_elsewhere_since_is_not_written_over(
     expect(tab.get_by_text("Kept in this browser: no connection")).to_be_visible()
     (lease,) = queue.mine(person)
     queue.save_draft(lease, {"note": "typed on the phone"})
-    other = tab.context.new_page()
-    tab.close()
-    tab.context.set_offline(False)
-    other.goto(f"/q/{queue.name}")
+    other = reopened(tab, queue)
     expect(other.get_by_label("Note")).to_have_value("typed on the phone")
     other.get_by_role("button", name="Use it").click()
     expect(other.get_by_label("Note")).to_have_value("typed here")

@@ -49,28 +49,33 @@ def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, q
     assert queue.get("one").state == "inbound"
 
 
+def choose_file(tab: Page, boss: str, queue: leaseq.Queue, folder: Path, text: str) -> None:
+    """Sign in, and choose a file with this text on the import page."""
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/import")
+    file = folder / "rows.csv"
+    file.write_text(text)
+    tab.get_by_label("File").set_input_files(file)
+
+
 def test_an_import_says_that_one_is_signed_out_and_goes_on(
     tab: Page, boss: str, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
-    sign_in(tab, boss)
-    tab.goto(f"/manage/{queue.name}/import")
-    file = tmp_path / "rows.csv"
-    file.write_text("nr,text\n1,one\n2,two\n")
-    tab.get_by_label("File").set_input_files(file)
+    choose_file(tab, boss, queue, tmp_path, "nr,text\n1,one\n2,two\n")
     expect(tab.get_by_role("region", name="The first rows")).to_be_visible()
     tab.context.clear_cookies()
     tab.get_by_role("button", name="Import").click()
-    told = tab.get_by_text("You are signed out. Your file is still chosen")
-    expect(told).to_have_count(1)
+    note = tab.get_by_text("You are signed out. Your file is still chosen")
+    expect(note).to_have_count(1)
     tab.get_by_label("Format").select_option("csv")
-    expect(told).to_have_count(1)
+    expect(note).to_have_count(1)
     sign_in_elsewhere(tab, boss)
     tab.get_by_role("button", name="Import").click()
     expect(tab.get_by_text("2 added, 0 duplicates, 0 skipped.")).to_be_visible()
     assert queue.stats().inbound == 2
 
 
-class Hold:
+class HeldRequest:
     """Keeps the first request that fits till the session is over."""
 
     def __init__(self, tab: Page, method: str, says: str = "") -> None:
@@ -96,12 +101,8 @@ class Hold:
 def test_the_state_of_an_import_stays_while_one_is_signed_out(
     tab: Page, boss: str, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
-    sign_in(tab, boss)
-    tab.goto(f"/manage/{queue.name}/import")
-    file = tmp_path / "rows.csv"
-    file.write_text("nr\n1\n")
-    tab.get_by_label("File").set_input_files(file)
-    hold = Hold(tab, "GET")
+    choose_file(tab, boss, queue, tmp_path, "nr\n1\n")
+    hold = HeldRequest(tab, "GET")
     tab.route(re.compile(r"/import/[\w-]{16}$"), hold)
     tab.get_by_role("button", name="Import").click()
     expect(tab.get_by_text("The whole file is sent.")).to_be_visible()
@@ -122,7 +123,7 @@ def test_a_move_with_many_says_that_one_is_signed_out_and_goes_on(
     tab.goto(f"/manage/{queue.name}/items?state=inbound")
     tab.get_by_label("The whole list").check()
     tab.get_by_role("button", name="Remove").click()
-    hold = Hold(tab, "POST", "done=100")
+    hold = HeldRequest(tab, "POST", "done=100")
     tab.route("**/many/do", hold)
     tab.get_by_role("button", name="Remove: 240 items").click()
     expect(tab.get_by_text("100 are removed.")).to_be_visible()

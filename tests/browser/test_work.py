@@ -83,8 +83,8 @@ def test_without_javascript_all_of_it_works(plain_tab: Page, person: str, triage
     plain_tab.get_by_role("button", name="Next item").click()
     plain_tab.get_by_label("Note").fill("typed")
     plain_tab.get_by_role("button", name="Finish and next").click()
-    told = plain_tab.get_by_role("alert").filter(has_text="Please answer this.")  # others wait, empty
-    expect(told).to_be_visible()
+    note = plain_tab.get_by_role("alert").filter(has_text="Please answer this.")  # others wait, empty
+    expect(note).to_be_visible()
     expect(plain_tab.get_by_label("Note")).to_have_value("typed")
     plain_tab.get_by_label("delivery").check()
     plain_tab.get_by_role("button", name="Finish and next").click()

@@ -22,10 +22,10 @@ PEOPLE = 8
 @pytest.fixture(scope="session")
 def airports() -> Path:
     # The package reads its data with pandas, whose import takes a second; the file is all we need.
-    found = find_spec("vega_datasets")
-    assert found
-    assert found.origin
-    return Path(found.origin).parent / "_data" / "airports.csv"
+    spec = find_spec("vega_datasets")
+    assert spec
+    assert spec.origin
+    return Path(spec.origin).parent / "_data" / "airports.csv"
 
 
 class Worker(threading.Thread):

@@ -110,7 +110,7 @@ def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> N
 
 
 def answer_nothing(own_server: Any, times: int) -> None:
-    """Stand where the server was, and hang up on whoever asks, until it was asked so often."""
+    """Stand where the server was, and close every connection, until there were so many."""
     with socket.socket(socket.AF_UNIX) as stand_in:
         own_server.socket.unlink(missing_ok=True)
         stand_in.bind(str(own_server.socket))

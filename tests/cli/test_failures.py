@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from leaseq.cli import main
-from leaseq.cli.common import Failed
+from leaseq.cli.common import CommandFailed
 from tests.cli.conftest import Call, Spawn
 
 ON_A_QUEUE = [
@@ -97,4 +97,4 @@ def test_a_data_directory_on_the_command_line_goes_before_the_environment(call: 
 
 
 def test_a_failure_is_one_line_whatever_it_quotes() -> None:
-    assert Failed("the server said:\n  no").message == "the server said: no"
+    assert CommandFailed("the server said:\n  no").message == "the server said: no"

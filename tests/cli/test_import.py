@@ -20,12 +20,12 @@ def inbound(queue: leaseq.Queue) -> list[Any]:
 
 
 def all_inbound(queue: leaseq.Queue) -> list[Any]:
-    found, after = list[Any](), None
+    payloads, after = list[Any](), None
     while True:
         page = queue.page("inbound", limit=1_000, after=after)
-        found += [item.payload for item in page.items]
+        payloads += [item.payload for item in page.items]
         if (after := page.after) is None:
-            return found
+            return payloads
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_raw_text_with_loose_quotes_comes_in_as_it_is(call: Call, made: leaseq.Q
     result = call("import", made.name, str(tmp_path / "sms.tsv"))
     assert (result.exit_code, result.stdout) == (0, "5,574 added, 0 duplicates, 0 rejected\n")
     assert all_inbound(made) == corpus.rows(lines)
-    (told,) = result.stderr.splitlines()
-    assert "all quotes of the file were read as text: --quotes double" in told
+    (line,) = result.stderr.splitlines()
+    assert "all quotes of the file were read as text: --quotes double" in line
 
 
 @pytest.mark.parametrize(

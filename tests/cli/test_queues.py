@@ -187,16 +187,16 @@ def test_stats_and_list_count(call: Call, server: Any, queue_name: str) -> None:
     assert lease is not None
     queue.finish(lease, {"ok": True})
     queue.reserve("bob")
-    [found] = json.loads(call("stats", queue_name, "--json").stdout)["queues"]
-    assert found["name"] == queue_name
-    assert [found[state] for state in ("inbound", "reserved", "scheduled", "finished", "dead")] == [
+    [from_stats] = json.loads(call("stats", queue_name, "--json").stdout)["queues"]
+    assert from_stats["name"] == queue_name
+    assert [from_stats[state] for state in ("inbound", "reserved", "scheduled", "finished", "dead")] == [
         3,
         1,
         1,
         1,
         0,
     ]
-    assert found["counters"]["enqueued"] == 6
+    assert from_stats["counters"]["enqueued"] == 6
     head, row = (line.split() for line in call("stats", queue_name).stdout.splitlines())
     assert head[:6] == ["queue", "inbound", "reserved", "scheduled", "finished", "dead"]
     assert row[:6] == [queue_name, "3", "1", "1", "1", "0"]

@@ -22,7 +22,7 @@ def test_lists(call: Call, unreadable: leaseq.Queue, queue: leaseq.Queue, comman
     assert done.exit_code == 0
     assert f"\n{queue.name}  " in done.stdout
     line = done.stdout.partition(f"\n{unreadable.name} ")[2].partition("\n")[0]
-    assert line.endswith("  (needs a newer version of leaseq)")
+    assert line.endswith(" (needs a newer version of leaseq)")
     found = json.loads(call(*command, "--json").stdout)
     assert queue.name in [one["name"] for one in found["queues"]]
     (wrong,) = found["unreadable"]

@@ -55,7 +55,7 @@ def settled(url: str, *checks: str) -> Report:
     return reports[-1]
 
 
-class Rewriting(CuttingProxy):
+class RewritingProxy(CuttingProxy):
     """Replaces what a server says of itself."""
 
     def __init__(self, server: str, folder: Path, change: Callable[[bytes], bytes]) -> None:

@@ -17,7 +17,7 @@ from leaseq.engine.keys import SCHEMA
 from leaseq.server.embedded import EmbeddedServer
 from tests.doctor.looking import url_of
 from tests.support.ports import free_port
-from tests.support.processes import Up
+from tests.support.processes import RunningUp
 
 TESTS = Path(__file__).parent
 
@@ -78,14 +78,14 @@ def test_no_server() -> None:
 
 
 @pytest.fixture
-def up() -> Iterator[tuple[Path, Up]]:
+def up() -> Iterator[tuple[Path, RunningUp]]:
     with tempfile.TemporaryDirectory(prefix="leaseq-") as folder:
-        running = Up(Path(folder), free_port(), "--workers", "1")
+        running = RunningUp(Path(folder), free_port(), "--workers", "1")
         yield Path(folder), running
         running.stop()
 
 
-def test_with_the_server_of_up_all_is_well(up: tuple[Path, Up]) -> None:
+def test_with_the_server_of_up_all_is_well(up: tuple[Path, RunningUp]) -> None:
     folder, _ = up
     result = doctor("--data", str(folder))
     assert result.exit_code == 0

@@ -19,7 +19,7 @@ from leaseq.doctor import examine
 from leaseq.doctor.acl import SENTINEL, SENTINEL_DOCTOR, allowing
 from leaseq.engine.keys import SCHEMA
 from tests.conformance.topology.servers import cluster, port_of, running, service_url
-from tests.conformance.topology.watched import Watched
+from tests.conformance.topology.watched import SentinelService
 from tests.doctor.looking import WELL, examined, found, settled, url_of
 from tests.support.patience import eventually
 from tests.support.ports import free_port
@@ -68,7 +68,7 @@ def alone(quorum: int) -> Iterator[tuple[str, redis.Redis]]:
 
 def test_three_data_nodes_and_three_sentinels() -> None:
     with ExitStack() as stack:
-        watched = Watched(stack)
+        watched = SentinelService(stack)
         for node in watched.nodes:
             for name, value in zip(WELL[::2], WELL[1::2], strict=True):
                 node.client.config_set(name.removeprefix("--"), value)

@@ -21,8 +21,8 @@ SENT_AS = {
 
 def called(text: str) -> set[str]:
     """The commands of a script, as the ACL names them."""
-    found = re.findall(r"\bcall\(\s*'(\w+)'(?:,\s*'([A-Z]+)')?", text)
-    return {f"{name}|{sub}".lower() if name == "XINFO" else name.lower() for name, sub in found}
+    matches = re.findall(r"\bcall\(\s*'(\w+)'(?:,\s*'([A-Z]+)')?", text)
+    return {f"{name}|{sub}".lower() if name == "XINFO" else name.lower() for name, sub in matches}
 
 
 def test_what_the_scripts_call() -> None:
@@ -46,8 +46,8 @@ def sent(path: Path) -> Iterator[str]:
 
 
 def test_what_the_pages_send() -> None:
-    found = {name for path in (ROOT / "webapp").rglob("*.py") for name in sent(path)}
-    assert found - set(LIBRARY) == set(PAGES)
+    commands = {name for path in (ROOT / "webapp").rglob("*.py") for name in sent(path)}
+    assert commands - set(LIBRARY) == set(PAGES)
 
 
 def test_nothing_is_named_twice() -> None:

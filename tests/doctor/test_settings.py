@@ -13,7 +13,7 @@ import redis
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from tests.doctor.looking import Rewriting, examined, found, machine_with, redis_of, url_of, valkey
+from tests.doctor.looking import RewritingProxy, examined, found, machine_with, redis_of, url_of, valkey
 
 Change = Callable[[bytes], bytes]
 UNROUTABLE = "127.0.0.1 -192.0.2.1"  # an address of no machine: the dash lets it be missing
@@ -70,7 +70,7 @@ def test_memory_that_is_nearly_full(wrong: redis.Redis) -> None:
 
 def test_no_limit_and_a_machine_that_is_nearly_full(embedded: EmbeddedServer, tmp_path: Path) -> None:
     used = leaseq.connect(embedded.url).redis.info("memory")["used_memory"]
-    with Rewriting(embedded.url, tmp_path, machine_with(used * 100 // 80)) as proxy:
+    with RewritingProxy(embedded.url, tmp_path, machine_with(used * 100 // 80)) as proxy:
         assert_says(found(proxy.url)["memory-no-limit"], r"warning: has no maxmemory, and uses (7|8)\d %")
 
 
@@ -97,7 +97,7 @@ def test_a_password_where_others_can_come(wrong: redis.Redis) -> None:
         "ACL", "SETUSER", "default", "-@all", "+acl", "+auth", "+config", "+info", "+flushall"
     )
     try:
-        assert list(found(url_of(wrong, "boss"))) == ["plain-port"], "whoever says no password may do nothing"
+        assert list(found(url_of(wrong, "boss"))) == ["plain-port"], "without a password nothing is allowed"
     finally:
         wrong.execute_command("ACL", "SETUSER", "default", "+@all")
         wrong.acl_deluser("boss")
@@ -142,13 +142,13 @@ def test_a_socket_in_a_folder_that_is_open(embedded: EmbeddedServer) -> None:
 def test_a_server_that_is_too_old(
     embedded: EmbeddedServer, tmp_path: Path, change: Change, says: str
 ) -> None:
-    with Rewriting(embedded.url, tmp_path, change) as proxy:
+    with RewritingProxy(embedded.url, tmp_path, change) as proxy:
         assert_says(found(proxy.url)["too-old"], says)
 
 
 @pytest.mark.parametrize("change", [valkey("7.2.0"), redis_of("7.0.9")], ids=["valkey", "redis"])
 def test_one_that_is_just_new_enough(embedded: EmbeddedServer, tmp_path: Path, change: Change) -> None:
-    with Rewriting(embedded.url, tmp_path, change) as proxy:
+    with RewritingProxy(embedded.url, tmp_path, change) as proxy:
         assert "too-old" not in found(proxy.url)
 
 

@@ -20,9 +20,9 @@ def nothing(queue: leaseq.Queue) -> None:
 
 
 def lease(queue: leaseq.Queue, person: str = "ann") -> leaseq.Lease:
-    found = queue.reserve(person)
-    assert found is not None
-    return found
+    lease = queue.reserve(person)
+    assert lease is not None
+    return lease
 
 
 def two(queue: leaseq.Queue) -> leaseq.Lease:
@@ -38,10 +38,10 @@ def advance(queue: leaseq.Queue, seconds: float) -> None:
 
 
 def ran_out(queue: leaseq.Queue) -> leaseq.Lease:
-    found = lease(queue)
+    granted = lease(queue)
     advance(queue, 301)
     queue.clear()
-    return found
+    return granted
 
 
 def three_ran_out(queue: leaseq.Queue) -> None:
@@ -60,10 +60,10 @@ def dead(queue: leaseq.Queue) -> None:
 
 
 def regranted(queue: leaseq.Queue) -> leaseq.Lease:
-    found = lease(queue)
+    granted = lease(queue)
     queue.release("a")
     lease(queue, "bob")
-    return found
+    return granted
 
 
 def refused(queue: leaseq.Queue, given: leaseq.Lease) -> object:
@@ -73,24 +73,24 @@ def refused(queue: leaseq.Queue, given: leaseq.Lease) -> object:
 
 
 def two_answers(queue: leaseq.Queue) -> None:
-    found = lease(queue)
-    queue.finish(found, {"v": 1})
-    refused(queue, found)
+    granted = lease(queue)
+    queue.finish(granted, {"v": 1})
+    refused(queue, granted)
 
 
 def following(queue: leaseq.Queue, given: leaseq.Lease) -> object:
-    found = queue.finish(given, RESULT, then_reserve=True, request_id="r").next
-    return found and (found.id, found.token, found.expires_at)
+    following_lease = queue.finish(given, RESULT, then_reserve=True, request_id="r").next
+    return following_lease and (following_lease.id, following_lease.token, following_lease.expires_at)
 
 
 def again(queue: leaseq.Queue, given: object) -> object:
-    found = queue.reserve("ann", request_id="r")
-    return found and (found.id, found.token, found.expires_at)
+    lease = queue.reserve("ann", request_id="r")
+    return lease and (lease.id, lease.token, lease.expires_at)
 
 
 def skilled(queue: leaseq.Queue, given: object) -> object:
-    found = queue.reserve("ann", skills=["de", "fr"], request_id="r")
-    return found and (found.id, found.token)
+    lease = queue.reserve("ann", skills=["de", "fr"], request_id="r")
+    return lease and (lease.id, lease.token)
 
 
 def scheduled(queue: leaseq.Queue) -> None:
@@ -167,10 +167,10 @@ def deduping(queue: leaseq.Queue) -> None:
 
 
 def conflicts(queue: leaseq.Queue) -> object:
-    told: list[leaseq.Conflict] = []
+    noted: list[leaseq.Conflict] = []
     given = [("a", "another"), ("new", "first"), ("b", "b"), ("new", "second")]
-    counts = queue.enqueue_many((NewItem({"n": n}, id=id) for id, n in given), on_conflict=told.append)
-    return counts, told
+    counts = queue.enqueue_many((NewItem({"n": n}, id=id) for id, n in given), on_conflict=noted.append)
+    return counts, noted
 
 
 MANY = [NewItem({}, id=id, delay=9 if id == "y" else 0) for id in ("a", "x", "y", "x")]

@@ -23,10 +23,10 @@ def sets(server: redis.Redis, name: str) -> dict[str, list[str]]:
     pipe = server.pipeline(transaction=True)
     for key in (*shelf_keys(keys), *(getattr(keys, state) for state in others)):
         pipe.zrange(key, 0, -1)
-    found = [[id.decode() for id in ids] for ids in pipe.execute()]
+    members = [[id.decode() for id in ids] for ids in pipe.execute()]
     return {
-        "inbound": [id for shelf in found[: len(SHELVES)] for id in shelf],
-        **dict(zip(others, found[len(SHELVES) :], strict=True)),
+        "inbound": [id for shelf in members[: len(SHELVES)] for id in shelf],
+        **dict(zip(others, members[len(SHELVES) :], strict=True)),
     }
 
 
@@ -49,15 +49,15 @@ def hands(server: Any, name: str, person: str) -> list[str]:
 
 def everything(server: redis.Redis, name: str) -> dict[bytes, object]:
     """All that the server has of a queue, to compare before and after."""
-    found: dict[bytes, object] = {}
+    contents: dict[bytes, object] = {}
     for key in sorted(server.scan_iter(match=f"leaseq:{{{name}}}:*", count=10_000)):
         kind = server.type(key)
         if kind == b"hash":
-            found[key] = dict(sorted(server.hgetall(key).items()))  # a large one has no order
+            contents[key] = dict(sorted(server.hgetall(key).items()))  # a large one has no order
         elif kind == b"zset":
-            found[key] = server.zrange(key, 0, -1, withscores=True)
+            contents[key] = server.zrange(key, 0, -1, withscores=True)
         elif kind == b"string":
-            found[key] = server.get(key)
+            contents[key] = server.get(key)
         else:
-            found[key] = server.xrange(key)
-    return found
+            contents[key] = server.xrange(key)
+    return contents

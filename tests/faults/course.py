@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.conformance.topology.said import Said
+from tests.conformance.topology.said import LogMessage
 from tests.faults.history import Call, History
 
 _AGAIN = 0.1  # seconds after which, at most, the people of the tests send again what was not answered
@@ -19,7 +19,7 @@ class Course:
     begun: float
     ended: float
     steps: list[tuple[str, float]]
-    anew: list[Said]
+    anew: list[LogMessage]
     slowest: float  # seconds from the last step until each who was trying was answered
 
     @property
@@ -36,10 +36,10 @@ class Course:
         for name, at in self.steps:
             parts.append(f"{name} {max(at - before, 0):.2f}, ")
             before = max(at, before)
-        told = "".join(f"\n   {one.by} at {one.at - self.begun:.2f}: {one.what}" for one in self.anew)
+        lines = "".join(f"\n   {one.by} at {one.at - self.begun:.2f}: {one.what}" for one in self.anew)
         return (
             f"{self.seconds:.2f} s without an answer: {''.join(parts)}first answer {self.clients:.2f}, "
-            f"slowest {self.slowest:.2f}{told}"
+            f"slowest {self.slowest:.2f}{lines}"
         )
 
 

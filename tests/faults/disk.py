@@ -69,11 +69,11 @@ class Disk:
                 _undo(step)
         lost = 0
         for path in self._files():
-            found = path.stat()
-            if found.st_ino in lengths and found.st_size > lengths[found.st_ino]:
-                length = lengths[found.st_ino]
-                length = dice.randint(length, found.st_size) if dice and dice.random() < 0.5 else length
-                lost += found.st_size - length
+            status = path.stat()
+            if status.st_ino in lengths and status.st_size > lengths[status.st_ino]:
+                length = lengths[status.st_ino]
+                length = dice.randint(length, status.st_size) if dice and dice.random() < 0.5 else length
+                lost += status.st_size - length
                 os.truncate(path, length)
         self._begin_again()
         return lost
@@ -103,8 +103,8 @@ class Disk:
         """What is there now is on the disk: it was read from it."""
         shutil.rmtree(self._kept)
         self._kept.mkdir()
-        found = (path.stat() for path in self._files())
-        self._record.write_text("".join(f"synced\t{one.st_ino}\t{one.st_size}\n" for one in found))
+        statuses = (path.stat() for path in self._files())
+        self._record.write_text("".join(f"synced\t{one.st_ino}\t{one.st_size}\n" for one in statuses))
 
     def _files(self) -> list[Path]:
         return [path for path in self.data.rglob("*") if path.is_file()]

@@ -30,12 +30,12 @@ class Fault:
 
 def judged(history: History, rules: Rules, queue: leaseq.Queue | None = None) -> list[Fault]:
     """All faults of a run. With ``queue``, what it is left with counts too."""
-    found = [*not_linearizable(history, rules), *double_leases(history, rules), *shrinking_tokens(history)]
-    found += out_of_order(history)
+    faults = [*not_linearizable(history, rules), *double_leases(history, rules), *shrinking_tokens(history)]
+    faults += out_of_order(history)
     if queue is not None:
         left = list(all_items(queue))
-        found += [*lost_items(history, left), *lost_answers(history, left)]
-    return found
+        faults += [*lost_items(history, left), *lost_answers(history, left)]
+    return faults
 
 
 def not_linearizable(history: History, rules: Rules) -> Iterator[Fault]:
@@ -53,20 +53,20 @@ def _untold(id: str, calls: Iterable[Call]) -> int:
     """How many grants of an item nobody may have been told of: as many as the attempts that are missing, and
     one behind the last."""
     granted = [call.granted for call in calls if call.granted and call.granted.id == id]
-    told = {one.token: one.attempt for one in granted}
-    return max(told.values(), default=0) - len(told) + 1
+    attempts = {one.token: one.attempt for one in granted}
+    return max(attempts.values(), default=0) - len(attempts) + 1
 
 
 def _by_item(calls: Iterable[Call]) -> dict[str, list[Call]]:
-    found: dict[str, list[Call]] = defaultdict(list)
+    by_item: dict[str, list[Call]] = defaultdict(list)
     for call in calls:
         for id in {call.id, call.granted.id if call.granted else ""} - {""}:
-            found[id].append(call)
-    return found
+            by_item[id].append(call)
+    return by_item
 
 
 def double_leases(history: History, rules: Rules) -> Iterator[Fault]:
-    """Guarantee 2: whoever was told of a lease is alone with it until it runs out or they let go."""
+    """Guarantee 2: a lease that was granted is its person's alone until it expires or they end it."""
     ends: dict[tuple[str, int], float] = defaultdict(float)
     first: dict[tuple[str, int], Call] = {}
     for call in _granting(history):
@@ -126,11 +126,11 @@ def out_of_order(history: History) -> Iterator[Fault]:
 
 def lost_items(history: History, left: Iterable[leaseq.Item]) -> Iterator[Fault]:
     """Guarantee 1: each acknowledged item is in exactly one state, and no other has come into being."""
-    found = Counter(item.id for item in left)
+    counts = Counter(item.id for item in left)
     sent = {call.id for call in history.of("enqueue")}
-    for id in sorted({call.id for call in history.of("enqueue") if call.outcome == "ok"} - set(found)):
+    for id in sorted({call.id for call in history.of("enqueue") if call.outcome == "ok"} - set(counts)):
         yield Fault("conservation", f"{id} was acknowledged and is gone")
-    for id, count in found.items():
+    for id, count in counts.items():
         if count > 1:
             yield Fault("conservation", f"{id} is in {count} states")
         if id not in sent:

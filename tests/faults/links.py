@@ -169,8 +169,8 @@ class Proxy(Relay):
                 return
 
     def _meet(self, data: bytes) -> tuple[str, Trouble]:
-        found = _SHA.search(data)
-        script = _NAMES[found[1]] if found else ""
+        match = _SHA.search(data)
+        script = _NAMES[match[1]] if match else ""
         with self._lock:
             trouble = self._choose(script)
             if trouble is not NOTHING and not trouble.of_the_reply:

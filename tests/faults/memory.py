@@ -70,8 +70,8 @@ class Sampler:
 
     def trends(self, *, warm: float) -> dict[str, Trend]:
         """Without what was sampled before that share of the time."""
-        found = {}
+        trends = {}
         for name, samples in self.samples.items():
             since = samples[0][0] + warm * (samples[-1][0] - samples[0][0])
-            found[name] = trend([one for one in samples if one[0] >= since])
-        return found
+            trends[name] = trend([one for one in samples if one[0] >= since])
+        return trends

@@ -89,8 +89,8 @@ def _meaning(status: int, said: Any) -> Any:
     raise AssertionError(f"{status}: {said}")
 
 
-def _lease(found: Any) -> leaseq.Lease | None:
-    if found is None:
+def _lease(body: Any) -> leaseq.Lease | None:
+    if body is None:
         return None
-    times = {name: datetime.fromisoformat(found[name]) for name in ("reserved_at", "expires_at")}
-    return leaseq.Lease(**{**found, **times})
+    times = {name: datetime.fromisoformat(body[name]) for name in ("reserved_at", "expires_at")}
+    return leaseq.Lease(**{**body, **times})

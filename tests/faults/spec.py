@@ -49,16 +49,16 @@ class Item:
         self._most = untold
 
     def spans(self, calls: Iterable[Call]) -> list[Span[Call]]:
-        found: dict[object, Span[Call]] = {}
+        by_id: dict[object, Span[Call]] = {}
         for call in sorted(filter(self._is_about, calls), key=lambda call: call.start):
             if call.outcome != "unknown":
-                found[id(call)] = Span(call, call.start, call.end)
+                by_id[id(call)] = Span(call, call.start, call.end)
             elif call.what == "renew":
-                found[id(call)] = Span(call, call.start, inf)
+                by_id[id(call)] = Span(call, call.start, inf)
             else:  # sent again, it has no effect but what the first may still have
                 same = call.what, call.person, call.token, repr(call.result)
-                found.setdefault(same, Span(call, call.start, inf))
-        return list(found.values())
+                by_id.setdefault(same, Span(call, call.start, inf))
+        return list(by_id.values())
 
     def _is_about(self, call: Call) -> bool:
         if call.outcome == "refused":  # nothing happened
@@ -73,12 +73,14 @@ class Item:
 
     def _by(self, state: ItemState, time: float) -> set[ItemState]:
         """All that it may have become without a word by that time."""
-        found, new = {state}, [state]
+        reached, new = {state}, [state]
         while new:
-            more = [after for before in new for after in self._by_itself(before, time) if after not in found]
-            found.update(more)
+            more = [
+                after for before in new for after in self._by_itself(before, time) if after not in reached
+            ]
+            reached.update(more)
             new = more
-        return found
+        return reached
 
     def _by_itself(self, state: ItemState, time: float) -> Iterator[ItemState]:
         if state.where == "held" and state.expires <= time:

@@ -28,7 +28,7 @@ INBOUND = 1_000  # items that wait, about
 KEPT = 20.0  # seconds that a finished item is kept
 
 
-class Called(Exception):
+class UnexpectedAnswer(Exception):
     """Something was answered that nobody should see."""
 
 
@@ -55,7 +55,7 @@ class Client:
                 break
             time.sleep(int(answer.headers["Retry-After"]))
         if answer.status >= 400 and answer.status not in (404, 409):
-            raise Called(f"{method} {path}: {answer.status} {text[:300]!r}")
+            raise UnexpectedAnswer(f"{method} {path}: {answer.status} {text[:300]!r}")
         return json.loads(text) if answer.headers.get_content_type() == "application/json" else {}
 
     def watch(self, path: str, seconds: float, stop: threading.Event) -> None:

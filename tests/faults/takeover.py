@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.conformance.topology.replicated import Replicated
+from tests.conformance.topology.replicated import ReplicatedCluster
 from tests.conformance.topology.said import said
 from tests.faults.course import Course, slowest_client
 from tests.faults.history import History
@@ -13,19 +13,19 @@ FOLLOWED = ("Partial resynchronization request from", "Synchronization with repl
 FAILED = "Failover attempt expired"
 
 
-def course(cluster: Replicated, history: History, at: float) -> Course:
+def course(cluster: ReplicatedCluster, history: History, at: float) -> Course:
     """Of the longest outage after a fault at this time. A node does not hear a primary, most primaries agree,
     they elect a replica, and another replica follows that one. Where a slot is moved there are no such steps.
     """
     begun, ended = gap(history, at)
-    told = [one for one in said(cluster.nodes, at) if one.at <= ended]
+    messages = [one for one in said(cluster.nodes, at) if one.at <= ended]
     events = {"noticed": NOTICED, "agreed": AGREED, "elected": ELECTED}
-    found = ((name, [one for one in told if event in one.what]) for name, event in events.items())
-    steps = [(name, lines[0].at) for name, lines in found if lines]
-    for won in (one for one in told if one.what.startswith(ELECTED)):
+    by_name = ((name, [one for one in messages if event in one.what]) for name, event in events.items())
+    steps = [(name, lines[0].at) for name, lines in by_name if lines]
+    for won in (one for one in messages if one.what.startswith(ELECTED)):
         primary = next(node for node in cluster.nodes if node.folder.name == won.by)
         lines = [one for one in said([primary], won.at) if one.what.startswith(FOLLOWED)]
         steps += [("followed", one.at) for one in lines[:1]]
-    anew = [one for one in told if FAILED in one.what]
+    anew = [one for one in messages if FAILED in one.what]
     last = max((when for _, when in steps), default=at)
     return Course(begun, ended, steps, anew, slowest_client(history, last))

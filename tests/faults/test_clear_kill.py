@@ -62,8 +62,8 @@ def test_kill_9_of_the_clear_job(seed: int, rounds: int, measured: Callable[[str
                     job.wait()
                     before = expired(people.queue)
                     people.done()
-                    found = judged(people.history, RULES, people.queue)
-            assert not found, "\n".join(map(str, found))
+                    faults = judged(people.history, RULES, people.queue)
+            assert not faults, "\n".join(map(str, faults))
             assert expired(leaseq.Queue(client, people.queue.name)) > before, (
                 "reserve takes back what ran out"
             )

@@ -38,18 +38,18 @@ def by_our_clock(history: History, clock: WrongClock) -> History:
             first.setdefault((told.id, told.token, told.expires), call)
 
     def ours(call: Call) -> Call:
-        told = call.granted
-        if told is None:
+        granted = call.granted
+        if granted is None:
             return replace(call, until=call.start if call.until else 0.0)
-        grant = first[told.id, told.token, told.expires]
-        before = round((told.expires - LEASE_SECONDS - grant.start) / STEP)  # so many steps forward
+        grant = first[granted.id, granted.token, granted.expires]
+        before = round((granted.expires - LEASE_SECONDS - grant.start) / STEP)  # so many steps forward
         least = sum(step.after < grant.start for step in forward)
         most = sum(step.before < grant.end for step in forward)
         before = min(max(before, least), most)
-        start = told.expires - LEASE_SECONDS - before * STEP
+        start = granted.expires - LEASE_SECONDS - before * STEP
         start = min(max(start, grant.start), grant.end)  # whatever was told, it was then
         ends = [start + LEASE_SECONDS, *(step.before for step in forward[before : before + 1])]
-        return replace(call, granted=replace(told, expires=min(ends)))
+        return replace(call, granted=replace(granted, expires=min(ends)))
 
     return History(history.seed, [ours(call) for call in history.calls])
 
@@ -77,9 +77,9 @@ def test_steps_of_a_minute_under_load(seed: int, rounds: int) -> None:
             clock.step(-clock.seconds)
         people.done()
         slack = 0.1 + 2 * hidden(people.history, clock)
-        found = judged(by_our_clock(people.history, clock), replace(RULES, slack=slack), people.queue)
-    print(f"{len(clock.steps)} steps of {STEP:g} s, {people.grants()} grants, faults found: {len(found)}")
-    assert not found, "\n".join(map(str, found))
+        faults = judged(by_our_clock(people.history, clock), replace(RULES, slack=slack), people.queue)
+    print(f"{len(clock.steps)} steps of {STEP:g} s, {people.grants()} grants, faults found: {len(faults)}")
+    assert not faults, "\n".join(map(str, faults))
 
 
 def test_a_step_back_keeps_no_lease_on() -> None:

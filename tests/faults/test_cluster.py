@@ -11,7 +11,7 @@ import pytest
 from redis.crc import key_slot
 
 from leaseq.engine.keys import Keys
-from tests.conformance.topology.replicated import Replicated, replicated
+from tests.conformance.topology.replicated import ReplicatedCluster, replicated
 from tests.faults.course import Course, summed_up
 from tests.faults.judge import judged
 from tests.faults.outage import MOST, last_to_go_on
@@ -24,7 +24,7 @@ ITEMS = 100  # around each fault
 SLOWLY = Habits(think=0.1)  # so that there is work to the end of it
 
 
-def kill(cluster: Replicated, slot: int, dice: random.Random) -> None:
+def kill(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
     """The process of the primary that has the queue is gone, and comes back as a replica."""
     primary = cluster.owner(slot)
     primary.kill()
@@ -32,7 +32,7 @@ def kill(cluster: Replicated, slot: int, dice: random.Random) -> None:
     primary.start()
 
 
-def freeze(cluster: Replicated, slot: int, dice: random.Random) -> None:
+def freeze(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
     """It hangs, and its links with it."""
     primary = cluster.owner(slot)
     primary.freeze()
@@ -41,7 +41,7 @@ def freeze(cluster: Replicated, slot: int, dice: random.Random) -> None:
     primary.thaw()
 
 
-def move_keys(cluster: Replicated, slot: int, dice: random.Random) -> None:
+def move_keys(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
     """Key by key, as every Redis and Valkey can: meanwhile some are here and some there."""
     source, target = cluster.owner(slot), dice.choice(cluster.others(slot))
     target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.id(source))
@@ -54,7 +54,7 @@ def move_keys(cluster: Replicated, slot: int, dice: random.Random) -> None:
     eventually(lambda: cluster.owner(slot) is target)
 
 
-def move_slot(cluster: Replicated, slot: int, dice: random.Random) -> None:
+def move_slot(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
     """All at once, as Valkey 9 can."""
     target = dice.choice(cluster.others(slot))
     where = ("SLOTSRANGE", slot, slot, "NODE", cluster.id(target))
@@ -80,7 +80,7 @@ def slot_of(name: str) -> int:
     return int(key_slot(Keys(name).ledger.encode()))
 
 
-def cluster_mate(cluster: Replicated, name: str) -> str:
+def cluster_mate(cluster: ReplicatedCluster, name: str) -> str:
     """Another queue that is on the same node."""
     names = (f"{name}-waited-for-{number}" for number in count())
     owner = cluster.owner(slot_of(name))
@@ -92,7 +92,7 @@ def test_a_cluster_that_changes_loses_nothing(
     seed: int,
     rounds: int,
     measured: Callable[[str], None],
-    fault: Callable[[Replicated, int, random.Random], None],
+    fault: Callable[[ReplicatedCluster, int, random.Random], None],
 ) -> None:
     soak = request.config.getoption("--soak")
     dice = random.Random(seed)
@@ -114,8 +114,8 @@ def test_a_cluster_that_changes_loses_nothing(
                 fault(cluster, slot, dice)
                 served = max(served, waiting.served())
                 people.done()
-                found = judged(people.history, RULES, people.queue)
-            assert not found, "\n".join(map(str, found))
+                faults = judged(people.history, RULES, people.queue)
+            assert not faults, "\n".join(map(str, faults))
             courses.append(course(cluster, people.history, at))
             slowest.append(last_to_go_on(people.history, at))
             grants += people.grants()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.conformance.topology.said import Said
+from tests.conformance.topology.said import LogMessage
 from tests.faults.course import Course, slowest_client, summed_up
 from tests.faults.history import Call, History
 from tests.faults.outage import gap, last_to_go_on
@@ -18,7 +18,7 @@ def history(*calls: tuple[str, float, float, bool]) -> History:
 
 
 def test_who_was_trying_counts_from_when_there_was_somebody_to_answer() -> None:
-    found = history(
+    calls = history(
         ("ann", 1.0, 1.5, True),
         ("ann", 2.0, 4.5, True),  # was under way at 4
         ("bob", 3.0, 3.95, False),
@@ -27,13 +27,13 @@ def test_who_was_trying_counts_from_when_there_was_somebody_to_answer() -> None:
         ("eve", 2.0, 2.5, False),
         ("eve", 5.5, 5.6, True),  # thought for three seconds
     )
-    assert slowest_client(found, 4.0) == 0.75
-    assert gap(found, 1.2) == (1.5, 4.5)
-    assert last_to_go_on(found, 1.2) == 5.6 - 1.2
+    assert slowest_client(calls, 4.0) == 0.75
+    assert gap(calls, 1.2) == (1.5, 4.5)
+    assert last_to_go_on(calls, 1.2) == 5.6 - 1.2
 
 
 def test_an_outage_is_told_by_its_steps() -> None:
-    late = Said(2.0, "sentinel-1", "-failover-abort-not-elected")
+    late = LogMessage(2.0, "sentinel-1", "-failover-abort-not-elected")
     quick = Course(1.0, 3.5, [("noticed", 2.0), ("told", 3.25)], [], 0.5)
     anew = Course(1.0, 8.0, [("noticed", 2.0), ("told", 6.0)], [late], 2.0)
     assert (quick.seconds, quick.clients, anew.clients) == (2.5, 0.25, 2.0)

@@ -31,8 +31,8 @@ def there() -> Iterator[Disk]:
 
 def file_of(data: Path) -> Path:
     """The file that the server appends to."""
-    (found,) = (data / "appendonlydir").glob("*.incr.aof")
-    return found
+    (file,) = (data / "appendonlydir").glob("*.incr.aof")
+    return file
 
 
 def state(queue: leaseq.Queue) -> object:
@@ -116,9 +116,9 @@ def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, there: Dis
             there.give_room()
             server.start()
         people.done()
-        found = judged(people.history, RULES, people.queue)
-    print(f"{rounds} times the disk was full, {people.grants()} grants, faults found: {len(found)}")
-    assert not found, "\n".join(map(str, found))
+        faults = judged(people.history, RULES, people.queue)
+    print(f"{rounds} times the disk was full, {people.grants()} grants, faults found: {len(faults)}")
+    assert not faults, "\n".join(map(str, faults))
 
 
 SUPERVISED = """
@@ -210,8 +210,8 @@ def test_a_server_that_refuses_at_a_full_disk_is_heard(seed: int, there: Disk) -
         assert queue.stats().counters["enqueued"] > 0
         there.give_room()
         people.done()
-        found = judged(people.history, RULES, people.queue)
-    assert not found, "\n".join(map(str, found))
+        faults = judged(people.history, RULES, people.queue)
+    assert not faults, "\n".join(map(str, faults))
 
 
 def write_without_end(queue: leaseq.Queue) -> None:

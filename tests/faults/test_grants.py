@@ -37,8 +37,8 @@ def test_no_item_is_in_two_hands(
             server.start()
             kills += 1
         people.done(seconds=300)
-        found = judged(people.history, RULES, people.queue)
-    assert not found, "\n".join(map(str, found))
+        faults = judged(people.history, RULES, people.queue)
+    assert not faults, "\n".join(map(str, faults))
     assert people.grants() >= grants
     assert kills >= grants // every // 2
     measured(f"{people.grants():,} grants, {kills} kills, double live leases: 0")

@@ -43,8 +43,8 @@ def register(state: int, op: tuple[str, int]) -> Iterator[int]:
     ],
 )
 def test_the_search(spans: list[tuple[tuple[str, int], float, float]], possible: bool) -> None:
-    found = linearization([Span(*one) for one in spans], 0, register)
-    assert (found is not None) == possible
+    order = linearization([Span(*one) for one in spans], 0, register)
+    assert (order is not None) == possible
 
 
 def history(*calls: Call) -> History:
@@ -184,13 +184,13 @@ def test_what_is_planted_in_a_real_server_is_seen(
 ) -> None:
     monkeypatch.setitem(commands.SCRIPTS, name, planted(name, right, wrong))
     queue = leaseq.Queue(server.client, queue_name)
-    found = judged(story(queue), RULES, queue)
-    assert guarantees <= {fault.guarantee for fault in found}, [str(fault) for fault in found]
-    assert bool(guarantees) == bool(found), [str(fault) for fault in found]
+    faults = judged(story(queue), RULES, queue)
+    assert guarantees <= {fault.guarantee for fault in faults}, [str(fault) for fault in faults]
+    assert bool(guarantees) == bool(faults), [str(fault) for fault in faults]
 
 
 def test_a_crowd_at_work_is_passed(server: Server, seed: int, queue_name: str) -> None:
     with crowd(server.url, queue_name, seed, people=6, items=120) as people:
         people.done()
-    found = judged(people.history, RULES, leaseq.Queue(server.client, queue_name))
-    assert not found, "\n".join(map(str, found))
+    faults = judged(people.history, RULES, leaseq.Queue(server.client, queue_name))
+    assert not faults, "\n".join(map(str, faults))

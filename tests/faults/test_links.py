@@ -60,8 +60,8 @@ def acted_once(server: EmbeddedServer, people: Crowd) -> None:
 
 
 def _acted_once(queue: leaseq.Queue, people: Crowd) -> None:
-    found = judged(people.history, RULES, queue)
-    assert not found, "\n".join(map(str, found))
+    faults = judged(people.history, RULES, queue)
+    assert not faults, "\n".join(map(str, faults))
     items = {call.id for call in people.history.of("enqueue")}
     counters = queue.stats().counters
     assert counters["enqueued"] == len(items)
@@ -120,9 +120,9 @@ def moves(queue: leaseq.Queue) -> list[Callable[[], object]]:
     held: list[leaseq.Lease] = []
 
     def reserve(person: str) -> None:
-        found = queue.reserve(person)
-        assert found is not None
-        held.append(found)
+        lease = queue.reserve(person)
+        assert lease is not None
+        held.append(lease)
 
     def refused() -> None:
         with pytest.raises(leaseq.LeaseLost) as lost:

@@ -71,6 +71,6 @@ def test_full_memory_under_load(seed: int, rounds: int) -> None:
             server.config_set("maxmemory", 0)
             assert beside.enqueue({}).added
         people.done()
-        found = judged(people.history, RULES, people.queue)
-    print(f"{rounds} times the memory was full, {people.grants()} grants, faults found: {len(found)}")
-    assert not found, "\n".join(map(str, found))
+        faults = judged(people.history, RULES, people.queue)
+    print(f"{rounds} times the memory was full, {people.grants()} grants, faults found: {len(faults)}")
+    assert not faults, "\n".join(map(str, faults))

@@ -45,10 +45,10 @@ def test_power_cuts_under_load(seed: int, rounds: int) -> None:
                 begin_rewrite(server)
             lost += cut_power(server, there, dice)
         people.done()
-        found = judged(people.history, RULES, people.queue)
+        faults = judged(people.history, RULES, people.queue)
     writes = sum(call.outcome == "ok" for call in people.history.calls if call.id or call.granted)
-    print(f"{rounds} power cuts took {lost} bytes; {writes} acknowledged writes, faults found: {len(found)}")
-    assert not found, "\n".join(map(str, found))
+    print(f"{rounds} power cuts took {lost} bytes; {writes} acknowledged writes, faults found: {len(faults)}")
+    assert not faults, "\n".join(map(str, faults))
 
 
 def begin_rewrite(server: EmbeddedServer) -> None:
@@ -69,9 +69,9 @@ def test_a_server_that_acknowledges_before_its_fsync_is_seen_to_lose(fsync: Fsyn
         lost = cut_power(server, there)
         people.stop()
         left = list(all_items(people.queue))
-        found = [*lost_items(people.history, left), *lost_answers(people.history, left)]
+        faults = [*lost_items(people.history, left), *lost_answers(people.history, left)]
     assert lost > 0
-    assert found
+    assert faults
 
 
 def test_the_power_fails_right_after_the_first_start() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conformance.topology.watched import Watched, watched
+from tests.conformance.topology.watched import SentinelService, watched
 from tests.faults.course import Course, summed_up
 from tests.faults.failover import course
 from tests.faults.judge import judged
@@ -23,7 +23,7 @@ OURS = 1.5  # seconds from when there is another primary with a replica, which s
 SLOWLY = Habits(think=0.1)  # so that there is work to the end of the last one
 
 
-def kill(service: Watched, people: Crowd, dice: random.Random) -> float:
+def kill(service: SentinelService, people: Crowd, dice: random.Random) -> float:
     """The primary's process is gone, and comes back as a replica."""
     primary, at = service.primary(), time.time()
     primary.kill()
@@ -31,7 +31,7 @@ def kill(service: Watched, people: Crowd, dice: random.Random) -> float:
     return at
 
 
-def freeze(service: Watched, people: Crowd, dice: random.Random) -> float:
+def freeze(service: SentinelService, people: Crowd, dice: random.Random) -> float:
     """A machine hangs, with the primary and a sentinel on it; the links to both stay."""
     primary, sentinel, at = service.primary(), service.sentinels[0], time.time()
     before = people.grants()
@@ -44,7 +44,7 @@ def freeze(service: Watched, people: Crowd, dice: random.Random) -> float:
     return at
 
 
-def lag(service: Watched, people: Crowd, dice: random.Random) -> float:
+def lag(service: SentinelService, people: Crowd, dice: random.Random) -> float:
     """One replica or both fall behind; then the primary is gone."""
     primary, behind = service.primary(), dice.sample(service.replicas(), dice.choice((1, 1, 2)))
     for node in behind:
@@ -59,7 +59,7 @@ def lag(service: Watched, people: Crowd, dice: random.Random) -> float:
     return at
 
 
-def split(service: Watched, people: Crowd, dice: random.Random) -> float:
+def split(service: SentinelService, people: Crowd, dice: random.Random) -> float:
     """The primary doesn't hear its replicas and the sentinels any more; who works hears all of them."""
     primary, at, before = service.primary(), time.time(), people.grants()
     service.splitters[primary].cut()
@@ -88,7 +88,7 @@ def test_a_failover_loses_nothing(
     seed: int,
     rounds: int,
     measured: Callable[[str], None],
-    fault: Callable[[Watched, Crowd, random.Random], float],
+    fault: Callable[[SentinelService, Crowd, random.Random], float],
 ) -> None:
     soak = request.config.getoption("--soak")
     dice = random.Random(seed)
@@ -111,8 +111,8 @@ def test_a_failover_loses_nothing(
                 at = fault(service, people, dice)
                 served = max(served, waiting.served())
                 people.done()
-                found = judged(people.history, RULES, people.queue)
-            assert not found, "\n".join(map(str, found))
+                faults = judged(people.history, RULES, people.queue)
+            assert not faults, "\n".join(map(str, faults))
             courses.append(course(service, people.history, at))
             slowest.append(last_to_go_on(people.history, at))
             grants += people.grants()

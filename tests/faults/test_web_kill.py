@@ -21,7 +21,7 @@ from tests.faults.people import PRODUCER, RULES, crowd
 from tests.faults.rest import RestQueue
 from tests.support.patience import eventually
 from tests.support.ports import free_port
-from tests.support.processes import Up, alive, descendants
+from tests.support.processes import RunningUp, alive, descendants
 
 PEOPLE = 6
 BY_REST = replace(RULES, slack=0.002)  # its times have milliseconds
@@ -31,9 +31,9 @@ LONG = (*("worker",) * 12, *("web",) * 3, *("clear",) * 3, *("server",) * 2)
 
 
 @contextmanager
-def everything(data: Path) -> Iterator[Up]:
+def everything(data: Path) -> Iterator[RunningUp]:
     """`leaseq up`, and somebody who reads what it says: a full pipe would stop it."""
-    up = Up(data, free_port(), "--workers", "2", "--threads", "8")
+    up = RunningUp(data, free_port(), "--workers", "2", "--threads", "8")
     reader = threading.Thread(target=up.process.stderr.read, daemon=True)  # type: ignore[union-attr]
     reader.start()
     try:
@@ -44,7 +44,7 @@ def everything(data: Path) -> Iterator[Up]:
         up.stop()
 
 
-def kill(up: Up, what: str, dice: random.Random) -> None:
+def kill(up: RunningUp, what: str, dice: random.Random) -> None:
     """kill -9, and wait until another one runs in its place."""
     before = up.state()["pids"]
     pid = before["web" if what == "worker" else what]
@@ -79,13 +79,13 @@ def test_kill_9_of_all_that_leaseq_up_runs(seed: int, rounds: int, measured: Cal
                 people.wait_for(30 * (number + 1) + dice.randrange(10))
                 kill(up, what, dice)
             people.done()
-            found = judged(people.history, BY_REST, people.queue)
+            faults = judged(people.history, BY_REST, people.queue)
         for one in people_by_rest.values():
             one.close()
         state = up.state()["pids"]
         assert set(state) == {"server", "web", "clear"}
         assert all(map(alive, state.values()))
-    assert not found, "\n".join(map(str, found))
+    assert not faults, "\n".join(map(str, faults))
     broken = sum(one.sent_again for one in people_by_rest.values())
     assert broken >= len(victims) // 2
     calls = f"{len(people.history.calls):,} calls by REST, {broken} unanswered"

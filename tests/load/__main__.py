@@ -21,7 +21,7 @@ import click
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.load.people import Browser, Person, Tally, Wrong
+from tests.load.people import Browser, LoadReport, Person, WrongAnswer
 from tests.web.gunicorn_place import gunicorn
 
 HOST = "127.0.0.1"
@@ -92,10 +92,10 @@ def _fill(url: str, people: int, items: int) -> tuple[list[str], str]:
     return names, password
 
 
-async def _crowd(port: int, names: list[str], password: str, think: float, seconds: int) -> Tally:
+async def _crowd(port: int, names: list[str], password: str, think: float, seconds: int) -> LoadReport:
     """Everybody signs in, a few at a time; then all work. The first moments are not counted."""
     _allow_files(2 * len(names) + 100)
-    tally = Tally()
+    tally = LoadReport()
     browsers = [Browser(HOST, port, tally) for _ in names]
     people = [
         Person(name, password, QUEUE, browser, tally) for name, browser in zip(names, browsers, strict=True)
@@ -115,7 +115,7 @@ async def _crowd(port: int, names: list[str], password: str, think: float, secon
     async def working(person: Person) -> None:
         try:
             await person.work(think, until)
-        except (Wrong, OSError, asyncio.IncompleteReadError) as error:
+        except (WrongAnswer, OSError, asyncio.IncompleteReadError) as error:
             tally.errors.append(f"{error!r}")
 
     async def count() -> None:
@@ -128,7 +128,7 @@ async def _crowd(port: int, names: list[str], password: str, think: float, secon
 
     at_work = [asyncio.create_task(working(person)) for person in people]
     await count()
-    for one in at_work:  # whoever still thinks goes home
+    for one in at_work:  # those who still think stop
         one.cancel()
     await asyncio.gather(*at_work, return_exceptions=True)
     for browser in browsers:
@@ -145,16 +145,16 @@ def _of(times: list[float], share: float) -> float:
     return sorted(times)[min(ceil(len(times) * share), len(times)) - 1]
 
 
-def _all(tally: Tally) -> list[float]:
+def _all(tally: LoadReport) -> list[float]:
     return [one for times in tally.times.values() for one in times]
 
 
-def _fast_enough(tally: Tally) -> bool:
+def _fast_enough(tally: LoadReport) -> bool:
     times = _all(tally)
     return bool(times) and _of(times, 0.95) <= P95 and _of(times, 0.99) <= P99
 
 
-def _print(tally: Tally, seconds: int) -> None:
+def _print(tally: LoadReport, seconds: int) -> None:
     rows: list[tuple[str, ...]] = [("what", "a second", "p50 ms", "p95 ms", "p99 ms", "longest")]
     for what, times in [*sorted(tally.times.items()), ("all", _all(tally))]:
         figures = [_of(times, share) for share in (0.5, 0.95, 0.99, 1)] if times else []

@@ -21,7 +21,7 @@ RELOADS = 0.01  # of the items are loaded again, whole
 
 
 @dataclass
-class Tally:
+class LoadReport:
     """What all saw: milliseconds by what was asked for, and what went wrong."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Tally:
         self.shed += self.counting
 
 
-class Wrong(Exception):
+class WrongAnswer(Exception):
     """Something that a person would call an error."""
 
 
@@ -52,7 +52,7 @@ class Answer:
 class Browser:
     """One kept connection and the cookies."""
 
-    def __init__(self, host: str, port: int, tally: Tally) -> None:
+    def __init__(self, host: str, port: int, tally: LoadReport) -> None:
         self._where = (host, port)
         self._tally = tally
         self._cookies: dict[str, str] = {}
@@ -88,7 +88,7 @@ class Browser:
             )
         self._tally.note(what, time.perf_counter() - began)
         if answer.status >= 400:
-            raise Wrong(f"{what}: {answer.status} {path}")
+            raise WrongAnswer(f"{what}: {answer.status} {path}")
         return answer
 
     async def _send(self, sent: bytes) -> Answer:
@@ -131,7 +131,7 @@ class Browser:
 class Person:
     """Somebody who signs in once and then works on one queue."""
 
-    def __init__(self, name: str, password: str, queue: str, browser: Browser, tally: Tally) -> None:
+    def __init__(self, name: str, password: str, queue: str, browser: Browser, tally: LoadReport) -> None:
         self._name, self._password, self._queue = name, password, queue
         self._browser, self._tally = browser, tally
         self._random = random.Random(name)
@@ -141,7 +141,7 @@ class Person:
         fields = {"csrf_token": _value(page, "csrf_token"), "name": self._name, "password": self._password}
         answer = await self._browser.ask("sign in", "/login", fields)
         if answer.status != 303:
-            raise Wrong("could not sign in")
+            raise WrongAnswer("could not sign in")
 
     async def work(self, think: float, until: float) -> None:
         """Take, think, answer, until the time is over."""
@@ -192,7 +192,7 @@ class Person:
         if where:
             answer = await self._browser.ask("work page", where)
         if 'id="answer"' not in answer.text:
-            raise Wrong(f"no item: {answer.status} {answer.text[:200]!r}")
+            raise WrongAnswer(f"no item: {answer.status} {answer.text[:200]!r}")
         return answer.text
 
 
@@ -201,7 +201,7 @@ def _value(page: str, name: str) -> str:
 
 
 def _attribute(page: str, pattern: str) -> str:
-    found = re.search(pattern, page)
-    if found is None:
-        raise Wrong(f"the page lacks {pattern}")
-    return unescape(found[1])
+    match = re.search(pattern, page)
+    if match is None:
+        raise WrongAnswer(f"the page lacks {pattern}")
+    return unescape(match[1])

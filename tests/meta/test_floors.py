@@ -94,16 +94,16 @@ def rooms_imported(path: Path) -> Iterator[str]:
             yield first
         elif (folder / f"{first}.py").is_file():
             yield first if package == "webapp" else GROUND
-        else:  # a public name, from the package itself: whoever imports it needs what is behind it
+        else:  # a public name, from the package itself: its importer needs what is behind it
             yield "app" if package == "webapp" else "queue"
 
 
 def floor_of(package: str, name: str) -> int:
     if package == "webapp":
         return 2 if name in WEBAPP_TOP else 1 if name in VIEWS else 0
-    found = [number for number, rooms in enumerate(LEASEQ_FLOORS) if name in rooms]
-    assert found, f"leaseq/{name} is on no floor: add it to one in tests/meta/test_floors.py"
-    return found[0]
+    floors = [number for number, rooms in enumerate(LEASEQ_FLOORS) if name in rooms]
+    assert floors, f"leaseq/{name} is on no floor: add it to one in tests/meta/test_floors.py"
+    return floors[0]
 
 
 @pytest.mark.parametrize("path", INSIDE, ids=relative)

@@ -20,12 +20,12 @@ NAMED = {
 
 
 def modules() -> dict[str, Path]:
-    found = {}
+    by_name = {}
     for folder, package in (("leaseq", "leaseq"), ("webapp", "leaseq.webapp")):
         for path in (ROOT / folder).rglob("*.py"):
             below = path.relative_to(ROOT / folder).with_suffix("").parts
-            found[".".join([package, *below]).removesuffix(".__init__")] = path
-    return found
+            by_name[".".join([package, *below]).removesuffix(".__init__")] = path
+    return by_name
 
 
 def names_in(path: Path) -> Iterator[str]:

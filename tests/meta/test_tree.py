@@ -21,8 +21,8 @@ def folders(path: Path) -> set[str]:
 
 
 def file_names(path: Path) -> set[str]:
-    found = (one.relative_to(path) for one in path.rglob("*") if one.is_file())
-    return {one.as_posix() for one in found if "__pycache__" not in one.parts}
+    files = (one.relative_to(path) for one in path.rglob("*") if one.is_file())
+    return {one.as_posix() for one in files if "__pycache__" not in one.parts}
 
 
 def views() -> set[str]:

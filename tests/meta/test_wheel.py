@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from leaseq.server.embedded import EmbeddedServer
-from tests.support.processes import Up, environment
+from tests.support.processes import RunningUp, environment
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")
@@ -97,7 +97,7 @@ def test_with_the_web_parts_up_serves(wheel: Path, tmp_path: Path, data_dir: Pat
     own.write_text("raise AssertionError('this is not the web app of leaseq')")
     (packages,) = (tmp_path / "fresh" / "lib").glob("python*/site-packages")
     (packages / "webapp.py").symlink_to(own)
-    up = Up(data_dir, port, "--demo", command=command)
+    up = RunningUp(data_dir, port, "--demo", command=command)
     try:
         assert up.get("/healthz") == 200
         (setup,) = (line for line in up.said if "/setup" in line)

@@ -108,8 +108,8 @@ def supervised(folder: Path, *children: tuple[str, str, dict[str, Any]]) -> Iter
 
 
 def pids(folder: Path) -> dict[str, int]:
-    found: dict[str, int] = json.loads((folder / "pids").read_text())
-    return found
+    by_name: dict[str, int] = json.loads((folder / "pids").read_text())
+    return by_name
 
 
 def test_each_starts_when_the_one_before_is_ready_and_they_stop_in_reverse(tmp_path: Path) -> None:

@@ -67,11 +67,11 @@ class Engine:
         return self.clients[-1]
 
     def version(self) -> str:
-        found: dict[str, str] = self.primaries[0].info("server")
+        info: dict[str, str] = self.primaries[0].info("server")
         return (
-            f"Valkey {found['valkey_version']}"
-            if "valkey_version" in found
-            else f"Redis {found['redis_version']}"
+            f"Valkey {info['valkey_version']}"
+            if "valkey_version" in info
+            else f"Redis {info['redis_version']}"
         )
 
 
@@ -154,7 +154,7 @@ ENGINES: dict[str, Callable[[], AbstractContextManager[Engine]]] = {
 
 @contextmanager
 def booted(name: str) -> Iterator[Engine]:
-    """The engine of this name. Whoever connected to it lets go at its end."""
+    """The engine of this name. Its connections are closed at its end."""
     with ENGINES[name]() as engine:
         yield engine
         for client in engine.clients:

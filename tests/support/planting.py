@@ -111,8 +111,8 @@ def failed(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode not in (0, 1):
         print(done.stdout[-1_500:], file=sys.stderr)
         return ""
-    found = re.search(r"(\d+) (?:failed|error)", done.stdout)
-    return found[0] if found else ""
+    match = re.search(r"(\d+) (?:failed|error)", done.stdout)
+    return match[0] if match else ""
 
 
 def nodes(test: str) -> list[str]:
@@ -123,8 +123,8 @@ def nodes(test: str) -> list[str]:
 @cache
 def _test_files() -> dict[str, list[str]]:
     """The files that have a test of that name."""
-    found: dict[str, list[str]] = defaultdict(list)
+    files: dict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         for name in re.findall(r"^def (test_\w+)\(", path.read_text(), re.MULTILINE):
-            found[name].append(path.relative_to(ROOT).as_posix())
-    return found
+            files[name].append(path.relative_to(ROOT).as_posix())
+    return files

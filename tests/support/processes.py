@@ -25,7 +25,7 @@ def environment(**changes: str) -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith("LEASEQ_")} | changes
 
 
-class Up:
+class RunningUp:
     """A real ``leaseq up``, started when made."""
 
     def __init__(self, data: Path, port: int, *arguments: str, command: Path = LEASEQ) -> None:
@@ -49,8 +49,8 @@ class Up:
         pytest.fail(f"leaseq up ended: {said}")
 
     def state(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.data / "up.json").read_text())
-        return found
+        content: dict[str, Any] = json.loads((self.data / "up.json").read_text())
+        return content
 
     def pids(self) -> set[int]:
         """Every process of it, grandchildren included."""
@@ -93,12 +93,12 @@ def get(port: int, path: str) -> int:
 
 def descendants(pid: int) -> set[int]:
     parents = {child: parent for child, (parent, _) in processes().items()}
-    found: set[int] = set()
+    pids: set[int] = set()
     level = {pid}
     while level:
-        level = {child for child, parent in parents.items() if parent in level} - found
-        found |= level
-    return found
+        level = {child for child, parent in parents.items() if parent in level} - pids
+        pids |= level
+    return pids
 
 
 def alive(pid: int) -> bool:
@@ -115,12 +115,12 @@ def processes() -> dict[int, tuple[int, str]]:
         )
         rows = map(str.split, listing.stdout.splitlines())
         return {int(pid): (int(parent), state) for pid, parent, state in rows}
-    found = {}
+    parents = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended meanwhile
             state, parent = entry.read_text().rpartition(")")[2].split()[:2]
-            found[int(entry.parent.name)] = (int(parent), state)
-    return found
+            parents[int(entry.parent.name)] = (int(parent), state)
+    return parents
 
 
 def leaseq_command(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -11,9 +11,9 @@ from leaseq.transfer import BadRow, NewItem, TableSummary
 
 def read(data: bytes, format: str, **options: object) -> list[NewItem | BadRow]:
     rows = transfer.read(io.BytesIO(data), format, **options)  # type: ignore[arg-type]
-    found = list(islice(rows, len(data) + 2))
-    assert len(found) < len(data) + 2, "it comes to no end"
-    return found
+    all_rows = list(islice(rows, len(data) + 2))
+    assert len(all_rows) < len(data) + 2, "it comes to no end"
+    return all_rows
 
 
 def payloads(rows: list[NewItem | BadRow]) -> list[object]:

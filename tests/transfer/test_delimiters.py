@@ -66,10 +66,10 @@ def test_a_delimiter_that_is_none_is_refused(format: str, delimiter: str) -> Non
 def test_one_column_that_looks_like_several_is_asked_about(
     format: str, data: bytes, said: str, delimiter: str, expected: dict[str, str]
 ) -> None:
-    ((line, found),) = bad(read(data, format))
+    ((line, message),) = bad(read(data, format))
     assert line == 1
-    assert said in found
-    assert "--delimiter comma, semicolon, tab or pipe" in found
+    assert said in message
+    assert "--delimiter comma, semicolon, tab or pipe" in message
     assert payloads(read(data, format)) == []
     assert payloads(read(data, format, delimiter=delimiter)) == [expected]
 

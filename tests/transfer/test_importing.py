@@ -17,7 +17,7 @@ from leaseq.transfer import BadRow, ImportResult, NewItem
 from tests.transfer.test_writing import answer
 
 
-class Collecting:
+class CollectingTarget:
     """The receiving end: keeps what arrives, as a queue would, or only counts it."""
 
     def __init__(self, *, keep: bool = True, breaks_after: int | None = None) -> None:
@@ -42,29 +42,29 @@ def rows(count: int, *, bad_every: int = 0) -> Iterator[NewItem | BadRow]:
 
 
 def test_the_good_rows_enter_in_order_and_the_bad_are_told() -> None:
-    target, told = Collecting(), list[BadRow]()
-    result = transfer.import_items(target, rows(2_500, bad_every=100), on_bad=told.append)
+    target, bad = CollectingTarget(), list[BadRow]()
+    result = transfer.import_items(target, rows(2_500, bad_every=100), on_bad=bad.append)
     assert result == ImportResult(added=2_475, duplicates=0, rejected=25)
     assert [item.payload for item in target.items] == [n for n in range(2_500) if n % 100]
-    assert [row.line for row in told] == list(range(0, 2_500, 100))
+    assert [row.line for row in bad] == list(range(0, 2_500, 100))
 
 
 def test_each_line_that_is_left_out_is_counted() -> None:
-    found: list[BadRow | NewItem] = [BadRow(2, "bad"), BadRow(3, "bad", left_out=(3, 7)), NewItem(1)]
-    assert transfer.import_items(Collecting(), found) == ImportResult(added=1, rejected=6)
+    rows: list[BadRow | NewItem] = [BadRow(2, "bad"), BadRow(3, "bad", left_out=(3, 7)), NewItem(1)]
+    assert transfer.import_items(CollectingTarget(), rows) == ImportResult(added=1, rejected=6)
 
 
 def test_nothing_but_bad_rows_enters_nothing() -> None:
-    target = Collecting()
+    target = CollectingTarget()
     assert transfer.import_items(target, rows(5, bad_every=1)) == ImportResult(0, 0, 5)
     assert target.items == []
 
 
 def test_progress_tells_what_is_in_when_the_server_goes_away() -> None:
-    told: list[ImportResult] = []
+    progress: list[ImportResult] = []
     with pytest.raises(ServerUnavailable):
-        transfer.import_items(Collecting(breaks_after=2_500), rows(10_000), progress=told.append)
-    assert told[-1] == ImportResult(added=2_000)
+        transfer.import_items(CollectingTarget(breaks_after=2_500), rows(10_000), progress=progress.append)
+    assert progress[-1] == ImportResult(added=2_000)
 
 
 def test_queues_count_duplicates(queue) -> None:  # type: ignore[no-untyped-def]
@@ -87,7 +87,7 @@ def test_a_large_export_takes_no_more_memory_than_a_small_one(format: str) -> No
     assert large < small * 1.5 + 200_000
 
 
-class Generated(io.RawIOBase):
+class GeneratedFile(io.RawIOBase):
     """A file of any length that is never there as a whole."""
 
     def __init__(self, format: str, count: int) -> None:
@@ -124,8 +124,8 @@ def _lines(format: str, count: int) -> Iterator[bytes]:
 
 
 def _import_peak(format: str, count: int) -> int:
-    target = Collecting(keep=False)
-    stream = io.BufferedReader(Generated(format, count))
+    target = CollectingTarget(keep=False)
+    stream = io.BufferedReader(GeneratedFile(format, count))
     tracemalloc.start()
     transfer.import_items(target, transfer.read(stream, format))
     peak = tracemalloc.get_traced_memory()[1]
@@ -153,7 +153,7 @@ def test_a_file_gets_its_name_when_it_is_whole(tmp_path: Path) -> None:
         assert not path.exists()
         stream.write(b" and half")
     assert path.read_bytes() == b"half and half"
-    assert [found.name for found in tmp_path.iterdir()] == ["a.csv"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.csv"]
 
 
 def test_half_an_export_leaves_what_was_there(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_half_an_export_leaves_what_was_there(tmp_path: Path) -> None:
     with pytest.raises(ServerUnavailable):
         _break_off(path)
     assert path.read_bytes() == b"before"
-    assert [found.name for found in tmp_path.iterdir()] == ["a.csv"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.csv"]
     with transfer.whole_file(path) as stream:
         stream.write(b"after")
     assert path.read_bytes() == b"after"

@@ -31,8 +31,8 @@ def test_a_corpus_of_raw_text_comes_in_as_it_is(seed: int) -> None:
 
 def test_what_made_all_quotes_text_is_told() -> None:
     lines = ["ham\tone", 'ham\t"two"', 'spam\t"three', "ham\tfour"]
-    found = summary(corpus.table(lines), "tsv")
-    assert (found.quotes, found.open_quote_line, found.unquoted) == ("none", 4, 0)
+    table_summary = summary(corpus.table(lines), "tsv")
+    assert (table_summary.quotes, table_summary.open_quote_line, table_summary.unquoted) == ("none", 4, 0)
     assert payloads(read(corpus.table(lines), "tsv")) == corpus.rows(lines)
 
 
@@ -52,11 +52,15 @@ def test_fields_whose_quotes_all_close_are_unquoted_and_counted() -> None:
         {"label": "ham", "text": 'say "hi"'},
         {"label": "ham", "text": ""},
     ]
-    found = summary(data, "tsv")
-    assert (found.quotes, found.unquoted, found.open_quote_line) == ("double", 3, None)
+    table_summary = summary(data, "tsv")
+    assert (table_summary.quotes, table_summary.unquoted, table_summary.open_quote_line) == (
+        "double",
+        3,
+        None,
+    )
     for same in (data.replace(b"\n", b"\r\n"), data.removesuffix(b"\n"), b"\xef\xbb\xbf" + data):
         assert read(same, "tsv") == read(data, "tsv")
-        assert summary(same, "tsv") == found
+        assert summary(same, "tsv") == table_summary
     kept = read(data, "tsv", quotes="none")
     assert payloads(kept)[0] == {"label": '"ham"', "text": '"say ""hi"""'}
     assert summary(data, "tsv", quotes="none").unquoted == 0
@@ -93,8 +97,12 @@ def test_rows_that_a_quote_joins_are_told(format: str) -> None:
     text = 'a;b\n1;2\nham;"Hi\nspam;Bye"\n3;"x\n\ny"\n'.replace(";", mark)
     rows = read(text.encode(), format, quotes="double")
     assert payloads(rows)[1] == {"a": "ham", "b": f"Hi\nspam{mark}Bye"}
-    found = summary(text.encode(), format, quotes="double")
-    assert (found.joined_rows, found.joined_lines, found.joined_first) == (2, 5, (3, 4))
+    table_summary = summary(text.encode(), format, quotes="double")
+    assert (table_summary.joined_rows, table_summary.joined_lines, table_summary.joined_first) == (
+        2,
+        5,
+        (3, 4),
+    )
     as_text = read(text.encode(), format, quotes="none")
     assert payloads(as_text)[1:3] == [{"a": "ham", "b": '"Hi'}, {"a": "spam", "b": 'Bye"'}]
 
@@ -126,7 +134,7 @@ def test_quotes_are_for_tables_and_of_three_kinds() -> None:
     assert transfer.read(io.BytesIO(b"1\n"), "jsonl", quotes="auto").summary is None
 
 
-class Endless(io.RawIOBase):
+class EndlessFile(io.RawIOBase):
     """A pipe that nobody closes, whose rows have no fields in quotes."""
 
     def readable(self) -> bool:
@@ -139,7 +147,7 @@ class Endless(io.RawIOBase):
 
 
 def test_a_pipe_without_fields_in_quotes_is_not_read_ahead() -> None:
-    rows: Iterator[NewItem | BadRow] = transfer.read(io.BufferedReader(Endless(), 64), "tsv")
+    rows: Iterator[NewItem | BadRow] = transfer.read(io.BufferedReader(EndlessFile(), 64), "tsv")
     assert [next(rows) for _ in range(100)] == [NewItem({"ham": "ham", 'the 6" one': 'the 6" one'})] * 100
 
 
@@ -163,7 +171,7 @@ def test_quotes_as_text_change_no_raw_text(lines: list[str]) -> None:
 @given(raw_lines)
 def test_any_raw_text_comes_in_unchanged_or_with_the_number_of_changed_fields(lines: list[str]) -> None:
     rows = read(corpus.table(lines), "tsv")
-    found = summary(corpus.table(lines), "tsv")
+    table_summary = summary(corpus.table(lines), "tsv")
     assert bad(rows) == []
     changed = [
         (was, now)
@@ -171,7 +179,7 @@ def test_any_raw_text_comes_in_unchanged_or_with_the_number_of_changed_fields(li
         for was, now in zip(kept.values(), row.values(), strict=True)  # type: ignore[attr-defined]
         if was != now
     ]
-    assert len(changed) == found.unquoted
+    assert len(changed) == table_summary.unquoted
     assert all(was == '"' + now.replace('"', '""') + '"' for was, now in changed)
 
 
@@ -182,7 +190,7 @@ def test_every_line_of_any_table_is_in_a_row_or_counted(lines: list[str], format
     mark = "," if format == "csv" else "\t"
     for quotes in transfer.QUOTES:
         rows = read(text.encode(), format, quotes=quotes, delimiter=mark)
-        found = summary(text.encode(), format, quotes=quotes, delimiter=mark)
+        table_summary = summary(text.encode(), format, quotes=quotes, delimiter=mark)
         good, left_out = len(payloads(rows)), sum(row.lines for row in rows if isinstance(row, BadRow))
-        apart = good + found.joined_lines - found.joined_rows
-        assert 1 + apart + left_out + found.blank_lines == text.count("\n")
+        apart = good + table_summary.joined_lines - table_summary.joined_rows
+        assert 1 + apart + left_out + table_summary.blank_lines == text.count("\n")

@@ -219,5 +219,5 @@ def test_a_text_that_is_too_long_is_passed_over_whatever_it_quotes(before: bytes
 
 
 def test_a_row_of_several_lines_is_told_by_its_first() -> None:
-    (found,) = bad(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))
-    assert found == (2, "id: 1 to 200 printable characters (lines 2 to 3 are left out)")
+    (bad_row,) = bad(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))
+    assert bad_row == (2, "id: 1 to 200 printable characters (lines 2 to 3 are left out)")

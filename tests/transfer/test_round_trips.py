@@ -33,9 +33,9 @@ rows_of_a_table = names.flatmap(
 
 
 def payloads(data: bytes, format: str, **options: Any) -> list[object]:
-    found = list(transfer.read(io.BytesIO(data), format, **options))
-    assert all(isinstance(row, NewItem) for row in found), found
-    return [row.payload for row in found if isinstance(row, NewItem)]
+    rows = list(transfer.read(io.BytesIO(data), format, **options))
+    assert all(isinstance(row, NewItem) for row in rows), rows
+    return [row.payload for row in rows if isinstance(row, NewItem)]
 
 
 @untimed

@@ -82,9 +82,9 @@ def test_an_envelope_is_a_new_item() -> None:
     ],
 )
 def test_a_bad_envelope_names_its_field(row: str, field: str) -> None:
-    [found] = read(row.encode(), "jsonl", envelope=True)
-    assert isinstance(found, BadRow)
-    assert found.message.startswith(f"{field}: ")
+    [bad_row] = read(row.encode(), "jsonl", envelope=True)
+    assert isinstance(bad_row, BadRow)
+    assert bad_row.message.startswith(f"{field}: ")
 
 
 def test_arguments_that_do_not_go_together_are_refused_at_once() -> None:

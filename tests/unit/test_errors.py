@@ -21,7 +21,7 @@ from leaseq.webapp.commands.serve import PortTaken
 from leaseq.webapp.settings import SettingsRefused
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.people import NoSuchPerson
-from leaseq.webapp.store.accounts.provider import NotTied
+from leaseq.webapp.store.accounts.provider import AccountNotLinked
 from tests.support.taking import not_none
 
 MADE: tuple[leaseq.LeaseqError, ...] = (
@@ -41,7 +41,7 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     EmbeddedServerError("it did not start"),
     DataDirRefused("not a directory of ours"),
     NoSuchPerson("ann"),
-    NotTied(Person("ann", "manager", ("fr",), False, 1, True, datetime(2026, 11, 22, tzinfo=UTC))),
+    AccountNotLinked(Person("ann", "manager", ("fr",), False, 1, True, datetime(2026, 11, 22, tzinfo=UTC))),
     PortTaken("something listens on port 8000"),
     SettingsRefused("LEASEQ_SECRET_KEY is not set"),
 )
@@ -56,9 +56,9 @@ def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
 
 def test_each_class_is_tried() -> None:
     for package in (leaseq, webapp):
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith(("__main__", ".wsgi", ".serving")):  # what runs when it is imported
-                import_module(found.name)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith(("__main__", ".wsgi", ".serving")):  # what runs when it is imported
+                import_module(module.name)
     ours = {
         one for one in subclasses(leaseq.LeaseqError) if one.__module__.startswith(("leaseq.", "webapp."))
     }
@@ -69,8 +69,11 @@ def test_each_class_is_tried() -> None:
 def test_an_error_survives_a_pickle(error: leaseq.LeaseqError) -> None:
     error.add_note("seen by the pool")
     protocols = range(pickle.HIGHEST_PROTOCOL + 1)
-    for found in (*(pickle.loads(pickle.dumps(error, number)) for number in protocols), copy.deepcopy(error)):
-        assert said(found) == said(error)
+    for restored in (
+        *(pickle.loads(pickle.dumps(error, number)) for number in protocols),
+        copy.deepcopy(error),
+    ):
+        assert said(restored) == said(error)
 
 
 def test_a_lost_lease_survives_it_with_the_item(queue: leaseq.Queue) -> None:
@@ -80,9 +83,9 @@ def test_a_lost_lease_survives_it_with_the_item(queue: leaseq.Queue) -> None:
     queue.reserve("bob", skills=["fr"])
     with pytest.raises(leaseq.LeaseLost) as refused:
         queue.finish(lost, {"stars": 4})
-    found = pickle.loads(pickle.dumps(refused.value))
-    assert said(found) == said(refused.value)
-    assert (found.item, found.answer_kept) == (queue.get("r-1"), True)
+    restored = pickle.loads(pickle.dumps(refused.value))
+    assert said(restored) == said(refused.value)
+    assert (restored.item, restored.answer_kept) == (queue.get("r-1"), True)
 
 
 def said(error: Exception) -> dict[str, Any]:

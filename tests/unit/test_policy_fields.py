@@ -56,26 +56,26 @@ def test_rules_are_read_by_their_names_in_any_order() -> None:
 
 def test_a_line_of_rules_as_it_lies_in_the_server() -> None:
     line = b"holds=2 bands=50,150 renewals=- share_drafts=true retry_seconds=0.5"
-    found = parse_rules(line)
-    assert found == {
+    rules = parse_rules(line)
+    assert rules == {
         "holds": 2,
         "bands": (50, 150),
         "renewals": None,
         "share_drafts": True,
         "retry_seconds": 0.5,
     }
-    assert leaseq.Policy(**found).answers == 1, "what a line lacks has its default"
+    assert leaseq.Policy(**rules).answers == 1, "what a line lacks has its default"
     assert parse_rules(b"") == {}
 
 
 def test_the_defaults_of_the_rules_are_those_of_a_new_policy() -> None:
-    found = rule_defaults()
-    assert set(found) == set(RULES)
+    defaults = rule_defaults()
+    assert set(defaults) == set(RULES)
     assert (
-        leaseq.Policy(**parse_rules(" ".join(f"{n}={w}" for n, w in found.items()).encode()))
+        leaseq.Policy(**parse_rules(" ".join(f"{n}={w}" for n, w in defaults.items()).encode()))
         == leaseq.Policy()
     )
-    assert (found["bands"], found["renewals"], found["holds"]) == ("50,150", "-", "1")
+    assert (defaults["bands"], defaults["renewals"], defaults["holds"]) == ("50,150", "-", "1")
 
 
 @pytest.mark.parametrize(

@@ -28,16 +28,16 @@ def codes(script: str) -> set[str]:
 
 
 def refused(script: str) -> set[str]:
-    found = replies._TABLE
-    return {code.decode() for name, code in found if name in (script, replies._ANY)}
+    codes = replies._TABLE
+    return {code.decode() for name, code in codes if name in (script, replies._ANY)}
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS))
 def test_each_code_of_a_header_is_an_answer_or_refused(script: str) -> None:
-    found = codes(script)
-    assert found, "a header names the forms of its replies"
-    assert found - refused(script) <= ANSWERS
-    assert not found & refused(script) & ANSWERS
+    known = codes(script)
+    assert known, "a header names the forms of its replies"
+    assert known - refused(script) <= ANSWERS
+    assert not known & refused(script) & ANSWERS
 
 
 def test_the_table_has_no_code_that_no_script_replies() -> None:

@@ -54,16 +54,23 @@ def unchanged(queue: leaseq.Queue) -> Iterator[None]:
 def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
     assert answer.status_code == status, answer.text
     assert answer.mimetype == "application/problem+json"
-    found: dict[str, Any] = answer.json
-    assert (found["status"], found["code"]) == (status, code)
-    assert found["title"] == title_of(status)
-    assert found["detail"]
+    body: dict[str, Any] = answer.json
+    assert (body["status"], body["code"]) == (status, code)
+    assert body["title"] == title_of(status)
+    assert body["detail"]
     assert "Traceback" not in answer.text
-    return found
+    return body
+
+
+def finish(queue: leaseq.Queue, worker: Caller) -> None:
+    """Reserve the item "one" and finish it."""
+    lease = reserve(queue, worker)
+    json = {"token": lease["token"], "result": ANSWER}
+    assert worker("POST", f"/queues/{queue.name}/items/one/finish", json=json).status_code == 200
 
 
 def reserve(queue: leaseq.Queue, worker: Caller) -> dict[str, Any]:
     answer = worker("POST", f"/queues/{queue.name}/reserve")
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json
-    return found
+    body: dict[str, Any] = answer.json
+    return body

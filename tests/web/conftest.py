@@ -40,8 +40,15 @@ def app(server: Any) -> Flask:
 
 @pytest.fixture(scope="session")
 def accounts(app: Flask) -> Accounts:
-    found: Accounts = app.extensions["leaseq"].accounts
-    return found
+    extension: Accounts = app.extensions["leaseq"].accounts
+    return extension
+
+
+@pytest.fixture(scope="session")
+def document(app: Flask) -> dict[str, Any]:
+    """The OpenAPI document."""
+    answer: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json or {}
+    return answer
 
 
 class Answer(TestResponse):
@@ -124,9 +131,9 @@ class Browser:
         return cast("Answer", self.client.get(path, **options))
 
     def csrf(self, path: str = "/login") -> str:
-        found = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get(path).text)
-        assert found, "the page has no form"
-        return found[1]
+        match = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get(path).text)
+        assert match, "the page has no form"
+        return match[1]
 
     def post(
         self, path: str, data: dict[str, Any] | None = None, *, page: str = "/account", **options: Any
@@ -145,9 +152,9 @@ def visitor(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> C
     def make(role: str) -> Browser:
         name = new_name(role)
         accounts.add(name, by="test", role=role, password=PASSWORD)
-        found = Browser(app, name)
-        assert found.sign_in().status_code == 303
-        return found
+        browser = Browser(app, name)
+        assert browser.sign_in().status_code == 303
+        return browser
 
     return make
 

@@ -63,10 +63,10 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("LEASEQ_SECRET_KEY", SECRET)
     monkeypatch.setenv("LEASEQ_REDIS_URL", "redis://elsewhere:1")
     monkeypatch.setenv("LEASEQ_MEDIA_ORIGINS", "https://a.example https://b.example")
-    found = load_settings()
-    assert found.redis_url == "redis://elsewhere:1"
-    assert found.media_origins == ("https://a.example", "https://b.example")
-    assert SECRET not in repr(found)
+    settings = load_settings()
+    assert settings.redis_url == "redis://elsewhere:1"
+    assert settings.media_origins == ("https://a.example", "https://b.example")
+    assert SECRET not in repr(settings)
 
 
 def test_random_secrets_of_any_spelling_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:

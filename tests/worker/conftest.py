@@ -13,7 +13,7 @@ from leaseq.worker import Handler
 from tests.support.patience import PATIENCE
 
 
-class Running:
+class RunningWorker:
     """A worker at work in a thread, as a program has it that does other things besides."""
 
     def __init__(self, worker: leaseq.Worker) -> None:
@@ -41,7 +41,7 @@ class Running:
         return self.worker.stats
 
 
-Start = Callable[..., Running]
+Start = Callable[..., RunningWorker]
 
 
 @pytest.fixture(autouse=True)
@@ -53,14 +53,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def start(server: Any, queue_name: str) -> Iterator[Start]:
     """Start a worker on the test's queue, or on the queues given by name."""
-    started: list[Running] = []
+    started: list[RunningWorker] = []
 
     def begin(
         handle: Handler | dict[str, Handler], *, client: leaseq.Client | None = None, **options: Any
-    ) -> Running:
+    ) -> RunningWorker:
         handlers = handle if isinstance(handle, dict) else {queue_name: handle}
         options = {"person": "bot", "grace": 0, **options}
-        running = Running(leaseq.Worker(client or server.client, handlers, **options))
+        running = RunningWorker(leaseq.Worker(client or server.client, handlers, **options))
         started.append(running)
         return running
 
@@ -71,3 +71,23 @@ def start(server: Any, queue_name: str) -> Iterator[Start]:
 
 def wait_for(event: threading.Event) -> None:
     assert event.wait(PATIENCE), "it never happened"
+
+
+class HeldFunction:
+    """A function whose work lasts until the test says so, and that sees when a lease is with it twice."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.go_on = threading.Event()
+        self.tokens: list[int] = []
+
+    def __call__(self, lease: leaseq.Lease) -> str:
+        self.tokens.append(lease.token)
+        self.begun.set()
+        assert self.go_on.wait(PATIENCE)
+        return "done"
+
+
+@pytest.fixture
+def handle() -> HeldFunction:
+    return HeldFunction()

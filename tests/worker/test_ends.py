@@ -18,7 +18,7 @@ from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine.waiters import in_line
 from tests.support.patience import PATIENCE, eventually
-from tests.worker.conftest import Start, wait_for
+from tests.worker.conftest import HeldFunction, Start, wait_for
 
 PROGRAM = """
 import sys, threading
@@ -125,10 +125,10 @@ def test_what_comes_when_it_is_to_stop_is_given_back(
     reserve, workers = leaseq.Queue.reserve, SimpleQueue[leaseq.Worker]()
 
     def late(self: leaseq.Queue, person: str, **more: Any) -> leaseq.Lease | None:
-        found = reserve(self, person, **more)
-        if found is not None:
+        lease = reserve(self, person, **more)
+        if lease is not None:
             workers.get(timeout=PATIENCE).stop()
-        return found
+        return lease
 
     monkeypatch.setattr(leaseq.Queue, "reserve", late)
     queue.enqueue({})
@@ -234,20 +234,14 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
 
 
 def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
-    start: Start, queue_name: str, caplog: pytest.LogCaptureFixture
+    start: Start, handle: HeldFunction, queue_name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def handle(_: leaseq.Lease) -> None:
-        begun.set()
-        assert go_on.wait(PATIENCE)
-
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
         client = leaseq.connect(server.url)
         leaseq.Queue(client, queue_name).enqueue({})
         running = start(handle, client=client)
-        wait_for(begun)
+        wait_for(handle.begun)
         server.stop()
-        go_on.set()
+        handle.go_on.set()
         eventually(lambda: "trying again" in caplog.text, "it tries to send the result")
         assert running.stop() == leaseq.WorkerStats(lost=1)

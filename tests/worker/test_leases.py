@@ -11,35 +11,17 @@ import pytest
 import leaseq
 from leaseq.worker.heartbeat import Renewer
 from tests.conftest import Server
-from tests.support.patience import PATIENCE, eventually
-from tests.worker.conftest import Start, wait_for
+from tests.support.patience import eventually
+from tests.worker.conftest import HeldFunction, Start, wait_for
 
 
 def count(queue: leaseq.Queue, what: str) -> int:
     return sum(event.what == what for event in queue.journal(limit=10_000))
 
 
-class Handle:
-    """A function whose work lasts until the test says so, and that sees when a lease is with it twice."""
-
-    def __init__(self) -> None:
-        self.begun = threading.Event()
-        self.go_on = threading.Event()
-        self.tokens: list[int] = []
-
-    def __call__(self, lease: leaseq.Lease) -> str:
-        self.tokens.append(lease.token)
-        self.begun.set()
-        assert self.go_on.wait(PATIENCE)
-        return "done"
-
-
-@pytest.fixture
-def handle() -> Handle:
-    return Handle()
-
-
-def test_renewals_are_a_third_of_the_lease_apart(queue: leaseq.Queue, start: Start, handle: Handle) -> None:
+def test_renewals_are_a_third_of_the_lease_apart(
+    queue: leaseq.Queue, start: Start, handle: HeldFunction
+) -> None:
     """Less the jitter. A busy machine makes it more."""
     queue.configure(lease_seconds=0.3)
     queue.enqueue({})
@@ -51,7 +33,7 @@ def test_renewals_are_a_third_of_the_lease_apart(queue: leaseq.Queue, start: Sta
 
 
 def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
-    queue: leaseq.Queue, start: Start, handle: Handle
+    queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.configure(lease_seconds=3)
     queue.enqueue({}, id="one")
@@ -65,7 +47,7 @@ def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
 
 
 def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_counts(
-    queue: leaseq.Queue, start: Start, handle: Handle
+    queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.configure(lease_seconds=0.2, renewals=1)
     queue.enqueue({}, id="one")
@@ -80,7 +62,7 @@ def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_cou
     assert next(queue.answers()).late
 
 
-class DropsMeanwhile(leaseq.Queue):
+class DroppingQueue(leaseq.Queue):
     """The lease is dropped while its renewal is on its way, and that succeeds."""
 
     renewer: Renewer
@@ -93,7 +75,7 @@ class DropsMeanwhile(leaseq.Queue):
 
 def test_a_lease_that_is_dropped_while_it_is_renewed_runs_out(server: Server, queue: leaseq.Queue) -> None:
     """Its result could not be handed in, for instance: then the item is for somebody else."""
-    dropping = DropsMeanwhile(server.client, queue.name)
+    dropping = DroppingQueue(server.client, queue.name)
     dropping.configure(lease_seconds=0.3)
     dropping.enqueue({}, id="one")
     lease = dropping.reserve("bot")
@@ -109,7 +91,7 @@ def test_a_lease_that_is_dropped_while_it_is_renewed_runs_out(server: Server, qu
 
 
 def test_a_lost_lease_keeps_the_answer_and_the_worker_goes_on(
-    queue: leaseq.Queue, start: Start, handle: Handle
+    queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.enqueue({}, id="one")
     running = start(handle)
@@ -125,7 +107,7 @@ def test_a_lost_lease_keeps_the_answer_and_the_worker_goes_on(
     assert queue.mine("ann") == [other]
 
 
-def test_an_item_that_was_removed_is_lost(queue: leaseq.Queue, start: Start, handle: Handle) -> None:
+def test_an_item_that_was_removed_is_lost(queue: leaseq.Queue, start: Start, handle: HeldFunction) -> None:
     queue.enqueue({}, id="one")
     running = start(handle)
     wait_for(handle.begun)
@@ -135,7 +117,7 @@ def test_an_item_that_was_removed_is_lost(queue: leaseq.Queue, start: Start, han
 
 
 def test_what_its_person_held_before_is_worked_first(
-    queue: leaseq.Queue, start: Start, handle: Handle
+    queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.enqueue_many([{}, {}])
     left = queue.reserve("bot")
@@ -147,7 +129,7 @@ def test_what_its_person_held_before_is_worked_first(
 
 
 def test_all_that_it_held_before_is_worked_first_where_its_hands_have_room(
-    queue: leaseq.Queue, start: Start, handle: Handle
+    queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.configure(holds=5)
     queue.enqueue_many([{} for _ in range(4)])
@@ -163,7 +145,7 @@ def test_all_that_it_held_before_is_worked_first_where_its_hands_have_room(
 def test_what_a_lost_reply_gave_it_is_worked_and_does_not_lie_till_it_runs_out(
     queue: leaseq.Queue,
     start: Start,
-    handle: Handle,
+    handle: HeldFunction,
     monkeypatch: pytest.MonkeyPatch,
     error: type[leaseq.LeaseqError],
 ) -> None:
@@ -173,10 +155,10 @@ def test_what_a_lost_reply_gave_it_is_worked_and_does_not_lie_till_it_runs_out(
     reserve, lost = leaseq.Queue.reserve, iter([True, True])
 
     def lossy(self: leaseq.Queue, person: str, **more: Any) -> leaseq.Lease | None:
-        found = reserve(self, person, **more)
-        if found is not None and next(lost, False):
+        lease = reserve(self, person, **more)
+        if lease is not None and next(lost, False):
             raise error("a reply was lost")
-        return found
+        return lease
 
     monkeypatch.setattr(leaseq.Queue, "reserve", lossy)
     handle.go_on.set()
@@ -186,7 +168,7 @@ def test_what_a_lost_reply_gave_it_is_worked_and_does_not_lie_till_it_runs_out(
 
 
 def test_what_was_left_is_not_renewed_so_that_what_kills_its_worker_dies(
-    queue: leaseq.Queue, start: Start, handle: Handle
+    queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     """Each life of the worker begins with the item that ends it, and would keep it for ever."""
     queue.configure(lease_seconds=0.5, max_attempts=1)
@@ -200,7 +182,7 @@ def test_what_was_left_is_not_renewed_so_that_what_kills_its_worker_dies(
 
 
 def test_a_full_person_does_not_get_one_lease_into_two_threads(
-    queue: leaseq.Queue, start: Start, handle: Handle
+    queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     """A manager takes away what may be held while several are in work: a reserve gives one of these back."""
     queue.configure(holds=3)

@@ -29,7 +29,7 @@ def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -
 
 
 def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
-    """Whoever asked before the finish came to the server may hear of it afterwards."""
+    """A reserve sent before the finish reached the server may be answered after it."""
     queue.enqueue({})
     source = Source(queue, lambda _: None, "bot", 2)
     lease, new = source.reserve((), 0, threading.Event())
@@ -70,7 +70,7 @@ def test_what_it_raises_fails_the_item_without_its_traceback(queue: leaseq.Queue
     assert (item.failures, item.last_error) == (2, "ValueError: no 1 in 7")
 
 
-class Unspeakable(Exception):
+class UnprintableError(Exception):
     def __str__(self) -> str:
         raise RuntimeError("not even that")
 
@@ -79,7 +79,7 @@ class Unspeakable(Exception):
     ("error", "text"),
     [
         (ValueError("x" * 5_000), "ValueError: " + "x" * 1_988),
-        (Unspeakable(), "Unspeakable"),
+        (UnprintableError(), "UnprintableError"),
         (SystemExit(3), "SystemExit: 3"),
     ],
     ids=["long", "unspeakable", "exit"],

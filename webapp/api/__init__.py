@@ -33,8 +33,8 @@ def shape(name: str) -> dict[str, Any]:
 
 def problem_reply(text: str, headers: dict[str, Any] | None = None) -> dict[str, Any]:
     """An error as the description has it."""
-    found: dict[str, Any] = {"description": text, "content": {PROBLEM: {"schema": shape("Problem")}}}
-    return {**found, "headers": headers} if headers else found
+    response: dict[str, Any] = {"description": text, "content": {PROBLEM: {"schema": shape("Problem")}}}
+    return {**response, "headers": headers} if headers else response
 
 
 bp = APIBlueprint(

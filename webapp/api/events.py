@@ -12,8 +12,8 @@ from leaseq.webapp.api import bp, problem_reply
 from leaseq.webapp.api.headers import LAST_EVENT_ID, RETRY_AFTER
 from leaseq.webapp.api.models_in import EventsQuery, QueuePath
 from leaseq.webapp.api.models_out import Event, Stats
-from leaseq.webapp.context import queue, state
-from leaseq.webapp.realtime import Live
+from leaseq.webapp.context import existing_queue, state
+from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.realtime.event_stream import streamed
 from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
 from leaseq.webapp.realtime.sse_hub import Stream
@@ -30,11 +30,11 @@ _BUSY = problem_reply(
 )
 
 PAGE = 1_000  # events
-PAGES = 10  # of one look; the rest comes with the next
+PAGES = 10  # of one poll; the rest is sent by the next
 AHEAD = 1 << 18  # bytes that wait for a client before it gets no more
 
 
-class Reader(Watcher):
+class JournalReader(Watcher):
     """A client that gets every event after ``cursor``."""
 
     def __init__(self, stream: Stream, vouch: Vouch, cursor: str | None) -> None:
@@ -43,18 +43,18 @@ class Reader(Watcher):
         self.stats: Any = None
 
 
-class Moves(Channel):
+class JournalChannel(Channel):
     """Readers of the same cursor share one read of the journal."""
 
-    def serve(self, watchers: Sequence[Reader]) -> None:
-        self._tell_counts(watchers)
-        by_cursor: dict[str | None, list[Reader]] = defaultdict(list)
+    def serve(self, watchers: Sequence[JournalReader]) -> None:
+        self._send_stats(watchers)
+        by_cursor: dict[str | None, list[JournalReader]] = defaultdict(list)
         for reader in watchers:
             by_cursor[reader.cursor].append(reader)
         for cursor, readers in by_cursor.items():
-            self._tell_moves(cursor, readers)
+            self._send_events(cursor, readers)
 
-    def _tell_counts(self, watchers: Sequence[Reader]) -> None:
+    def _send_stats(self, watchers: Sequence[JournalReader]) -> None:
         stats = Stats.of(self.queue.stats())
         counted = {**stats, "oldest_inbound_seconds": None}  # grows by itself: no news
         for reader in watchers:
@@ -62,7 +62,7 @@ class Moves(Channel):
                 reader.stats = counted
                 self.live.hub.send(reader.stream, message("stats", stats))
 
-    def _tell_moves(self, cursor: str | None, readers: Sequence[Reader]) -> None:
+    def _send_events(self, cursor: str | None, readers: Sequence[JournalReader]) -> None:
         for _ in range(PAGES):
             ready = [one for one in readers if one.cursor == cursor and len(one.stream.pending) < AHEAD]
             events = self.queue.journal(after=cursor, limit=PAGE) if ready else []
@@ -85,15 +85,15 @@ def events(path: QueuePath, query: EventsQuery) -> Response:
     The stream starts with the present, or after the event that `Last-Event-ID` or `after` names. The id of a
     `journal` event is its cursor, so a browser that reconnects misses no event that is still in the journal.
     """
-    found = queue(path.q)
+    queue = existing_queue(path.q)
     after = request.headers.get(LAST_EVENT_ID) or query.after
     if after is None:
-        latest = found.latest_events(1)
+        latest = queue.latest_events(1)
         after = latest[0].cursor if latest else None
     else:
-        found.journal(after=after, limit=1)  # refuses what is no cursor
+        queue.journal(after=after, limit=1)  # refuses an invalid cursor
 
-    def begin(live: Live, stream: Stream, vouch: Vouch) -> None:
-        live.feed.watch(Moves(found, live), Reader(stream, vouch, after))
+    def begin(live: LiveUpdates, stream: Stream, vouch: Vouch) -> None:
+        live.poller.watch(JournalChannel(queue, live), JournalReader(stream, vouch, after))
 
     return streamed(state().live, request_check(), begin)

@@ -19,7 +19,7 @@ from leaseq.webapp.context import person, state
 from leaseq.webapp.security.audit_log import noted_before
 from leaseq.webapp.serving.json_request import strict_request
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.idempotency import InProgress, Kept
+from leaseq.webapp.store.idempotency import InProgress, StoredResponse
 
 HEADER = "Idempotency-Key"
 AGAIN = "Idempotency-Replayed"
@@ -66,7 +66,7 @@ def _hashed(*parts: str) -> str:
     return hashlib.sha256(text).hexdigest()[:32]
 
 
-class _Hashing(io.RawIOBase):
+class _HashingReader(io.RawIOBase):
     """A request body that is hashed while it is read."""
 
     def __init__(self, body: BinaryIO, into: Any) -> None:
@@ -83,7 +83,7 @@ class _Hashing(io.RawIOBase):
 
 
 @dataclass(slots=True)
-class _Keyed:
+class _KeyedRequest:
     """The current request and its key."""
 
     person: str
@@ -101,7 +101,7 @@ def byte_lines() -> BinaryIO:
     """The body as a stream whose lines can be read fast."""
     if "keyed" not in g:
         return strict_request().byte_lines()
-    return io.BufferedReader(_Hashing(request.stream, g.keyed.hash), _CHUNK)  # type: ignore[arg-type]
+    return io.BufferedReader(_HashingReader(request.stream, g.keyed.hash), _CHUNK)  # type: ignore[arg-type]
 
 
 def _look_back() -> Response | None:
@@ -109,7 +109,7 @@ def _look_back() -> Response | None:
     key = idempotency_key() if request.method == "POST" else None
     if key is None:
         return None
-    keyed = _Keyed(person().name, _hashed(request.path, key))
+    keyed = _KeyedRequest(person().name, _hashed(request.path, key))
     keyed.hash.update(f"{request.mimetype}\0".encode())
     if not _streams():
         request.max_content_length = state().settings.max_body_bytes
@@ -119,7 +119,7 @@ def _look_back() -> Response | None:
     if before is None:
         g.keyed = keyed
         return None
-    if isinstance(before, Kept) and _streams():
+    if isinstance(before, StoredResponse) and _streams():
         _drain(keyed.hash)
     if before.hash and before.hash != keyed.hash.hexdigest():
         raise key_reused()
@@ -142,7 +142,7 @@ def _drain(into: Any) -> None:
         into.update(piece)
 
 
-def _the_same(kept: Kept) -> Response:
+def _the_same(kept: StoredResponse) -> Response:
     if kept.body is None:
         raise Problem(
             409,
@@ -163,11 +163,11 @@ def _remember(response: Response) -> Response:
     keyed = g.get("keyed")
     if keyed is None:
         return response
-    if response.status_code >= 300:  # what is refused changed nothing
+    if response.status_code >= 300:  # a refused request changed nothing
         state().idempotency.drop(keyed.person, keyed.scope)
         return response
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-    answer = Kept(keyed.hash.hexdigest(), response.status_code, headers, response.get_data())
+    answer = StoredResponse(keyed.hash.hexdigest(), response.status_code, headers, response.get_data())
     state().idempotency.keep(keyed.person, keyed.scope, answer)
     return response
 

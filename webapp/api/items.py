@@ -32,7 +32,7 @@ from leaseq.webapp.api.models_in import (
     QueuePath,
     TokenRequest,
 )
-from leaseq.webapp.context import accounts, person, queue, state
+from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.serving.json_request import JSON, strict_request
 from leaseq.webapp.serving.problem import Problem
@@ -80,27 +80,27 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
     before it are, and the answer has their number. When it is sent again with the same ids or the same
     `Idempotency-Key`, lines that were added before count as duplicates.
     """
-    found, key = queue(path.q), idempotency_key()
+    queue, key = existing_queue(path.q), idempotency_key()
     if request.mimetype == NDJSON:
-        return _enqueue_lines(found, key), 201, {}
+        return _enqueue_lines(queue, key), 201, {}
     body = _bounded_json()
     if isinstance(body, list):
         if len(body) > MAX_ARRAY:
             raise leaseq.Invalid("body", f"at most {MAX_ARRAY:,} items in an array; send more as {NDJSON}")
         items = [_element(number, value) for number, value in enumerate(body, 1)]
         conflicts = Conflicts()
-        counts = found.enqueue_many(_with_ids(found.name, key, items), on_conflict=conflicts.note)
+        counts = queue.enqueue_many(_with_ids(queue.name, key, items), on_conflict=conflicts.note)
         return conflicts.answer(counts), 201, {}
-    entered = _enqueue_one(found, transfer.from_envelope(body))
+    entered = _enqueue_one(queue, transfer.from_envelope(body))
     answer = {"id": entered.id, "added": entered.added}
     if not entered.added:
         return answer, 200, {}
-    return answer, 201, {"Location": url_for("api.get_item", q=found.name, id=entered.id)}
+    return answer, 201, {"Location": url_for("api.get_item", q=queue.name, id=entered.id)}
 
 
-def _enqueue_one(found: leaseq.Queue, item: leaseq.NewItem) -> leaseq.Enqueued:
+def _enqueue_one(queue: leaseq.Queue, item: leaseq.NewItem) -> leaseq.Enqueued:
     try:
-        return found.enqueue(
+        return queue.enqueue(
             item.payload,
             id=item.id,
             priority=item.priority,
@@ -144,7 +144,7 @@ def _with_id(queue_name: str, key: str, number: int, item: leaseq.NewItem) -> le
     return item if item.id is not None else replace(item, id=derived_id(queue_name, key, number))
 
 
-def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
+def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
     """Take the body line by line, in constant memory."""
     bad: list[transfer.BadRow] = []
     conflicts = Conflicts()
@@ -155,9 +155,9 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
             if isinstance(row, transfer.BadRow):
                 bad.append(row)
                 return
-            yield row if key is None else _with_id(found.name, key, number, row)
+            yield row if key is None else _with_id(queue.name, key, number, row)
 
-    counts = found.enqueue_many(good(), on_conflict=conflicts.note)
+    counts = queue.enqueue_many(good(), on_conflict=conflicts.note)
     if bad:
         why = bad[0].message.removeprefix("row: ")
         raise Problem(
@@ -177,7 +177,7 @@ def _enqueue_lines(found: leaseq.Queue, key: str | None) -> dict[str, Any]:
 @needs("manager")
 def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     """List the items in one state, in order, page by page."""
-    page = _page(lambda: queue(path.q).page(query.state, limit=query.limit, after=query.after))
+    page = _page(lambda: existing_queue(path.q).page(query.state, limit=query.limit, after=query.after))
     return {"items": [models_out.Item.of(item) for item in page.items], "after": page.after}
 
 
@@ -185,7 +185,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
 @needs("manager")
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """List the items with a due date that are neither finished nor dead, earliest first."""
-    page = _page(lambda: queue(path.q).by_due(limit=query.limit, after=query.after))
+    page = _page(lambda: existing_queue(path.q).by_due(limit=query.limit, after=query.after))
     return {"items": [models_out.Item.of(item) for item in page.items], "after": page.after}
 
 
@@ -203,14 +203,14 @@ def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
 @needs("manager")
 def get_item(path: ItemPath) -> dict[str, Any]:
     """Read one item, with its answers and history."""
-    return models_out.Item.of(queue(path.q).get(path.id))
+    return models_out.Item.of(existing_queue(path.q).get(path.id))
 
 
 @bp.delete("/queues/<q>/items/<name:id>", tags=TAGS, responses={"204": None})
 @needs("manager")
 def remove(path: ItemPath) -> Response:
     """Delete an item, with its answers."""
-    queue(path.q).remove(path.id, by=person().name)
+    existing_queue(path.q).remove(path.id, by=person().name)
     return Response(status=204)
 
 
@@ -218,26 +218,26 @@ def remove(path: ItemPath) -> Response:
 @needs("manager")
 def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Return a dead item to the queue, with all its attempts."""
-    return models_out.Item.of(queue(path.q).revive(path.id, by=person().name))
+    return models_out.Item.of(existing_queue(path.q).revive(path.id, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """End the lease of an item, so that somebody else can get it."""
-    return models_out.Item.of(queue(path.q).release(path.id, by=person().name))
+    return models_out.Item.of(existing_queue(path.q).release(path.id, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Assign a waiting item to one person: only they may reserve it, until they give it back."""
-    found = queue(path.q)
-    return models_out.Item.of(found.assign(path.id, accounts().who_works(body.person), by=person().name))
+    queue = existing_queue(path.q)
+    return models_out.Item.of(queue.assign(path.id, accounts().who_works(body.person), by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Make the late answer of this token the item's answer."""
-    return models_out.Item.of(queue(path.q).adopt(path.id, body.token, by=person().name))
+    return models_out.Item.of(existing_queue(path.q).adopt(path.id, body.token, by=person().name))

@@ -24,7 +24,7 @@ from leaseq.webapp.api.models_in import (
     TokenRequest,
 )
 from leaseq.webapp.api.pagination import LeasesQuery, page_of
-from leaseq.webapp.context import accounts, person, queue, state
+from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.long_poll import LONGEST
 from leaseq.webapp.store.activity import How
@@ -52,14 +52,14 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     is over. If too many requests wait already, it may be 204 at once: ask again after `Retry-After`.
     """
     wanted = validation.number(body.wait, "wait", 0, LONGEST)
-    found, me = queue(path.q), person()
+    queue, me = existing_queue(path.q), person()
     with state().long_poll_slots.seconds(wanted) as wait:
-        lease = found.reserve(me.name, skills=me.skills, wait=wait, request_id=request_id())
+        lease = queue.reserve(me.name, skills=me.skills, wait=wait, request_id=request_id())
     if lease is not None and wait:
         _still_works(lease)
     if lease is not None:
         return models_out.Lease.of(lease)
-    why = found.why_nothing(me.name, me.skills)
+    why = queue.why_nothing(me.name, me.skills)
     response = Response(status=204)
     response.headers["Retry-After"] = "0" if wait else str(_wait(why.free_at))
     response.headers["X-Leaseq-Reason"] = why.reason or "held"
@@ -70,7 +70,7 @@ def _still_works(lease: Lease) -> None:
     """Whether the person may still work. One who was disabled while waiting gives the item back at once."""
     now = accounts().find(lease.person)
     if now is None or now.disabled:  # guard: disabled-waits-in-vain
-        queue(lease.queue).release(lease.id, person=lease.person, by=lease.person)
+        existing_queue(lease.queue).release(lease.id, person=lease.person, by=lease.person)
         raise Unauthorized("your account was disabled while this request waited for an item")
 
 
@@ -87,7 +87,9 @@ def _wait(free_at: datetime | None) -> int:
 def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     """List the leases that the caller holds, oldest first, page by page."""
     after = None if query.after is None else int(query.after)
-    leases, more = page_of(queue(path.q).mine(person().name), lambda one: one.token, after, query.limit)
+    leases, more = page_of(
+        existing_queue(path.q).mine(person().name), lambda one: one.token, after, query.limit
+    )
     return {"leases": [models_out.Lease.of(lease) for lease in leases], "after": more}
 
 
@@ -100,7 +102,7 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     answer is kept as a late answer: then `answer_kept` is true.
     """
     me = person()
-    finished = queue(path.q).finish(
+    finished = existing_queue(path.q).finish(
         id=path.id,
         token=body.token,
         person=me.name,
@@ -121,7 +123,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     The person who finished the item holds it again, under a new token, with the answer as its draft, even if
     they already hold as many items as allowed.
     """
-    again = queue(path.q).undo_finish(
+    again = existing_queue(path.q).undo_finish(
         id=path.id, token=body.token, person=person().name, request_id=request_id()
     )
     state().activity.take_off(person().name, path.q, id=path.id, token=body.token)
@@ -132,7 +134,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It returns to the front of the queue; other people get it first."""
-    queue(path.q).abandon(
+    existing_queue(path.q).abandon(
         id=path.id, token=body.token, person=person().name, reason=body.reason, again=body.again
     )
     _count(path, "gave_back", body.token)
@@ -143,7 +145,7 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Report that the item can't be done. It is retried later, until no attempts are left."""
-    failed = queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
+    failed = existing_queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
     _count(path, "broken", body.token)
     return models_out.Failed.of(failed)
 
@@ -161,7 +163,9 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 
     Also accepted after the lease expired, if the item has not been given to anybody else.
     """
-    renewed = queue(path.q).renew(id=path.id, token=body.token, person=person().name, request_id=request_id())
+    renewed = existing_queue(path.q).renew(
+        id=path.id, token=body.token, person=person().name, request_id=request_id()
+    )
     return models_out.Lease.of(renewed)
 
 
@@ -169,5 +173,5 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 @needs("worker")
 def draft(path: ItemPath, body: DraftRequest) -> Response:
     """Save a draft of the answer. It is returned with the item's next lease, even if this lease expires."""
-    queue(path.q).save_draft(id=path.id, token=body.token, person=person().name, draft=body.draft)
+    existing_queue(path.q).save_draft(id=path.id, token=body.token, person=person().name, draft=body.draft)
     return Response(status=204)

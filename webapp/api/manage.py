@@ -15,7 +15,7 @@ from leaseq.webapp.api.models_in import (
     QueuePath,
     ReviveRequest,
 )
-from leaseq.webapp.context import person, queue
+from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.security.authorization import needs
 
@@ -38,7 +38,7 @@ def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG00
 
     It deletes only finished items that are older than the policy's `keep_finished_seconds`.
     """
-    return models_out.Cleared.of(queue(path.q).clear())
+    return models_out.Cleared.of(existing_queue(path.q).clear())
 
 
 MOST_REVIVED = 1_000
@@ -48,7 +48,7 @@ MOST_REVIVED = 1_000
 @needs("manager")
 def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
     """Return dead items to the queue: all, or those that match the filter, at most 1,000 per call."""
-    revived = queue(path.q).revive_all(
+    revived = existing_queue(path.q).revive_all(
         error=body.error, person=body.person, limit=MOST_REVIVED, by=person().name
     )
     return {"revived": revived, "more": revived == MOST_REVIVED}
@@ -58,7 +58,7 @@ def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
 @needs("manager")
 def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
     """Pause the queue: no item can be reserved, held items may be finished."""
-    queue(path.q).pause(body.reason, by=person().name)
+    existing_queue(path.q).pause(body.reason, by=person().name)
     return {"paused": body.reason or ""}
 
 
@@ -66,7 +66,7 @@ def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
 @needs("manager")
 def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """End a pause."""
-    queue(path.q).resume(by=person().name)
+    existing_queue(path.q).resume(by=person().name)
     return {"paused": None}
 
 
@@ -74,7 +74,7 @@ def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG0
 @needs("manager")
 def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
     """List the queue's events, in order. Pass `after` back to continue from there."""
-    events = queue(path.q).journal(after=query.after, limit=query.limit)
+    events = existing_queue(path.q).journal(after=query.after, limit=query.limit)
     after = events[-1].cursor if events else query.after
     return {"events": [models_out.Event.of(event) for event in events], "after": after}
 
@@ -86,4 +86,4 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
 
     `with_late` adds the late answers that were kept, but not accepted.
     """
-    return streamed_answers(queue(path.q), **query.model_dump())
+    return streamed_answers(existing_queue(path.q), **query.model_dump())

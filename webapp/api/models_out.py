@@ -30,17 +30,17 @@ class Problem(BaseModel):
     detail: str = Field(description="An explanation, for people")
 
 
-class Shape(BaseModel):
+class RecordModel(BaseModel):
     """A response model with the fields of one of the library's objects."""
 
     model_config = ConfigDict(from_attributes=True)
 
     @classmethod
-    def of(cls, found: object) -> dict[str, Any]:
-        return cls.model_validate(found).model_dump()
+    def of(cls, record: object) -> dict[str, Any]:
+        return cls.model_validate(record).model_dump()
 
 
-class Lease(Shape):
+class Lease(RecordModel):
     queue: str
     id: str
     token: int
@@ -58,7 +58,7 @@ class LeaseList(BaseModel):
     after: str | None
 
 
-class Finished(Shape):
+class Finished(RecordModel):
     id: str
     late: bool = Field(description="The lease had expired, and nobody else had been given the item")
     replayed: bool = Field(description="true for a repeated request: the finish was counted before")
@@ -83,12 +83,12 @@ class Abandoned(BaseModel):
     id: str
 
 
-class Failed(Shape):
+class Failed(RecordModel):
     id: str
     retry_at: Time | None = Field(description="null: no attempts are left, the item is dead")
 
 
-class Answer(Shape):
+class Answer(RecordModel):
     id: str
     payload: Any
     result: Any
@@ -99,7 +99,7 @@ class Answer(Shape):
     late: bool
 
 
-class Grant(Shape):
+class Grant(RecordModel):
     token: int
     person: str
     attempt: int
@@ -111,7 +111,7 @@ class Grant(Shape):
     reason: str | None
 
 
-class Item(Shape):
+class Item(RecordModel):
     id: str
     state: State
     payload: Any
@@ -135,7 +135,7 @@ class ItemList(BaseModel):
     after: str | None
 
 
-class Counts(Shape):
+class Counts(RecordModel):
     inbound: int
     reserved: int
     scheduled: int
@@ -171,7 +171,7 @@ class QueueList(BaseModel):
     after: str | None
 
 
-class Cleared(Shape):
+class Cleared(RecordModel):
     returned: int
     released: int
     died: int
@@ -188,7 +188,7 @@ class Paused(BaseModel):
     paused: str | None
 
 
-class Event(Shape):
+class Event(RecordModel):
     cursor: str
     at: Time
     what: str
@@ -203,7 +203,7 @@ class EventList(BaseModel):
     after: str | None
 
 
-class Person(Shape):
+class Person(RecordModel):
     name: str
     role: Role
     skills: list[str]

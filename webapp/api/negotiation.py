@@ -42,8 +42,8 @@ def _methods() -> set[str]:
     described = current_app.extensions[_PATHS].get(template(rule))
     if described is None:
         return set(PLAIN)
-    found = {name.upper() for name in ("get", "put", "post", "delete") if getattr(described, name)}
-    return found | ({"HEAD", "OPTIONS"} if "GET" in found else {"OPTIONS"})
+    methods = {name.upper() for name in ("get", "put", "post", "delete") if getattr(described, name)}
+    return methods | ({"HEAD", "OPTIONS"} if "GET" in methods else {"OPTIONS"})
 
 
 def _adapter() -> Any:

@@ -79,8 +79,10 @@ def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
 
 def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
     read = {**headers.OF_CALLS.get(call, {}), **(headers.OF_POST if method == "post" else {})}
-    found = [Parameter.model_validate({"name": name, "in": "header", **one}) for name, one in read.items()]
-    operation.parameters = [*(operation.parameters or ()), *found]
+    parameters = [
+        Parameter.model_validate({"name": name, "in": "header", **one}) for name, one in read.items()
+    ]
+    operation.parameters = [*(operation.parameters or ()), *parameters]
     sent = {**headers.OF_ANSWERS.get(call, {}), **(headers.REPLAYED if method == "post" else {})}
     for status, answer in answers.items():
         if status < "300" and sent:

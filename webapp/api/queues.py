@@ -13,7 +13,7 @@ from leaseq.webapp.api.models_in import QueuePath
 from leaseq.webapp.api.pagination import PageQuery, page_of
 from leaseq.webapp.api.policy import PolicyChanges
 from leaseq.webapp.api.serializers import queue_shape
-from leaseq.webapp.context import person, queue, state
+from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "queues"}]
@@ -30,9 +30,9 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     """List all queues, by name, page by page. `unreadable`: those that need another version of leaseq."""
     client = state().client
     names, after = page_of(leaseq.queues(client), str, query.after, query.limit)
-    found, unreadable = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
+    readable, unreadable = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
     return {
-        "queues": list(found.values()),
+        "queues": list(readable.values()),
         "unreadable": [{"name": name, "detail": str(error)} for name, error in unreadable.items()],
         "after": after,
     }
@@ -42,7 +42,7 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
 @needs("worker")
 def get_queue(path: QueuePath) -> QueueResponse:
     """Read a queue: its policy, its form and its counts. `ETag` identifies the policy, for `If-Match`."""
-    return _queue_response(queue(path.q), 200)
+    return _queue_response(existing_queue(path.q), 200)
 
 
 @bp.put(
@@ -58,25 +58,25 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
     and the `ETag` of a GET, nothing changes if somebody else has changed the policy since. With
     `If-None-Match: *`, a queue is created, and an existing one is not changed.
     """
-    found = leaseq.Queue(state().client, path.q)
-    before = found.find_policy()
+    queue = leaseq.Queue(state().client, path.q)
+    before = queue.find_policy()
     changes = body.named()
     # RFC 9110, 13.2.1: a condition counts only for what would be done without it.
     check_form((before or leaseq.Policy()).updated(changes).form)
-    expected, create_only = _expected(found, before), _create_only()
+    expected, create_only = _expected(queue, before), _create_only()
     if create_only and before is not None:
-        raise leaseq.QueueExists(found.name)
-    found.configure(by=person().name, expected=expected, create_only=create_only, **changes)
-    return _queue_response(found, 201 if before is None else 200)
+        raise leaseq.QueueExists(queue.name)
+    queue.configure(by=person().name, expected=expected, create_only=create_only, **changes)
+    return _queue_response(queue, 201 if before is None else 200)
 
 
-def _expected(found: leaseq.Queue, now: leaseq.Policy | None) -> leaseq.Policy | None:
+def _expected(queue: leaseq.Queue, now: leaseq.Policy | None) -> leaseq.Policy | None:
     """The policy version of `If-Match`; None: any. Proxies that compress responses make tags weak."""
     if "If-Match" not in request.headers:
         return None
     tags = request.if_match
     if now is None or not (tags.star_tag or tags.contains_weak(now.version)):
-        raise leaseq.PolicyChanged(found.name, now or leaseq.Policy())
+        raise leaseq.PolicyChanged(queue.name, now or leaseq.Policy())
     return None if tags.star_tag else now
 
 
@@ -88,13 +88,13 @@ def _create_only() -> bool:
     return given is not None
 
 
-def _queue_response(found: leaseq.Queue, status: int) -> QueueResponse:
-    policy = found.policy
-    return queue_shape(found, policy), status, {"ETag": f'"{policy.version}"'}
+def _queue_response(queue: leaseq.Queue, status: int) -> QueueResponse:
+    policy = queue.policy
+    return queue_shape(queue, policy), status, {"ETag": f'"{policy.version}"'}
 
 
 @bp.get("/queues/<q>/stats", tags=TAGS, responses={"200": models_out.Stats})
 @needs("manager")
 def stats(path: QueuePath) -> dict[str, Any]:
     """Read the counts of the five states, and the counters since the queue was made."""
-    return models_out.Stats.of(queue(path.q).stats())
+    return models_out.Stats.of(existing_queue(path.q).stats())

@@ -10,15 +10,15 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from leaseq.webapp.auth.session import (
-    Way,
+    SignInMethod,
     address,
     begin_code,
     bp,
     by_password,
     end_session,
     go_on,
-    half_way,
     let_in,
+    unfinished_sign_in,
 )
 from leaseq.webapp.context import accounts, state
 from leaseq.webapp.security.authorization import needs
@@ -33,7 +33,7 @@ def login() -> str | Response | tuple[str, int]:
     who = by_password(name)
     if who is None:
         return login_page(target, name, _("The name or the password is wrong.")), 401  # guard: same-answer
-    return go_on(who, Way("password", target))
+    return go_on(who, SignInMethod("password", target))
 
 
 def login_page(target: str, name: str = "", error: str | None = None) -> str:
@@ -45,10 +45,10 @@ def login_page(target: str, name: str = "", error: str | None = None) -> str:
 @bp.route("/login/code", methods=["GET", "POST"])
 def code() -> str | Response | tuple[str, int]:
     """The second step, after the right password was given a moment ago."""
-    found = half_way("code")
-    if found is None:
+    unfinished = unfinished_sign_in("code")
+    if unfinished is None:
         return redirect(url_for("auth.login"), 303)
-    way, who = found
+    way, who = unfinished
     if request.method == "GET":
         return render_template("auth/login_code.html", error=None)
     begin_code(who.name)  # guard: code-slow

@@ -6,22 +6,22 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 
 from leaseq.webapp.rendering.filters import clock
-from leaseq.webapp.store.accounts.sign_ins import Change, News
+from leaseq.webapp.store.accounts.sign_ins import AccountChange, SignInNotices
 
 
-def lines(news: News) -> list[str]:
-    found = [_("%(when)s: %(what)s", when=clock(one.at), what=_in_words(one)) for one in news.changes]
+def lines(news: SignInNotices) -> list[str]:
+    texts = [_("%(when)s: %(what)s", when=clock(one.at), what=_in_words(one)) for one in news.changes]
     if news.failed:
         failed = ngettext(
             "%(num)s sign-in with your name failed since you last signed in.",
             "%(num)s sign-ins with your name failed since you last signed in.",
             news.failed,
         )
-        found.append(f"{failed} {_('If that was not you, change your password and tell an admin.')}")
-    return found
+        texts.append(f"{failed} {_('If that was not you, change your password and tell an admin.')}")
+    return texts
 
 
-def _in_words(change: Change) -> str:
+def _in_words(change: AccountChange) -> str:
     by = change.by
     said = {
         "token.made": _(

@@ -15,17 +15,25 @@ from werkzeug.wrappers import Response
 
 from leaseq import Invalid
 from leaseq.webapp.auth.login import login_page
-from leaseq.webapp.auth.session import Way, address, bp, by_password, go_on, half_way, wait_for
+from leaseq.webapp.auth.session import (
+    SignInMethod,
+    address,
+    bp,
+    by_password,
+    go_on,
+    unfinished_sign_in,
+    wait_for,
+)
 from leaseq.webapp.context import accounts, state
 from leaseq.webapp.origins import is_private_to_us
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.settings import Settings
-from leaseq.webapp.store.accounts.provider import NotTied
+from leaseq.webapp.store.accounts.provider import AccountNotLinked
 
 _CLIENT = "leaseq-oidc"
 _NEXT = "oidc-next"
 _PATIENCE_SECONDS = 10
-_ASK_AGAIN = {"prompt": "login", "max_age": "0"}  # else the provider lets in who signed in this morning
+_ASK_AGAIN = {"prompt": "login", "max_age": "0"}  # else the provider accepts a sign-in of this morning
 
 
 def make_client(settings: Settings) -> Any:
@@ -80,13 +88,13 @@ def provider_back() -> Response | tuple[str, int]:
         claims = _claims(client)
     settings = state().settings
     subject = f"{claims['iss']} {claims['sub']}"
-    way = Way("identity provider", target, proved_at=_proved_at(claims))
+    way = SignInMethod("identity provider", target, proved_at=_proved_at(claims))
     name = ""
     try:
         name = _name_in(claims, str(settings.oidc_claim))
         who = accounts().by_provider(name, subject, create=settings.oidc_create)  # guard: create-where-set
     except Invalid as refused:
-        if isinstance(refused, NotTied) and refused.person.has_password:
+        if isinstance(refused, AccountNotLinked) and refused.person.has_password:
             return wait_for("password", refused.person, replace(way, subject=subject))
         accounts().sign_ins.failed(name, way.how, address())
         return login_page(target, error=str(refused)), 403
@@ -97,10 +105,10 @@ def provider_back() -> Response | tuple[str, int]:
 def tie() -> str | Response | tuple[str, int]:
     """Tie an account that has a password to the provider's person: its owner types the password, this
     once."""
-    found = half_way("password")
-    if found is None:
+    unfinished = unfinished_sign_in("password")
+    if unfinished is None:
         return redirect(url_for("auth.login"), 303)
-    way, who = found
+    way, who = unfinished
     if request.method == "GET":
         return render_template("auth/link_provider.html", name=who.name, error=None)
     if by_password(who.name, "password after the identity provider") is None:  # guard: password-of-tied
@@ -112,11 +120,11 @@ def tie() -> str | Response | tuple[str, int]:
 def _metadata(client: Any) -> None:
     """Load the provider's metadata, and check that its issuer is the one that is set."""
     issuer = str(state().settings.oidc_issuer)
-    found: dict[str, Any] = client.load_server_metadata()
-    if str(found.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):  # guard: issuer-checked
-        raise _failed(_("Its issuer is %(name)s.", name=found.get("issuer")))
+    metadata: dict[str, Any] = client.load_server_metadata()
+    if str(metadata.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):  # guard: issuer-checked
+        raise _failed(_("Its issuer is %(name)s.", name=metadata.get("issuer")))
     for endpoint in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
-        if not is_private_to_us(str(found.get(endpoint))):  # guard: provider-by-tls
+        if not is_private_to_us(str(metadata.get(endpoint))):  # guard: provider-by-tls
             raise _failed(_("Its %(name)s is not an https address.", name=endpoint))
 
 

@@ -22,7 +22,7 @@ from leaseq.webapp.security.authorization import Visitor
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import Person
-from leaseq.webapp.store.accounts.attempts import Refused, of_password
+from leaseq.webapp.store.accounts.attempts import TooManyTries, of_password
 
 bp = Blueprint("auth", __name__)
 
@@ -81,58 +81,58 @@ Step = Literal["password", "code"]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SignInMethod:
     """The method of a sign-in, and the path to continue at."""
 
     how: str  # for the log
     next: str
-    subject: str = ""  # who they are at the identity provider, where the account is to be tied to it
-    proved_at: float | None = None  # when they showed who they are; None: just now
+    subject: str = ""  # the subject at the identity provider, if the account is to be linked to it
+    proved_at: float | None = None  # when they authenticated; None: just now
 
 
 @dataclass(frozen=True, slots=True)
-class HalfWay:
+class UnfinishedSignIn:
     """A sign-in that waits for its next step."""
 
     name: str
     version: int  # of the person's sessions, when it began
-    step: Step  # what is asked for next
-    way: Way
+    step: Step  # the next step
+    way: SignInMethod
     at: float
 
 
-def wait_for(step: Step, who: Person, way: Way) -> Response:
+def wait_for(step: Step, who: Person, way: SignInMethod) -> Response:
     """Store the sign-in so far, and redirect to its next step."""
     end_session()
-    session[_HALF_WAY] = asdict(HalfWay(who.name, who.version, step, way, time.time()))
+    session[_HALF_WAY] = asdict(UnfinishedSignIn(who.name, who.version, step, way, time.time()))
     return redirect(url_for("auth.tie" if step == "password" else "auth.code"), 303)
 
 
-def half_way(step: Step) -> tuple[Way, Person] | None:
+def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
     """This browser's sign-in that waits for the step, and its person, until it times out."""
     kept = session.get(_HALF_WAY)
     if not isinstance(kept, dict):  # nothing waits, or it began before an upgrade
         return None
-    found = HalfWay(**{**kept, "way": Way(**kept["way"])})
-    who = accounts().find(found.name)
-    late = time.time() - found.at >= HALF_WAY_SECONDS  # guard: half-way-time
+    unfinished = UnfinishedSignIn(**{**kept, "way": SignInMethod(**kept["way"])})
+    who = accounts().find(unfinished.name)
+    late = time.time() - unfinished.at >= HALF_WAY_SECONDS  # guard: half-way-time
     # guard: half-way-version, tie-step
-    if late or found.step != step or who is None or who.disabled or who.version != found.version:
+    if late or unfinished.step != step or who is None or who.disabled or who.version != unfinished.version:
         return None
-    return found.way, who
+    return unfinished.way, who
 
 
-def go_on(who: Person, way: Way) -> Response:
+def go_on(who: Person, way: SignInMethod) -> Response:
     """After the first step: ask for the code where the person has a second factor, else sign in."""
     if accounts().factors.find(who.name) is not None:  # guard: factor-asked
         return wait_for("code", who, way)
     return let_in(who, way)
 
 
-def let_in(who: Person, way: Way) -> Response:
+def let_in(who: Person, way: SignInMethod) -> Response:
     """After the last step."""
     sign_in(who, way.how, way.proved_at)
-    if way.subject:  # last, so that the person is told of it the next time they sign in
+    if way.subject:  # last, so that the notice of it is shown at the next sign-in
         accounts().tie(who.name, way.subject)
     return redirect(own_path(way.next), 303)  # guard: next-after-factor
 
@@ -161,7 +161,7 @@ def begin_code(name: str) -> None:
         raise _too_many(refused, name, "code", text)
 
 
-def _too_many(refused: Refused, name: str, how: str, text: str) -> Problem:
+def _too_many(refused: TooManyTries, name: str, how: str, text: str) -> Problem:
     if refused.is_first:  # guard: limited-in-log
         accounts().sign_ins.limited(name, how, address())
     problem = Problem(429, "too-many-requests", text)

@@ -6,45 +6,37 @@ import errno
 import os
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from leaseq import LeaseqError
 from leaseq.cli.common import data_option, redis_option, server_url
 
-host_option = click.option(
-    "--host",
-    envvar="LEASEQ_HOST",
-    default="127.0.0.1",
-    show_default=True,
-    help="The address to serve on; 0.0.0.0 means all addresses of this machine. [env: LEASEQ_HOST]",
-)
-port_option = click.option(
-    "--port",
-    envvar="LEASEQ_PORT",
-    default=8000,
-    show_default=True,
-    type=click.IntRange(1, 65535),
-    help="The port to serve on. [env: LEASEQ_PORT]",
-)
-workers_option = click.option(
-    "--workers",
-    envvar="LEASEQ_WORKERS",
-    default=2,
-    show_default=True,
-    type=click.IntRange(1, 64),
-    help="Web processes, about one per core. [env: LEASEQ_WORKERS]",
-)
-threads_option = click.option(
-    "--threads",
-    envvar="LEASEQ_THREADS",
-    default=16,
-    show_default=True,
-    type=click.IntRange(1, 256),
-    help="Threads in each web process. [env: LEASEQ_THREADS]",
-)
 
+def _option(
+    name: str, default: object, help: str, type: click.ParamType[Any] | None = None
+) -> Callable[[Any], Any]:
+    """An option that has an environment variable."""
+    variable = f"LEASEQ_{name.upper()}"
+    return click.option(
+        f"--{name}",
+        envvar=variable,
+        default=default,
+        show_default=True,
+        type=type,
+        help=f"{help} [env: {variable}]",
+    )
+
+
+host_option = _option(
+    "host", "127.0.0.1", "The address to serve on; 0.0.0.0 means all addresses of this machine."
+)
+port_option = _option("port", 8000, "The port to serve on.", click.IntRange(1, 65535))
+workers_option = _option("workers", 2, "Web processes, about one per core.", click.IntRange(1, 64))
+threads_option = _option("threads", 16, "Threads in each web process.", click.IntRange(1, 256))
 
 WAITING = "LEASEQ_WAITING"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leaseq import Invalid
-from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
+from leaseq.cli.common import CommandFailed, connected, emit_json, emit_table, json_option
 from leaseq.webapp.commands.common import BY, accounts_of
 from leaseq.webapp.serving.numbers import whole
 
@@ -46,12 +46,14 @@ def create(client: Client, name: str, label: str, scope: str | None, queue: str 
     """Print a new token that acts as the person NAME. It is shown only once."""
     accounts = accounts_of(client)
     if accounts.find(name) is None:
-        raise Failed(f"there is no person named {name!r}: add them first with `leaseq user add {name}`")
+        raise CommandFailed(
+            f"there is no person named {name!r}: add them first with `leaseq user add {name}`"
+        )
     days = _days(expires)
     try:
         click.echo(accounts.create_token(name, label, by=BY, scope=scope, queue=queue, days=days))
     except Invalid as refused:
-        raise Failed(str(refused)) from None
+        raise CommandFailed(str(refused)) from None
 
 
 def _days(expires: str) -> int | None:
@@ -95,6 +97,6 @@ def revoke(client: Client, id: str) -> None:
     """Revoke a token at once. `leaseq token list` shows its id."""
     accounts = accounts_of(client)
     if all(one.id != id for one in accounts.tokens()):
-        raise Failed(f"there is no token {id!r}: `leaseq token list` shows the tokens")
+        raise CommandFailed(f"there is no token {id!r}: `leaseq token list` shows the tokens")
     gone = accounts.revoke_token(id, by=BY)
     click.echo(f"the token of {gone.person} for {gone.name} is revoked", err=True)

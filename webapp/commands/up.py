@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from leaseq.server.datadir import DataDir
     from leaseq.server.supervisor import Supervisor
 
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (named to be told apart, not bound)
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
 LOG = "LEASEQ_LOG"
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -66,18 +66,18 @@ def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers:
 
         with DataDir(data, check=signals.check) as directory:
             refuse_taken_port(host, port)
-            run = _Run(directory, redis, host, port)
-            run.settle()
-            with Supervisor(signals, changed=run.publish) as supervisor:
-                run.start_server(supervisor)
-                link = run.prepare(demo=demo)
-                run.start_web(supervisor, workers, threads)
-                run.start_clear(supervisor)
-                run.tell(link, demo=demo)
+            startup = _Startup(directory, redis, host, port)
+            startup.settle()
+            with Supervisor(signals, changed=startup.publish) as supervisor:
+                startup.start_server(supervisor)
+                link = startup.prepare(demo=demo)
+                startup.start_web(supervisor, workers, threads)
+                startup.start_clear(supervisor)
+                startup.announce(link, demo=demo)
                 supervisor.run()
 
 
-class _Run:
+class _Startup:
     """The state of one ``up`` while it starts."""
 
     def __init__(self, directory: DataDir, redis: str | None, host: str, port: int) -> None:
@@ -160,7 +160,7 @@ class _Run:
         argv = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
         supervisor.start(Child("clear", argv, settings={"LEASEQ_REDIS_URL": self._url}, quiet=True))
 
-    def tell(self, link: str | None, *, demo: bool) -> None:
+    def announce(self, link: str | None, *, demo: bool) -> None:
         click.echo(f"leaseq serves on {self._web}")
         if link:
             click.echo(f"First, choose the admin's name and password (once, within a day): {link}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leaseq import Invalid
-from leaseq.cli.common import Failed, connected, emit_json, emit_table, json_option
+from leaseq.cli.common import CommandFailed, connected, emit_json, emit_table, json_option
 from leaseq.webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def add(client: Client, name: str, role: str, skills: tuple[str, ...], password_
     """Add a person who can sign in."""
     accounts = accounts_of(client)
     if accounts.find(name) is not None:
-        raise Failed(f"there is already a person named {name!r}")
+        raise CommandFailed(f"there is already a person named {name!r}")
     password = _password(password_stdin)
     added = accounts.add(name, by=BY, role=role, skills=skills, password=password)
     click.echo(f"{added.name} can sign in as {role}", err=True)
@@ -95,7 +95,7 @@ def disable(client: Client, name: str) -> None:
     try:
         accounts.change(name, by=BY, disabled=True)
     except Invalid as refused:
-        raise Failed(str(refused)) from None
+        raise CommandFailed(str(refused)) from None
     click.echo(f"{name} is disabled", err=True)
 
 
@@ -107,5 +107,5 @@ def _password(from_stdin: bool) -> str:
         raise click.UsageError("there is no terminal to ask for the password: use --password-stdin.")
     password = getpass.getpass("Password: ")
     if getpass.getpass("Repeat password: ") != password:
-        raise Failed("the two passwords differ: nothing was changed")
+        raise CommandFailed("the two passwords differ: nothing was changed")
     return password

@@ -69,5 +69,5 @@ def add_demo(client: leaseq.Client) -> leaseq.EnqueuedMany:
 
 def messages() -> list[dict[str, str]]:
     text = files("leaseq.webapp.demo").joinpath("messages.json").read_text(encoding="utf-8")
-    found: list[dict[str, str]] = json.loads(text)
-    return found
+    rows: list[dict[str, str]] = json.loads(text)
+    return rows

@@ -37,7 +37,7 @@ def _reference() -> Markup:
     """The OpenAPI document, made once: it does not change while the app runs."""
     made: Markup | None = current_app.extensions.get(_MADE)
     if made is None:
-        found = read(_document())
-        text = render_template("docs/reference.html", found=found, **_HELPERS)
+        reference = read(_document())
+        text = render_template("docs/reference.html", reference=reference, **_HELPERS)
         made = current_app.extensions[_MADE] = Markup(text)  # noqa: S704 - our own template has escaped it
     return made

@@ -14,7 +14,7 @@ _NARROW = 60
 
 
 def commands(call: Call) -> list[str]:
-    """The commands of a call; ``$LEASEQ`` and ``$TOKEN`` are set as the page's head says."""
+    """The commands of a call; the beginning of the page says how to set ``$LEASEQ`` and ``$TOKEN``."""
     parts = ["curl -s", *(["-N"] if _streams(call) else [])]
     if call.method != "GET":
         parts.append(f"-X {call.method}")
@@ -39,14 +39,14 @@ def _address(call: Call) -> str:
 def _bodies(call: Call) -> list[list[str]]:
     """The options of each command for its body; none where there is no body."""
     kinds = call.said.get("requestBody", {}).get("content", {})
-    found = []
+    bodies = []
     for kind, media in kinds.items():
         header = f"-H 'Content-Type: {kind}'"
         examples = (media.get("examples") or {}).values()
-        found += [[header, f"-d {quote(_json(example['value']))}"] for example in examples]
+        bodies += [[header, f"-d {quote(_json(example['value']))}"] for example in examples]
         if not examples:
-            found.append([header, "--data-binary @items.jsonl"])
-    return found or [[]]
+            bodies.append([header, "--data-binary @items.jsonl"])
+    return bodies or [[]]
 
 
 def _json(value: Any) -> str:

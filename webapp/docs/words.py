@@ -70,8 +70,8 @@ def limits(schema: Schema) -> list[Markup]:
     parts: list[Markup] = []
     left = {key: value for key, value in schema.items() if key not in _SAID_ELSEWHERE}
     for least, most, one, many in _RANGES:
-        found = _range(left.pop(least, None), left.pop(most, None), one, many)
-        parts += [Markup(found)] if found else []  # noqa: S704 - numbers and our own words
+        span = _range(left.pop(least, None), left.pop(most, None), one, many)
+        parts += [Markup(span)] if span else []  # noqa: S704 - numbers and our own words
     if schema.get("additionalProperties") is False:
         parts.append(Markup("no other fields"))
     for key, value in left.items():

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from leaseq import Json
 from leaseq.webapp.forms.limits import Limits, limits_of
 from leaseq.webapp.forms.schema import Schema, members, settled
-from leaseq.webapp.forms.shortcuts import Keys
+from leaseq.webapp.forms.shortcuts import Shortcuts
 
 Kind = Literal["choice", "choices", "text", "long-text", "number", "integer", "lines", "json"]
 
@@ -114,7 +114,7 @@ def _fields_of(text: str) -> tuple[Field, ...]:
     form = json.loads(text)
     ask = form.get("ask") if isinstance(form, dict) else None
     schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA
-    bound = Keys(form.get("keys") if isinstance(form, dict) else None)
+    bound = Shortcuts(form.get("keys") if isinstance(form, dict) else None)
     return tuple(_Reader(schema, bound).read(schema, ()))
 
 
@@ -130,24 +130,24 @@ def titles_of(form: Json) -> dict[str, str]:
 
 def laid_out(fields: Iterable[Field], depth: int = 0) -> Layout:
     """The fields, with the fieldsets around them."""
-    found: list[Field | Fieldset] = []
+    layout: list[Field | Fieldset] = []
     rest = list(fields)
     while rest:
         first = rest[0]
         if len(first.groups) == depth:
-            found.append(rest.pop(0))
+            layout.append(rest.pop(0))
             continue
         group = first.groups[depth]
         inside = [one for one in rest if one.groups[depth : depth + 1] == (group,)]
         rest = [one for one in rest if one not in inside]
-        found.append(Fieldset(group, laid_out(inside, depth + 1)))
-    return tuple(found)
+        layout.append(Fieldset(group, laid_out(inside, depth + 1)))
+    return tuple(layout)
 
 
 class _Reader:
-    """Goes through a schema and numbers what it finds, which makes the ids in the page."""
+    """Reads the fields of a schema and numbers them: the numbers are part of their ids in the page."""
 
-    def __init__(self, root: Schema, keys: Keys) -> None:
+    def __init__(self, root: Schema, keys: Shortcuts) -> None:
         self._root = root
         self._keys = keys
         self._count = 0
@@ -155,8 +155,8 @@ class _Reader:
     def read(self, schema: Schema, groups: tuple[Group, ...]) -> Iterator[Field]:
         properties, required = schema.get("properties"), schema.get("required")
         names = required if isinstance(required, list) else []
-        for name, found in properties.items() if isinstance(properties, dict) else ():
-            inner, nullable = settled(found, self._root)
+        for name, member in properties.items() if isinstance(properties, dict) else ():
+            inner, nullable = settled(member, self._root)
             path = (*(groups[-1].path if groups else ()), name)
             self._count += 1
             if _is_group(inner, tuple(properties or ()), name, len(groups)):
@@ -168,15 +168,15 @@ class _Reader:
     def _field(
         self, path: tuple[str, ...], schema: Schema, required: bool, nullable: bool, groups: tuple[Group, ...]
     ) -> Field:
-        found = members(schema)
+        choices = members(schema)
         item: Schema = {}
         kind: Kind
-        if found:
+        if choices:
             kind = "choice"
         elif schema.get("type") == "array":
             item, _ = settled(schema.get("items"), self._root)
-            found = members(item)
-            kind = "choices" if found else "lines" if item.get("type") in _TYPED else "json"
+            choices = members(item)
+            kind = "choices" if choices else "lines" if item.get("type") in _TYPED else "json"
         else:
             kind = _plain_kind(schema)
         return Field(
@@ -186,28 +186,28 @@ class _Reader:
             label=_title(schema, path[-1]),
             help=_help(schema),
             required=required,
-            choices=self._choices(".".join(path), found),
+            choices=self._choices(".".join(path), choices),
             input_type=INPUT_TYPES.get(str(schema.get("format")), "text"),
             limits=limits_of(schema),
             item=str(item.get("type", "string")),
-            nullable=nullable and not any(value is None for value, _ in found),
+            nullable=nullable and not any(value is None for value, _ in choices),
             default=schema.get("default", EMPTY),
             groups=groups,
         )
 
-    def _choices(self, name: str, found: Sequence[tuple[Json, str]]) -> tuple[Choice, ...]:
-        if not found:
+    def _choices(self, name: str, members: Sequence[tuple[Json, str]]) -> tuple[Choice, ...]:
+        if not members:
             return ()
-        many = len(found) > MANY
+        many = len(members) > MANY
         texts = [
-            label if many else value if isinstance(value, str) else _json(value) for value, label in found
+            label if many else value if isinstance(value, str) else _json(value) for value, label in members
         ]
         if len(set(texts)) < len(texts):  # such as 1 beside "1"
-            texts = [_json(value) for value, _ in found]
-        keys = [None] * len(found) if many else self._keys.of(name, [value for value, _ in found])
+            texts = [_json(value) for value, _ in members]
+        keys = [None] * len(members) if many else self._keys.of(name, [value for value, _ in members])
         return tuple(
             Choice(value, text, label, key)
-            for (value, label), text, key in zip(found, texts, keys, strict=True)
+            for (value, label), text, key in zip(members, texts, keys, strict=True)
         )
 
 

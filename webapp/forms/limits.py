@@ -53,7 +53,7 @@ def limits_of(schema: Mapping[str, Any]) -> Limits:
 
 
 def limits_text(limits: Limits) -> str:
-    """The range of a number, as it stands beside its field; '' where there is none."""
+    """The range of a number, as shown beside its field; '' where there is none."""
     least, most, above, below = (
         None if limit is None else f"{limit:,}"
         for limit in (limits.least, limits.most, limits.above, limits.below)

@@ -29,7 +29,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedForm:
     """The outcome of the linter: the form's value, where nothing is wrong with it, and the findings."""
 
     form: Json
@@ -40,23 +40,23 @@ class Checked:
         return not any(one.wrong for one in self.findings)
 
 
-def check_text(text: str) -> Checked:
+def check_text(text: str) -> CheckedForm:
     """Check the text of a form."""
     if not text.strip():
-        return Checked(None, ())
+        return CheckedForm(None, ())
     try:
         form = validation.load_json(text, "form")
     except Invalid as refused:
-        return Checked(None, (_unreadable(text, refused),))
-    found = list(_of_form(form, text))
-    if not any(one.wrong for one in found):
+        return CheckedForm(None, (_unreadable(text, refused),))
+    findings = list(_of_form(form, text))
+    if not any(one.wrong for one in findings):
         try:
             check_form(form)
         except Invalid as refused:
-            found.append(Finding(0, refused.limit))
-    if not any(one.wrong for one in found):
-        found += _doubtful(form, text)
-    return Checked(form, tuple(found))
+            findings.append(Finding(0, refused.limit))
+    if not any(one.wrong for one in findings):
+        findings += _doubtful(form, text)
+    return CheckedForm(form, tuple(findings))
 
 
 def _unreadable(text: str, refused: Invalid) -> Finding:
@@ -166,7 +166,9 @@ def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
     for key, bound in form.get("keys", {}).items():
         wanted = list(bound.items()) if isinstance(bound, dict) else [(None, bound)]
         if not any(
-            same(value, found) and name in (None, field) for name, value in wanted for field, found in values
+            same(value, offered) and name in (None, field)
+            for name, value in wanted
+            for field, offered in values
         ):
             said = _("The key %(key)s picks nothing: no choice has this value.", key=key)
             yield Finding(place(text, ["keys", key]), str(said), wrong=False)
@@ -193,10 +195,10 @@ def place(text: str, path: Iterable[str | int]) -> int:
     """The line on which the value at a path begins in a JSON text, or the nearest one."""
     at = _skip(text, 0)
     for step in path:
-        found = next((start for name, start in _members(text, at) if name == step), None)
-        if found is None:
+        below = next((start for name, start in _members(text, at) if name == step), None)
+        if below is None:
             break
-        at = found
+        at = below
     return _line(text, at)
 
 
@@ -216,8 +218,8 @@ def _members(text: str, at: int) -> Iterator[tuple[str | int, int]]:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
 
 
 def _line(text: str, at: int) -> int:

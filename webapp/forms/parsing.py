@@ -42,12 +42,12 @@ def _at(draft: dict[str, Any], field: Field) -> Json:
     """A field's value in a draft: under its dotted name, as the page saves it, or inside of objects."""
     if field.name in draft:
         return draft[field.name]
-    found: Any = draft
+    value: Any = draft
     for name in field.path:
-        if not isinstance(found, dict) or name not in found:
+        if not isinstance(value, dict) or name not in value:
             return EMPTY
-        found = found[name]
-    return found
+        value = value[name]
+    return value
 
 
 def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
@@ -55,11 +55,11 @@ def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
     draft: dict[str, Json] = {}
     for field in fields:
         try:
-            found = _value(field, typed[field.name])
+            value = _value(field, typed[field.name])
         except Invalid:
-            found = typed[field.name][0]
-        if found is not EMPTY:
-            _put(draft, field.path, found)
+            value = typed[field.name][0]
+        if value is not EMPTY:
+            _put(draft, field.path, value)
     return draft
 
 
@@ -98,12 +98,12 @@ def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json],
 def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, str]:
     """Errors by the field that they belong to: ``tags.0``, for instance, belongs to ``tags``."""
     names = {field.name for field in fields}
-    found: dict[str, str] = {}
+    by_field: dict[str, str] = {}
     for path, text in errors.items():
         steps = path.split(".")
         known = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
-        found.setdefault(next((name for name in known if name in names), path), text)
-    return found
+        by_field.setdefault(next((name for name in known if name in names), path), text)
+    return by_field
 
 
 def _objects(fields: Iterable[Field], filled: set[str]) -> set[tuple[str, ...]]:
@@ -161,14 +161,14 @@ def _number(name: str, text: str, kind: str) -> int | float:
     whole = kind == "integer"
     wanted = str(_("A whole number, such as 42.") if whole else _("A number, such as 3.5."))
     try:
-        found = validation.load_json(text, name)
+        number = validation.load_json(text, name)
     except Invalid:
         raise Invalid(name, wanted) from None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
         raise Invalid(name, wanted)
-    if whole and found != int(found):
+    if whole and number != int(number):
         raise Invalid(name, wanted)
-    return int(found) if whole else found
+    return int(number) if whole else number
 
 
 def _with_offset(field: Field, text: str) -> str:
@@ -199,5 +199,5 @@ def _text_of(field: Field, value: Json) -> list[str]:
     for choice in field.choices:
         if type(choice.value) is type(value) and choice.value == value:
             return [choice.text]
-    found = [choice.text for choice in field.choices if choice.text == value]
-    return found or ([value] if field.looked_up and isinstance(value, str) else [])
+    texts = [choice.text for choice in field.choices if choice.text == value]
+    return texts or ([value] if field.looked_up and isinstance(value, str) else [])

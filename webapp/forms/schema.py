@@ -18,20 +18,20 @@ Schema = Mapping[str, Any]
 
 def settled(schema: Json, root: Schema) -> tuple[dict[str, Any], bool]:
     """The schema with its references followed, and whether null is valid."""
-    found: dict[str, Any] = dict(schema) if isinstance(schema, dict) else {}
+    resolved: dict[str, Any] = dict(schema) if isinstance(schema, dict) else {}
     nullable = False
     for _step in range(_DEEPEST):
-        inner = _inner(found, root)
+        inner = _inner(resolved, root)
         if inner is None:
             break
-        found, null = inner
+        resolved, null = inner
         nullable = nullable or null
-    kinds = found.get("type")
+    kinds = resolved.get("type")
     if isinstance(kinds, list):
         nullable = nullable or "null" in kinds
         others = [kind for kind in kinds if kind != "null"]
-        found["type"] = others[0] if len(others) == 1 else None
-    return found, nullable
+        resolved["type"] = others[0] if len(others) == 1 else None
+    return resolved, nullable
 
 
 def _inner(schema: dict[str, Any], root: Schema) -> tuple[dict[str, Any], bool] | None:
@@ -51,11 +51,11 @@ def _inner(schema: dict[str, Any], root: Schema) -> tuple[dict[str, Any], bool] 
 
 
 def _referred(reference: str, root: Schema) -> dict[str, Any]:
-    found: Any = root
+    target: Any = root
     for name in reference.removeprefix("#").split("/")[1:]:
         step = name.replace("~1", "/").replace("~0", "~")
-        found = found.get(step) if isinstance(found, dict) else None
-    return dict(found) if isinstance(found, dict) and reference.startswith("#") else {}
+        target = target.get(step) if isinstance(target, dict) else None
+    return dict(target) if isinstance(target, dict) and reference.startswith("#") else {}
 
 
 def members(schema: Schema) -> list[tuple[Json, str]]:
@@ -65,13 +65,13 @@ def members(schema: Schema) -> list[tuple[Json, str]]:
     if "const" in schema:
         return [(schema["const"], label(schema["const"]))]
     for word in ("oneOf", "anyOf"):
-        found = schema.get(word)
+        options = schema.get(word)
         if (
-            isinstance(found, list)
-            and found
-            and all(isinstance(one, dict) and "const" in one for one in found)
+            isinstance(options, list)
+            and options
+            and all(isinstance(one, dict) and "const" in one for one in options)
         ):
-            return [(one["const"], str(one.get("title") or label(one["const"]))) for one in found]
+            return [(one["const"], str(one.get("title") or label(one["const"]))) for one in options]
     if schema.get("type") == "boolean":
         return [(True, label(True)), (False, label(False))]
     return _scale(schema)

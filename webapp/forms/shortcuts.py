@@ -11,7 +11,7 @@ ROWS = ("123456789", "qweryip", "asdfj", "zxcvm")
 among them: K L N G B T U H on the work page, O to open a picture."""
 
 
-class Keys:
+class Shortcuts:
     """The keys that the form binds; by default, a row of the keyboard for each field with choices."""
 
     def __init__(self, bound: Json) -> None:

@@ -14,8 +14,9 @@ from leaseq import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """In the language of the request: what it fills in is the manager's own text from then on."""
+class FormTemplate:
+    """A form to start from. Its texts are in the language of the request, and are the manager's once filled
+    in."""
 
     name: str
     title: str
@@ -25,11 +26,11 @@ class Start:
     sample: Json
 
 
-def starts() -> tuple[Start, ...]:
+def starts() -> tuple[FormTemplate, ...]:
     return tuple(make() for make in _MAKERS)
 
 
-def start_of(name: str) -> Start | None:
+def start_of(name: str) -> FormTemplate | None:
     return next((one for one in starts() if one.name == name), None)
 
 
@@ -42,8 +43,8 @@ def _ask(*required: str, **properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _yes_no() -> Start:
-    return Start(
+def _yes_no() -> FormTemplate:
+    return FormTemplate(
         "yes-no",
         _("Yes or no"),
         _("One question, one key."),
@@ -53,9 +54,9 @@ def _yes_no() -> Start:
     )
 
 
-def _choose_one() -> Start:
+def _choose_one() -> FormTemplate:
     kinds = [_("Delivery"), _("Refund"), _("Account"), _("Other")]
-    return Start(
+    return FormTemplate(
         "choose-one",
         _("Choose one"),
         _("Sort into one of several categories, with a note."),
@@ -72,9 +73,9 @@ def _choose_one() -> Start:
     )
 
 
-def _tag() -> Start:
+def _tag() -> FormTemplate:
     tags = [_("Praise"), _("Complaint"), _("Question"), _("Idea"), _("Urgent")]
-    return Start(
+    return FormTemplate(
         "tag",
         _("Tag"),
         _("Choose any number of tags."),
@@ -89,8 +90,8 @@ def _tag() -> Start:
     )
 
 
-def _transcribe() -> Start:
-    return Start(
+def _transcribe() -> FormTemplate:
+    return FormTemplate(
         "transcribe",
         _("Transcribe"),
         _("Type the text of a picture or a recording."),
@@ -106,8 +107,8 @@ def _transcribe() -> Start:
     )
 
 
-def _compare() -> Start:
-    return Start(
+def _compare() -> FormTemplate:
+    return FormTemplate(
         "compare",
         _("Compare two"),
         _("Two things side by side: which is better?"),
@@ -139,7 +140,7 @@ def _compare() -> Start:
     )
 
 
-def _check_record() -> Start:
+def _check_record() -> FormTemplate:
     def right_or_wrong(title: str) -> dict[str, Any]:
         verdicts = [{"const": True, "title": _("Right")}, {"const": False, "title": _("Wrong")}]
         return {
@@ -151,7 +152,7 @@ def _check_record() -> Start:
             ),
         }
 
-    return Start(
+    return FormTemplate(
         "check-record",
         _("Check a record"),
         _("Mark each field as right or wrong, and correct it."),
@@ -183,4 +184,11 @@ def picture() -> str:
     return "data:image/jpeg;base64," + base64.b64encode(data).decode()
 
 
-_MAKERS: tuple[Callable[[], Start], ...] = (_yes_no, _choose_one, _tag, _transcribe, _compare, _check_record)
+_MAKERS: tuple[Callable[[], FormTemplate], ...] = (
+    _yes_no,
+    _choose_one,
+    _tag,
+    _transcribe,
+    _compare,
+    _check_record,
+)

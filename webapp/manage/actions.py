@@ -29,7 +29,7 @@ _LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "re
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedItem:
     """An item that an action did not change, and why."""
 
     id: str
@@ -79,35 +79,35 @@ def done_of(move: Move, count: int) -> str:
     return words[move]
 
 
-def make(found: leaseq.Queue, move: Move, id: str, whom: str) -> Refused | None:
+def make(queue: leaseq.Queue, move: Move, id: str, whom: str) -> RefusedItem | None:
     """Run one action; raises Refused where it changed nothing."""
     by = person().name
     try:
         if move == "remove":
-            found.remove(id, by=by)
+            queue.remove(id, by=by)
             return None
-        before = found.get(id)
+        before = queue.get(id)
         if move == "release":
-            after = found.release(id, by=by)
+            after = queue.release(id, by=by)
         elif move == "revive":
-            after = found.revive(id, by=by)
+            after = queue.revive(id, by=by)
         else:
-            after = found.assign(id, whom, by=by)
+            after = queue.assign(id, whom, by=by)
     except ItemNotFound:
-        return Refused(id, _("it does not exist any more"))
+        return RefusedItem(id, _("it does not exist any more"))
     except Invalid as refused:
-        return Refused(id, str(refused))
-    return Refused(id, _unchanged(move, after)) if before == after else None
+        return RefusedItem(id, str(refused))
+    return RefusedItem(id, _unchanged(move, after)) if before == after else None
 
 
 def make_all(
-    found: leaseq.Queue, move: Move, ids: Iterable[str], whom: str
-) -> tuple[list[str], list[Refused]]:
+    queue: leaseq.Queue, move: Move, ids: Iterable[str], whom: str
+) -> tuple[list[str], list[RefusedItem]]:
     """Run an action on each item; returns the items that were changed, and the refusals."""
     done: list[str] = []
-    refused: list[Refused] = []
+    refused: list[RefusedItem] = []
     for id in dict.fromkeys(ids):
-        wrong = make(found, move, id, whom)
+        wrong = make(queue, move, id, whom)
         if wrong:
             refused.append(wrong)
         else:
@@ -115,9 +115,9 @@ def make_all(
     return done, refused
 
 
-def write_down(found: leaseq.Queue, move: Move, detail: str) -> None:
+def write_down(queue: leaseq.Queue, move: Move, detail: str) -> None:
     """Write an action to the managers' log; the queue's journal has each item by itself."""
-    note(f"item.{_LOGGED[move]}", found.name, detail)
+    note(f"item.{_LOGGED[move]}", queue.name, detail)
 
 
 def ids_in_words(ids: Sequence[str]) -> str:

@@ -13,12 +13,12 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, validation
 from leaseq.transfer import rfc3339, time_of
-from leaseq.webapp.context import accounts, queue
+from leaseq.webapp.context import accounts, existing_queue
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import (
     MOVES,
     Move,
-    Refused,
+    RefusedItem,
     done_of,
     ids_in_words,
     make_all,
@@ -31,9 +31,9 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
 
 MOST_CHOSEN = 500
-COUNTED = 1_000  # the question counts up to so many of those that a search finds
+COUNTED = 1_000  # the number of matches that the confirmation counts at most
 STEP = 100  # moves of one request
-LOOKS = 20_000  # entries of a list that one request looks through
+LOOKS = 20_000  # entries of a list that one request scans
 _BY_ENTRY = ("inbound", "finished", "dead")
 """The lists whose times say when an item entered them: items that entered later are left out."""
 
@@ -54,7 +54,7 @@ class Outcome:
     """The progress of the action."""
 
     done: int
-    refused: tuple[Refused, ...]  # of this step
+    refused: tuple[RefusedItem, ...]  # of this step
     not_done: int  # of all steps
     looked: int
     total: int | None  # as the question counted them
@@ -64,69 +64,69 @@ class Outcome:
 @bp.post("/manage/<q>/many")
 @needs("manager")
 def ask_many(q: str) -> str | Response:
-    found, asked = queue(q), _asked()
-    if not asked.all and not asked.ids:
+    queue, bulk = existing_queue(q), _bulk_request()
+    if not bulk.all and not bulk.ids:
         flash(_("Select some items first."))
-        return redirect(url_for("manage.items", q=q, **asked.search.args()), 303)
-    return _question(found, asked)
+        return redirect(url_for("manage.items", q=q, **bulk.search.args()), 303)
+    return _question(queue, bulk)
 
 
 @bp.post("/manage/<q>/many/do")
 @needs("manager")
 def do_many(q: str) -> str | tuple[str, int]:
-    found, asked = queue(q), _asked()
+    queue, bulk = existing_queue(q), _bulk_request()
     whom = request.form.get("person", "").strip()
     try:
-        if asked.move == "assign":
+        if bulk.move == "assign":
             whom = accounts().who_works(whom)
     except Invalid as refused:
-        return _question(found, asked, error=str(refused)), 400
-    outcome = _step(found, asked, whom) if asked.all else _chosen(found, asked, whom)
+        return _question(queue, bulk, error=str(refused)), 400
+    outcome = _step(queue, bulk, whom) if bulk.all else _chosen(queue, bulk, whom)
     return render_template(
         "manage/bulk_progress.html",
-        queue=found,
-        policy=found.policy,
-        asked=asked,
+        queue=queue,
+        policy=queue.policy,
+        bulk=bulk,
         whom=whom,
-        name=name_of(asked.move),
-        said=done_of(asked.move, outcome.done),
+        name=name_of(bulk.move),
+        said=done_of(bulk.move, outcome.done),
         outcome=outcome,
-        **_again(asked),
+        **_again(bulk),
     )
 
 
-def _question(found: leaseq.Queue, asked: BulkRequest, *, error: str | None = None) -> str:
-    count, more = len(asked.ids), False
-    if asked.all:
-        page = _meant(asked).page(found, limit=COUNTED, look=LOOKS)
+def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = None) -> str:
+    count, more = len(bulk.ids), False
+    if bulk.all:
+        page = _meant(bulk).page(queue, limit=COUNTED, look=LOOKS)
         count, more = len({item.id for item in page.items}), page.after is not None
     return render_template(
         "manage/bulk_confirm.html",
-        queue=found,
-        policy=found.policy,
-        asked=asked,
-        name=name_of(asked.move),
-        meaning=meaning_of(asked.move),
-        said=said_of(asked.search),
+        queue=queue,
+        policy=queue.policy,
+        bulk=bulk,
+        name=name_of(bulk.move),
+        meaning=meaning_of(bulk.move),
+        said=said_of(bulk.search),
         count=count,
         more=more,
         looks=LOOKS,
         people=[one.name for one in accounts().people() if not one.disabled],
         error=error,
-        **_again(asked),
+        **_again(bulk),
     )
 
 
-def _again(asked: BulkRequest) -> dict[str, str]:
+def _again(bulk: BulkRequest) -> dict[str, str]:
     """The hidden fields of the next form."""
     return {
         "search": request.form.get("search", ""),
-        "began": rfc3339(asked.began),
-        "back": url_for("manage.items", q=(request.view_args or {})["q"], **asked.search.args()),
+        "began": rfc3339(bulk.began),
+        "back": url_for("manage.items", q=(request.view_args or {})["q"], **bulk.search.args()),
     }
 
 
-def _asked() -> BulkRequest:
+def _bulk_request() -> BulkRequest:
     ids = tuple(dict.fromkeys(request.form.getlist("id")))
     if len(ids) > MOST_CHOSEN:
         raise Invalid("id", f"at most {MOST_CHOSEN} items at once, or all items of a search")
@@ -140,34 +140,32 @@ def _asked() -> BulkRequest:
     )
 
 
-def _meant(asked: BulkRequest) -> Search:
-    return asked.search.up_to(asked.began) if asked.search.state in _BY_ENTRY else asked.search
+def _meant(bulk: BulkRequest) -> Search:
+    return bulk.search.up_to(bulk.began) if bulk.search.state in _BY_ENTRY else bulk.search
 
 
-def _chosen(found: leaseq.Queue, asked: BulkRequest, whom: str) -> Outcome:
-    done, refused = make_all(found, asked.move, asked.ids, whom)
+def _chosen(queue: leaseq.Queue, bulk: BulkRequest, whom: str) -> Outcome:
+    done, refused = make_all(queue, bulk.move, bulk.ids, whom)
     if done:
-        write_down(
-            found, asked.move, " ".join(filter(None, (f"{len(done)}:", ids_in_words(done), _to(whom))))
-        )
-    return Outcome(len(done), tuple(refused), len(refused), 0, len(asked.ids), None)
+        write_down(queue, bulk.move, " ".join(filter(None, (f"{len(done)}:", ids_in_words(done), _to(whom)))))
+    return Outcome(len(done), tuple(refused), len(refused), 0, len(bulk.ids), None)
 
 
-def _step(found: leaseq.Queue, asked: BulkRequest, whom: str) -> Outcome:
+def _step(queue: leaseq.Queue, bulk: BulkRequest, whom: str) -> Outcome:
     after = request.form.get("after") or None
     if after is None:
         write_down(
-            found,
-            asked.move,
+            queue,
+            bulk.move,
             " ".join(
                 filter(
-                    None, (_("all items of this search: %(search)s", search=said_of(asked.search)), _to(whom))
+                    None, (_("all items of this search: %(search)s", search=said_of(bulk.search)), _to(whom))
                 )
             ),
         )
-    page = _meant(asked).page(found, limit=STEP, look=LOOKS, after=after)
-    meant = [item.id for item in page.items if not _taken_since(item, asked)]
-    done, refused = make_all(found, asked.move, meant, whom)
+    page = _meant(bulk).page(queue, limit=STEP, look=LOOKS, after=after)
+    meant = [item.id for item in page.items if not _taken_since(item, bulk)]
+    done, refused = make_all(queue, bulk.move, meant, whom)
     outcome = Outcome(
         done=_number("done") + len(done),
         refused=tuple(refused),
@@ -178,17 +176,17 @@ def _step(found: leaseq.Queue, asked: BulkRequest, whom: str) -> Outcome:
     )
     if page.after is None:
         write_down(
-            found,
-            asked.move,
-            f"{outcome.done}: " + _("all items of this search: %(search)s", search=said_of(asked.search)),
+            queue,
+            bulk.move,
+            f"{outcome.done}: " + _("all items of this search: %(search)s", search=said_of(bulk.search)),
         )
     return outcome
 
 
-def _taken_since(item: leaseq.Item, asked: BulkRequest) -> bool:
+def _taken_since(item: leaseq.Item, bulk: BulkRequest) -> bool:
     """Whether the item was reserved after the confirmation was shown."""
     leases = item.leases
-    return asked.move == "release" and leases != () and all(one.reserved_at > asked.began for one in leases)
+    return bulk.move == "release" and leases != () and all(one.reserved_at > bulk.began for one in leases)
 
 
 def _to(whom: str) -> str:

@@ -11,29 +11,29 @@ from flask import Response, jsonify, render_template, request
 
 import leaseq
 from leaseq.transfer import rfc3339
-from leaseq.webapp.context import queue, state
+from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.manage import bp
-from leaseq.webapp.realtime import Live
+from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.realtime.event_stream import streamed
 from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
 from leaseq.webapp.realtime.sse_hub import Stream
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import needs, request_check
 
-READING = 0.5  # seconds that one look at all queues may take to read their moves back
+READING = 0.5  # seconds that reading the events of all queues may take
 
 
-class Onlooker(Watcher):
+class DashboardWatcher(Watcher):
     """A client that watches a queue's page."""
 
     shown: Any = None
 
 
-class Figures(Channel):
-    """The page's figures, sent whenever they change."""
+class DashboardChannel(Channel):
+    """Sends the page's figures whenever they change."""
 
-    def serve(self, watchers: Sequence[Onlooker]) -> None:
-        figures = self.live.pictures.of(self.queue).seen()
+    def serve(self, watchers: Sequence[DashboardWatcher]) -> None:
+        figures = self.live.snapshots.of(self.queue).seen()
         behind = [one for one in watchers if one.shown is not figures]
         data = message("figures", _timed(figures)) if behind else b""
         for one in behind:
@@ -65,10 +65,10 @@ def overview_page(error: str | None = None) -> str:
 @bp.get("/manage/<q>")
 @needs("manager")
 def one_queue(q: str) -> str:
-    found = queue(q)
-    figures = state().live.pictures.of(found).seen()
+    queue = existing_queue(q)
+    figures = state().live.snapshots.of(queue).seen()
     return render_template(
-        "manage/queue.html", queue=found, policy=found.policy, figures=figures, ago=_ago, left=_left
+        "manage/queue.html", queue=queue, policy=queue.policy, figures=figures, ago=_ago, left=_left
     )
 
 
@@ -76,12 +76,12 @@ def one_queue(q: str) -> str:
 @needs("manager")
 def live(q: str) -> Response:
     """The figures of a queue's page, as an event stream or as JSON by the Accept header."""
-    found = queue(q)
+    queue = existing_queue(q)
     if "text/event-stream" not in request.headers.get("Accept", ""):
-        return jsonify(_timed(state().live.pictures.of(found).seen()))
+        return jsonify(_timed(state().live.snapshots.of(queue).seen()))
 
-    def begin(live: Live, stream: Stream, vouch: Vouch) -> None:
-        live.feed.watch(Figures(found, live), Onlooker(stream, vouch))
+    def begin(live: LiveUpdates, stream: Stream, vouch: Vouch) -> None:
+        live.poller.watch(DashboardChannel(queue, live), DashboardWatcher(stream, vouch))
 
     return streamed(state().live, request_check(), begin)
 
@@ -89,8 +89,8 @@ def live(q: str) -> Response:
 def _brief() -> Callable[[leaseq.Queue], dict[str, Any]]:
     """A function that reads a queue's line. What it does not read back in time has no sparkline yet; the next
     look goes on from there."""
-    pictures, until = state().live.pictures, time.monotonic() + READING
-    return lambda one: pictures.of(one).brief(read=time.monotonic() < until)
+    snapshots, until = state().live.snapshots, time.monotonic() + READING
+    return lambda one: snapshots.of(one).brief(read=time.monotonic() < until)
 
 
 def _timed(figures: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 from leaseq.transfer import BadRow, ImportResult, TableSummary
-from leaseq.webapp.manage.import_mapping import Plan
+from leaseq.webapp.manage.import_mapping import ImportMapping
 from leaseq.webapp.manage.remarks import bad_row_message
 from leaseq.webapp.store.base import Store
 
@@ -19,16 +19,18 @@ DAYS = 7
 LATEST = 10  # of each queue
 BAD_ROWS = 10_000  # kept to download
 BAD_BYTES = 4_000_000
-SILENT = 60  # seconds after which one that told nothing has ended
+SILENT = 60  # seconds without a heartbeat after which a job counts as ended
 _CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ImportJob:
+    """The state of one import."""
+
     id: str
     queue: str
     by: str
-    plan: Plan
+    mapping: ImportMapping
     state: str  # planned, running, done, stopped
     began: datetime
     heard: datetime
@@ -38,116 +40,118 @@ class Run:
 
     @property
     def over(self) -> bool:
-        return self.state in ("done", "stopped") or self.silent
+        return self.state in ("done", "stopped") or self.interrupted
 
     @property
-    def silent(self) -> bool:
+    def interrupted(self) -> bool:
         """Whether its process ended without a final report."""
         return self.state == "running" and (datetime.now(UTC) - self.heard).total_seconds() > SILENT
 
 
-class Runs(Store):
-    def plan(self, queue: str, by: str, plan: Plan) -> str:
+class ImportJobs(Store):
+    """The store of import jobs."""
+
+    def create(self, queue: str, by: str, mapping: ImportMapping) -> str:
         """Store a mapping; returns the id of its job."""
         id = secrets.token_urlsafe(12)
         now = datetime.now(UTC).isoformat()
         record = {
             "queue": queue,
             "by": by,
-            "plan": json.dumps(plan.to_keep()),
+            "plan": json.dumps(mapping.to_record()),
             "state": "planned",
             "began": now,
             "heard": now,
         }
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
-            pipe.hset(_run(id), mapping=record)
-            pipe.expire(_run(id), DAYS * 86_400)
-            pipe.lpush(_latest(queue), id)
-            pipe.ltrim(_latest(queue), 0, LATEST - 1)
-            pipe.expire(_latest(queue), DAYS * 86_400)
+            pipe.hset(_key(id), mapping=record)
+            pipe.expire(_key(id), DAYS * 86_400)
+            pipe.lpush(_latest_key(queue), id)
+            pipe.ltrim(_latest_key(queue), 0, LATEST - 1)
+            pipe.expire(_latest_key(queue), DAYS * 86_400)
             pipe.execute()
         return id
 
-    def find(self, queue: str, id: str) -> Run | None:
+    def find(self, queue: str, id: str) -> ImportJob | None:
         with self._client.translating():
-            found = self._redis.hgetall(_run(id))
-        record = {name.decode(): value.decode() for name, value in found.items()}
+            fields = self._redis.hgetall(_key(id))
+        record = {name.decode(): value.decode() for name, value in fields.items()}
         return _of(id, record) if record.get("queue") == queue else None
 
-    def latest(self, queue: str) -> list[Run]:
+    def latest(self, queue: str) -> list[ImportJob]:
         with self._client.translating():
-            ids = [id.decode() for id in self._redis.lrange(_latest(queue), 0, -1)]
-        runs = (self.find(queue, id) for id in ids)
-        return [run for run in runs if run is not None and run.state != "planned"]
+            ids = [id.decode() for id in self._redis.lrange(_latest_key(queue), 0, -1)]
+        jobs = (self.find(queue, id) for id in ids)
+        return [job for job in jobs if job is not None and job.state != "planned"]
 
     def begin(self, id: str) -> bool:
         """Start the job; False where it was started already: each mapping imports one file once."""
         with self._client.translating():
-            first = self._redis.hsetnx(_run(id), "running", "1")
+            first = self._redis.hsetnx(_key(id), "running", "1")
         if first:
-            self.tell(id, state="running")
+            self.update(id, state="running")
         return bool(first)
 
-    def tell(self, id: str, **fields: Any) -> None:
+    def update(self, id: str, **fields: Any) -> None:
         """Store the progress."""
         with self._client.translating():
-            self._redis.hset(_run(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
+            self._redis.hset(_key(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
 
     def end(self, id: str, state: str, summary: TableSummary | None, **fields: str) -> None:
         """Store how it ended and how its quotes and lines were read."""
-        self.tell(id, state=state, summary=json.dumps(summary and asdict(summary)), **fields)
+        self.update(id, state=state, summary=json.dumps(summary and asdict(summary)), **fields)
 
     def progress(self, id: str, result: ImportResult) -> None:
-        self.tell(id, added=result.added, duplicates=result.duplicates, rejected=result.rejected)
+        self.update(id, added=result.added, duplicates=result.duplicates, rejected=result.rejected)
 
     def keep_bad(self, id: str, rows: list[BadRow]) -> None:
         values = [
             json.dumps({"line": row.line, "reason": bad_row_message(row), "row": row.value}) for row in rows
         ]
         with self._client.translating():
-            self._redis.rpush(_bad(id), *values)
-            self._redis.expire(_bad(id), DAYS * 86_400)
+            self._redis.rpush(_bad_rows_key(id), *values)
+            self._redis.expire(_bad_rows_key(id), DAYS * 86_400)
 
     def bad(self, id: str, limit: int = BAD_ROWS) -> Iterator[dict[str, Any]]:
         """The stored rejected rows: line, reason, row."""
         for start in range(0, limit, _CHUNK):
             with self._client.translating():
-                found = self._redis.lrange(_bad(id), start, min(start + _CHUNK, limit) - 1)
-            yield from map(json.loads, found)
-            if len(found) < _CHUNK:
+                rows = self._redis.lrange(_bad_rows_key(id), start, min(start + _CHUNK, limit) - 1)
+            yield from map(json.loads, rows)
+            if len(rows) < _CHUNK:
                 return
 
 
 class HeartbeatStream:
     """The file of a job; reading it renews the job's heartbeat, however long its next row takes."""
 
-    def __init__(self, stream: BinaryIO, runs: Runs, id: str) -> None:
+    def __init__(self, stream: BinaryIO, jobs: ImportJobs, id: str) -> None:
         self._stream = stream
-        self._runs = runs
+        self._jobs = jobs
         self._id = id
         self._last_beat = datetime.now(UTC)
 
     def read(self, size: int = -1, /) -> bytes:
-        self._tell()
+        self._beat()
         return self._stream.read(size)
 
     def readline(self, limit: int = -1, /) -> bytes:
-        self._tell()
+        self._beat()
         return self._stream.readline(limit)
 
-    def _tell(self) -> None:
+    def _beat(self) -> None:
         now = datetime.now(UTC)
         if (now - self._last_beat).total_seconds() > SILENT / 4:
             self._last_beat = now
-            self._runs.tell(self._id)
+            self._jobs.update(self._id)
 
 
 class BadRows:
     """Collects the rejected rows of a job, up to a limit."""
 
-    def __init__(self, runs: Runs, id: str) -> None:
-        self._runs = runs
+    def __init__(self, jobs: ImportJobs, id: str) -> None:
+        self._jobs = jobs
         self._id = id
         self._rows: list[BadRow] = []
         self._count = 0
@@ -165,17 +169,17 @@ class BadRows:
 
     def flush(self) -> None:
         if self._rows:
-            self._runs.keep_bad(self._id, self._rows)
+            self._jobs.keep_bad(self._id, self._rows)
             self._rows = []
 
 
-def _of(id: str, record: dict[str, str]) -> Run:
+def _of(id: str, record: dict[str, str]) -> ImportJob:
     counts = (int(record.get(name, 0)) for name in ("added", "duplicates", "rejected"))
-    return Run(
+    return ImportJob(
         id,
         record["queue"],
         record["by"],
-        Plan.kept(json.loads(record["plan"])),
+        ImportMapping.from_record(json.loads(record["plan"])),
         record["state"],
         datetime.fromisoformat(record["began"]),
         datetime.fromisoformat(record["heard"]),
@@ -192,16 +196,16 @@ def _summary(kept: dict[str, Any] | None) -> TableSummary | None:
     return TableSummary(**kept, joined_first=tuple(first) if first else None)
 
 
-def _run(id: str) -> str:
+def _key(id: str) -> str:
     """Hash: what is known of it."""
     return f"{_BASE}run:{id}"
 
 
-def _bad(id: str) -> str:
+def _bad_rows_key(id: str) -> str:
     """List: its rejected rows, as JSON."""
     return f"{_BASE}bad:{id}"
 
 
-def _latest(queue: str) -> str:
+def _latest_key(queue: str) -> str:
     """List: the ids of a queue's latest."""
     return f"{_BASE}latest:{queue}"

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.webapp.context import accounts, person, queue
+from leaseq.webapp.context import accounts, existing_queue, person
 from leaseq.webapp.forms import titles_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.items import LOOKS
@@ -25,18 +25,18 @@ from leaseq.webapp.serving.numbers import whole
 @bp.get("/manage/<q>/items/<name:id>")
 @needs("manager")
 def item(q: str, id: str) -> str:
-    return _shown(queue(q), id)
+    return _shown(existing_queue(q), id)
 
 
-def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
-    known, policy = found.get(id), found.policy
+def _shown(queue: leaseq.Queue, id: str, *, error: str | None = None) -> str:
+    known, policy = queue.get(id), queue.policy
     search = search_of(request.args) if "state" in request.args else None
     waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
     answers = (*known.answers, *known.late_answers)
-    history, titles = found.history(id), titles_of(policy.form)
+    history, titles = queue.history(id), titles_of(policy.form)
     return render_template(
         "manage/item.html",
-        queue=found,
+        queue=queue,
         policy=policy,
         item=known,
         parts=parts_of(policy.form, known.payload),
@@ -48,9 +48,9 @@ def _shown(found: leaseq.Queue, id: str, *, error: str | None = None) -> str:
         story=timeline_of(known, history),
         whole=history.whole,
         list=search and list_names()[search.state],
-        back=url_for("manage.items", q=found.name, **search.args()) if search else None,
+        back=url_for("manage.items", q=queue.name, **search.args()) if search else None,
         along=_along(),
-        neighbours=_neighbours(found, search),
+        neighbours=_neighbours(queue, search),
         error=error,
     )
 
@@ -62,33 +62,33 @@ def _along() -> dict[str, Any]:
     return {**search_of(request.args).args(), "at": request.args.get("at")}
 
 
-def _neighbours(found: leaseq.Queue, search: Search | None) -> dict[str, str | None]:
+def _neighbours(queue: leaseq.Queue, search: Search | None) -> dict[str, str | None]:
     """The addresses of the items before and after this one in the search."""
     at = request.args.get("at")
     if search is None or not at:
         return {}
     links: dict[str, str | None] = {}
     for way, turned in (("previous", True), ("next", False)):
-        page = search.page(found, limit=1, look=LOOKS, after=at, turned=turned)
-        links[way] = address(found, search, page.items[0]) if page.items else None
+        page = search.page(queue, limit=1, look=LOOKS, after=at, turned=turned)
+        links[way] = address(queue, search, page.items[0]) if page.items else None
     return links
 
 
-def address(found: leaseq.Queue, search: Search, item: leaseq.Item) -> str:
+def address(queue: leaseq.Queue, search: Search, item: leaseq.Item) -> str:
     """The address of an item's page within a search."""
-    return url_for("manage.item", q=found.name, id=item.id, **search.args(), at=item.cursor)
+    return url_for("manage.item", q=queue.name, id=item.id, **search.args(), at=item.cursor)
 
 
 @bp.post("/manage/<q>/items/<name:id>/assign")
 @needs("manager")
 def assign(q: str, id: str) -> Response | tuple[str, int]:
     """Let only one person have it."""
-    found = queue(q)
+    queue = existing_queue(q)
     try:
         whom = accounts().who_works(request.form.get("person", "").strip())
-        found.assign(id, whom, by=person().name)
+        queue.assign(id, whom, by=person().name)
     except Invalid as refused:
-        return _shown(found, id, error=_("Not assigned: %(why)s.", why=str(refused))), 400
+        return _shown(queue, id, error=_("Not assigned: %(why)s.", why=str(refused))), 400
     flash(_("Only %(whom)s gets it now, until they give it back.", whom=whom))
     return _item(q, id)
 
@@ -96,7 +96,7 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
 @bp.post("/manage/<q>/items/<name:id>/revive")
 @needs("manager")
 def revive(q: str, id: str) -> Response:
-    queue(q).revive(id, by=person().name)
+    existing_queue(q).revive(id, by=person().name)
     flash(_("It is waiting again, with all its attempts."))
     return _item(q, id)
 
@@ -104,7 +104,7 @@ def revive(q: str, id: str) -> Response:
 @bp.post("/manage/<q>/items/<name:id>/release")
 @needs("manager")
 def release(q: str, id: str) -> Response:
-    queue(q).release(id, by=person().name)
+    existing_queue(q).release(id, by=person().name)
     flash(_("The item is released and is waiting for somebody else."))
     return redirect(url_for("manage.one_queue", q=q), 303) if request.form.get("back") else _item(q, id)
 
@@ -115,7 +115,7 @@ def adopt(q: str, id: str) -> Response:
     token = whole(request.form.get("token"))
     if token is None:
         raise Invalid("token", "the token of a late answer")
-    queue(q).adopt(id, token, by=person().name)
+    existing_queue(q).adopt(id, token, by=person().name)
     flash(_("The late answer is accepted. If it replaced an answer, that is a late answer now."))
     return _item(q, id)
 
@@ -123,7 +123,7 @@ def adopt(q: str, id: str) -> Response:
 @bp.post("/manage/<q>/items/<name:id>/remove")
 @needs("manager")
 def remove(q: str, id: str) -> Response:
-    queue(q).remove(id, by=person().name)
+    existing_queue(q).remove(id, by=person().name)
     flash(_("The item %(id)s is removed.", id=id))
     if "state" in request.args:
         return redirect(url_for("manage.items", q=q, **search_of(request.args).args()), 303)

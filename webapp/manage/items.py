@@ -10,7 +10,7 @@ from flask import render_template, request, url_for
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, Json
-from leaseq.webapp.context import accounts, queue
+from leaseq.webapp.context import accounts, existing_queue
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import moves_on, name_of
 from leaseq.webapp.manage.search import list_names, outcome_names, search_of, since_names
@@ -19,16 +19,16 @@ from leaseq.webapp.serving.numbers import whole
 
 PAGE = 50
 GLIMPSE = 120  # characters of a payload that a line shows
-LOOKS = 10_000  # entries of a list that one page looks through for what is asked for
+LOOKS = 10_000  # entries of a list that one request scans for matches
 
 
 @bp.get("/manage/<q>/items")
 @needs("manager")
 def items(q: str) -> str | tuple[str, int]:
-    found = queue(q)
+    queue = existing_queue(q)
     try:
         search, wrong = search_of(request.args), None
-        page = search.page(found, limit=PAGE, look=LOOKS, after=request.args.get("after") or None)
+        page = search.page(queue, limit=PAGE, look=LOOKS, after=request.args.get("after") or None)
     except Invalid as refused:
         if refused.field in ("state", "after"):
             raise
@@ -37,15 +37,15 @@ def items(q: str) -> str | tuple[str, int]:
     before = whole(request.args.get("looked")) or 0
     shown = render_template(
         "manage/items.html",
-        queue=found,
-        policy=found.policy,
-        stats=found.stats(),
+        queue=queue,
+        policy=queue.policy,
+        stats=queue.stats(),
         search=search,
         typed=request.args if wrong else search.typed,
         wrong=wrong,
         glimpse=glimpse,
         query=urlencode(search.args()),
-        exactly=_exactly(found, search.typed.get("begins", "")),
+        exactly=_exactly(queue, search.typed.get("begins", "")),
         page=page,
         looked=before + page.scanned,
         here=partial(url_for, "manage.items", q=q, **search.args()),
@@ -73,9 +73,9 @@ def _cut(text: str) -> str:
     return text if len(text) <= GLIMPSE else f"{text[:GLIMPSE]}…"
 
 
-def _exactly(found: leaseq.Queue, id: str) -> leaseq.Item | None:
+def _exactly(queue: leaseq.Queue, id: str) -> leaseq.Item | None:
     """The item of just this id, in whatever state it is."""
     try:
-        return found.get(id) if id else None
+        return queue.get(id) if id else None
     except (Invalid, ItemNotFound):
         return None

@@ -14,9 +14,9 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound
-from leaseq.webapp.context import person, queue
+from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.actions import Refused, ids_in_words
+from leaseq.webapp.manage.actions import RefusedItem, ids_in_words
 from leaseq.webapp.manage.items import glimpse
 from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import needs
@@ -27,7 +27,7 @@ LATELY = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class AdoptableAnswer:
     """A late answer that may be adopted."""
 
     item: leaseq.Item
@@ -41,25 +41,25 @@ class Late:
 @bp.get("/manage/<q>/late")
 @needs("manager")
 def late(q: str) -> str:
-    return _listed(queue(q))
+    return _listed(existing_queue(q))
 
 
 @bp.post("/manage/<q>/late")
 @needs("manager")
 def ask_late(q: str) -> str | Response:
     """The confirmation: what would happen to each chosen answer."""
-    found, keys = queue(q), _chosen()
-    known = [one for one in (_late_of(found, key) for key in keys) if one is not None]
+    queue, keys = existing_queue(q), _chosen()
+    known = [one for one in (_late_of(queue, key) for key in keys) if one is not None]
     if not known:
         flash(_("Select some late answers first.") if not keys else _("They do not exist any more."))
         return redirect(_here(q), 303)
     twice = {one.item.id for one in known if sum(other.item.id == one.item.id for other in known) > 1}
     return render_template(
         "manage/late_confirm.html",
-        queue=found,
-        policy=found.policy,
-        chosen=[(one, becomes(one.item, found.policy)) for one in known],
-        twice=sorted(twice) if found.policy.answers == 1 else (),
+        queue=queue,
+        policy=queue.policy,
+        chosen=[(one, becomes(one.item, queue.policy)) for one in known],
+        twice=sorted(twice) if queue.policy.answers == 1 else (),
         glimpse=glimpse,
         last=_last(),
         back=_here(q),
@@ -69,33 +69,33 @@ def ask_late(q: str) -> str | Response:
 @bp.post("/manage/<q>/late/adopt")
 @needs("manager")
 def adopt_late(q: str) -> str | Response:
-    found = queue(q)
+    queue = existing_queue(q)
     done: list[str] = []
-    refused: list[Refused] = []
+    refused: list[RefusedItem] = []
     for key in _chosen():
         token, id = _parts(key)
         try:
-            found.adopt(id, token, by=person().name)
+            queue.adopt(id, token, by=person().name)
             done.append(id)
         except ItemNotFound:
-            refused.append(Refused(id, _("it does not exist any more")))
+            refused.append(RefusedItem(id, _("it does not exist any more")))
         except Invalid as error:
-            refused.append(Refused(id, error.limit))
+            refused.append(RefusedItem(id, error.limit))
     if done:
-        note("item.adopted", found.name, f"{len(done)}: {ids_in_words(done)}")
+        note("item.adopted", queue.name, f"{len(done)}: {ids_in_words(done)}")
         flash(ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", len(done)))
-    return _listed(found, refused) if refused else redirect(_here(q), 303)
+    return _listed(queue, refused) if refused else redirect(_here(q), 303)
 
 
-def _listed(found: leaseq.Queue, refused: list[Refused] | None = None) -> str:
+def _listed(queue: leaseq.Queue, refused: list[RefusedItem] | None = None) -> str:
     since = datetime.now(UTC) - LATELY if _last() else None
-    seen = list(islice(_open(found, since), SHOWN + 1))
+    seen = list(islice(_open(queue, since), SHOWN + 1))
     rows = sorted(seen[:SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
     return render_template(
         "manage/late.html",
-        queue=found,
-        policy=found.policy,
-        stats=found.stats(),
+        queue=queue,
+        policy=queue.policy,
+        stats=queue.stats(),
         rows=[(one, _now(one)) for one in rows],
         more=len(seen) > SHOWN,
         glimpse=glimpse,
@@ -104,26 +104,28 @@ def _listed(found: leaseq.Queue, refused: list[Refused] | None = None) -> str:
     )
 
 
-def _open(found: leaseq.Queue, since: datetime | None) -> Iterator[Late]:
-    for item in found.late_items(since):
+def _open(queue: leaseq.Queue, since: datetime | None) -> Iterator[AdoptableAnswer]:
+    for item in queue.late_items(since):
         for one in _open_of(item):
             if since is None or one.answer.finished_at >= since:
                 yield one
 
 
-def _open_of(item: leaseq.Item) -> list[Late]:
-    """Without those that counted once: somebody took another in their place."""
+def _open_of(item: leaseq.Item) -> list[AdoptableAnswer]:
+    """Without answers that were adopted before and then replaced by another one."""
     counted = {grant.token for grant in item.history if grant.how == "finished"}
-    return [Late(item, answer) for answer in item.late_answers if answer.token not in counted]
+    return [AdoptableAnswer(item, answer) for answer in item.late_answers if answer.token not in counted]
 
 
-def _late_of(found: leaseq.Queue, key: str) -> Late | None:
+def _late_of(queue: leaseq.Queue, key: str) -> AdoptableAnswer | None:
     token, id = _parts(key)
     try:
-        item = found.get(id)
+        item = queue.get(id)
     except ItemNotFound:
         return None
-    return next((Late(item, answer) for answer in item.late_answers if answer.token == token), None)
+    return next(
+        (AdoptableAnswer(item, answer) for answer in item.late_answers if answer.token == token), None
+    )
 
 
 def _chosen() -> list[str]:
@@ -151,7 +153,7 @@ def _here(q: str) -> str:
     return url_for("manage.late", q=q, last=_last() or None)
 
 
-def _now(one: Late) -> str:
+def _now(one: AdoptableAnswer) -> str:
     """The present state of its item."""
     item = one.item
     words: dict[str, str] = {

@@ -64,8 +64,8 @@ class Setting:
     @property
     def choices(self) -> dict[str, str]:
         kind = self.field.kind
-        found = kind.choices if isinstance(kind, OneOf) else {}
-        return {choice: str(gettext(meaning)) for choice, meaning in found.items()}
+        labels = kind.choices if isinstance(kind, OneOf) else {}
+        return {choice: str(gettext(meaning)) for choice, meaning in labels.items()}
 
     @property
     def longest(self) -> int | None:
@@ -131,6 +131,8 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """A group of the page's fields."""
+
     id: str
     settings: tuple[Setting, ...]
 
@@ -177,10 +179,10 @@ def span_text(seconds: float) -> str:
 
 def _number(name: str, text: str) -> Json:
     try:
-        found = validation.load_json(text, name)
+        number = validation.load_json(text, name)
     except Invalid:
         raise Invalid(name, str(gettext("a number, such as 3"))) from None
-    return int(found) if isinstance(found, float) and found.is_integer() else found
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def _seconds(name: str, text: str) -> Json:
@@ -190,5 +192,5 @@ def _seconds(name: str, text: str) -> Json:
     if not parts or not whole or (len(parts) > 1 and not all(part[2] for part in parts)):
         raise Invalid(name, str(gettext("a time, such as 90 s, 5 min, 1 h 30 min or 2 d")))
     sizes = {**UNITS, "m": 60}
-    found = round(sum(float(part[1]) * sizes[part[2] or "s"] for part in parts), 6)
-    return int(found) if found == int(found) else found
+    seconds = round(sum(float(part[1]) * sizes[part[2] or "s"] for part in parts), 6)
+    return int(seconds) if seconds == int(seconds) else seconds

@@ -8,7 +8,7 @@ from typing import Any
 import leaseq
 from leaseq import Invalid, Json, validation
 from leaseq.webapp.forms import fields_of, typed_of
-from leaseq.webapp.forms.linter import Checked, check_text
+from leaseq.webapp.forms.linter import CheckedForm, check_text
 from leaseq.webapp.rendering.payload import parts_of
 
 
@@ -23,7 +23,7 @@ def preview_of(typed: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _shown(checked: Checked, sample: Json) -> dict[str, Any]:
+def _shown(checked: CheckedForm, sample: Json) -> dict[str, Any]:
     fields = fields_of(checked.form)
     return {"parts": parts_of(checked.form, sample), "fields": fields, "values": typed_of(fields, None)}
 

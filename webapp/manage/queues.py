@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.webapp.context import person, queue, state
+from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.dashboard import overview_page
 from leaseq.webapp.manage.titles import warn_of_same_look
@@ -35,7 +35,7 @@ def create() -> Response | tuple[str, int]:
 @bp.post("/manage/<q>/pause")
 @needs("manager")
 def pause(q: str) -> Response:
-    queue(q).pause(request.form.get("reason", "").strip() or None, by=person().name)
+    existing_queue(q).pause(request.form.get("reason", "").strip() or None, by=person().name)
     flash(_("Paused. Nobody gets new items; people may finish the items they hold."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
@@ -43,7 +43,7 @@ def pause(q: str) -> Response:
 @bp.post("/manage/<q>/resume")
 @needs("manager")
 def resume(q: str) -> Response:
-    queue(q).resume(by=person().name)
+    existing_queue(q).resume(by=person().name)
     flash(_("The queue is resumed."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
@@ -52,7 +52,7 @@ def resume(q: str) -> Response:
 @needs("manager")
 def clear(q: str) -> Response:
     """Return expired leases and release due items now, not at the clear job's next run."""
-    cleared = queue(q).clear()
+    cleared = existing_queue(q).clear()
     counts = {name: f"{getattr(cleared, name):,}" for name in ("returned", "released", "died", "forgotten")}
     if cleared.forgotten:
         text = _(

@@ -1,4 +1,4 @@
-"""Remarks on an import's rows: bad ones, and how quotes and lines were read."""
+"""Messages about an import: what is wrong with a row, and how quotes and line breaks were read."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ def bad_row_message(row: BadRow) -> str:
 
 
 def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
-    """How quotes and lines were read, where it could have been otherwise; ``whole``: to the file's end."""
+    """How quotes and line breaks were read, where the file could also be read in another way. ``whole``: the
+    file was read to its end."""
     if summary is None:
         return []
-    found: list[str] = []
+    texts: list[str] = []
     if summary.unquoted:
-        found.append(_quoted(summary.unquoted, whole))
+        texts.append(_quoted(summary.unquoted, whole))
     if summary.open_quote_line:
-        found.append(
+        texts.append(
             _(
                 "Line %(n)s: a field begins with a quote and does not end with one,"
                 " so all quotes in the file are read as text.",
@@ -36,7 +37,7 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
             )
         )
     if summary.joined_first:
-        found.append(
+        texts.append(
             _(
                 "Rows that span several lines because of a quoted line break: %(n)s"
                 " (first: lines %(first)s to %(last)s)."
@@ -47,8 +48,8 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
             )
         )
     if summary.blank_lines:
-        found.append(_("Blank lines skipped: %(n)s.", n=format_decimal(summary.blank_lines)))
-    return found
+        texts.append(_("Blank lines skipped: %(n)s.", n=format_decimal(summary.blank_lines)))
+    return texts
 
 
 def _quoted(number: int, whole: bool) -> str:

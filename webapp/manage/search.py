@@ -72,7 +72,7 @@ def search_of(sent: Mapping[str, Any]) -> Search:
     where = Filter(
         id=typed["begins"],
         person=typed["person"] or None,
-        outcome=typed["outcome"] or None,  # type: ignore[arg-type]  # the library looks at it
+        outcome=typed["outcome"] or None,  # type: ignore[arg-type]  # the library checks it
         text=typed["text"] or None,
         skill=typed["skill"] or None,
         given_back_by=_count(typed["back"], "back") if typed["back"] else None,

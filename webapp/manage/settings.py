@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.webapp.context import person, queue, wants_piece
+from leaseq.webapp.context import existing_queue, person, wants_piece
 from leaseq.webapp.forms.linter import check_text
 from leaseq.webapp.forms.templates import start_of, starts
 from leaseq.webapp.manage import bp
@@ -28,47 +28,47 @@ Texts = Mapping[str, str]
 @bp.get("/manage/<q>/settings")
 @needs("manager")
 def settings(q: str) -> str:
-    found = queue(q)
-    policy = found.policy
+    queue = existing_queue(q)
+    policy = queue.policy
     now = written(policy)
-    return _page(found, {**now, "sample": pretty(sample_of(found, policy.form))}, now)
+    return _page(queue, {**now, "sample": pretty(sample_of(queue, policy.form))}, now)
 
 
 @bp.post("/manage/<q>/settings")
 @needs("manager")
 def save_settings(q: str) -> Response | tuple[str, int]:
-    """Save what this person changed; nothing where somebody else changed the same meanwhile, and say so.
+    """Save the fields that this person changed; save nothing if somebody else has changed one of them since.
 
-    What they changed of the rest stays theirs, and is told. The policy that is compared here is the one that
-    is changed, or all is compared again.
+    Other fields that were changed meanwhile keep their new value, and the page says so. The save fails if the
+    policy is not the one compared here; then everything is compared again.
     """
-    found = queue(q)
+    queue = existing_queue(q)
     while True:
         with contextlib.suppress(leaseq.PolicyChanged):
-            return _save(found, found.policy)
+            return _save(queue, queue.policy)
 
 
-def _save(found: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, int]:
+def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, int]:
     typed, now = _typed(), written(policy)
     before = {**now, **_before()}
     changed = {name: text for name, text in typed.items() if text != before.get(name) and name in now}
     others = [name for name in now if now[name] != before[name] and now[name] != changed.get(name)]
     if any(name in changed for name in others):
         both = {name: (now[name], changed.get(name)) for name in others}
-        return _page(found, {**now, **changed, "sample": typed["sample"]}, now, theirs=both), 409
+        return _page(queue, {**now, **changed, "sample": typed["sample"]}, now, theirs=both), 409
     values, errors = read_all(changed)
     if "form" in errors or ("form" in values and not check_text(typed["form"]).good):
         errors["form"] = _first_wrong(typed["form"])
     if not errors and values:
         try:
-            found.configure(by=person().name, expected=policy, **values)
+            queue.configure(by=person().name, expected=policy, **values)
         except Invalid as refused:
             errors[refused.field] = refused.limit
     if errors:
-        return _page(found, {**now, **typed}, before, errors=errors), 400
+        return _page(queue, {**now, **typed}, before, errors=errors), 400
     flash(_("Saved.") if values else _("No setting was different."))
     if "title" in values:
-        warn_of_same_look(found, found.policy.title)
+        warn_of_same_look(queue, queue.policy.title)
     if others:
         names = ", ".join(one.label for one in SETTINGS if one.name in others)
         flash(
@@ -77,33 +77,33 @@ def _save(found: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
                 names=names,
             )
         )
-    return redirect(url_for("manage.one_queue", q=found.name), 303)
+    return redirect(url_for("manage.one_queue", q=queue.name), 303)
 
 
 @bp.post("/manage/<q>/settings/preview")
 @needs("manager")
 def preview_settings(q: str) -> str:
     """The form as it is typed, as people will see it. Nothing is saved."""
-    found, typed = queue(q), _typed()
+    queue, typed = existing_queue(q), _typed()
     if wants_piece():
         return render_template("manage/form_preview.html", typed=typed, **preview_of(typed))
-    now = written(found.policy)
-    return _page(found, {**now, **typed}, {**now, **_before()})
+    now = written(queue.policy)
+    return _page(queue, {**now, **typed}, {**now, **_before()})
 
 
 @bp.post("/manage/<q>/settings/start")
 @needs("manager")
 def start_settings(q: str) -> str:
     """Fill in a form to start from. Nothing is saved, and all else that was typed stays."""
-    found, typed = queue(q), _typed()
-    now = written(found.policy)
+    queue, typed = existing_queue(q), _typed()
+    now = written(queue.policy)
     start = start_of(request.form.get("from", ""))
     if start is None:
         raise Invalid("from", "one of " + ", ".join(one.name for one in starts()))
     filled = {"form": pretty(start.form), "sample": pretty(start.sample)}
     if not typed.get("instructions", "").strip():
         filled["instructions"] = start.instructions
-    return _page(found, {**now, **typed, **filled}, {**now, **_before()}, started=start.title)
+    return _page(queue, {**now, **typed, **filled}, {**now, **_before()}, started=start.title)
 
 
 def _typed() -> dict[str, str]:
@@ -125,27 +125,29 @@ def _before() -> dict[str, str]:
 
 
 def _first_wrong(text: str) -> str:
-    found = next((one for one in check_text(text).findings if one.wrong), None)
-    if found is None:
+    finding = next((one for one in check_text(text).findings if one.wrong), None)
+    if finding is None:
         return ""
-    return _("Line %(line)s: %(what)s", line=found.line, what=found.text) if found.line else found.text
+    return (
+        _("Line %(line)s: %(what)s", line=finding.line, what=finding.text) if finding.line else finding.text
+    )
 
 
 def _page(
-    found: leaseq.Queue,
+    queue: leaseq.Queue,
     typed: Texts,
     before: Texts,
     *,
     errors: Texts | None = None,
-    theirs: Mapping[str, tuple[str, str | None]] | None = None,  # by name: theirs, and yours
+    theirs: Mapping[str, tuple[str, str | None]] | None = None,  # by name: the other value, and this one
     started: str = "",
 ) -> str:
     wrong: dict[str, str] = dict(errors or {})
     by_name: dict[str, Any] = {one.name: one for one in SETTINGS}
     return render_template(
         "manage/settings.html",
-        queue=found,
-        policy=found.policy,
+        queue=queue,
+        policy=queue.policy,
         groups=GROUPS,
         by_name=by_name,
         starts=starts(),

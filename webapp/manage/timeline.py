@@ -19,7 +19,7 @@ class TimelineEvent:
 
     at: datetime
     what: str
-    said: str | None = None  # in the words of who did it
+    said: str | None = None  # as written by the person who did it
     took: float | None = None  # seconds, from the grant on
     notes: tuple[str, ...] = ()
     token: int | None = None  # of the lease that it ended

@@ -10,11 +10,11 @@ from leaseq.names import same_look
 from leaseq.webapp.context import state
 
 
-def warn_of_same_look(found: leaseq.Queue, title: str) -> None:
+def warn_of_same_look(queue: leaseq.Queue, title: str) -> None:
     """Tell on the next page which queue has a title that looks like this one."""
     others, _unreadable = leaseq.read_queues(state().client, lambda queue: queue.policy.title)
     for name, other in others.items():
-        if name != found.name and title and (other == title or same_look(title, [other])):
+        if name != queue.name and title and (other == title or same_look(title, [other])):
             flash(
                 _(
                     "The title looks like that of %(queue)s: people may confuse the two.",

@@ -6,7 +6,7 @@ from flask import render_template, request
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, transfer
-from leaseq.webapp.context import accounts, queue
+from leaseq.webapp.context import accounts, existing_queue
 from leaseq.webapp.manage import bp
 from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.security.authorization import needs
@@ -16,12 +16,12 @@ from leaseq.webapp.security.authorization import needs
 @needs("manager")
 def export(q: str) -> Response | str | tuple[str, int]:
     """The answers where a format is named, else the page that asks for it."""
-    found, args = queue(q), request.args
+    queue, args = existing_queue(q), request.args
     wrong: Invalid | None = None
     if "format" in args:
         try:
             return streamed_answers(
-                found,
+                queue,
                 transfer.format_of("answers." + args["format"]),
                 since=args.get("from", "").strip() or None,  # a field that was left empty names nothing
                 until=args.get("to", "").strip() or None,
@@ -33,9 +33,9 @@ def export(q: str) -> Response | str | tuple[str, int]:
             wrong = refused
     page = render_template(
         "manage/export.html",
-        queue=found,
-        policy=found.policy,
-        stats=found.stats(),
+        queue=queue,
+        policy=queue.policy,
+        stats=queue.stats(),
         typed=args,
         wrong=wrong,
         people=[one.name for one in accounts().people()],

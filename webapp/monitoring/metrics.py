@@ -19,8 +19,8 @@ from leaseq.webapp.security.authorization import bearer_token, needs
 bp = Blueprint("metrics", __name__)
 
 
-class Queues:
-    """The queues, looked at when somebody asks."""
+class QueueCollector:
+    """Collects the queues' counts at each scrape."""
 
     def __init__(self, client: leaseq.Client) -> None:
         self._client = client
@@ -66,6 +66,6 @@ def scraper() -> bool:
 def metrics() -> Response:
     """All figures, in Prometheus' text format."""
     queues = CollectorRegistry()
-    queues.register(cast("CollectorRegistry", Queues(state().client)))
+    queues.register(cast("CollectorRegistry", QueueCollector(state().client)))
     text = generate_latest(queues) + generate_latest(state().http_metrics.everywhere())
     return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -31,12 +31,12 @@ class Figures:
     queues: list[tuple[str, DayFigures]]
 
     @classmethod
-    def of(cls, found: Mapping[date, Mapping[str, DayFigures]]) -> Figures:
+    def of(cls, by_day: Mapping[date, Mapping[str, DayFigures]]) -> Figures:
         queues: dict[str, DayFigures] = {}
-        for by_queue in found.values():
+        for by_queue in by_day.values():
             for queue, figures in by_queue.items():
                 queues[queue] = queues.get(queue, DayFigures()) + figures
-        days = [(day, sum(by_queue.values(), DayFigures())) for day, by_queue in found.items()]
+        days = [(day, sum(by_queue.values(), DayFigures())) for day, by_queue in by_day.items()]
         return cls(sorted(days), sorted(queues.items()))
 
     @property

@@ -38,7 +38,7 @@ def everybody() -> str:
 
 
 def people_page(
-    *, error: str | None = None, sent: Mapping[str, str] | None = None, link: str | None = None
+    *, error: str | None = None, typed: Mapping[str, str] | None = None, link: str | None = None
 ) -> str:
     matching = [one for one in accounts().people() if _matches(one, request.args)]
     after = request.args.get("after", "").casefold()
@@ -47,16 +47,16 @@ def people_page(
     return render_template(
         "people/index.html",
         rows=_rows(shown),
-        found=len(matching),
+        count=len(matching),
         after=shown[-1].name if len(following) > PAGE else None,
-        asked=request.args,
+        query=request.args,
         roles=ROLES,
         invitations=accounts().invitations(),
         days=DAYS,
         most_days=MAX_DAYS,
         link=url_for("auth.welcome", token=link, _external=True) if link else None,
         error=error,
-        sent=sent or {},
+        typed=typed or {},
     )
 
 
@@ -101,7 +101,7 @@ def invite() -> str | tuple[str, int]:
             days=days,
         )
     except Invalid as refused:
-        return people_page(error=str(refused), sent=request.form), 400
+        return people_page(error=str(refused), typed=request.form), 400
     return people_page(link=token)
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaseq.webapp.realtime.poller import Feed
+from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.realtime.sse_hub import Hub
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveUpdates:
+    """The parts of a process that update its dashboards."""
+
     hub: Hub
-    feed: Feed
-    pictures: Snapshots
+    poller: Poller
+    snapshots: Snapshots
 
     @classmethod
-    def with_places(cls, places: int) -> Live:
+    def with_places(cls, places: int) -> LiveUpdates:
         """Set up the hub for this many watchers at a time."""
         hub = Hub(places)
-        return cls(hub, Feed(hub), Snapshots())
+        return cls(hub, Poller(hub), Snapshots())

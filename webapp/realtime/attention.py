@@ -18,7 +18,7 @@ _DEAD_LOOKED_AT = 200
 _LATE = 1_000
 _LOOK = 2_000  # entries of inbound that are searched for what was given back
 _UNWANTED_SHOWN = 100
-_AGAIN = 5.0  # seconds between two looks at one list
+_AGAIN = 5.0  # seconds between two reads of one list
 
 Rows = list[dict[str, Any]]
 
@@ -84,9 +84,9 @@ class Attention:
     def _unwanted(self) -> Rows:
         """Waiting items that so many people gave back. These are at the front of the queue."""
         where = leaseq.Filter(given_back_by=UNWANTED)
-        found = self._queue.find("inbound", where, limit=_UNWANTED_SHOWN, look=_LOOK).items
+        items = self._queue.find("inbound", where, limit=_UNWANTED_SHOWN, look=_LOOK).items
         return [
-            {"key": f"{one.id} {one.assignment}", "id": one.id, "people": _gave_back(one)} for one in found
+            {"key": f"{one.id} {one.assignment}", "id": one.id, "people": _gave_back(one)} for one in items
         ]
 
 

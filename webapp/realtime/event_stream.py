@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from flask import Response, request
 
-from leaseq.webapp.realtime import Live, socket_handover
+from leaseq.webapp.realtime import LiveUpdates, socket_handover
 from leaseq.webapp.realtime.poller import RETRY_MS, Vouch
 from leaseq.webapp.realtime.sse_hub import Stream
 from leaseq.webapp.serving.problem import Problem
@@ -14,7 +14,9 @@ from leaseq.webapp.serving.problem import Problem
 RETRY_SECONDS = 10
 
 
-def streamed(live: Live, vouch: Vouch, begin: Callable[[Live, Stream, Vouch], None]) -> Response:
+def streamed(
+    live: LiveUpdates, vouch: Vouch, begin: Callable[[LiveUpdates, Stream, Vouch], None]
+) -> Response:
     """A stream that ``begin`` adds to the feed, open while ``vouch`` holds; 503 where no place is free."""
     environ = request.environ
     if not socket_handover.can_take(environ) or not live.hub.take_place():
@@ -26,7 +28,7 @@ def streamed(live: Live, vouch: Vouch, begin: Callable[[Live, Stream, Vouch], No
             place.pop().give_back_place()
 
     def body() -> Iterator[bytes]:
-        yield b"retry: %d\n\n" % RETRY_MS  # the head goes ahead of it
+        yield b"retry: %d\n\n" % RETRY_MS  # sent after the head
         sock = socket_handover.take(environ)
         stream = place.pop().add(sock, chunked=socket_handover.is_chunked(environ))
         begin(live, stream, vouch)

@@ -14,12 +14,12 @@ import leaseq
 from leaseq.webapp.realtime.sse_hub import Hub, Stream
 
 if TYPE_CHECKING:
-    from leaseq.webapp.realtime import Live
+    from leaseq.webapp.realtime import LiveUpdates
 
 log = logging.getLogger(__name__)
 
 EVERY = 1.0  # seconds
-ASK_AGAIN = 20.0  # seconds until it is asked again whether a client may watch
+VOUCH_EVERY = 20.0  # seconds between two checks that a client may still watch
 RETRY_MS = 3_000  # what a browser waits before it connects again
 
 Vouch = Callable[[], bool]
@@ -39,13 +39,13 @@ class Watcher:
     def __init__(self, stream: Stream, vouch: Vouch) -> None:
         self.stream = stream
         self.vouch = vouch
-        self.asked = time.monotonic()
+        self.vouched_at = time.monotonic()
 
 
 class Channel(ABC):
-    """The events for all watchers of a queue and of one kind. Called by the feed's thread only."""
+    """Sends one kind of event of a queue to its watchers. Called by the poller's thread only."""
 
-    def __init__(self, queue: leaseq.Queue, live: Live) -> None:
+    def __init__(self, queue: leaseq.Queue, live: LiveUpdates) -> None:
         self.queue = queue
         self.live = live
 
@@ -54,8 +54,8 @@ class Channel(ABC):
         """Poll, and send each watcher what is new."""
 
 
-class Feed:
-    """The channels and their watchers. It polls only while there are watchers."""
+class Poller:
+    """Polls each channel that has watchers."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -72,27 +72,27 @@ class Feed:
             self._anybody.set()
             if not self._started:
                 self._started = True
-                threading.Thread(target=self._live, name="leaseq-live-feed", daemon=True).start()
+                threading.Thread(target=self._run, name="leaseq-live-feed", daemon=True).start()
 
-    def _live(self) -> None:
+    def _run(self) -> None:
         while True:
             self._anybody.wait()
             began = time.monotonic()
-            self.look()
+            self.poll()
             time.sleep(max(EVERY - (time.monotonic() - began), 0.05))
 
-    def look(self) -> None:
+    def poll(self) -> None:
         for channel, watchers in self._present().values():
             try:
-                self.look_at(channel, watchers)
-            except leaseq.LeaseqError as error:  # the server is away: their streams stay, silent
+                self.serve(channel, watchers)
+            except leaseq.LeaseqError as error:  # the server is unavailable: the streams stay open
                 log.debug("nothing new of %s: %s", channel.queue.name, error)
             except Exception:  # one queue's fault is not the others'
-                log.exception("what is new of %s can't be told", channel.queue.name)
+                log.exception("the events of %s can't be sent", channel.queue.name)
 
-    def look_at(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
+    def serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
         for watcher in watchers:
-            self._ask(watcher)
+            self._check(watcher)
         channel.serve(watchers)
 
     def _present(self) -> Mapping[Any, tuple[Channel, list[Watcher]]]:
@@ -108,16 +108,16 @@ class Feed:
                 self._anybody.clear()
             return dict(self._watched)
 
-    def _ask(self, watcher: Watcher) -> None:
+    def _check(self, watcher: Watcher) -> None:
         now = time.monotonic()
-        if now - watcher.asked < ASK_AGAIN:
+        if now - watcher.vouched_at < VOUCH_EVERY:
             return
         try:
             may = watcher.vouch()
         except leaseq.LeaseqError:
-            return  # the hub ends it, where nobody can be asked for a minute
+            return  # the hub ends a stream that was not confirmed for a minute
         if may:
-            watcher.asked = now
+            watcher.vouched_at = now
             self._hub.vouch(watcher.stream)
         else:
             self._hub.end(watcher.stream)

@@ -15,7 +15,7 @@ _ENDS = frozenset({"finished", "abandoned", "failed", "expired", "released", "un
 
 
 @dataclass(frozen=True, slots=True)
-class Handling:
+class HandlingTimes:
     """Handling times of finished items, in seconds."""
 
     median: float
@@ -23,8 +23,8 @@ class Handling:
     of: int
 
 
-class Tally:
-    """Counts events; takes them in the order in which they happened."""
+class RateCounter:
+    """Counts events by the minute. They are added in the order in which they happened."""
 
     def __init__(self, since: datetime) -> None:
         self._since = _minute(since.timestamp())  # of this one perhaps not all
@@ -67,12 +67,12 @@ class Tally:
     def done(self, now: datetime) -> list[int | None]:
         return self._by_minute(self._done, now)
 
-    def handling(self) -> Handling | None:
+    def handling(self) -> HandlingTimes | None:
         """The handling times; None where no finished item has a known grant."""
         if not self._times:
             return None
         ordered = sorted(seconds for _, seconds in self._times)
-        return Handling(_rank(ordered, 0.5), _rank(ordered, 0.95), len(ordered))
+        return HandlingTimes(_rank(ordered, 0.5), _rank(ordered, 0.95), len(ordered))
 
     def _by_minute(self, counts: dict[int, int], now: datetime) -> list[int | None]:
         first = self._first(now)

@@ -1,4 +1,4 @@
-"""A queue's figures for its dashboard, kept up to date while anybody watches."""
+"""A queue's figures for its dashboard, kept up to date while it is watched."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.realtime.attention import Attention
-from leaseq.webapp.realtime.rates import MINUTES, Tally, a_minute
+from leaseq.webapp.realtime.rates import MINUTES, RateCounter, a_minute
 from leaseq.webapp.realtime.sparkline import spark
 
-BACKLOG = 20_000  # moves that are read back at most, to begin with
+BACKLOG = 20_000  # events that are read back at most at the start
 HELD_SHOWN = 50
-_BACK = 5_000  # of one reading
+_BACK = 5_000  # events of one read
 _PAGE = 1_000
-_PAGES = 5  # of moves that one look reads; where there are more it begins anew
-_EVERY = 1.0  # seconds between two looks
+_PAGES = 5  # pages of events that one update reads; if there are more, it starts again
+_EVERY = 1.0  # seconds between two updates
 _HELD_EVERY = 2.0
-_FRESH = 300.0  # seconds that a picture is kept when nobody looks
-_SLACK = timedelta(seconds=2)  # of when the oldest entered, which is told as an age
+_FRESH = 300.0  # seconds that an unused snapshot is kept
+_SLACK = timedelta(seconds=2)  # tolerance of the oldest item's time, which is computed from its age
 
 _HOLD = frozenset(
     {"reserved", "renewed", "finished", "abandoned", "failed", "expired", "released", "undone", "removed"}
@@ -36,22 +36,22 @@ class Snapshot:
         self._queue = queue
         self._clock = clock
         self._lock = threading.Lock()
-        self._looked: float | None = None
+        self._read_at: float | None = None
         self._seen: dict[str, Any] = {}
         self._oldest: datetime | None = None
         self._held: tuple[float, list[dict[str, Any]]] | None = None
         self._held_moved = False
         self._cursor: str | None = None
-        self._tally: Tally | None = None
-        self._trouble = Attention(queue, clock=clock)
-        self.asked = clock()
+        self._rates: RateCounter | None = None
+        self._attention = Attention(queue, clock=clock)
+        self.used_at = clock()
 
     def seen(self) -> dict[str, Any]:
         """The present figures. The same object again where nothing has changed."""
         with self._lock:
-            self.asked = now = self._clock()
-            if self._looked is None or now - self._looked >= _EVERY:
-                self._looked = now
+            self.used_at = now = self._clock()
+            if self._read_at is None or now - self._read_at >= _EVERY:
+                self._read_at = now
                 fresh = self._look(datetime.now(UTC))
                 if fresh != self._seen:
                     self._seen = fresh
@@ -60,47 +60,47 @@ class Snapshot:
     def brief(self, *, read: bool = True) -> dict[str, Any]:
         """The counts and rates. ``read`` False: the rates only where they were read before."""
         with self._lock:
-            self.asked, now = self._clock(), datetime.now(UTC)
-            tally = self._read(now) if read or self._tally else None
-            return self._brief(self._queue.stats(), tally, now)
+            self.used_at, now = self._clock(), datetime.now(UTC)
+            rates = self._read(now) if read or self._rates else None
+            return self._brief(self._queue.stats(), rates, now)
 
     def _look(self, now: datetime) -> dict[str, Any]:
-        tally = self._read(now)
+        rates = self._read(now)
         stats = self._queue.stats()
-        held, handling = self._holders(stats), tally.handling()
+        held, handling = self._holders(stats), rates.handling()
         times = {"median": _rounded(handling.median), "p95": _rounded(handling.p95)} if handling else None
         return {
-            **self._brief(stats, tally, now),
+            **self._brief(stats, rates, now),
             "handling": times,
             "held": held,
             "held_more": max(stats.reserved - len(held), 0),
-            **self._trouble.seen(stats, now),
+            **self._attention.seen(stats, now),
         }
 
-    def _brief(self, stats: leaseq.Stats, tally: Tally | None, now: datetime) -> dict[str, Any]:
+    def _brief(self, stats: leaseq.Stats, rates: RateCounter | None, now: datetime) -> dict[str, Any]:
         return {
             "counts": {state: getattr(stats, state) for state in leaseq.STATES},
             "overdue": stats.overdue,
             "paused": stats.paused,
             "oldest_at": self._oldest_at(stats, now),
-            "come": _flow(tally.come(now) if tally else []),
-            "done": _flow(tally.done(now) if tally else []),
+            "come": _flow(rates.come(now) if rates else []),
+            "done": _flow(rates.done(now) if rates else []),
         }
 
-    # The moves
+    # Events
 
-    def _read(self, now: datetime) -> Tally:
-        if self._tally is None or not self._read_on(self._tally):
-            self._tally = self._begin(now)
-        self._tally.forget(now)
-        return self._tally
+    def _read(self, now: datetime) -> RateCounter:
+        if self._rates is None or not self._read_on(self._rates):
+            self._rates = self._begin(now)
+        self._rates.forget(now)
+        return self._rates
 
-    def _read_on(self, tally: Tally) -> bool:
+    def _read_on(self, rates: RateCounter) -> bool:
         """Take in what is new; False where that is too much."""
         for _ in range(_PAGES):
             events = self._queue.journal(after=self._cursor, limit=_PAGE)
             for event in events:
-                tally.add(event)
+                rates.add(event)
                 self._note(event)
             if events:
                 self._cursor = events[-1].cursor
@@ -108,31 +108,31 @@ class Snapshot:
                 return True
         return False
 
-    def _begin(self, now: datetime) -> Tally:
+    def _begin(self, now: datetime) -> RateCounter:
         """Read back an hour, or as much of it as BACKLOG allows."""
         since = now - timedelta(minutes=MINUTES)
-        found: list[leaseq.Event] = []
-        while len(found) < BACKLOG:
-            page = self._queue.latest_events(_BACK, found[-1].cursor if found else None)
-            found += page
+        events: list[leaseq.Event] = []
+        while len(events) < BACKLOG:
+            page = self._queue.latest_events(_BACK, events[-1].cursor if events else None)
+            events += page
             if len(page) < _BACK or page[-1].at < since:
                 break
         else:
-            since = found[-1].at
-        tally = Tally(since)
-        for event in reversed(found):
+            since = events[-1].at
+        rates = RateCounter(since)
+        for event in reversed(events):
             if event.at >= since:
-                tally.add(event)
+                rates.add(event)
                 self._note(event)
-        self._cursor = found[0].cursor if found else None
+        self._cursor = events[0].cursor if events else None
         self._held_moved = True
-        return tally
+        return rates
 
     def _note(self, event: leaseq.Event) -> None:
-        self._trouble.add(event)
+        self._attention.add(event)
         self._held_moved = self._held_moved or event.what in _HOLD
 
-    # What is there
+    # Items
 
     def _holders(self, stats: leaseq.Stats) -> list[dict[str, Any]]:
         """The people who hold leases, by when each expires."""
@@ -164,7 +164,7 @@ class Snapshots:
     def of(self, queue: leaseq.Queue) -> Snapshot:
         now = time.monotonic()
         with self._lock:
-            for name in [name for name, one in self._kept.items() if now - one.asked > _FRESH]:
+            for name in [name for name, one in self._kept.items() if now - one.used_at > _FRESH]:
                 del self._kept[name]
             return self._kept.setdefault(queue.name, Snapshot(queue))
 

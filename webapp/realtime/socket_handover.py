@@ -1,7 +1,7 @@
 """Takes a client's socket over from gunicorn, so that a stream of hours needs no thread.
 
 gunicorn keeps its socket object, but from then on the file descriptor is another socket, whose other end is
-closed: gunicorn finds a client that has gone, closes it, and counts one connection less
+closed: gunicorn sees a client that has disconnected, closes it, and counts one connection less
 (docs/decisions/0007-events.md).
 """
 

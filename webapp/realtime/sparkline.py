@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 HEIGHT = 20
-_LEAST = 1.0  # what is not nothing can be seen
+_LEAST = 1.0  # a bar above zero is visible
 
 
 def spark(values: Sequence[int | None]) -> str:

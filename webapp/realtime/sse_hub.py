@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 log = logging.getLogger(__name__)
 
-HEARTBEAT = 15.0  # seconds; proxies close what is silent for 60
-VOUCHED = 60.0  # a stream that nobody vouched for in so many seconds ends
+HEARTBEAT = 15.0  # seconds; proxies close connections that are idle for 60
+VOUCHED = 60.0  # seconds after which a stream ends if its access was not confirmed
 STALLED = 20.0  # and one whose client took nothing of what waits for it
 BACKLOG = 1 << 20  # bytes that may wait for one client
 _BEAT = b":\n\n"
@@ -55,7 +55,7 @@ class Hub:
         return not self._closed and self._free is not None and self._free.acquire(blocking=False)
 
     def give_back_place(self) -> None:
-        assert self._free is not None  # noqa: S101 - who gives one back has taken one
+        assert self._free is not None  # noqa: S101 - a place is released only after it was taken
         self._free.release()
 
     def add(self, sock: socket.socket, *, chunked: bool) -> Stream:

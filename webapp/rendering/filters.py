@@ -27,7 +27,7 @@ from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 MAX_MARKDOWN = 65_536  # bytes of UTF-8: the time that Markdown takes may grow with their square
 # guard: no-markdown-images
-_TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would tell its host who reads, and when
+_TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would reveal to its host who reads, and when
 
 
 def markdown(text: object) -> Markup:

@@ -26,8 +26,8 @@ def parts_of(form: Json, payload: Json) -> list[Part]:
     for entry in shown:
         spec = {"field": entry} if isinstance(entry, str) else entry
         field = str(spec.get("field", ""))
-        found, value = _at(payload, field)
-        if found:
+        present, value = _at(payload, field)
+        if present:
             label = str(spec.get("label") or spec.get("title") or "")
             beside = spec.get("beside") is True and bool(parts)
             parts.append(Part(str(spec.get("kind", "text")), label, value, beside))

@@ -75,8 +75,8 @@ def need_of(app: Flask, endpoint: str) -> Need | None:
     """The role that the endpoint requires; None where it declares none, and is closed."""
     if endpoint in OPEN_TO_ANYONE:
         return ANYONE
-    found: Role | None = getattr(app.view_functions[endpoint], "needs", None)
-    return found
+    role: Role | None = getattr(app.view_functions[endpoint], "needs", None)
+    return role
 
 
 class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
@@ -100,7 +100,7 @@ def init_authorization(app: Flask) -> None:
     manager.session_protection = None  # it only marks a session as not fresh, which nothing here asks for
     manager.init_app(app, add_context_processor=False)
     manager.user_loader(visitor_of)
-    app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # the gate asks for it, after it knows who calls
+    app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # authorization checks it, once the caller is known
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
     csrf.init_app(app)
     app.before_request(_guard)
@@ -142,7 +142,7 @@ def _guard() -> BaseResponse | None:
 
 
 def request_check() -> Callable[[], bool]:
-    """A function that says whether authorization would still let the current request in."""
+    """A function that returns whether the current request would still be authorized."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001  # as its docs say
     environ = request.environ
     return lambda: still_lets(app, environ)

@@ -81,8 +81,8 @@ def as_route(environ: WSGIEnvironment, route: str) -> None:
     environ[_ROUTE] = route
 
 
-def _tell(response: Response) -> Response:
-    """Pass on what only the app knows: the route and the person."""
+def _pass_on(response: Response) -> Response:
+    """Pass the route and the person, which only the app knows, to the middleware."""
     person = g.get("person")
     request.environ[_ROUTE] = request.url_rule.rule if request.url_rule else NO_ROUTE
     request.environ[_PERSON] = person.name if person else None
@@ -90,5 +90,5 @@ def _tell(response: Response) -> Response:
 
 
 def init_access_log(app: Flask, metrics: HttpMetrics) -> None:
-    app.after_request(_tell)
+    app.after_request(_pass_on)
     app.wsgi_app = AccessLog(app.wsgi_app, metrics)  # type: ignore[method-assign]

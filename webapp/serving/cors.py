@@ -55,10 +55,10 @@ def _with(more: dict[str, str], start_response: StartResponse) -> StartResponse:
     """Also where no page of another origin asks: a cache may keep the answer for one that does."""
 
     def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
-        found = Headers(headers)
-        varies = [one for one in found.getlist("Vary") if one != "Origin"]
-        found["Vary"] = ", ".join([*varies, "Origin"])
-        found.extend(more)
-        return start_response(status, found.to_wsgi_list(), *error)
+        response_headers = Headers(headers)
+        varies = [one for one in response_headers.getlist("Vary") if one != "Origin"]
+        response_headers["Vary"] = ", ".join([*varies, "Origin"])
+        response_headers.extend(more)
+        return start_response(status, response_headers.to_wsgi_list(), *error)
 
     return start

@@ -1,7 +1,7 @@
 """gunicorn's configuration file.
 
-``--config python:leaseq.webapp.serving.gunicorn_conf`` names it. What a flag of ``leaseq serve`` can
-change stands on gunicorn's command line instead.
+Used by ``--config python:leaseq.webapp.serving.gunicorn_conf``. Settings that are options of ``leaseq
+serve`` are passed on gunicorn's command line instead.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ keepalive = 10
 graceful_timeout = 10
 # guard: forwarded-by-gunicorn
 forwarded_allow_ips = ""  # webapp/serving/proxy.py alone decides whose X-Forwarded-* count
-reuse_port = True  # each process has its share of the connections; one could hold all of them otherwise
+reuse_port = True  # the kernel divides the connections evenly among the processes
 control_socket_disable = True
 logger_class = ServerLogger
 
 
 AT_ONCE = 64
-"""The number of connections accepted before the accepted ones are served. One at a time, a burst would
-wait in the kernel, where nothing measures it."""
+"""The number of connections accepted before any of them is served. If they were accepted one at a time, a
+burst would wait in the kernel, where the waiting time can't be measured."""
 
 
 SOCKET_SECONDS = 15
-"""How long a client may send nothing of its request, or read nothing of its answer, and keep a thread."""
+"""The time limit on each read of a request and each write of a response, while they occupy a thread."""
 
 
 SO_ATTACH_FILTER = 26
-NO_SYN = (  # a filter of packets (BPF), which begin with their TCP header
-    (0x30, 0, 0, 13),  # the byte with its flags
-    (0x45, 0, 1, 0x02),  # SYN?
+NO_SYN = (  # a packet filter (BPF); offsets count from the TCP header
+    (0x30, 0, 0, 13),  # load the byte with the flags
+    (0x45, 0, 1, 0x02),  # is SYN set?
     (0x06, 0, 0, 0),  # drop it
-    (0x06, 0, 0, 0xFFFFFFFF),  # let it through
+    (0x06, 0, 0, 0xFFFFFFFF),  # accept it
 )
 
 
 class Connection(TConn):  # type: ignore[misc]  # gunicorn carries no types
-    """gunicorn's, with a time limit on its socket. docs/deploy.md lists the attacks that this does not
-    stop."""
+    """gunicorn's connection, with a time limit on its socket. docs/deploy.md lists the attacks that this does
+    not stop."""
 
     def init(self) -> None:
         super().init()
@@ -65,23 +65,26 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn carries no types
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
-    """gunicorn's, with these differences: who connects takes no thread before they say something, how long a
-    request waited for one is known (webapp/serving/load_shedding.py), who was let in before it stops is
-    answered, and what
-    is no request is answered as any error is."""
+    """gunicorn's threaded worker, with four differences:
+
+    - A connection occupies no thread until its client has sent something.
+    - The time that each request waited for a thread is measured, for webapp/serving/load_shedding.py.
+    - On shutdown, every connection that the kernel has established is accepted and answered.
+    - A request that can't be parsed is answered with the same JSON as other errors.
+    """
 
     def accept(self, listener: Any) -> None:
-        """Accept waiting connections. The thread pool gets one once its client has sent something."""
+        """Accept waiting connections. Each goes to the thread pool when its client has sent something."""
         for _ in range(AT_ONCE):
             try:
                 sock, address = listener.accept()
             except OSError:
-                return  # nobody there any more
-            self._let_in(sock, address, listener)
+                return  # no connection is waiting
+            self._add_connection(sock, address, listener)
             if self.nr_conns >= self.worker_connections:
                 return
 
-    def _let_in(self, sock: Any, address: Any, listener: Any) -> None:
+    def _add_connection(self, sock: Any, address: Any, listener: Any) -> None:
         self.nr_conns += 1
         conn = Connection(self.cfg, sock, address, listener.getsockname())
         conn.timeout = time.monotonic() + self.cfg.keepalive
@@ -93,7 +96,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
         super().enqueue_req(conn)
 
     def handle(self, conn: Any) -> Any:
-        """Handle a request in a thread. While the process stops it is answered, late or not."""
+        """Handle a request in a thread. During shutdown none is refused for having waited too long."""
         WAITED.set(time.monotonic() - conn.came if self.alive else 0.0)
         return super().handle(conn)
 
@@ -110,15 +113,15 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
     def set_accept_enabled(self, enabled: bool) -> None:
         super().set_accept_enabled(enabled)
         if not self.alive:
-            self._let_in_the_last()
+            self._accept_the_last()
 
-    def _let_in_the_last(self) -> None:
-        """The kernel has greeted more clients than we let in, and hangs up on them when the listener closes.
-        It is closed at once after, so that those who come later go elsewhere."""
+    def _accept_the_last(self) -> None:
+        """Accept the connections that the kernel has established already: closing the listener would reset
+        them. Then close it, so that later connections go to other processes."""
         for listener in self.sockets:
             if listener.sock is None:
                 continue
-            _greet_no_more(listener.sock)
+            _drop_new_connections(listener.sock)
             before = -1
             while self.nr_conns != before:
                 before = self.nr_conns
@@ -131,30 +134,30 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
             conn.timeout = min(conn.timeout, deadline)
 
 
-def _greet_no_more(listener: socket.socket) -> None:
-    """Let the kernel drop new connections from now on, until the listener is closed. One that arrived between
-    the last accept and the close, which other threads delay by milliseconds, would be reset."""
+def _drop_new_connections(listener: socket.socket) -> None:
+    """Drop the packets that open a connection until the listener is closed; the client sends them again.
+    Without this, a connection made between the last accept and the close would be reset."""
     if sys.platform != "linux" or listener.family == socket.AF_UNIX:
         return
     rules = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in NO_SYN))
     program = struct.pack("HP", len(NO_SYN), ctypes.addressof(rules))
-    with suppress(OSError):  # a kernel without it
+    with suppress(OSError):  # a kernel without packet filters
         listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
 
 
-assert graceful_timeout > STOP_KEEPALIVE_LINGER  # noqa: S101 - those who stay silent are let go in time
+assert graceful_timeout > STOP_KEEPALIVE_LINGER  # noqa: S101 - idle connections are closed before the timeout
 
 worker_class = Worker
 
 
 def on_starting(server: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
-    """A directory in which the processes share what they count (docs/decisions/0008-metrics.md)."""
+    """Create the directory by which the processes share their metrics (docs/decisions/0008-metrics.md)."""
     os.environ[METRICS] = tempfile.mkdtemp(prefix="leaseq-metrics-")
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
-    """Freeze the app's objects: the garbage collector would look at 90,000 of them again, which halts all
-    threads for 50 ms."""
+    """Exclude the app's 90,000 objects from garbage collection: each full collection would stop all threads
+    for 50 ms."""
     gc.collect()
     gc.freeze()
 

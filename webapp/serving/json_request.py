@@ -19,7 +19,7 @@ class StrictRequest(Request):
     def get_json(self, force: bool = False, silent: bool = False, cache: bool = True) -> Any:  # noqa: ARG002
         """The body as a JSON object; {} where there is none.
 
-        Nothing is silent here, whatever the caller asks: a body that can't be read is an error.
+        ``silent`` is ignored: a body that can't be read is always an error.
         """
         value = self.strict_json()
         if not isinstance(value, dict):

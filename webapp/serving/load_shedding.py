@@ -1,6 +1,6 @@
 """Load shedding: requests that waited too long for a thread are refused with 503, unprocessed.
 
-So the others are answered at the usual speed. The response says when to try again.
+So the other requests are answered at the usual speed. The response says when to try again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PARTS = "/static/"  # of pages that were served
 
 
 class LoadShedding:
-    """WSGI middleware that answers requests with 503 which waited too long for a thread."""
+    """WSGI middleware that answers 503 to requests that waited too long for a thread."""
 
     def __init__(
         self,

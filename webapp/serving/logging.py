@@ -42,12 +42,12 @@ def _time(record: logging.LogRecord) -> str:
 def _request_id(record: logging.LogRecord) -> str | None:
     """Of the request that the line is about, or during which it was written."""
     said: dict[str, Any] = getattr(record, "said", {})
-    found = said.get("request_id") or (request.environ.get(REQUEST_ID) if has_request_context() else None)
-    return str(found) if found else None
+    id = said.get("request_id") or (request.environ.get(REQUEST_ID) if has_request_context() else None)
+    return str(id) if id else None
 
 
-class AsText(logging.Formatter):
-    """For a person: time, level, who says it, what; then ``name=value``. Lines of a traceback have a bar."""
+class TextFormatter(logging.Formatter):
+    """For people: time, level, logger, message, then ``name=value``. Traceback lines begin with a bar."""
 
     def format(self, record: logging.LogRecord) -> str:
         said: dict[str, Any] = {**getattr(record, "said", {}), "request_id": _request_id(record)}
@@ -64,8 +64,8 @@ def _shown(value: object) -> str:
     return json.dumps(escaped(value), ensure_ascii=False) if isinstance(value, str) else str(value)
 
 
-class AsJson(logging.Formatter):
-    """For a program: one object a line, in ASCII."""
+class JsonFormatter(logging.Formatter):
+    """For programs: one JSON object per line, in ASCII."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -81,13 +81,13 @@ class AsJson(logging.Formatter):
         return json.dumps({name: value for name, value in line.items() if value is not None})
 
 
-FORMATTERS: dict[str, type[logging.Formatter]] = {"text": AsText, "json": AsJson}
+FORMATTERS: dict[str, type[logging.Formatter]] = {"text": TextFormatter, "json": JsonFormatter}
 
 
 def log_to_stderr(kind: str, level: int) -> None:
     """Send all that is logged in this process to standard error; a kind that there isn't is text."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(FORMATTERS.get(kind, AsText)())
+    handler.setFormatter(FORMATTERS.get(kind, TextFormatter)())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
@@ -95,7 +95,7 @@ def log_to_stderr(kind: str, level: int) -> None:
 
 
 class ServerLogger(Logger):  # type: ignore[misc]  # gunicorn carries no types
-    """gunicorn's own messages among ours, in the same form. The app writes the access log: it knows who."""
+    """gunicorn's log, in the format of our own. The app writes the access log, since it knows the person."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

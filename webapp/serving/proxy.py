@@ -94,7 +94,7 @@ class Proxies:
     def _ours(self, address: str) -> bool:
         """A unix socket has no address: its clients are on this machine."""
         try:
-            found = ip_address(address or "127.0.0.1")
+            parsed = ip_address(address or "127.0.0.1")
         except ValueError:
             return False
-        return any(found in network for network in self._networks)  # guard: forwarded-networks
+        return any(parsed in network for network in self._networks)  # guard: forwarded-networks

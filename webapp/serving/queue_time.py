@@ -21,7 +21,7 @@ class QueueTimeLimit:
         self._seconds = seconds
         self._lock = threading.Lock()
         self._taken = 0.0  # when the last one was taken up
-        self._empty = 0.0  # when nobody was waiting, the last time
+        self._empty = 0.0  # the last time that no request was waiting
 
     def is_over(self, waited: float, now: float) -> bool:
         """Whether a request that a thread takes up now has waited too long; call it for each, in order."""

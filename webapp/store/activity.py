@@ -40,7 +40,7 @@ class DayFigures:
     active_ms: int = 0  # at work, as their page measured it
     held_ms: int = 0  # from being given an item to letting it go
     finishing_ms: int = 0  # of the active time, that on items which they finished
-    untimed: int = 0  # of the finished, those that no page measured: what was done by REST
+    untimed: int = 0  # finished items without a measured time, such as those finished by REST
 
     @property
     def active_seconds(self) -> float:
@@ -69,7 +69,7 @@ ByQueue = Mapping[str, DayFigures]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class RecentItem:
     """An item that a person finished or gave back."""
 
     how: How
@@ -89,25 +89,25 @@ class Activity(Store):
     def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
         """A person's activity of the last days, today first, days without work included, by queue."""
         dates = [self._today() - timedelta(days=back) for back in range(days)]
-        found = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
-        return dict(zip(dates, map(_by_queue, found), strict=True))
+        hashes = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
+        return dict(zip(dates, map(_by_queue, hashes), strict=True))
 
     def of_everybody(self) -> dict[str, ByQueue]:
         """The activity of each person today, by name and queue."""
         text = self._today().isoformat()
         with self._client.translating():
             names = sorted(name.decode() for name in self._redis.smembers(keys.who_worked(text)))
-        found = self._hashes([keys.day_of(text, name) for name in names])
-        return dict(zip(names, map(_by_queue, found), strict=True))
+        hashes = self._hashes([keys.day_of(text, name) for name in names])
+        return dict(zip(names, map(_by_queue, hashes), strict=True))
 
-    def recent(self, person: str, limit: int = 10) -> list[Done]:
+    def recent(self, person: str, limit: int = 10) -> list[RecentItem]:
         """The items that a person finished or gave back within a day, latest first."""
         since = self._clock() - _DAY_SECONDS
         with self._client.translating():
-            found = self._redis.zrevrangebyscore(
+            entries = self._redis.zrevrangebyscore(
                 keys.recent(person), "+inf", since, start=0, num=limit, withscores=True
             )
-        return [_done(member.decode(), score) for member, score in found]
+        return [_done(member.decode(), score) for member, score in entries]
 
     def record(
         self, person: str, queue: str, how: How, *, id: str, token: int, active_ms: int = 0, held_ms: int = 0
@@ -116,7 +116,7 @@ class Activity(Store):
         Returns their figures of today in this queue.
 
         Never raises because of the server, and returns None then: the finish itself is done already, and the
-        person is told so.
+        page says so.
         """
         counts = {how: 1, **_times(how, active_ms, held_ms)}
         today: DayFigures | None = None
@@ -145,13 +145,13 @@ class Activity(Store):
             pipe.hincrby(key, _field(queue, name), count)
         pipe.sadd(who, person)
         pipe.hmget(key, _fields(queue))
-        is_new, *_, is_first, found = pipe.execute()
+        is_new, *_, is_first, values = pipe.execute()
         if is_first:
             self._let_go({recent: 2 * _DAY_SECONDS, key: _KEPT_SECONDS, who: _KEPT_SECONDS})
         if not is_new:  # a retry: known only now, to save everybody else a round trip
             self._add(key, queue, {name: -count for name, count in counts.items()})
             return self.today(person, queue)
-        return _figures(found)
+        return _figures(values)
 
     def _let_go(self, after: Mapping[str, int]) -> None:
         """Set the expiry of keys. Done once a day, by the first call of the day."""
@@ -171,8 +171,8 @@ class Activity(Store):
             pipe = self._redis.pipeline(transaction=False)
             for key in wanted:
                 pipe.hgetall(key)
-            found: list[dict[bytes, bytes]] = pipe.execute() if wanted else []
-        return found
+            hashes: list[dict[bytes, bytes]] = pipe.execute() if wanted else []
+        return hashes
 
     @contextmanager
     def _at_best(self) -> Iterator[None]:
@@ -209,14 +209,14 @@ def _fields(queue: str) -> list[str]:
     return [_field(queue, name) for name in _COUNTERS]
 
 
-def _figures(found: Iterable[bytes | None]) -> DayFigures:
+def _figures(values: Iterable[bytes | None]) -> DayFigures:
     """From the values of ``_fields``."""
-    return DayFigures(*(int(value or 0) for value in found))
+    return DayFigures(*(int(value or 0) for value in values))
 
 
-def _by_queue(found: Mapping[bytes, bytes]) -> ByQueue:
+def _by_queue(fields: Mapping[bytes, bytes]) -> ByQueue:
     counts: dict[str, dict[str, int]] = {}
-    for field, value in found.items():
+    for field, value in fields.items():
         queue, _, counter = field.decode().partition(" ")
         counts.setdefault(queue, {})[counter] = int(value)
     by_queue = {queue: DayFigures(**counters) for queue, counters in sorted(counts.items())}
@@ -227,6 +227,6 @@ def _member(how: How, queue: str, token: int, id: str) -> str:
     return f"{how} {queue} {token} {id}"
 
 
-def _done(member: str, at: float) -> Done:
+def _done(member: str, at: float) -> RecentItem:
     how, queue, token, id = member.split(" ", 3)
-    return Done(cast("How", how), queue, id, int(token), datetime.fromtimestamp(at, UTC))
+    return RecentItem(cast("How", how), queue, id, int(token), datetime.fromtimestamp(at, UTC))

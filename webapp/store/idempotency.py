@@ -30,7 +30,7 @@ _BATCH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredResponse:
     """A stored response. ``body`` is None where it was too long to be stored."""
 
     hash: str  # of the request's body
@@ -53,7 +53,7 @@ class IdempotencyStore(Store):
         super().__init__(client, clock=clock)
         self._locks = Locks(client)
 
-    def begin(self, person: str, scope: str, hash: str) -> Kept | InProgress | None:
+    def begin(self, person: str, scope: str, hash: str) -> StoredResponse | InProgress | None:
         """None: go ahead; no other request does before `keep`, `drop` or `end`, or this process's death.
         Else the state of the first request."""
         base = _base(person)
@@ -78,7 +78,7 @@ class IdempotencyStore(Store):
         """Forget a request that was refused and changed nothing: the key may be used again."""
         self._quietly(lambda: self._redis.delete(f"{_base(person)}running:{scope}"))
 
-    def keep(self, person: str, scope: str, answer: Kept) -> None:
+    def keep(self, person: str, scope: str, answer: StoredResponse) -> None:
         """Store the response. Never raises because of the server: the request has been processed."""
         self._quietly(lambda: self._keep(_base(person), scope, _write(answer)))
 
@@ -135,7 +135,7 @@ def _base(person: str) -> str:
     return "leaseq:{@sent:" + digest(person)[:32] + "}:"  # guard: key-of-a-person
 
 
-def _write(answer: Kept) -> bytes:
+def _write(answer: StoredResponse) -> bytes:
     def packed(body: bytes | None) -> bytes:
         text = None if body is None else base64.b85encode(zlib.compress(body)).decode()
         return json.dumps([answer.hash, answer.status, dict(answer.headers), text]).encode()
@@ -144,7 +144,7 @@ def _write(answer: Kept) -> bytes:
     return record if len(record) <= LONGEST else packed(None)
 
 
-def _read(record: bytes) -> Kept:
+def _read(record: bytes) -> StoredResponse:
     hash, status, headers, text = json.loads(record)
     body = None if text is None else zlib.decompress(base64.b85decode(text))
-    return Kept(hash, status, headers, body)
+    return StoredResponse(hash, status, headers, body)

@@ -40,6 +40,9 @@ class Locks(Store):
         while not pause.wait(_RENEWED_EVERY):
             with self._lock:
                 marks = tuple(self._marks)
-            with suppress(LeaseqError), self._client.translating():  # those whom it is away for are told so
+            with (
+                suppress(LeaseqError),
+                self._client.translating(),
+            ):  # the requests report that the server is unavailable
                 for mark in marks:
                     self._redis.expire(mark, MARKED_SECONDS)

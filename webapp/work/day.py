@@ -15,7 +15,7 @@ import leaseq
 from leaseq.webapp.context import person, state
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.activity import DayFigures, Done
+from leaseq.webapp.store.activity import DayFigures, RecentItem
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.undo import SECONDS
 
@@ -71,7 +71,7 @@ def did(figures: DayFigures) -> str:
 
 
 @bp.app_template_test("undoable")
-def undoable(done: Done, since: datetime) -> bool:
+def undoable(done: RecentItem, since: datetime) -> bool:
     return done.how == "finished" and done.at > since
 
 

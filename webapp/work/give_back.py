@@ -1,4 +1,4 @@
-"""Views that give an item back: later, not for me, with a note, broken."""
+"""Views that give an item back, for later or for other people, and that report a broken one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from flask import flash, request
 from flask_babel import gettext as _
 
 from leaseq import ItemNotFound, LeaseLost
-from leaseq.webapp.context import person, queue
+from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.responses import Page, back, count, keep, over, refused, token_sent
@@ -16,15 +16,15 @@ from leaseq.webapp.work.undo import forget
 @bp.post("/q/<q>/items/<name:id>/abandon")
 @needs("worker")
 def abandon(q: str, id: str) -> Page:
-    """What was typed is kept, for when the item comes to this person again."""
-    found, token = queue(q), token_sent()
+    """Give the item back. The input is saved as a draft, in case the person gets the item again."""
+    queue, token = existing_queue(q), token_sent()
     again = request.form.get("again") != "no"
     reason = _written("note", "reason") if again else _written("reason", "note")
     try:
-        keep(found, id, token)
-        found.abandon(id=id, token=token, person=person().name, reason=reason, again=again)
+        keep(queue, id, token)
+        queue.abandon(id=id, token=token, person=person().name, reason=reason, again=again)
     except (LeaseLost, ItemNotFound) as lost:
-        return over(found, id, token, lost)
+        return over(queue, id, token, lost)
     count(q, "gave_back", id, token)
     forget()
     flash(
@@ -38,15 +38,15 @@ def abandon(q: str, id: str) -> Page:
 @bp.post("/q/<q>/items/<name:id>/fail")
 @needs("worker")
 def fail(q: str, id: str) -> Page:
-    """Say that the item is broken."""
-    found, token, error = queue(q), token_sent(), _written("error")
+    """Report a problem with the item."""
+    queue, token, error = existing_queue(q), token_sent(), _written("error")
     if error is None:
-        return refused(found, id, token, {"error": _("Describe the problem.")})
+        return refused(queue, id, token, {"error": _("Describe the problem.")})
     try:
-        keep(found, id, token)
-        failed = found.fail(id=id, token=token, person=person().name, error=error)
+        keep(queue, id, token)
+        failed = queue.fail(id=id, token=token, person=person().name, error=error)
     except (LeaseLost, ItemNotFound) as lost:
-        return over(found, id, token, lost)
+        return over(queue, id, token, lost)
     count(q, "broken", id, token)
     forget()
     flash(
@@ -58,6 +58,7 @@ def fail(q: str, id: str) -> Page:
 
 
 def _written(*fields: str) -> str | None:
-    """The first of these fields that says something: two boxes may be filled, and one is sent."""
+    """The text of the first of these fields that has any: the page has two boxes, and the call takes one
+    text."""
     texts = (request.form.get(name, "").strip() for name in fields)
     return next((text for text in texts if text), None)

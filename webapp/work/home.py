@@ -15,8 +15,8 @@ from leaseq.webapp.work import bp
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A queue as it stands in the list."""
+class QueueLine:
+    """A line of the list of queues."""
 
     name: str
     title: str
@@ -47,10 +47,10 @@ def home() -> str | Response:
     return render_template("work/home.html", lines=lines, unreadable=unreadable)
 
 
-def _line(queue: leaseq.Queue, today: DayFigures) -> Line:
+def _line(queue: leaseq.Queue, today: DayFigures) -> QueueLine:
     me, stats = person(), queue.stats()
     why = queue.why_nothing(me.name, me.skills) if stats.inbound or stats.paused is not None else None
-    return Line(queue.name, _title(queue), stats, why, len(queue.mine(me.name)), today)
+    return QueueLine(queue.name, _title(queue), stats, why, len(queue.mine(me.name)), today)
 
 
 @bp.get("/queues")

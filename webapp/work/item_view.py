@@ -20,7 +20,9 @@ VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt")
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ItemView:
+    """What the work page shows of an item."""
+
     queue: leaseq.Queue
     policy: leaseq.Policy
     id: str
@@ -44,7 +46,7 @@ class Sheet:
         return url_for("work.page", q=self.queue.name, item=self.id if several else None)
 
 
-def shown(sheet: Sheet) -> str:
+def shown(sheet: ItemView) -> str:
     form_view = form_view_of(sheet.policy.form)
     errors = errors_at(form_view.fields, sheet.errors)
     return render_template(
@@ -74,7 +76,7 @@ def urls_of(queue: str, id: str) -> dict[str, str]:
     return {verb: base + verb for verb in VERBS}
 
 
-def _renewals_left(sheet: Sheet) -> int | None:
+def _renewals_left(sheet: ItemView) -> int | None:
     """How often the lease may still be renewed; None: no limit."""
     most = sheet.policy.renewals
     if most is None or sheet.lease is None:

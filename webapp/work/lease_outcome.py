@@ -10,7 +10,7 @@ from typing import Literal
 import leaseq
 
 How = Literal["ran out", "released", "abandoned", "failed", "finished", "undone"]
-# One that still stands as held ran out, and nobody has noticed yet.
+# A lease that is still recorded as held has expired, and was not returned yet.
 ENDINGS: dict[str, How] = {
     "held": "ran out",
     "expired": "ran out",
@@ -24,10 +24,12 @@ ENDINGS: dict[str, How] = {
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
+    """How a lease ended, as its holder is shown it."""
+
     how: How | None  # how the lease ended; None: there is no such item now
     at: datetime | None = None  # when it did
     state: leaseq.State | None = None  # the item's now
-    free: bool = False  # nobody was granted it since: they may take it back
+    free: bool = False  # not granted to anybody since: the person may take it back
     kept: bool = False  # the answer that they just sent is kept for the manager
     again: leaseq.Lease | None = None  # they hold it once more, or after all
     stands: Literal["first", "late"] | None = None  # their answer is one of the item's; late: came too late

@@ -1,4 +1,4 @@
-"""The page without an item: why there is none, and the next one as soon as it comes."""
+"""The work page without an item: why there is none, and the wait for the next one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flask_babel import get_locale
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq.webapp.context import person, queue
+from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
 
@@ -21,18 +21,18 @@ MOST_NAMED = 3
 @needs("worker")
 def why(q: str) -> str:
     """Why there is nothing now, as a fragment that the page's script reloads."""
-    found = queue(q)
-    return render_template("work/why_nothing.html", **_context(found))
+    queue = existing_queue(q)
+    return render_template("work/why_nothing.html", **_context(queue))
 
 
-def nothing_held(found: leaseq.Queue) -> str:
-    return render_template("work/nothing.html", queue=found, policy=found.policy, **_context(found))
+def nothing_held(queue: leaseq.Queue) -> str:
+    return render_template("work/nothing.html", queue=queue, policy=queue.policy, **_context(queue))
 
 
-def _context(found: leaseq.Queue) -> dict[str, object]:
+def _context(queue: leaseq.Queue) -> dict[str, object]:
     me = person()
-    reason = found.why_nothing(me.name, me.skills)
-    return {"why": reason, "stats": found.stats(), "obstacles": obstacles_of(reason)}
+    reason = queue.why_nothing(me.name, me.skills)
+    return {"why": reason, "stats": queue.stats(), "obstacles": obstacles_of(reason)}
 
 
 def obstacles_of(why: leaseq.WhyNothing) -> str:

@@ -10,12 +10,12 @@ from flask_wtf.csrf import generate_csrf
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from leaseq.webapp.context import person, queue
+from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.form_view import form_view_of
-from leaseq.webapp.work.item_view import Sheet, shown, urls_of
+from leaseq.webapp.work.item_view import ItemView, shown, urls_of
 from leaseq.webapp.work.lease_outcome import GONE, receipt_of
 from leaseq.webapp.work.nothing import nothing_held
 from leaseq.webapp.work.responses import Page, back, held, keep, over, refused, token_sent
@@ -24,22 +24,22 @@ from leaseq.webapp.work.responses import Page, back, held, keep, over, refused, 
 @bp.get("/q/<q>")
 @needs("worker")
 def page(q: str) -> str:
-    found, me = queue(q), person()
-    leases = found.mine(me.name)
+    queue, me = existing_queue(q), person()
+    leases = queue.mine(me.name)
     wanted = request.args.get("item")
     lease = next((one for one in leases if one.id == wanted), leases[0] if leases else None)
     if lease is None:
-        return nothing_held(found)
-    policy = found.policy
+        return nothing_held(queue)
+    policy = queue.policy
     typed = typed_of(fields_of(policy.form), lease.draft)
-    return shown(Sheet(found, policy, lease.id, lease.token, typed, lease=lease, leases=leases))
+    return shown(ItemView(queue, policy, lease.id, lease.token, typed, lease=lease, leases=leases))
 
 
 @bp.post("/q/<q>/reserve")
 @needs("worker")
 def reserve(q: str) -> Response:
     me = person()
-    queue(q).reserve(me.name, skills=me.skills)
+    existing_queue(q).reserve(me.name, skills=me.skills)
     return back(q)
 
 
@@ -47,25 +47,25 @@ def reserve(q: str) -> Response:
 @needs("worker")
 def renew(q: str, id: str) -> Page:
     """More time, or the item back whose time ran out. What was typed is kept as the draft."""
-    found, token = queue(q), token_sent()
+    queue, token = existing_queue(q), token_sent()
     try:
-        keep(found, id, token)
-        lease = found.renew(id=id, token=token, person=person().name)
+        keep(queue, id, token)
+        lease = queue.renew(id=id, token=token, person=person().name)
     except (LeaseLost, ItemNotFound) as lost:
-        return over(found, id, token, lost, refused=True)
+        return over(queue, id, token, lost, refused=True)
     except Invalid as none_left:
         message = _("The time for this item can't be extended again: %(limit)s.", limit=none_left.limit)
-        return refused(found, id, token, {"renew": message})
+        return refused(queue, id, token, {"renew": message})
     if request.form.get("back") == "yes":
         flash(_("You have the item again. What you typed is still here."))
-    return held(found, lease)
+    return held(queue, lease)
 
 
 @bp.post("/q/<q>/items/<name:id>/draft")
 @needs("worker")
 def draft(q: str, id: str) -> Response:
     """What is typed so far, as the page's script sends it while it is typed."""
-    keep(queue(q), id, token_sent())
+    keep(existing_queue(q), id, token_sent())
     return Response(status=204)
 
 
@@ -81,15 +81,15 @@ def session_now() -> dict[str, str]:
 def receipt(q: str, id: str) -> str | tuple[str, int]:
     """What became of a lease, as a piece of the page: its script asks when the lease is over. An item that
     was never theirs is as one that is not there."""
-    found, me, token = queue(q), person().name, token_sent()
+    queue, me, token = existing_queue(q), person().name, token_sent()
     known = None
     with suppress(ItemNotFound):
-        known = receipt_of(found.get(id), token, me, found.mine(me))
-    told = render_template(
+        known = receipt_of(queue.get(id), token, me, queue.mine(me))
+    fragment = render_template(
         "work/lease_outcome.html",
-        queue=found,
+        queue=queue,
         to=urls_of(q, id),
         receipt=known or GONE,
-        keys=form_view_of(found.policy.form).keys,
+        keys=form_view_of(queue.policy.form).keys,
     )
-    return told if known else (told, 404)
+    return fragment if known else (fragment, 404)

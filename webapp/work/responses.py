@@ -14,7 +14,7 @@ from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.store.activity import DayFigures, How
-from leaseq.webapp.work.item_view import Sheet, shown
+from leaseq.webapp.work.item_view import ItemView, shown
 from leaseq.webapp.work.lease_outcome import GONE, receipt_of
 
 Page = Response | str | tuple[str, int]
@@ -52,51 +52,53 @@ def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) ->
     )
 
 
-def keep(found: leaseq.Queue, id: str, token: int) -> None:
-    """Save what was typed before the item goes."""
-    fields = fields_of(found.policy.form)
+def keep(queue: leaseq.Queue, id: str, token: int) -> None:
+    """Save the input as a draft before the item is given back."""
+    fields = fields_of(queue.policy.form)
     draft = draft_of(fields, typed_in(fields, request.form))
     if draft:
-        found.save_draft(id=id, token=token, person=person().name, draft=draft)
+        queue.save_draft(id=id, token=token, person=person().name, draft=draft)
 
 
 def held(
-    found: leaseq.Queue, lease: leaseq.Lease, today: DayFigures | None = None, *, alone: bool = False
+    queue: leaseq.Queue, lease: leaseq.Lease, today: DayFigures | None = None, *, alone: bool = False
 ) -> Page:
     """The page of a lease that was just granted; ``alone``: the person holds no other."""
     if not wants_piece():
-        return redirect(url_for("work.page", q=found.name, item=lease.id), 303)
-    policy = found.policy
+        return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
+    policy = queue.policy
     typed = typed_of(fields_of(policy.form), lease.draft)
-    leases = [lease] if alone else found.mine(person().name)
-    return shown(Sheet(found, policy, lease.id, lease.token, typed, lease=lease, leases=leases, today=today))
+    leases = [lease] if alone else queue.mine(person().name)
+    return shown(
+        ItemView(queue, policy, lease.id, lease.token, typed, lease=lease, leases=leases, today=today)
+    )
 
 
-def refused(found: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
+def refused(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
     """The item view again, with all input, and each error at its field."""
-    me, policy = person().name, found.policy
+    me, policy = person().name, queue.policy
     typed = typed_in(fields_of(policy.form), request.form)
-    leases = found.mine(me)
+    leases = queue.mine(me)
     lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
-    sheet = Sheet(found, policy, id, token, typed, lease=lease, leases=leases, errors=errors)
+    sheet = ItemView(queue, policy, id, token, typed, lease=lease, leases=leases, errors=errors)
     if lease is None:
-        item = found.get(id)
+        item = queue.get(id)
         known = receipt_of(item, token, me, leases)
         if known is None:
-            raise ItemNotFound(found.name, id)
+            raise ItemNotFound(queue.name, id)
         shown_errors = {} if "error" in errors else errors  # there is no field for it now
         sheet = replace(sheet, item=item, receipt=known, errors=shown_errors)
     return shown(sheet), 422
 
 
 def over(
-    found: leaseq.Queue, id: str, token: int, lost: LeaseLost | ItemNotFound, *, refused: bool = False
+    queue: leaseq.Queue, id: str, token: int, lost: LeaseLost | ItemNotFound, *, refused: bool = False
 ) -> tuple[str, int]:
     """The outcome of the lease, with all input still in the form."""
-    me, policy = person().name, found.policy
+    me, policy = person().name, queue.policy
     typed = typed_in(fields_of(policy.form), request.form)
-    leases = found.mine(me)
-    sheet = Sheet(found, policy, id, token, typed, leases=leases, receipt=GONE)
+    leases = queue.mine(me)
+    sheet = ItemView(queue, policy, id, token, typed, leases=leases, receipt=GONE)
     if isinstance(lost, ItemNotFound):
         return shown(sheet), 404
     known = receipt_of(lost.item, token, me, leases, refused=refused)

@@ -1,7 +1,7 @@
 """The undo cookie: the finish that the pages offer to undo for a few seconds.
 
-It is a cookie of its own. In the session's it would be signed at each finish, which costs more than the
-finish itself; and nothing has to be signed here, since the server knows who may undo what.
+It is separate from the session cookie, which would have to be signed at each finish: that takes longer than
+the finish itself. This one needs no signature, since the server checks who may undo what.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class UndoableFinish:
+    """The finish that the cookie names."""
+
     queue: str
     id: str
     token: int
@@ -41,14 +43,14 @@ def forget() -> None:
 
 
 @bp.app_template_global()
-def last_saved() -> Saved | None:
+def last_saved() -> UndoableFinish | None:
     """The last finish, while it may be undone."""
     kept = g.get("saved", request.cookies.get(_name(), ""))
     try:
         whose, queue, id, token, late, at = map(unquote, kept.split("/"))
-        saved = Saved(queue, id, int(token), bool(late), float(at) + SECONDS - time.time())
+        saved = UndoableFinish(queue, id, int(token), bool(late), float(at) + SECONDS - time.time())
     except ValueError:
-        return None  # there is none, or somebody made it up
+        return None  # there is none, or it was forged
     mine = g.get("person") is not None and person().name == whose
     return saved if mine and 0 < saved.seconds <= SECONDS else None
 

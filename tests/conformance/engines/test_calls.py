@@ -97,8 +97,8 @@ def why_nothing(at: Scene) -> None:
 def clear(at: Scene) -> None:
     at.take()
     at.clock.tick(301)
-    found = at.other.clear()
-    assert (found.returned, found.more) == (1, False)
+    cleared = at.other.clear()
+    assert (cleared.returned, cleared.more) == (1, False)
     assert at.queue.stats().counters["expired"] == 1
 
 
@@ -192,9 +192,9 @@ def late_items(at: Scene) -> None:
 def stats(at: Scene) -> None:
     at.queue.finish(at.take(), {})
     at.take("bob")
-    found = at.other.stats()
-    assert (found.inbound, found.reserved, found.scheduled, found.finished, found.dead) == (2, 1, 0, 1, 0)
-    assert found.counters["reserved"] == 2
+    stats = at.other.stats()
+    assert (stats.inbound, stats.reserved, stats.scheduled, stats.finished, stats.dead) == (2, 1, 0, 1, 0)
+    assert stats.counters["reserved"] == 2
 
 
 def journal(at: Scene) -> None:
@@ -211,9 +211,9 @@ def latest_events(at: Scene) -> None:
 
 def history(at: Scene) -> None:
     at.queue.abandon(at.take())
-    told = at.other.history("0")
-    assert [event.what for event in told.events] == ["enqueued", "reserved", "abandoned"]
-    assert told.whole
+    events = at.other.history("0")
+    assert [event.what for event in events.events] == ["enqueued", "reserved", "abandoned"]
+    assert events.whole
 
 
 def configure(at: Scene) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ FAULTS = {
 fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 
 
-class Planted:
+class PlantedFault:
     """Scripts of a folder of their own, with one line more in one of its files."""
 
     def __init__(self, folder: Path, file: str, behind: str, fault: str) -> None:
@@ -41,14 +42,14 @@ class Planted:
     def bound(self, name: str, queue: leaseq.Queue) -> Bound:
         return Bound(read(self.lua, name, *SCRIPTS[name].keys), Keys(queue.name))
 
-    def is_told(self, told: str, fault: str) -> None:
+    def is_told(self, message: str, fault: str) -> None:
         """As a place that leads to the fault, and no other."""
-        found = re.findall(r"[\w/]+\.lua:\d+", told)
-        assert set(found) == {self.place}, told
-        file, _, line = found[0].rpartition(":")
+        matches = re.findall(r"[\w/]+\.lua:\d+", message)
+        assert set(matches) == {self.place}, message
+        file, _, line = matches[0].rpartition(":")
         assert (self.lua / file).read_text().split("\n")[int(line) - 1] == fault
-        assert "user_script" not in told
-        assert not re.search(r"[0-9a-f]{40}", told)
+        assert "user_script" not in message
+        assert not re.search(r"[0-9a-f]{40}", message)
 
 
 def the_record(caplog: pytest.LogCaptureFixture) -> str:
@@ -58,9 +59,9 @@ def the_record(caplog: pytest.LogCaptureFixture) -> str:
     return record.getMessage()
 
 
-def in_an_include(folder: Path, fault: str) -> Planted:
+def in_an_include(folder: Path, fault: str) -> PlantedFault:
     """In an include of an include, which runs where the case is not the ordinary one."""
-    return Planted(folder, "lib/queue.lua", "function queue.open(only_read, new)", fault)
+    return PlantedFault(folder, "lib/queue.lua", "function queue.open(only_read, new)", fault)
 
 
 def paused(queue: leaseq.Queue) -> None:
@@ -69,30 +70,29 @@ def paused(queue: leaseq.Queue) -> None:
     queue.pause("for a test")
 
 
-@fault
-def test_the_exception_and_the_log_name_the_line(
-    queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
-) -> None:
-    paused(queue)
-    planted = in_an_include(tmp_path, fault)
+def reserved(queue: leaseq.Queue, planted: PlantedFault) -> None:
     queue._commands._bound["reserve"] = planted.bound("reserve", queue)
-    with pytest.raises(leaseq.ServerRefused) as refused:
-        queue.reserve("ann")
-    planted.is_told(str(refused.value), fault)
-    said = the_record(caplog)
-    planted.is_told(said, fault)
-    assert said.startswith(f"script reserve failed at {planted.place}: ")
+    queue.reserve("ann")
+
+
+def reserved_and_confirmed(queue: leaseq.Queue, planted: PlantedFault) -> None:
+    wait = Wait("replica", Bound(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
+    queue._connection.move(planted.bound("reserve", queue), ("", "ann", "r1"), wait)
 
 
 @fault
-def test_so_does_that_of_a_move_that_waits_to_be_confirmed(
-    queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
+@pytest.mark.parametrize("call", [reserved, reserved_and_confirmed])
+def test_the_exception_and_the_log_name_the_line(
+    queue: leaseq.Queue,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    fault: str,
+    call: Callable[[leaseq.Queue, PlantedFault], None],
 ) -> None:
     paused(queue)
     planted = in_an_include(tmp_path, fault)
-    wait = Wait("replica", Bound(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
     with pytest.raises(leaseq.ServerRefused) as refused:
-        queue._connection.move(planted.bound("reserve", queue), ("", "ann", "r1"), wait)
+        call(queue, planted)
     planted.is_told(str(refused.value), fault)
     said = the_record(caplog)
     planted.is_told(said, fault)
@@ -100,13 +100,13 @@ def test_so_does_that_of_a_move_that_waits_to_be_confirmed(
 
 
 @fault
-def test_so_does_that_of_what_is_waited_for(
+def test_they_name_the_line_of_the_script_that_confirms(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
 ) -> None:
     """It is a script of its own, and the one to name."""
     queue.enqueue({})
     behind = "local durable = redis.call('HGET', KEYS[1], 'durable')"
-    planted = Planted(tmp_path, "confirm.lua", behind, fault)
+    planted = PlantedFault(tmp_path, "confirm.lua", behind, fault)
     wait = Wait("replica", planted.bound("confirm", queue), 500, 0)
     with pytest.raises(leaseq.ServerRefused, match="the server made this change") as refused:
         queue._connection.move(Bound(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait)
@@ -120,13 +120,13 @@ def test_a_block_without_an_end_is_named_by_its_beginning(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     paused(queue)
-    planted = Planted(tmp_path, "lib/turns.lua", "local turns = {}", "if next then")
+    planted = PlantedFault(tmp_path, "lib/turns.lua", "local turns = {}", "if next then")
     queue._commands._bound["reserve"] = planted.bound("reserve", queue)
     with pytest.raises(leaseq.ServerRefused) as refused:
         queue.reserve("ann")
     last = f"reserve.lua:{(LUA / 'reserve.lua').read_text().count(chr(10))}"
-    for told in (str(refused.value), the_record(caplog)):
-        assert f"{last}: 'end' expected (to close 'if' at {planted.place})" in told
+    for message in (str(refused.value), the_record(caplog)):
+        assert f"{last}: 'end' expected (to close 'if' at {planted.place})" in message
 
 
 def test_a_refusal_that_names_no_line_is_not_logged(

@@ -53,8 +53,8 @@ def a_day(queue: leaseq.Queue) -> None:
 
 
 def ran(engine: Engine, command: str) -> int:
-    found = [node.info("commandstats").get(f"cmdstat_{command}", {"calls": 0}) for node in engine.primaries]
-    return sum(one["calls"] for one in found)
+    stats = [node.info("commandstats").get(f"cmdstat_{command}", {"calls": 0}) for node in engine.primaries]
+    return sum(one["calls"] for one in stats)
 
 
 def looking(engine: Engine, queue: leaseq.Queue) -> leaseq.Queue:
@@ -138,5 +138,5 @@ def test_a_newer_schema_is_refused(engine: Engine, queue: leaseq.Queue) -> None:
 def test_a_crowd_at_work(engine: Engine, queue_name: str, seed: int) -> None:
     with crowd(engine.url, queue_name, seed, people=4, items=40) as people:
         people.done()
-        found = judged(people.history, RULES, people.queue)
-    assert not found, "\n".join(map(str, found))
+        faults = judged(people.history, RULES, people.queue)
+    assert not faults, "\n".join(map(str, faults))

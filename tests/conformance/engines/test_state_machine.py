@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hypothesis
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis.stateful import run_state_machine_as_test
 
 import leaseq
 from tests.conftest import Server
 from tests.engine.model.test_state_machine import Machine, disk
 from tests.support.booting import Engine
+from tests.support.state_machines import run_machine
 
 __all__ = ["disk"]
 
@@ -30,14 +29,6 @@ def test_anything_in_any_order(
 
     Here.servers = {"server": Server(engine.url, client, admin), "fsync": disk}
     Here.plain = plain
-    run_state_machine_as_test(
-        hypothesis.seed(seed)(Here),
-        settings=settings(
-            max_examples=200 if request.config.getoption("--soak") else 2,
-            stateful_step_count=40,
-            deadline=None,
-            print_blob=True,
-            database=None,
-            suppress_health_check=list(HealthCheck),
-        ),
+    run_machine(
+        hypothesis.seed(seed)(Here), examples=200 if request.config.getoption("--soak") else 2, steps=40
     )

@@ -17,7 +17,7 @@ from tests.support.patience import eventually
 _OPTIONS = ("--cluster-enabled", "yes", *QUICK)
 
 
-class Replicated:
+class ReplicatedCluster:
     """``replicas``: of each primary. ``node_timeout``: seconds until a silent node is taken to be gone."""
 
     def __init__(self, stack: ExitStack, replicas: int, node_timeout: float) -> None:
@@ -75,13 +75,13 @@ class Replicated:
     def _is_whole(self) -> bool:
         for node in self.nodes:
             info = node.client.execute_command("CLUSTER INFO")
-            found: dict[str, Any] = node.client.info("replication")
+            state: dict[str, Any] = node.client.info("replication")
             if info["cluster_state"] != "ok" or int(info["cluster_slots_ok"]) != SLOTS:
                 return False
-            primary = found["role"] == "master"
+            primary = state["role"] == "master"
             if (
-                primary != (found["connected_slaves"] == self._replicas)
-                or found.get("master_link_status", "up") != "up"
+                primary != (state["connected_slaves"] == self._replicas)
+                or state.get("master_link_status", "up") != "up"
             ):
                 return False
         seen = [_known(node.client) for node in self.nodes]
@@ -93,8 +93,8 @@ def _id(number: int) -> str:
 
 
 def _nodes(node: redis.Redis) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = node.execute_command("CLUSTER NODES")
-    return found
+    nodes: dict[str, dict[str, Any]] = node.execute_command("CLUSTER NODES")
+    return nodes
 
 
 def _known(node: redis.Redis) -> list[tuple[str, str]]:
@@ -110,6 +110,6 @@ def _owner(node: redis.Redis, slot: int) -> int:
 
 
 @contextmanager
-def replicated(*, replicas: int, node_timeout: float) -> Iterator[Replicated]:
+def replicated(*, replicas: int, node_timeout: float) -> Iterator[ReplicatedCluster]:
     with ExitStack() as stack:
-        yield Replicated(stack, replicas, node_timeout)
+        yield ReplicatedCluster(stack, replicas, node_timeout)

@@ -13,7 +13,7 @@ _LINE = re.compile(r"\d+:\w (\d+ \w+ \d+ [\d:.]+) \S (.*)")
 
 
 @dataclass(frozen=True)
-class Said:
+class LogMessage:
     """A line of a log. ``at`` is of this machine's wall clock."""
 
     at: float
@@ -21,13 +21,13 @@ class Said:
     what: str
 
 
-def said(nodes: Iterable[Node], since: float) -> list[Said]:
+def said(nodes: Iterable[Node], since: float) -> list[LogMessage]:
     """All that these servers said since then, in order."""
-    found: list[Said] = []
+    messages: list[LogMessage] = []
     for node in nodes:
         for line in (node.folder / "log").read_text(errors="replace").splitlines():
             if match := _LINE.fullmatch(line):
                 at = datetime.strptime(match[1], "%d %b %Y %H:%M:%S.%f").astimezone().timestamp()
                 if at >= since - 0.001:  # they write milliseconds
-                    found.append(Said(at, node.folder.name, match[2]))
-    return sorted(found, key=lambda one: one.at)
+                    messages.append(LogMessage(at, node.folder.name, match[2]))
+    return sorted(messages, key=lambda one: one.at)

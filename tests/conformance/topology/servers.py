@@ -108,8 +108,8 @@ def primary_and_replicas(count: int) -> Iterator[tuple[redis.Redis, ...]]:
 
 def online(primary: redis.Redis) -> int:
     """How many replicas follow."""
-    found = primary.info("replication")
-    return sum(found.get(f"slave{n}", {}).get("state") == "online" for n in range(found["connected_slaves"]))
+    info = primary.info("replication")
+    return sum(info.get(f"slave{n}", {}).get("state") == "online" for n in range(info["connected_slaves"]))
 
 
 def _confirmed(primary: redis.Redis) -> int:

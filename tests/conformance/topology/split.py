@@ -12,7 +12,7 @@ CLIENTS = "127.0.0.1"  # servers and sentinels come from others of loopback's ad
 
 
 class Splitter(Relay):
-    """Once ``cut()``, nothing passes between the server and whoever is no client, though no link breaks."""
+    """Once ``cut()``, nothing passes between the server and other servers, though no connection breaks."""
 
     def __init__(self, server: int) -> None:
         listener = socket.create_server(("127.0.0.1", 0))

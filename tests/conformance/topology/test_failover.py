@@ -36,7 +36,7 @@ class Service:
         eventually(lambda: self._port() != port_of(self.primary))
 
     def _port(self) -> int:
-        """Of the primary, as whoever connects is told."""
+        """The port of the primary, as the sentinels report it."""
         masters: Any = self._watcher.sentinel_masters()
         return int(masters["mymaster"]["port"])
 
@@ -49,7 +49,7 @@ def service() -> Iterator[Service]:
 
 @pytest.mark.parametrize("stopped", [True, False], ids=["a primary that hangs", "a primary cut off"])
 def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bool) -> None:
-    """One that is cut off still answers whoever is connected to it, and nobody else has what it takes."""
+    """One that is cut off still answers its connections, and no other server has what it accepts."""
     client = leaseq.connect(service.url)
     queue = leaseq.Queue(client, "reviews")
     queue.configure(durable="replica")

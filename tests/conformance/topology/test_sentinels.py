@@ -18,8 +18,8 @@ THREADS = 8
 @pytest.fixture
 def silent() -> Iterator[socket.socket]:
     """Takes every connection and answers none."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        yield found
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def test_none_is_lost_by_threads_that_ask_at_once(sentinels: str) -> None:
     manager = client.redis.connection_pool.sentinel_manager  # type: ignore[union-attr]
     before = set(manager.sentinels)
     with ThreadPoolExecutor(THREADS) as pool:
-        found = set(pool.map(manager.discover_master, ["mymaster"] * THREADS))
-    assert len(found) == 1
+        primaries = set(pool.map(manager.discover_master, ["mymaster"] * THREADS))
+    assert len(primaries) == 1
     assert len(before) == 3
     assert set(manager.sentinels) == before
     client.close()

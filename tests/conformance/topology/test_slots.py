@@ -18,7 +18,7 @@ from tests.support.taking import not_none
 
 
 @dataclass
-class Move:
+class SlotMigration:
     """Of a queue's slot, from one node to another."""
 
     queue: leaseq.Queue
@@ -44,8 +44,8 @@ class Move:
         return {key: _dump(node, key) for node in (self.source, self.target) for key in self._keys(node)}
 
     def _keys(self, node: redis.Redis) -> list[bytes]:
-        found: list[bytes] = node.execute_command("CLUSTER", "GETKEYSINSLOT", self.slot, 100)
-        return found
+        keys: list[bytes] = node.execute_command("CLUSTER", "GETKEYSINSLOT", self.slot, 100)
+        return keys
 
 
 def _id(node: redis.Redis) -> str:
@@ -83,16 +83,16 @@ def nodes() -> Iterator[tuple[leaseq.Client, redis.Redis]]:
 
 
 @pytest.fixture
-def move(nodes: tuple[leaseq.Client, redis.Redis], queue_name: str) -> Iterator[Move]:
+def move(nodes: tuple[leaseq.Client, redis.Redis], queue_name: str) -> Iterator[SlotMigration]:
     client, new = nodes
     assert isinstance(client.redis, redis.RedisCluster)
     slot = key_slot(queue_name.encode())
     source = redis.Redis(port=int(client.redis.nodes_manager.get_node_from_slot(slot).port))
-    yield Move(leaseq.Queue(client, queue_name), slot, source, new)
+    yield SlotMigration(leaseq.Queue(client, queue_name), slot, source, new)
     source.close()
 
 
-def test_no_move_is_half_done(move: Move, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_move_is_half_done(move: SlotMigration, monkeypatch: pytest.MonkeyPatch) -> None:
     """The only lease ends and another begins: within one script its key goes and comes back."""
     queue = move.queue
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "abc")
@@ -118,7 +118,7 @@ def test_no_move_is_half_done(move: Move, monkeypatch: pytest.MonkeyPatch) -> No
     assert [queue.get(id).state for id in "abc"] == ["finished", "finished", "reserved"]
 
 
-def test_a_move_waits_for_a_slot_that_is_on_its_way(move: Move) -> None:
+def test_a_move_waits_for_a_slot_that_is_on_its_way(move: SlotMigration) -> None:
     with ThreadPoolExecutor() as pool:
         move.queue.enqueue({}, id="a")
         move.begin()

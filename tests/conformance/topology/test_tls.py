@@ -28,7 +28,7 @@ pytestmark = [
 
 
 @dataclass
-class Secured:
+class SecuredServers:
     """A server, a sentinel that watches it, and whom to trust; neither has a port without TLS."""
 
     server: int
@@ -37,7 +37,7 @@ class Secured:
 
 
 @pytest.fixture(scope="module")
-def secured() -> Iterator[Secured]:
+def secured() -> Iterator[SecuredServers]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
         certificate, key = _certificate(folder)
@@ -55,7 +55,7 @@ def secured() -> Iterator[Secured]:
             client = redis.Redis(host="127.0.0.1", port=port, ssl=True, ssl_ca_certs=certificate)
             stack.callback(client.close)
             eventually(client.ping)
-        yield Secured(server, sentinel, Path(certificate))
+        yield SecuredServers(server, sentinel, Path(certificate))
 
 
 def _certificate(folder: Path) -> tuple[str, str]:
@@ -67,7 +67,7 @@ def _certificate(folder: Path) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("kind", ["server", "sentinel"])
-def test_work_and_the_doctor(secured: Secured, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_and_the_doctor(secured: SecuredServers, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     where = f"127.0.0.1:{getattr(secured, kind)}"
     url = f"rediss://{where}/0" if kind == "server" else f"rediss+sentinel://{where}/mymaster/0"
     client = leaseq.connect(f"{url}?ssl_ca_certs={secured.trusted}")
@@ -82,7 +82,7 @@ def test_work_and_the_doctor(secured: Secured, kind: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("kind", ["server", "sentinel"])
-def test_a_server_that_nobody_vouches_for(secured: Secured, kind: str) -> None:
+def test_a_server_that_nobody_vouches_for(secured: SecuredServers, kind: str) -> None:
     where = f"127.0.0.1:{getattr(secured, kind)}"
     url = f"rediss://{where}/0" if kind == "server" else f"rediss+sentinel://{where}/mymaster/0"
     with pytest.raises(leaseq.ServerUnavailable):

@@ -26,8 +26,8 @@ FAILOVER_TIMEOUT = 2.0  # twice this is how long the sentinels wait before they 
 _UP_TO = 1.0  # by which each of them draws this out, not to begin all at once
 
 
-class Watched:
-    """``split`` puts a proxy of the test's own before each data node, for whoever speaks to it."""
+class SentinelService:
+    """``split`` puts a proxy of the test's own before each data node, for all its connections."""
 
     def __init__(self, stack: ExitStack, *, split: bool = False) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
@@ -102,14 +102,14 @@ class Watched:
         known = all(_sees_all(sentinel.client, self.port(primary)) for sentinel in self.sentinels)
         replicas = [node.client.info("replication") for node in self.replicas()]
         follow = all(
-            (found["role"], found.get("master_link_status"), found.get("master_port"))
+            (replica["role"], replica.get("master_link_status"), replica.get("master_port"))
             == ("slave", "up", self.port(primary))
-            for found in replicas
+            for replica in replicas
         )
         return known and follow and primary.client.info("replication")["connected_slaves"] == 2
 
     def has_another_primary(self, than: Node, *, silent: Node | None = None) -> bool:
-        """As all sentinels say but one that is silent."""
+        """As all sentinels say, except one that does not answer."""
         asked = [sentinel for sentinel in self.sentinels if sentinel is not silent]
         return all(_primary(sentinel.client) != self.port(than) for sentinel in asked)
 
@@ -145,6 +145,6 @@ def _sees_all(sentinel: redis.Redis, port: int) -> bool:
 
 
 @contextmanager
-def watched(*, split: bool = False) -> Iterator[Watched]:
+def watched(*, split: bool = False) -> Iterator[SentinelService]:
     with ExitStack() as stack:
-        yield Watched(stack, split=split)
+        yield SentinelService(stack, split=split)

@@ -14,24 +14,24 @@ def lines(server: Any) -> Iterator[str]:
     """One for each key: its name, its type, whether it expires, and its content."""
     for key in sorted(server.scan_iter(count=10_000)):
         kind = server.type(key).decode()
-        found = {"key": key.decode(), "type": kind, "content": _CONTENT[kind](server, key)}
+        record = {"key": key.decode(), "type": kind, "content": _CONTENT[kind](server, key)}
         if server.pttl(key) > 0:
-            found["expires"] = True
-        yield json.dumps(found, ensure_ascii=False, sort_keys=True)
+            record["expires"] = True
+        yield json.dumps(record, ensure_ascii=False, sort_keys=True)
 
 
 def load(server: Any, texts: Iterable[str]) -> None:
     """What expired then has a day left now."""
     for text in texts:
-        found = json.loads(text)
-        _LOAD[found["type"]](server, found["key"], found["content"])
-        if "expires" in found:
-            server.pexpire(found["key"], A_DAY)
+        record = json.loads(text)
+        _LOAD[record["type"]](server, record["key"], record["content"])
+        if "expires" in record:
+            server.pexpire(record["key"], A_DAY)
 
 
 def _stream(server: Any, key: bytes) -> dict[str, Any]:
-    found = cast("Any", server.eval(_ENTRIES, 1, key))  # fields come in order, and one may come twice
-    entries = [[id.decode(), [word.decode() for word in words]] for id, words in found]
+    raw_entries = cast("Any", server.eval(_ENTRIES, 1, key))  # fields come in order, and one may come twice
+    entries = [[id.decode(), [word.decode() for word in words]] for id, words in raw_entries]
     return {"entries": entries, "groups": [_group(server, key, one) for one in server.xinfo_groups(key)]}
 
 
@@ -44,8 +44,8 @@ def _group(server: Any, key: bytes, group: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _texts(found: dict[bytes, bytes]) -> dict[str, str]:
-    return {name.decode(): value.decode() for name, value in found.items()}
+def _texts(fields: dict[bytes, bytes]) -> dict[str, str]:
+    return {name.decode(): value.decode() for name, value in fields.items()}
 
 
 def _load_stream(server: Any, key: str, content: dict[str, Any]) -> None:

@@ -91,10 +91,10 @@ def state(request: pytest.FixtureRequest, url: str) -> Iterator[State]:
     client = leaseq.connect(url)
     said = json.loads(head)
     clocks = {name: Clock(now) for name, now in said["clocks"].items()}
-    found = State(said, keys, client, clocks)
-    found.redis.flushall()  # a server of this file's own
-    load(found.redis, keys)
-    yield found
+    recorded = State(said, keys, client, clocks)
+    recorded.redis.flushall()  # a server of this file's own
+    load(recorded.redis, keys)
+    yield recorded
     client.close()
 
 
@@ -165,9 +165,9 @@ def test_it_is_worked_to_its_end(state: State, in_time: bool) -> None:
         assert all(whole(queue.get(id), queue.policy) for id in then["items"])
         assert queue.revive_all() == len(set(dead))
         work(queue, clock)
-        found = {id: queue.get(id) for id in then["items"]}
-        assert {item.state for item in found.values()} == {"finished"}
-        assert all(whole(item, queue.policy) for item in found.values())
+        items = {id: queue.get(id) for id in then["items"]}
+        assert {item.state for item in items.values()} == {"finished"}
+        assert all(whole(item, queue.policy) for item in items.values())
         now = answers(queue)
         assert given.items() <= now.items(), "an answer is missing"
         tokens = [token for _, token, _ in now]
@@ -247,11 +247,11 @@ def test_the_latest_holds_something_of_everything() -> None:
     heads = [
         record.partition("\n")[0]
         for line in text.splitlines()[1:]
-        if (found := json.loads(line))["key"].endswith("}:items")
-        for record in found["content"].values()
+        if (key_record := json.loads(line))["key"].endswith("}:items")
+        for record in key_record["content"].values()
     ]
     assert {letter for head in heads for letter in re.findall(r" (\w)", head)} == letters()
     held = [lease for queue in said.values() for leases in queue["held"].values() for lease in leases]
     assert {lease["draft"] is None for lease in held} == {True, False}
-    told = {event["what"] for queue in said.values() for event in queue["journal"]}
-    assert told == events()
+    kinds = {event["what"] for queue in said.values() for event in queue["journal"]}
+    assert kinds == events()

@@ -120,6 +120,6 @@ def test_accounts_of_a_newer_one_are_refused(server: Server) -> None:
     with pytest.raises(leaseq.ServerRefused, match="accounts have schema"):
         accounts.find("zoe")
     server.redis.hset(accounts_keys.PEOPLE, "zoe", json.dumps(record))
-    found = accounts.find("zoe")
-    assert found is not None
+    person = accounts.find("zoe")
+    assert person is not None
     server.redis.hdel(accounts_keys.PEOPLE, "zoe")

@@ -17,12 +17,14 @@ def abc(timed: leaseq.Queue) -> leaseq.Queue:
     return timed
 
 
+def put_off(queue: leaseq.Queue) -> str:
+    lease = take(queue, "ann")
+    queue.abandon(lease)
+    return lease.id
+
+
 def test_what_is_put_off_comes_when_nothing_else_waits_and_in_that_order(abc: leaseq.Queue) -> None:
-    given = []
-    for _ in range(3):
-        lease = take(abc, "ann")
-        abc.abandon(lease)
-        given.append(lease.id)
+    given = [put_off(abc) for _ in range(3)]
     for _ in range(3):
         lease = take(abc, "ann")
         abc.finish(lease, {})
@@ -39,12 +41,7 @@ def test_they_come_in_that_order_however_urgent(timed: leaseq.Queue) -> None:
 
 
 def test_putting_off_goes_round_and_round_without_an_end(abc: leaseq.Queue) -> None:
-    given = []
-    for _ in range(9):
-        lease = take(abc, "ann")
-        abc.abandon(lease)
-        given.append(lease.id)
-    assert given == ["a", "b", "c"] * 3
+    assert [put_off(abc) for _ in range(9)] == ["a", "b", "c"] * 3
 
 
 def test_others_get_it_first_ahead_of_what_never_left(abc: leaseq.Queue) -> None:

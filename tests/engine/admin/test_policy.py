@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -66,18 +67,22 @@ def test_two_who_change_different_fields_both_count(queue: leaseq.Queue, server:
     assert queue.policy == Policy(title="one", holds=2, max_attempts=5)
 
 
-def test_a_change_counts_though_another_made_the_queue_meanwhile(
-    queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Between the look whether there is a queue and its making, another program's enqueue makes it."""
-    other = leaseq.Queue(server.client, queue.name)
+def before_making(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Let another program act after the look whether there is a queue, and before this one makes it."""
     make = queue._make
 
     def late(*arguments: Any) -> bool:
-        other.enqueue({})
+        act()
         return make(*arguments)
 
     monkeypatch.setattr(queue, "_make", late)
+
+
+def test_a_change_counts_though_another_made_the_queue_meanwhile(
+    queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = leaseq.Queue(server.client, queue.name)
+    before_making(queue, monkeypatch, lambda: other.enqueue({}))
     queue.configure(holds=7)
     assert other.policy.holds == 7
 
@@ -86,13 +91,7 @@ def test_a_first_enqueue_leaves_a_policy_alone_that_was_set_meanwhile(
     queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = leaseq.Queue(server.client, queue.name)
-    make = queue._make
-
-    def late(*arguments: Any) -> bool:
-        other.configure(holds=7)
-        return make(*arguments)
-
-    monkeypatch.setattr(queue, "_make", late)
+    before_making(queue, monkeypatch, lambda: other.configure(holds=7))
     assert queue.enqueue({}).added
     assert queue.policy.holds == 7
 
@@ -165,10 +164,10 @@ def test_a_lease_is_kept_to_the_microsecond(timed: leaseq.Queue) -> None:
 def test_find_policy_tells_a_queue_that_is_not_there_from_one_with_the_defaults(queue: leaseq.Queue) -> None:
     assert queue.find_policy() is None
     queue.configure(lease_seconds=7)
-    found = queue.find_policy()
-    assert found
-    assert found == queue.policy
-    assert found.lease_seconds == 7
+    policy = queue.find_policy()
+    assert policy
+    assert policy == queue.policy
+    assert policy.lease_seconds == 7
 
 
 def test_who_expects_a_policy_that_was_changed_meanwhile_changes_nothing(

@@ -30,8 +30,8 @@ def test_all_of_them_the_longest_dead_first(timed: leaseq.Queue, sets: Sets, dea
     assert timed.revive_all(by="meg") == 6
     assert (sets()["inbound"], sets()["dead"]) == (dead, [])
     assert all(item.failures == 0 for item in timed.items("inbound"))
-    told = [(event.id, event.person) for event in timed.journal(limit=1_000) if event.what == "revived"]
-    assert told == [(id, "meg") for id in dead]
+    revived = [(event.id, event.person) for event in timed.journal(limit=1_000) if event.what == "revived"]
+    assert revived == [(id, "meg") for id in dead]
     assert timed.stats().counters["revived"] == 6
     assert timed.revive_all() == 0
 

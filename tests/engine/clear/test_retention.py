@@ -40,8 +40,8 @@ def group(server: Server, queue: leaseq.Queue) -> None:
 
 
 def read(server: Server, queue: leaseq.Queue, count: int) -> list[bytes]:
-    found = server.redis.xreadgroup(GROUP, READER, {Keys(queue.name).journal: ">"}, count=count)
-    return [entry for _, entries in found for entry, _ in entries]
+    reply = server.redis.xreadgroup(GROUP, READER, {Keys(queue.name).journal: ">"}, count=count)
+    return [entry for _, entries in reply for entry, _ in entries]
 
 
 def acknowledge(server: Server, queue: leaseq.Queue, entries: list[bytes]) -> None:

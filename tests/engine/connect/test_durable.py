@@ -41,8 +41,8 @@ def raw(queue: leaseq.Queue) -> redis.Redis:
 def calls(server: redis.Redis, command: str, call: Callable[[], object]) -> int:
     server.config_resetstat()
     call()
-    found: dict[str, dict[str, int]] = server.info("commandstats")
-    return found.get(f"cmdstat_{command}", {"calls": 0})["calls"]
+    stats: dict[str, dict[str, int]] = server.info("commandstats")
+    return stats.get(f"cmdstat_{command}", {"calls": 0})["calls"]
 
 
 def durable(url: str, name: str, what: leaseq.Durable) -> leaseq.Queue:
@@ -118,13 +118,19 @@ def test_without_the_policy_nothing_waits_and_it_is_read_now_and_then(disk: Embe
     assert calls(server, "wait", lambda: queue.reserve("ann")) == 0
 
 
-def test_another_program_follows_a_changed_policy(
-    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = leaseq.Queue(leaseq.connect(disk.url), "q")
-    other.enqueue({})
-    other.reserve("ann")
+@pytest.fixture
+def other(disk: EmbeddedServer) -> leaseq.Queue:
+    """A client that knows the policy from before another one made the queue durable."""
+    queue = leaseq.Queue(leaseq.connect(disk.url), "q")
+    queue.enqueue({})
+    queue.reserve("ann")
     durable(disk.url, "q", "fsync")
+    return queue
+
+
+def test_another_program_follows_a_changed_policy(
+    disk: EmbeddedServer, other: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
     _ = other.policy  # what it knew is past its time
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
@@ -133,12 +139,8 @@ def test_another_program_follows_a_changed_policy(
 
 
 def test_what_is_known_of_a_policy_counts_for_seconds(
-    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+    other: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = leaseq.Queue(leaseq.connect(disk.url), "q")
-    other.enqueue({})
-    other.reserve("ann")
-    durable(disk.url, "q", "fsync")
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
     later = monotonic() + 10
     monkeypatch.setattr(commands, "monotonic", lambda: later)

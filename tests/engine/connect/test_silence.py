@@ -1,4 +1,4 @@
-"""A server that is silent while others are asked whether one of them took its place."""
+"""A server does not answer, and the sentinels are asked whether another one replaced it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_whose_place_another_took_is_left() -> None:
         answer(silent(3), 5, lambda: True)
 
 
-def test_whoever_waits_does_so_for_their_timeout_and_no_longer() -> None:
+def test_a_call_waits_for_its_timeout_and_no_longer() -> None:
     with pytest.raises(rx.TimeoutError):
         answer(silent(3), 0, lambda: False)
 

@@ -8,13 +8,13 @@ import itertools
 from collections import Counter
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, settings
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 import leaseq
 from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
+from tests.support.state_machines import run_machine
 
 numbers = itertools.count()
 PEOPLE: dict[str, tuple[str, ...]] = {"ann": (), "b b": ("fr",), "cyd": ("fr",), "dan": ()}
@@ -24,7 +24,7 @@ index = st.integers(0, 10)
 NO_MOVES = {"leave_line", "confirm"}  # they write, and change no item and no policy
 
 
-class Books(RuleBasedStateMachine):
+class JournalTotals(RuleBasedStateMachine):
     server: Server
 
     @initialize(
@@ -140,9 +140,9 @@ class Books(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "queue"):
             return
-        told = Counter(event.what for event in self.queue.journal(limit=10_000))
+        events = Counter(event.what for event in self.queue.journal(limit=10_000))
         counted = self.queue.stats().counters
-        assert {what: told[what] for what in counted if what != "deduped"} == {
+        assert {what: events[what] for what in counted if what != "deduped"} == {
             what: n
             for what, n in counted.items()
             if what != "deduped"  # which moves nothing
@@ -160,25 +160,15 @@ class Books(RuleBasedStateMachine):
             self.clock.tick(days * 86_400)
             for _ in range(8):
                 self.queue.clear()
-        found = self.server.redis.scan_iter(match=f"leaseq:{{{self.queue.name}}}:*", count=10_000)
-        assert {key.rpartition(b":")[2] for key in found if b":seen:" not in key} == {b"ledger", b"journal"}
+        keys = self.server.redis.scan_iter(match=f"leaseq:{{{self.queue.name}}}:*", count=10_000)
+        assert {key.rpartition(b":")[2] for key in keys if b":seen:" not in key} == {b"ledger", b"journal"}
         fields = self.server.redis.hkeys(Keys(self.queue.name).ledger)
         assert [name for name in fields if name.startswith((b"p:", b"g:"))] == []
 
 
 def test_the_journal_s_totals_are_the_counters(server: Server) -> None:
     verbs = {name for name, script in SCRIPTS.items() if script.writes} - NO_MOVES
-    rules = {verb for verb in dir(Books) if verb in SCRIPTS} | {"pause", "resume"}
+    rules = {verb for verb in dir(JournalTotals) if verb in SCRIPTS} | {"pause", "resume"}
     assert rules == verbs, "a rule for each verb"
-    Books.server = server
-    run_state_machine_as_test(
-        Books,
-        settings=settings(
-            max_examples=150,
-            stateful_step_count=50,
-            deadline=None,
-            print_blob=True,
-            database=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    JournalTotals.server = server
+    run_machine(JournalTotals, examples=150, steps=50)

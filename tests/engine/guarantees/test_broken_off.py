@@ -59,9 +59,9 @@ def came_due(queue: leaseq.Queue) -> None:
 
 
 def clock(queue: leaseq.Queue) -> Clock:
-    found = queue._commands._clock
-    assert isinstance(found, Clock)
-    return found
+    clock_of_queue = queue._commands._clock
+    assert isinstance(clock_of_queue, Clock)
+    return clock_of_queue
 
 
 LATE: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
@@ -112,8 +112,8 @@ def test_nothing_is_lost(
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
         act(broken)
     assert isinstance(clients[0].redis, redis.Redis)
-    found = [id for ids in looking.sets(clients[0].redis, queue_name).values() for id in ids]
-    assert sorted(set(found)) == ["one", "two"]
+    item_ids = [id for ids in looking.sets(clients[0].redis, queue_name).values() for id in ids]
+    assert sorted(set(item_ids)) == ["one", "two"]
 
 
 def test_the_next_item_after_a_finish_is_not_lost(
@@ -125,5 +125,5 @@ def test_the_next_item_after_a_finish_is_not_lost(
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
         broken.finish(held(queue), {}, then_reserve=True)
     assert isinstance(clients[0].redis, redis.Redis)
-    found = looking.sets(clients[0].redis, queue_name)
-    assert sorted({id for ids in found.values() for id in ids}) == ["one", "two"]
+    state = looking.sets(clients[0].redis, queue_name)
+    assert sorted({id for ids in state.values() for id in ids}) == ["one", "two"]

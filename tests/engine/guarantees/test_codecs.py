@@ -54,8 +54,8 @@ def lua(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Lua:
 
     def call(name: str, what: str, *given: Any) -> Any:
         sent = [one if isinstance(one, str) else json.dumps(one) for one in given]
-        found = script(keys=["leaseq:{codec}:ledger"], args=[name, what, *sent]).decode()
-        return json.loads(found) if what == "parse" else found
+        reply = script(keys=["leaseq:{codec}:ledger"], args=[name, what, *sent]).decode()
+        return json.loads(reply) if what == "parse" else reply
 
     return call
 
@@ -150,15 +150,15 @@ def test_python_reads_the_grant_that_lua_writes(
 ) -> None:
     text = lua("grants", "format", line | ending)
     assert lua("grants", "again", text) == text
-    found = codec.parse_grant(text)
-    grant = found.grant
+    parsed = codec.parse_grant(text)
+    grant = parsed.grant
     assert (str(grant.token), grant.person, grant.attempt) == (line["token"], line["person"], line["attempt"])
     assert grant.reserved_at == codec.when(line["granted"])
-    assert (grant.how, found.moved) == (ending.get("ending", "held"), "moved" in line)
+    assert (grant.how, parsed.moved) == (ending.get("ending", "held"), "moved" in line)
     assert grant.renewals == int(line.get("renewals", 0))
     assert grant.ended_at == (codec.when(ending["ended"]) if ending else None)
     if grant.how == "finished":
-        assert (found.late, found.result) == (ending["detail"] == "1", json.loads(ending["answer"]))
+        assert (parsed.late, parsed.result) == (ending["detail"] == "1", json.loads(ending["answer"]))
     elif grant.how in ("abandoned", "failed"):
         assert grant.reason == json.loads(ending["detail"].split(" ", grant.how == "failed")[-1])
     elif grant.how == "held":
@@ -200,10 +200,10 @@ def test_lua_reads_the_head_that_python_writes(
 ) -> None:
     new = leaseq.NewItem({}, "one", priority=priority, max_attempts=max_attempts, requires=tuple(requires))
     _, head, payload = arguments.row(new, "one")
-    found = lua("items", "parse", "one", f"019ab{'0' * 6}{head}\n{payload}")
-    assert int(found.get("priority", 100)) == priority
-    assert found.get("max_attempts") == (None if max_attempts is None else str(max_attempts))
-    assert set(found.get("requires", "").split(",")) - {""} == set(requires)
+    parsed = lua("items", "parse", "one", f"019ab{'0' * 6}{head}\n{payload}")
+    assert int(parsed.get("priority", 100)) == priority
+    assert parsed.get("max_attempts") == (None if max_attempts is None else str(max_attempts))
+    assert set(parsed.get("requires", "").split(",")) - {""} == set(requires)
 
 
 policies = st.builds(

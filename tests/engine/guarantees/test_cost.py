@@ -38,16 +38,16 @@ def counted(server: redis.Redis, call: Callable[[], object]) -> dict[str, int]:
     """How often each command ran while ``call`` did."""
     server.config_resetstat()
     call()
-    found = {
+    stats = {
         name.removeprefix("cmdstat_"): value["calls"] for name, value in server.info("commandstats").items()
     }
-    return {name: n for name, n in found.items() if name not in ("info", "config|resetstat")}
+    return {name: n for name, n in stats.items() if name not in ("info", "config|resetstat")}
 
 
 def largest(server: redis.Redis, call: Callable[[], object]) -> float:
     """Commands per script, at most on average, of what ``call`` sends."""
-    found = counted(server, call)
-    return (sum(found.values()) - found["evalsha"]) / found["evalsha"]
+    counts = counted(server, call)
+    return (sum(counts.values()) - counts["evalsha"]) / counts["evalsha"]
 
 
 def filled(
@@ -68,18 +68,18 @@ def server_url(server: redis.Redis) -> str:
 def a_day(server: redis.Redis, queue: leaseq.Queue) -> list[dict[str, int]]:
     """What each of the moves of guarantee 10 costs."""
     given: list[leaseq.Lease] = []
-    found = [counted(server, lambda: given.append(not_none(queue.reserve("ann"))))]
-    found.append(counted(server, lambda: queue.renew(given[0])))
-    found.append(
+    calls_made = [counted(server, lambda: given.append(not_none(queue.reserve("ann"))))]
+    calls_made.append(counted(server, lambda: queue.renew(given[0])))
+    calls_made.append(
         counted(server, lambda: given.append(not_none(queue.finish(given[0], {}, then_reserve=True).next)))
     )
-    found.append(counted(server, lambda: queue.abandon(given[1])))
-    found.append(counted(server, queue.clear))
+    calls_made.append(counted(server, lambda: queue.abandon(given[1])))
+    calls_made.append(counted(server, queue.clear))
     given.append(not_none(queue.reserve("ann")))
-    found.append(counted(server, lambda: queue.finish(given[2], {})))
-    found.append(counted(server, lambda: queue.enqueue({})))
-    found.append(counted(server, queue.stats))
-    return found
+    calls_made.append(counted(server, lambda: queue.finish(given[2], {})))
+    calls_made.append(counted(server, lambda: queue.enqueue({})))
+    calls_made.append(counted(server, queue.stats))
+    return calls_made
 
 
 def test_a_move_costs_the_same_in_a_large_queue(alone: redis.Redis) -> None:

@@ -39,24 +39,24 @@ def a_day(server: redis.Redis, queue: leaseq.Queue, person: str) -> dict[str, di
         assert lease is not None
         given.append(lease)
 
-    found = {"reserve": counted(server, lambda: take(queue.reserve(person)))}
-    found["finish and next"] = counted(
+    counts = {"reserve": counted(server, lambda: take(queue.reserve(person)))}
+    counts["finish and next"] = counted(
         server, lambda: take(queue.finish(given[0], {}, then_reserve=True).next)
     )
-    found["later"] = counted(server, lambda: queue.abandon(given[1]))
+    counts["later"] = counted(server, lambda: queue.abandon(given[1]))
     take(queue.reserve(person))
-    found["never"] = counted(server, lambda: queue.abandon(given[2], again=False))
+    counts["never"] = counted(server, lambda: queue.abandon(given[2], again=False))
     take(queue.reserve(person, skills=SKILLS[:3]))
-    found["finish"] = counted(server, lambda: queue.finish(given[3], {}))
-    found["reserve with skills"] = counted(server, lambda: take(queue.reserve(person, skills=["s10"])))
-    found["release"] = counted(server, lambda: queue.release(given[4].id))
-    found["assign"] = counted(server, lambda: queue.assign(given[4].id, "zoe"))
-    found["reserve what is assigned"] = counted(server, lambda: take(queue.reserve("zoe")))
-    found["fail"] = counted(server, lambda: queue.fail(given[5], "no"))
-    found["enqueue"] = counted(server, lambda: queue.enqueue({}, requires=["s10"]))
-    found["why nothing"] = counted(server, lambda: queue.why_nothing(person))
-    found["stats"] = counted(server, queue.stats)
-    return found
+    counts["finish"] = counted(server, lambda: queue.finish(given[3], {}))
+    counts["reserve with skills"] = counted(server, lambda: take(queue.reserve(person, skills=["s10"])))
+    counts["release"] = counted(server, lambda: queue.release(given[4].id))
+    counts["assign"] = counted(server, lambda: queue.assign(given[4].id, "zoe"))
+    counts["reserve what is assigned"] = counted(server, lambda: take(queue.reserve("zoe")))
+    counts["fail"] = counted(server, lambda: queue.fail(given[5], "no"))
+    counts["enqueue"] = counted(server, lambda: queue.enqueue({}, requires=["s10"]))
+    counts["why nothing"] = counted(server, lambda: queue.why_nothing(person))
+    counts["stats"] = counted(server, queue.stats)
+    return counts
 
 
 @pytest.mark.parametrize("answers", [1, 3])
@@ -70,7 +70,7 @@ def test_a_move_costs_the_same_in_a_large_queue(alone: redis.Redis, answers: int
     assert a_day(alone, large, person) == a_day(alone, small, person)
 
 
-def test_whoever_passed_over_many_pays_for_it_once(alone: redis.Redis) -> None:  # noqa: F811
+def test_skipping_many_items_costs_a_person_once(alone: redis.Redis) -> None:  # noqa: F811
     queue = lived(alone, "skips", 1_000)
     costs = {}
     for person in ("ann", "newcomer"):

@@ -181,7 +181,7 @@ def test_return_is_on_time_though_the_server_s_clock_steps_back(
 def test_return_is_on_time_after_a_step_back_though_nothing_else_happens(
     timed: leaseq.Queue, take: Take, clock: Clock, look: str
 ) -> None:
-    """Whoever looks in vain changes nothing, and must not hold the queue's time at the moment of the step."""
+    """A reserve that gets nothing changes nothing, and must not stop the queue's time at the step."""
     timed.configure(lease_seconds=100)
     timed.enqueue({}, id="one")
     take("ann")

@@ -34,10 +34,10 @@ def until(clock: Clock) -> Until:
 def lease(timed: leaseq.Queue, take: Take, clock: Clock, until: Until) -> leaseq.Lease:
     """Ann's, and it is a microsecond before it runs out."""
     timed.enqueue({}, id="one")
-    found = take("ann")
-    until(found.expires_at)
+    lease = take("ann")
+    until(lease.expires_at)
     clock.now -= 1
-    return found
+    return lease
 
 
 def test_a_lease_is_held_until_then(timed: leaseq.Queue, lease: leaseq.Lease) -> None:
@@ -53,9 +53,9 @@ def run_out(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
     clock.now = DIGIT_MORE - 2_000_000
     timed.configure(lease_seconds=1)
     timed.enqueue({}, id="one")
-    found = take("ann")
+    lease = take("ann")
     clock.now = DIGIT_MORE + 5
-    return found
+    return lease
 
 
 def test_what_ran_out_with_a_digit_less_is_returned(run_out: leaseq.Lease, take: Take) -> None:

@@ -55,15 +55,15 @@ MAKES_OR_SAYS = {"enqueue", "enqueue_many", "reserve", "configure", "exists", "f
 def test_a_queue_that_is_not_there_is_said_so_by_every_call(
     queue: leaseq.Queue, server: Server, looks: dict[str, Callable[[leaseq.Queue], object]]
 ) -> None:
-    found: object
+    returned: object
     wrong: dict[str, object] = {}
     for name, call in looks.items():
         try:
-            found = call(queue)
+            returned = call(queue)
         except leaseq.LeaseqError as error:
-            found = error
-        if not isinstance(found, leaseq.QueueNotFound) or found.queue != queue.name:
-            wrong[name] = found
+            returned = error
+        if not isinstance(returned, leaseq.QueueNotFound) or returned.queue != queue.name:
+            wrong[name] = returned
     assert wrong == {}
     assert list(server.redis.scan_iter(f"*{queue.name}*")) == [], "and nothing was made"
     assert queue.name not in leaseq.queues(server.client)

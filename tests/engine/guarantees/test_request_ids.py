@@ -170,22 +170,24 @@ def test_a_request_id_that_is_no_good(timed: leaseq.Queue, bad: Any) -> None:
 
 
 def test_who_asks_is_told_of_another_payload(timed: leaseq.Queue) -> None:
-    told: list[Conflict] = []
-    timed.enqueue({"a": 1, "b": 2}, id="one", on_conflict=told.append)
-    timed.enqueue({"b": 2.0, "a": 1}, id="one", on_conflict=told.append)  # the same JSON
-    assert told == []
-    assert timed.enqueue({"a": True, "b": 2}, id="one", on_conflict=told.append) == Enqueued("one", False)
-    assert told == [Conflict(0, "one")]
+    conflicts: list[Conflict] = []
+    timed.enqueue({"a": 1, "b": 2}, id="one", on_conflict=conflicts.append)
+    timed.enqueue({"b": 2.0, "a": 1}, id="one", on_conflict=conflicts.append)  # the same JSON
+    assert conflicts == []
+    assert timed.enqueue({"a": True, "b": 2}, id="one", on_conflict=conflicts.append) == Enqueued(
+        "one", False
+    )
+    assert conflicts == [Conflict(0, "one")]
     assert timed.get("one").payload == {"a": 1, "b": 2}
 
 
 def test_of_many_each_conflict_is_told_with_its_place(timed: leaseq.Queue) -> None:
-    told: list[Conflict] = []
+    conflicts: list[Conflict] = []
     timed.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(300))
     changed = [NewItem({"n": n if n % 140 else -n - 1}, id=f"{n}") for n in range(301)]
-    again = timed.enqueue_many(changed, on_conflict=told.append)
+    again = timed.enqueue_many(changed, on_conflict=conflicts.append)
     assert again == EnqueuedMany(added=1, duplicates=300)
-    assert told == [Conflict(0, "0"), Conflict(140, "140"), Conflict(280, "280")]
+    assert conflicts == [Conflict(0, "0"), Conflict(140, "140"), Conflict(280, "280")]
 
 
 def test_an_item_that_was_removed_since_the_server_compared_it_had_another_payload(
@@ -198,7 +200,7 @@ def test_an_item_that_was_removed_since_the_server_compared_it_had_another_paylo
 
 
 def test_two_payloads_for_one_id_in_one_call_conflict(timed: leaseq.Queue) -> None:
-    told: list[Conflict] = []
+    conflicts: list[Conflict] = []
     batch = [NewItem({"n": 1}, id="a"), NewItem({"n": 1}, id="a"), NewItem({"n": 2}, id="a")]
-    assert timed.enqueue_many(batch, on_conflict=told.append) == EnqueuedMany(added=1, duplicates=2)
-    assert told == [Conflict(2, "a")]
+    assert timed.enqueue_many(batch, on_conflict=conflicts.append) == EnqueuedMany(added=1, duplicates=2)
+    assert conflicts == [Conflict(2, "a")]

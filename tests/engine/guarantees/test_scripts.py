@@ -20,9 +20,9 @@ INCLUDES = {path.stem: path.read_text() for path in LUA.glob("lib/*.lua")}
 
 
 def header(name: str) -> str:
-    found = re.match(r"#!lua.*\n--\[\[(.*?)\]\]", FILES[name], re.DOTALL)
-    assert found, f"{name}.lua begins with #!lua and a comment"
-    return found[1]
+    match = re.match(r"#!lua.*\n--\[\[(.*?)\]\]", FILES[name], re.DOTALL)
+    assert match, f"{name}.lua begins with #!lua and a comment"
+    return match[1]
 
 
 def section(name: str, begin: str, end: str) -> str:
@@ -35,9 +35,9 @@ def keys(name: str) -> tuple[str, ...]:
     other = re.match(r" +as (\w+)\.lua", text)
     if other:
         return keys(other[1])
-    found = re.findall(r"\b(\d+) leaseq:\{q\}:(\w+)", text)
-    assert [int(number) for number, _ in found] == list(range(1, len(found) + 1))
-    return tuple(key for _, key in found)
+    matches = re.findall(r"\b(\d+) leaseq:\{q\}:(\w+)", text)
+    assert [int(number) for number, _ in matches] == list(range(1, len(matches) + 1))
+    return tuple(key for _, key in matches)
 
 
 def test_each_file_is_a_move_and_each_move_a_file() -> None:
@@ -120,14 +120,14 @@ def source_lines(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_each_line_of_a_script_is_found_in_its_file(name: str) -> None:
-    script, found = SCRIPTS[name], []
+    script, places = SCRIPTS[name], list[tuple[str, int]]()
     for number, line in enumerate(source_lines(name), 1):
         file, _, place = script.where(number).rpartition(":")
         there = (LUA / file).read_text().split("\n")[int(place) - 1]
         table = there.removeprefix("--- @") if there in TABLES else None
         assert line.startswith(f"local {table.upper()} = ") if table else there == line
-        found.append((file, int(place)))
-    own = [place for file, place in found if file == f"{name}.lua"]
+        places.append((file, int(place)))
+    own = [place for file, place in places if file == f"{name}.lua"]
     lines = FILES[name].partition("]]\n")
     code = [line for line in lines[2].split("\n") if line in TABLES or re.match(r" *(?!--)[^ ]", line)]
     assert len(own) == 1 + len(code), "all but comments and empty lines"
@@ -166,7 +166,7 @@ def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server:
         "{ clock = 12, token = 3, finished = 2, skew = 0, soonest = 99, mode = 'open', lease_seconds = '0.5',"
     )
     state += " form_version = 'f1', shelves = ' high normal:returned' }"
-    found = server.redis.eval(
+    parsed = server.redis.eval(
         f"{INCLUDES['status']} return {{ string.match(status.format({state}), '{pattern}') }}", 0
     )
     kept = {
@@ -178,7 +178,7 @@ def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server:
         "lease_seconds": "0.5",
     }
     kept |= {"policy": "0.5 f1 high normal:returned", "form_version": "f1", "first_shelf": "high"}
-    assert dict(zip(names.split(", "), (one.decode() for one in found), strict=True)) == {
+    assert dict(zip(names.split(", "), (one.decode() for one in parsed), strict=True)) == {
         name: kept[name] for name in names.split(", ")
     }
 

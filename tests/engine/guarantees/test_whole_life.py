@@ -37,10 +37,10 @@ def days_pass(queue: leaseq.Queue, clock: Clock, days: int, each: int = 1) -> No
 def kept(server: Server, queue: leaseq.Queue) -> dict[str, int]:
     """Each key and its size; but the journal's, which has a bound of its own."""
     prefix = len(Keys(queue.name).ledger) - len("ledger")
-    found = looking.everything(server.redis, queue.name)
+    state = looking.everything(server.redis, queue.name)
     return {
         key.decode()[prefix:]: len(value)  # type: ignore[arg-type]
-        for key, value in found.items()
+        for key, value in state.items()
         if key != Keys(queue.name).journal.encode()
     }
 
@@ -131,8 +131,8 @@ def test_in_a_year_of_people_who_come_and_go_nothing_grows(
 
 def line(server: Server, queue: leaseq.Queue, person: str) -> bytes | None:
     """What the ledger has of a person."""
-    found: bytes | None = server.redis.hget(Keys(queue.name).ledger, f"p:{person}")
-    return found
+    holdings: bytes | None = server.redis.hget(Keys(queue.name).ledger, f"p:{person}")
+    return holdings
 
 
 def test_who_said_never_does_not_get_it_when_their_record_is_gone(
@@ -254,7 +254,7 @@ def test_what_was_put_off_and_then_assigned_to_another_goes_with_the_item(
 
 
 def test_each_step_is_bounded_and_all_are_reached(alone: Any, clock: Clock) -> None:  # noqa: F811
-    """Of many who are gone, each of whom put off much that somebody else did."""
+    """Many people are gone, and each had put off many items that other people then finished."""
     queue = leaseq.Queue(leaseq.connect(server_url(alone)), "many-gone", clock=clock)
     queue.configure(answers=2, holds=100)
     queue.enqueue_many([{}] * 70)

@@ -40,5 +40,5 @@ def test_a_queue_to_which_everything_happens_has_each_kind(timed: leaseq.Queue, 
     timed.clear()  # expired, and the first finished item is forgotten
     clock.tick(61)
     timed.clear()
-    found = [event.what for event in timed.journal(limit=1_000)]
-    assert set(found) == set(get_args(leaseq.EventKind))
+    events = [event.what for event in timed.journal(limit=1_000)]
+    assert set(events) == set(get_args(leaseq.EventKind))

@@ -120,15 +120,15 @@ def test_backwards_is_the_list_turned_round(timed: leaseq.Queue, state: Any, lim
         else:
             timed.finish(lease, {})
     forwards = names(timed.page(state, limit=1000))
-    found: list[str] = []
+    turned: list[str] = []
     after = None
     while True:
         page = timed.find(state, limit=limit, after=after, backwards=True)
-        found += names(page)
+        turned += names(page)
         after = page.after
         if after is None:
             break
-    assert found == forwards[::-1]
+    assert turned == forwards[::-1]
 
 
 def test_a_page_says_how_far_it_looked_and_goes_on_there(timed: leaseq.Queue) -> None:
@@ -229,8 +229,8 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Ta
     timed.assign("one", "bob", by="boss")
     timed.fail(take("bob"), "no")
     timed.revive("one", by="carl")
-    told = timed.history("one")
-    assert [(event.what, event.person) for event in told.events] == [
+    history = timed.history("one")
+    assert [(event.what, event.person) for event in history.events] == [
         ("enqueued", None),
         ("reserved", "ann"),
         ("released", "boss"),
@@ -240,7 +240,7 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Ta
         ("died", "bob"),
         ("revived", "carl"),
     ]
-    assert told.whole
+    assert history.whole
     part = timed.history("one", look=2)
     assert [event.what for event in part.events] == ["enqueued", "released"], "by whom is found by its time"
     assert not part.whole
@@ -254,6 +254,6 @@ def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -
     assert scanned < 80
     assert following
     assert [event.what for event in events] == ["enqueued"]
-    told = queue.history(f"ticket-{0:020}")
-    assert [event.what for event in told.events] == ["enqueued", "reserved", "finished"]
-    assert told.whole
+    history = queue.history(f"ticket-{0:020}")
+    assert [event.what for event in history.events] == ["enqueued", "reserved", "finished"]
+    assert history.whole

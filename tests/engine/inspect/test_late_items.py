@@ -91,9 +91,9 @@ def test_each_is_told_once_though_most_are_gone_half_way(
     for id in all_of_them:
         timed.finish(came_late(id, text="long " * 20), {})
     walk = timed.late_items()
-    told = [next(walk).id for _ in range(20)]
+    ids = [next(walk).id for _ in range(20)]
     for id in all_of_them:
-        if id not in told:
+        if id not in ids:
             timed.remove(id)
-    told += [item.id for item in walk]
-    assert len(told) == len(set(told))
+    ids += [item.id for item in walk]
+    assert len(ids) == len(set(ids))

@@ -195,13 +195,13 @@ def test_a_page_of_the_journal_may_end_anywhere(timed: leaseq.Queue, take: Take,
     timed.enqueue_many(NewItem({}, id=f"x{n:03}") for n in range(20))
     whole = timed.journal(limit=10_000)
     assert len(whole) == 1 + 260 + 20 + 20
-    found = page = timed.journal(limit=limit)
+    events = page = timed.journal(limit=limit)
     while page:
         assert len(page) <= limit
         page = timed.journal(after=page[-1].cursor, limit=limit)
-        found = found + page
-        assert len(found) <= len(whole), "each goes on behind the one before"
-    assert found == whole
+        events = events + page
+        assert len(events) <= len(whole), "each goes on behind the one before"
+    assert events == whole
 
 
 def test_a_page_of_the_journal_is_full_while_there_is_more(timed: leaseq.Queue) -> None:
@@ -217,10 +217,10 @@ def test_the_journal_backwards_is_the_journal(timed: leaseq.Queue, take: Take, l
     for n in range(20):
         take(f"p{n}")
     whole = timed.journal(limit=10_000)
-    found = page = timed.latest_events(limit)
+    events = page = timed.latest_events(limit)
     while page:
         assert len(page) <= limit
         page = timed.latest_events(limit, before=page[-1].cursor)
-        found = found + page
-        assert len(found) <= len(whole), "each goes on behind the one before"
-    assert found == whole[::-1]
+        events = events + page
+        assert len(events) <= len(whole), "each goes on behind the one before"
+    assert events == whole[::-1]

@@ -28,11 +28,11 @@ def ids(items: object) -> list[str]:
 
 def leaf(queue: leaseq.Queue, state: leaseq.State, limit: int) -> list[list[str]]:
     page = queue.page(state, limit=limit)
-    found = [ids(page.items)]
+    pages = [ids(page.items)]
     while page.after is not None:
         page = queue.page(state, limit=limit, after=page.after)
-        found.append(ids(page.items))
-    return found
+        pages.append(ids(page.items))
+    return pages
 
 
 @pytest.mark.parametrize("limit", [1, 3, 49, 50, 51, 100, 1000])
@@ -154,10 +154,10 @@ def test_answers_come_in_the_order_of_finishing_by_small_steps(timed: leaseq.Que
     leases = [take(timed, f"p{n:02}") for n in range(60)]
     for lease in reversed(leases):
         timed.finish(lease, {"id": lease.id})
-    found = list(timed.answers(chunk=7))
-    assert [a.id for a in found] == given[::-1]
-    assert all(a.result == {"id": a.id} and a.payload == {"n": a.id} for a in found)
-    times = [a.finished_at for a in found]
+    answers = list(timed.answers(chunk=7))
+    assert [a.id for a in answers] == given[::-1]
+    assert all(a.result == {"id": a.id} and a.payload == {"n": a.id} for a in answers)
+    times = [a.finished_at for a in answers]
     assert times == sorted(times)
 
 
@@ -170,8 +170,8 @@ def test_late_answers_of_items_in_any_state_come_with_them(timed: leaseq.Queue, 
             timed.finish(lease, {"late": person})
         timed.finish(take(person), {"by": person}) if person == "ann" else None
     assert [a.result for a in timed.answers()] == [{"by": "ann"}]
-    found = [(a.result, a.late) for a in timed.answers(with_late=True)]
-    assert sorted(found, key=str) == sorted(
+    answers = [(a.result, a.late) for a in timed.answers(with_late=True)]
+    assert sorted(answers, key=str) == sorted(
         [({"by": "ann"}, False), ({"late": "ann"}, True), ({"late": "bob"}, True)], key=str
     )
 

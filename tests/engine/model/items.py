@@ -58,7 +58,7 @@ class Part:
     number: int
     state: str = ""
     shelf: tuple[str, str] = ("", "")  # inbound: row and shelf
-    entry: int = 0  # inbound: the how-manieth entry of all this is
+    entry: int = 0  # inbound: the number of this entry among all entries
     until: datetime | None = None  # scheduled: when it is due
     assigned: str | None = None
     attempts: int = 0

@@ -24,7 +24,7 @@ from tests.engine.model.model import Model
 numbers = itertools.count()
 
 
-class Watched(RuleBasedStateMachine):
+class WatchedMachine(RuleBasedStateMachine):
     servers: dict[str, Server]  # by what they do before they answer: see the policy's `durable`
     plain: bool
 
@@ -157,9 +157,9 @@ class Watched(RuleBasedStateMachine):
             reason, free_at = self.model.why_nothing(self.now)
             assert self.queue.why_nothing(person, SKILLS[person]) == WhyNothing(reason, free_at)
             return
-        found = [part for part in expected if part.item.id == lease.id]
-        assert found, f"{person} got {lease.id}"
-        part = self.reserved(found)
+        matching = [part for part in expected if part.item.id == lease.id]
+        assert matching, f"{person} got {lease.id}"
+        part = self.reserved(matching)
         self.model.line.leave(waiter)
         self.model.granted(part, lease.token, person, lease.expires_at)
         assert lease.person == person
@@ -205,23 +205,23 @@ class Watched(RuleBasedStateMachine):
         person, line = self.waiting[waiter], self.model.line
         woken, known = line.is_woken(waiter), [(lease.id, lease.token) for lease in self.leases]
         skills = ",".join(sorted(SKILLS[person]))
-        found = self.queue._reserve(person, f"request-{next(numbers)}", skills, waiter, woken)
-        lease = found if isinstance(found, leaseq.Lease) else None
+        outcome = self.queue._reserve(person, f"request-{next(numbers)}", skills, waiter, woken)
+        lease = outcome if isinstance(outcome, leaseq.Lease) else None
         if line.look_by_oneself(waiter):
             assert lease is None, f"{person} overtook others"
             if line.is_woken(waiter):
                 return
         elif line.has_turn(waiter):
             self.got(person, lease, waiter)
-        if isinstance(found, leaseq.Lease):
+        if isinstance(outcome, leaseq.Lease):
             del self.waiting[waiter]
-            if woken and (found.id, found.token) in known:
+            if woken and (outcome.id, outcome.token) in known:
                 self.passed_on()
             return
         line.stand(waiter)
         soonest = self.model.soonest()
         if soonest and waiter in [one.name for one in line.standing()[:2]]:
-            assert found.seconds <= (soonest - self.now).total_seconds() + 0.002, (
+            assert outcome.seconds <= (soonest - self.now).total_seconds() + 0.002, (
                 "they look when a lease runs out"
             )
         if woken:
@@ -273,17 +273,17 @@ class Watched(RuleBasedStateMachine):
         if not hasattr(self, "model"):
             return
         self.wakes.close()
-        found = [(a.id, a.token, a.person, a.result) for a in self.queue.answers(with_late=True)]
+        results = [(a.id, a.token, a.person, a.result) for a in self.queue.answers(with_late=True)]
         late = [(item.id, *answer) for item in self.model.items.values() for answer in item.late]
         answers = [
             (part.item.id, part.grants[-1].token, part.grants[-1].person, part.grants[-1].result)
             for part in self.model.parts("finished")
         ]
-        assert sorted(found, key=str) == sorted([*answers, *late], key=str)
+        assert sorted(results, key=str) == sorted([*answers, *late], key=str)
         assert len({(id, person) for id, _, person, _ in answers}) == len(answers)
-        told: list[str] = [event.what for event in self.queue.journal(limit=10_000)]
+        kinds: list[str] = [event.what for event in self.queue.journal(limit=10_000)]
         for what, count in self.model.counters.items():
-            assert told.count(what) == count or what == "deduped"  # which is no transition
+            assert kinds.count(what) == count or what == "deduped"  # which is no transition
         for id, item in self.model.items.items():
             real = self.queue.get(id)
             grants = sorted((g.token, g.person, g.how) for part in item.parts for g in part.grants)

@@ -10,13 +10,13 @@ from hypothesis.stateful import precondition, rule
 
 import leaseq
 from tests.engine.model.choices import SKILLS
-from tests.engine.model.machine import Watched
+from tests.engine.model.machine import WatchedMachine
 
 PEOPLE = st.sampled_from(list(SKILLS))
 INDEX = st.integers(0, 1_000)
 
 
-class Managed(Watched):
+class ManagedMachine(WatchedMachine):
     @precondition(lambda self: self.ids)
     @rule(index=INDEX, move=st.sampled_from(["revive", "revive", "release", "remove"]), come=st.booleans())
     def manage(self, index: int, move: str, come: bool) -> None:

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import precondition, rule
 
 import leaseq
 from leaseq.queue.consumer import UNDO_SECONDS
@@ -21,12 +20,13 @@ from tests.engine import looking
 from tests.engine.model.choices import NEW, SKILLS, New
 from tests.engine.model.items import Item
 from tests.engine.model.machine import numbers
-from tests.engine.model.machine_managing import INDEX, PEOPLE, Managed
+from tests.engine.model.machine_managing import INDEX, PEOPLE, ManagedMachine
+from tests.support.state_machines import run_machine
 
 RESULTS = st.sampled_from([{"label": "good"}, {"label": "bad"}])
 
 
-class Machine(Managed):
+class Machine(ManagedMachine):
     @precondition(lambda self: self.few())
     @rule(many=st.lists(NEW, min_size=1, max_size=3), come=st.booleans())
     def enqueue(self, many: list[New], come: bool) -> None:
@@ -153,7 +153,7 @@ class Machine(Managed):
             known = lease.id in self.model.items
             before = self.model.once(lease.id, lease.token, lease.person) if known else None
             if before and before[1].how == ending:
-                call()  # the same again, whoever has it by now: nothing happens
+                call()  # repeated, even if another person has it by now: nothing happens
             else:
                 self.refused(lease, call)
                 return
@@ -227,8 +227,8 @@ class Machine(Managed):
 
     def waits(self) -> int:
         """How often anything waited for the disk."""
-        found: Any = self.server.redis.info("commandstats")
-        return int(found.get("cmdstat_waitaof", {"calls": 0})["calls"])
+        stats: Any = self.server.redis.info("commandstats")
+        return int(stats.get("cmdstat_waitaof", {"calls": 0})["calls"])
 
     @rule(people=st.lists(PEOPLE, min_size=1, max_size=4))
     def wait(self, people: list[str]) -> None:
@@ -282,14 +282,4 @@ def disk() -> Iterator[Server]:
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "people"])
 def test_anything_in_any_order(server: Server, disk: Server, plain: bool) -> None:
     Machine.servers, Machine.plain = {"server": server, "fsync": disk}, plain
-    run_state_machine_as_test(
-        Machine,
-        settings=settings(
-            max_examples=200,
-            stateful_step_count=40,
-            deadline=None,
-            print_blob=True,
-            database=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_machine(Machine, examples=200, steps=40)

@@ -18,8 +18,8 @@ def one(timed: leaseq.Queue) -> None:
 
 
 def drafts_in(server: Server, queue: leaseq.Queue) -> int:
-    found: int = server.redis.hlen(Keys(queue.name).drafts)
-    return found
+    count: int = server.redis.hlen(Keys(queue.name).drafts)
+    return count
 
 
 def test_a_draft_comes_back_with_the_lease(timed: leaseq.Queue, take: Take) -> None:

@@ -70,7 +70,7 @@ def test_an_item_is_finished_when_all_of_its_answers_are_there(three: leaseq.Que
     assert sets()["finished"] == ["a", "a\a2", "a\a3"]
 
 
-def test_never_one_answer_too_many_whoever_lets_go(three: leaseq.Queue, clock: Clock) -> None:
+def test_there_is_never_one_answer_too_many(three: leaseq.Queue, clock: Clock) -> None:
     chance = random.Random(5)
     for n in range(12):
         three.enqueue({}, id=f"{n}")

@@ -20,8 +20,8 @@ def test_only_they_may_reserve_it_and_they_get_it_first(timed: leaseq.Queue) -> 
     assert timed.why_nothing("dan").reason == "not-eligible"
     assert timed.why_nothing("bob").reason is None
     assert take(timed, "bob").id == "c"
-    told = [(e.id, e.person, e.detail) for e in timed.journal() if e.what == "assigned"]
-    assert told == [("c", "mona", "bob")]
+    assigned = [(e.id, e.person, e.detail) for e in timed.journal() if e.what == "assigned"]
+    assert assigned == [("c", "mona", "bob")]
     assert timed.stats().counters["assigned"] == 1
 
 
@@ -126,7 +126,7 @@ def test_a_lease_that_ran_out_is_not_taken_back_from_whom_it_is_assigned_to(
     assert timed.finish(stale, {}).late, "but what was typed counts"
 
 
-def test_whoever_answered_or_holds_an_item_is_not_assigned_the_rest_of_it(timed: leaseq.Queue) -> None:
+def test_a_person_who_answered_or_holds_an_item_is_not_assigned_the_rest_of_it(timed: leaseq.Queue) -> None:
     timed.configure(answers=3)
     timed.enqueue({}, id="a")
     timed.finish(take(timed, "ann"), {})

@@ -17,7 +17,7 @@ NEEDS: list[tuple[str, ...]] = [(), (), (), ("fr",), ("fr", "legal")]
 
 
 @dataclass
-class Known:
+class KnownItem:
     """What brute force knows of an item."""
 
     requires: tuple[str, ...]
@@ -28,7 +28,7 @@ class Known:
     assigned: dict[int, str] = field(default_factory=dict)  # assignment → person
 
 
-class Day:
+class Workday:
     def __init__(self, server: Server, name: str, seed: int) -> None:
         self.chance = random.Random(seed)
         self.server, self.clock = server, Clock()
@@ -37,21 +37,21 @@ class Day:
         self.queue.configure(
             answers=self.answers, holds=self.chance.choice([1, 2, 3]), lease_seconds=60, max_attempts=100
         )
-        self.items: dict[str, Known] = {}
+        self.items: dict[str, KnownItem] = {}
         self.held: dict[str, leaseq.Lease] = {}  # by token
 
     def waiting(self) -> list[tuple[str, int, str, str, float]]:
         """Item, assignment, row, shelf and score of all that waits, as it lies in the server."""
         keys = Keys(self.queue.name)
-        found = []
+        entries = []
         for key in self.server.redis.scan_iter(match=f"{keys.inbound}*", count=1000):
             place = key.decode().removeprefix(keys.inbound).removeprefix(":") or "normal"
             parts = place.split(":")
             row = parts.pop(0) if parts[0] not in ("high", "normal", "low") else ""
             for member, score in self.server.redis.zrange(key, 0, -1, withscores=True):
                 id, _, number = member.decode().partition("\a")
-                found.append((id, int(number or 1), row, ":".join(parts), score))
-        return sorted(found)  # the server's order of keys is its own
+                entries.append((id, int(number or 1), row, ":".join(parts), score))
+        return sorted(entries)  # the server's order of keys is its own
 
     def in_hand(self, person: str) -> set[str]:
         return {lease.id for lease in self.queue.mine(person)}
@@ -110,7 +110,7 @@ class Day:
             id = f"i{len(self.items)}"
             needs = self.chance.choice(NEEDS)
             self.queue.enqueue({}, id=id, requires=needs, priority=self.chance.choice([10, 100, 100, 200]))
-            self.items[id] = Known(needs)
+            self.items[id] = KnownItem(needs)
         elif what < 0.55 or lease is None:
             self.reserve(person)
         elif what < 0.58:
@@ -166,7 +166,7 @@ class Day:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_nothing_is_hidden_from_anybody(server: Server, queue_name: str, seed: int) -> None:
-    day = Day(server, queue_name, seed)
+    day = Workday(server, queue_name, seed)
     for _ in range(250):
         day.step()
     assert len(day.items) > 5

@@ -24,11 +24,11 @@ def dated(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
 
 def ids(queue: leaseq.Queue, limit: int = 100) -> list[str]:
     page = queue.by_due(limit=limit)
-    found = [item.id for item in page.items]
+    listed = [item.id for item in page.items]
     while page.after is not None:
         page = queue.by_due(limit=limit, after=page.after)
-        found += [item.id for item in page.items]
-    return found
+        listed += [item.id for item in page.items]
+    return listed
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])

@@ -19,7 +19,7 @@ from tests.support.taking import not_none
 Then = Callable[[], object]
 
 
-class Hooked(leaseq.Queue):
+class HookedQueue(leaseq.Queue):
     """Something happens when the server has answered a look, ahead of the waiter."""
 
     def __init__(self, client: leaseq.Client, name: str, *, after_nothing: Then, after_lease: Then) -> None:
@@ -27,12 +27,12 @@ class Hooked(leaseq.Queue):
         self._after_nothing, self._after_lease = after_nothing, after_lease
 
     def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
-        found = super()._reserve(*given, **more)
-        if isinstance(found, leaseq.Lease):
+        outcome = super()._reserve(*given, **more)
+        if isinstance(outcome, leaseq.Lease):
             self._after_lease()
         else:
             self._after_nothing()
-        return found
+        return outcome
 
 
 def nothing() -> None: ...
@@ -67,7 +67,7 @@ def test_what_came_while_it_was_ended_is_back_at_once(
     come = (lambda: queue.enqueue({}, id="a")) if waits else nothing
     if not waits:
         queue.enqueue({}, id="a")
-    ended = Hooked(client, queue.name, after_nothing=come, after_lease=end[how])
+    ended = HookedQueue(client, queue.name, after_nothing=come, after_lease=end[how])
     if how == "interrupt":
         with pytest.raises(KeyboardInterrupt):
             ended.reserve("ann", wait=LONG)
@@ -84,16 +84,16 @@ def test_a_reserve_without_a_wait_that_is_interrupted_takes_nothing_either(
 ) -> None:
     queue.enqueue({}, id="a")
     with pytest.raises(KeyboardInterrupt):
-        Hooked(server.client, queue.name, after_nothing=nothing, after_lease=interrupt).reserve("ann")
+        HookedQueue(server.client, queue.name, after_nothing=nothing, after_lease=interrupt).reserve("ann")
     assert is_as_if_nobody_had_asked(queue, server)
 
 
-class LooksOnce(leaseq.Queue):
+class PollingOnceQueue(leaseq.Queue):
     """It looks again only where it is roused."""
 
     def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
-        found = super()._reserve(*given, **more)
-        return found if isinstance(found, leaseq.Lease) else found._replace(seconds=600)
+        outcome = super()._reserve(*given, **more)
+        return outcome if isinstance(outcome, leaseq.Lease) else outcome._replace(seconds=600)
 
 
 def test_an_event_ends_a_wait_at_once(server: Server, queue: leaseq.Queue) -> None:
@@ -101,7 +101,7 @@ def test_an_event_ends_a_wait_at_once(server: Server, queue: leaseq.Queue) -> No
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         ann: Future[leaseq.Lease | None] = pool.submit(
-            LooksOnce(server.client, queue.name).reserve, "ann", wait=600, stop=stop
+            PollingOnceQueue(server.client, queue.name).reserve, "ann", wait=600, stop=stop
         )
         eventually(lambda: queue.stats().waiting == 1, "she waits")
         stop.set()
@@ -121,7 +121,7 @@ def test_where_it_is_over_before_it_begins_nothing_is_asked_for(queue: leaseq.Qu
 def test_the_next_in_line_gets_what_is_given_back(server: Server, queue: leaseq.Queue) -> None:
     queue.configure()
     stop = threading.Event()
-    ended = Hooked(server.client, queue.name, after_nothing=nothing, after_lease=stop.set)
+    ended = HookedQueue(server.client, queue.name, after_nothing=nothing, after_lease=stop.set)
     with ThreadPoolExecutor(2) as pool:
         ann = pool.submit(ended.reserve, "ann", wait=LONG, stop=stop)
         eventually(lambda: queue.stats().waiting == 1, "ann waits")
@@ -155,7 +155,7 @@ def test_what_they_hold_by_another_call_stays_theirs(
             queue.release("a")
         stop.set()
 
-    ended = Hooked(server.client, queue.name, after_nothing=come, after_lease=end)
+    ended = HookedQueue(server.client, queue.name, after_nothing=come, after_lease=end)
     assert ended.reserve("ann", wait=LONG, stop=stop) is None
     assert queue.mine("ann") == [held]
 
@@ -165,7 +165,7 @@ def test_a_full_hand_stays_full(server: Server, queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="held")
     held = queue.reserve("ann")
     stop = threading.Event()
-    ended = Hooked(server.client, queue.name, after_nothing=nothing, after_lease=stop.set)
+    ended = HookedQueue(server.client, queue.name, after_nothing=nothing, after_lease=stop.set)
     assert ended.reserve("ann", wait=LONG, stop=stop) is None
     assert queue.mine("ann") == [held]
 
@@ -173,7 +173,7 @@ def test_a_full_hand_stays_full(server: Server, queue: leaseq.Queue) -> None:
 def test_a_part_of_an_item_with_several_answers_is_given_back(server: Server, queue: leaseq.Queue) -> None:
     queue.configure(answers=2)
     stop = threading.Event()
-    ended = Hooked(
+    ended = HookedQueue(
         server.client, queue.name, after_nothing=lambda: queue.enqueue({}, id="a"), after_lease=stop.set
     )
     assert ended.reserve("ann", wait=LONG, stop=stop) is None
@@ -213,7 +213,7 @@ def test_an_answer_undone_meanwhile_stays_in_hand(queue: leaseq.Queue) -> None:
         queue.undo_finish(first)
         interrupt()
 
-    asking = Hooked(queue._client, queue.name, after_nothing=nothing, after_lease=undo_and_interrupt)
+    asking = HookedQueue(queue._client, queue.name, after_nothing=nothing, after_lease=undo_and_interrupt)
     with pytest.raises(KeyboardInterrupt):
         asking.reserve("ann")
     assert [lease.id for lease in queue.mine("ann")] == ["a"]

@@ -40,8 +40,8 @@ def stand(timed: leaseq.Queue, clock: Clock) -> Callable[..., None]:
 
 
 def look(queue: leaseq.Queue, person: str, woken: bool = False) -> str | None:
-    found = queue._reserve(person, f"r-{person}", "", person, woken)
-    return found.id if isinstance(found, leaseq.Lease) else None
+    outcome = queue._reserve(person, f"r-{person}", "", person, woken)
+    return outcome.id if isinstance(outcome, leaseq.Lease) else None
 
 
 def test_they_are_in_no_figure_once_their_promise_is_over(server: Server, queue: leaseq.Queue) -> None:
@@ -100,9 +100,9 @@ def test_who_stands_behind_them_looks_when_a_lease_runs_out(
     assert timed.reserve("gone")
     stand("killed 1", "killed 2", "ann")
     clock.tick(PROMISE + 12)
-    told = timed._reserve("ann", "r-ann", "", "ann", False)
-    assert isinstance(told, LookAgain)
-    assert told.seconds < 3
+    outcome = timed._reserve("ann", "r-ann", "", "ann", False)
+    assert isinstance(outcome, LookAgain)
+    assert outcome.seconds < 3
 
 
 def test_the_next_are_woken_in_the_place_of_who_does_not_come(
@@ -149,12 +149,12 @@ def test_who_looks_first_does_not_take_the_turn_of_who_began_first(
     assert look(timed, "bob", woken=True) is None
 
 
-class OnlyWhenRoused(leaseq.Queue):
+class RousedQueue(leaseq.Queue):
     """Its waits never look by themselves."""
 
     def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
-        found = super()._reserve(*given, **more)
-        return found if isinstance(found, leaseq.Lease) else LookAgain(LONG, found.last_token)
+        outcome = super()._reserve(*given, **more)
+        return outcome if isinstance(outcome, leaseq.Lease) else LookAgain(LONG, outcome.last_token)
 
 
 def test_who_waits_elsewhere_takes_what_the_killed_did_not_come_for(
@@ -163,7 +163,7 @@ def test_who_waits_elsewhere_takes_what_the_killed_did_not_come_for(
     """They hear that others were woken, and look a moment later."""
     monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
     queue.configure()
-    elsewhere = OnlyWhenRoused(server.client, queue.name)
+    elsewhere = RousedQueue(server.client, queue.name)
     for name in ("killed 1", "killed 2", "killed 3"):
         assert look(queue, name) is None
     with ThreadPoolExecutor(1) as pool:

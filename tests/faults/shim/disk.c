@@ -52,7 +52,7 @@ __attribute__((constructor)) static void begin(void) {
     if (fd >= 0) close(fd);
 }
 
-/* One write of less than a page to a file that is only appended to: whole lines, whoever else writes. */
+/* One write of less than a page to a file that is only appended to: whole lines, even if other processes write. */
 __attribute__((format(printf, 1, 2))) static void record(const char *format, ...) {
     char line[3 * PATH_MAX];
     va_list words;

@@ -14,7 +14,7 @@ def table() -> str:
 
 def _shown(text: str) -> str:
     """A fact's place is shown by its name: ``{fsync}`` as *fsync*."""
-    named = re.sub(r"\{(\w+)[^}]*\}", lambda found: f"*{found[1].replace('_', ' ')}*", text)
+    named = re.sub(r"\{(\w+)[^}]*\}", lambda match: f"*{match[1].replace('_', ' ')}*", text)
     return named.replace("|", r"\|")
 
 

@@ -14,9 +14,9 @@ _PLACE = re.compile(r"(<!-- from lua/lib/(\w+)\.lua -->\n)(?:```text\n.*?\n```\n
 def header(name: str) -> str:
     """The comment that explains the strings of a file."""
     text = (ROOT / "lua/lib" / f"{name}.lua").read_text(encoding="utf-8")
-    found = re.search(r"^--\[\[ (.*?) ?\]\]$", text, re.MULTILINE | re.DOTALL)
-    assert found, f"lua/lib/{name}.lua has a header in --[[ ]]"
-    return found[1].strip()
+    match = re.search(r"^--\[\[ (.*?) ?\]\]$", text, re.MULTILINE | re.DOTALL)
+    assert match, f"lua/lib/{name}.lua has a header in --[[ ]]"
+    return match[1].strip()
 
 
 def names() -> set[str]:

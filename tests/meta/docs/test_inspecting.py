@@ -18,9 +18,9 @@ LUA = "\n".join(script.source for script in SCRIPTS.values())
 
 
 def section(title: str) -> str:
-    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
-    assert found, title
-    return found[1]
+    match = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert match, title
+    return match[1]
 
 
 def letters() -> set[str]:

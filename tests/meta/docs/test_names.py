@@ -17,9 +17,9 @@ DOCS = Path(__file__).parents[3] / "docs"
 def test_rest_md_names_every_call_and_only_those(app: Any) -> None:
     text = (DOCS / "rest.md").read_text()
     said = set(re.findall(r"`(GET|PUT|POST|DELETE) (/(?:queues|people)[^`?]*)", text))
-    found = app.test_client().get("/api/v1/openapi.json").json["paths"]
+    document = app.test_client().get("/api/v1/openapi.json").json["paths"]
     there = {
-        (method.upper(), path.removeprefix("/api/v1")) for path, item in found.items() for method in item
+        (method.upper(), path.removeprefix("/api/v1")) for path, item in document.items() for method in item
     }
     assert said == there
 

@@ -20,8 +20,8 @@ SET_BY_THE_TEST = ("export LEASEQ=", "AUTH=")
 def commands() -> list[tuple[str, str]]:
     """Each command of the page with what it is shown to print, '' where nothing is shown."""
     text = "".join(blocks("docs/rest.md", "console"))
-    found = re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE)
-    return [(command, shown.strip()) for command, shown in found if not command.startswith(SET_BY_THE_TEST)]
+    matches = re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE)
+    return [(command, shown.strip()) for command, shown in matches if not command.startswith(SET_BY_THE_TEST)]
 
 
 def test_its_commands_work_from_top_to_bottom(server: Any, queue_name: str, tmp_path: Path) -> None:

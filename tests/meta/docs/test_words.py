@@ -1,4 +1,4 @@
-"""Docs and page texts are literal: no phrase that was replaced by a plain one comes back."""
+"""Docs, page texts and source are literal: no phrase that was replaced by a plain one comes back."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from babel.messages.pofile import read_po
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = ROOT / "webapp/translations/de/LC_MESSAGES/messages.po"
+SOURCES = [
+    path
+    for folder in ("leaseq", "webapp", "lua", "tests")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in {".py", ".lua", ".js", ".html", ".css"} and path != Path(__file__)
+]
+COINED = r"who(m)?ever|\bof whom\b|\bhow-manieth\b|\bit is all one\b"
 GONE = (
-    r"\bwho(m)?ever\b|\bof whom\b|\bhow-manieth\b|\bit is all one\b",
+    COINED,
     r"\bgoes? ahead of (those|what) (that )?never left\b",  # returns to the front of the queue
     r"\bmade-up (people|person)\b",  # simulated
     r"\b(turned away|told to come again)\b",  # refused
@@ -35,5 +42,13 @@ def test_the_texts_of_pages_are_literal() -> None:
     assert gone_from("\n".join(text if isinstance(text, str) else "\n".join(text) for text in texts)) == []
 
 
+def test_the_source_is_literal() -> None:
+    lines = ((path, line) for path in SOURCES for line in path.read_text().splitlines())
+    coined = [
+        (path.relative_to(ROOT), line) for path, line in lines if re.search(COINED, line, re.IGNORECASE)
+    ]
+    assert coined == []
+
+
 def gone_from(text: str) -> list[str]:
-    return [found[0] for gone in GONE for found in re.finditer(gone, text, re.IGNORECASE)]
+    return [match[0] for gone in GONE for match in re.finditer(gone, text, re.IGNORECASE)]

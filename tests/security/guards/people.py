@@ -15,7 +15,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "inviters-name",
             "test_a_name_that_the_inviter_chose_is_not_changed",
-            instead="record = self._new(name or found.name, found.role, found.skills, password)",
+            instead="record = self._new(name or invitation.name, invitation.role, invitation.skills, "
+            "password)",
         ),
         guard(
             "invitation-there",
@@ -29,7 +30,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "link-version",
             "test_an_old_link_sets_no_password",
-            instead="return found is not None and may_let_in(self.by, people)",
+            instead="return record is not None and may_let_in(self.by, people)",
         ),
     ),
     *row(
@@ -122,7 +123,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "half-way-version",
             "test_standing_before_the_code_ends_with_the_password_and_with_time",
-            instead="late or found.step != step or who is None or who.disabled",
+            instead="late or unfinished.step != step or who is None or who.disabled",
         ),
         guard(
             "half-way-time",
@@ -179,7 +180,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "tie-step",
             "test_the_page_of_a_password_asks_for_no_tie",
-            instead="late or who is None or who.disabled or who.version != found.version",
+            instead="late or who is None or who.disabled or who.version != unfinished.version",
         ),
         guard("oidc-by-tls", "test_settings_that_do_not_go_together", instead='"?" in value or "#" in value'),
         guard(

@@ -40,10 +40,10 @@ def test_a_body_that_is_no_good(asking: leaseq.Queue, call: Callable[..., Any], 
         raw = "3"
     with unchanged(asking):
         answer = call(role, method, path.format(q=asking.name), data=raw, content_type="application/json")
-        found = problem(answer, 400, "invalid")
-    assert found["limit"]
+        refusal = problem(answer, 400, "invalid")
+    assert refusal["limit"]
     if field == "body" and name != "put item":
-        assert found["field"] == "body"
+        assert refusal["field"] == "body"
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -16,9 +16,9 @@ DEEP = "[" * 3_000 + "]" * 3_000
 def test_an_array_with_a_bad_item_adds_none(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
     items = [{"payload": 1}, {"payload": 2, "id": ""}, {"payload": 3}]
     with unchanged(asking):
-        found = problem(call("manager", "POST", f"/queues/{asking.name}/items", json=items), 400, "invalid")
-    assert found["field"] == "1.id"
-    assert "item 2" in found["detail"]
+        refusal = problem(call("manager", "POST", f"/queues/{asking.name}/items", json=items), 400, "invalid")
+    assert refusal["field"] == "1.id"
+    assert "item 2" in refusal["detail"]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_lines_stop_at_the_first_bad_one(asking: leaseq.Queue, call: Callable[..
         "manager", "POST", f"/queues/{asking.name}/items",
         data=lines.encode("latin-1"), content_type="application/x-ndjson",
     )  # fmt: skip
-    found = problem(answer, 400, "invalid")
-    assert (found["line"], found["added"], found["duplicates"]) == (3, 1, 1)
-    assert "line 3" in found["detail"]
+    refusal = problem(answer, 400, "invalid")
+    assert (refusal["line"], refusal["added"], refusal["duplicates"]) == (3, 1, 1)
+    assert "line 3" in refusal["detail"]
     assert asking.stats().inbound == 3, "nothing of that line and of those after it entered"

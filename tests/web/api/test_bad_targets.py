@@ -17,8 +17,8 @@ from tests.web.conftest import Caller
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in ("put queue", "put person")])
 def test_a_queue_that_is_not_there(call: Callable[..., Any], server: Any, name: str) -> None:
     role, method, path, good = CALLS[name]
-    found = problem(call(role, method, path.format(q="not-there"), json=good), 404, "not-found")
-    assert "not-there" in found["detail"]
+    refusal = problem(call(role, method, path.format(q="not-there"), json=good), 404, "not-found")
+    assert "not-there" in refusal["detail"]
     assert "not-there" not in leaseq.queues(server.client)
 
 
@@ -26,8 +26,8 @@ def test_a_queue_that_is_not_there(call: Callable[..., Any], server: Any, name: 
 @pytest.mark.parametrize("bad", ["UPPER", "sp%20ace", "x" * 65, "%E2%82%AC"])
 def test_a_queue_name_that_can_not_be(call: Callable[..., Any], name: str, bad: str) -> None:
     role, method, path, good = CALLS[name]
-    found = problem(call(role, method, path.format(q=bad), json=good), 400, "invalid")
-    assert found["field"] == "queue"
+    refusal = problem(call(role, method, path.format(q=bad), json=good), 400, "invalid")
+    assert refusal["field"] == "queue"
 
 
 @pytest.mark.parametrize("name", ["finish", "abandon", "fail", "renew", "draft"])
@@ -45,9 +45,9 @@ def test_a_token_that_is_not_the_holders(
     for token in (old.token, held.token, held.token + 7):  # stale, foreign, never given
         before = asking.get("one")
         body = {**good, "token": token}
-        found = problem(call(role, method, path.format(q=asking.name), json=body), 409, "lease-lost")
-        assert found["state"] == "reserved"
-        assert isinstance(found["answer_kept"], bool)
+        refusal = problem(call(role, method, path.format(q=asking.name), json=body), 409, "lease-lost")
+        assert refusal["state"] == "reserved"
+        assert isinstance(refusal["answer_kept"], bool)
         after = asking.get("one")
         assert (after.state, after.leases, after.answers) == (before.state, before.leases, before.answers)
 
@@ -111,8 +111,8 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
 def test_a_query_that_is_no_good(
     asking: leaseq.Queue, call: Callable[..., Any], path: str, field: str
 ) -> None:
-    found = problem(call("manager", "GET", f"/queues/{asking.name}{path}"), 400, "invalid")
-    assert found["field"] == field
+    refusal = problem(call("manager", "GET", f"/queues/{asking.name}{path}"), 400, "invalid")
+    assert refusal["field"] == field
 
 
 BYTES = "%ff%fe"

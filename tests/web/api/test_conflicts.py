@@ -63,9 +63,9 @@ def test_another_payload_for_an_id_that_is_there_is_a_conflict(
     if state == "finished":
         queue.finish(not_none(queue.reserve("ann")), {})
     with unchanged(queue):
-        found = problem(manager("POST", path, json={"payload": {"n": 2}, "id": "one"}), 409, "conflict")
-    assert found["id"] == "one"
-    assert "'one'" in found["detail"]
+        refusal = problem(manager("POST", path, json={"payload": {"n": 2}, "id": "one"}), 409, "conflict")
+    assert refusal["id"] == "one"
+    assert "'one'" in refusal["detail"]
 
 
 @pytest.mark.parametrize("kind", ["array", "lines"])
@@ -74,10 +74,10 @@ def test_of_several_each_conflict_is_told_and_all_else_enters(
 ) -> None:
     queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in (0, 1))
     items = [{"payload": {"n": n}, "id": id} for n, id in ((0, "0"), (7, "1"), (2, "2"), (8, "2"), (3, "3"))]
-    found = problem(send(manager, path, items, kind, "k"), 409, "conflict")
-    assert (found["added"], found["duplicates"], found["conflicts"]) == (2, 1, 2)
-    assert found["items"] == [{"number": 2, "id": "1"}, {"number": 4, "id": "2"}]
-    assert "item 2 ('1')" in found["detail"]
+    refusal = problem(send(manager, path, items, kind, "k"), 409, "conflict")
+    assert (refusal["added"], refusal["duplicates"], refusal["conflicts"]) == (2, 1, 2)
+    assert refusal["items"] == [{"number": 2, "id": "1"}, {"number": 4, "id": "2"}]
+    assert "item 2 ('1')" in refusal["detail"]
     assert {item.id: item.payload for item in queue.items("inbound")} == {f"{n}": {"n": n} for n in range(4)}
     with unchanged(queue):
         again = problem(send(manager, path, items, kind, "k"), 409, "conflict")
@@ -89,8 +89,8 @@ def test_a_long_list_of_conflicts_is_cut_off_and_counted(
 ) -> None:
     queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in range(300))
     items = [{"payload": "other", "id": f"{n}"} for n in range(300)]
-    found = problem(send(manager, path, items, "lines"), 409, "conflict")
-    assert (found["conflicts"], len(found["items"])) == (300, 100)
+    refusal = problem(send(manager, path, items, "lines"), 409, "conflict")
+    assert (refusal["conflicts"], len(refusal["items"])) == (300, 100)
 
 
 def test_lines_that_conflict_and_a_bad_one_are_both_told(
@@ -102,9 +102,9 @@ def test_lines_that_conflict_and_a_bad_one_are_both_told(
         {"payload": {"n": 1}, "id": "1"},
         {"payload": 1, "id": ""},
     ]
-    found = problem(send(manager, path, items, "lines"), 400, "invalid")
-    assert (found["line"], found["added"], found["duplicates"], found["conflicts"]) == (3, 1, 0, 1)
-    assert found["items"] == [{"number": 1, "id": "0"}]
+    refusal = problem(send(manager, path, items, "lines"), 400, "invalid")
+    assert (refusal["line"], refusal["added"], refusal["duplicates"], refusal["conflicts"]) == (3, 1, 0, 1)
+    assert refusal["items"] == [{"number": 1, "id": "0"}]
 
 
 @pytest.mark.parametrize("remembered", [True, False])
@@ -148,9 +148,9 @@ def test_what_a_person_sends_over_the_limit_is_too_large(
     method = "PUT" if name == "draft" else "POST"
     with unchanged(asking):
         answer = worker(method, f"/queues/{asking.name}/items/{lease.id}/{name}", json=body)
-        found = problem(answer, 413, "too-large")
-    assert found["field"] == field
-    assert "262,144" in found["limit"]
+        refusal = problem(answer, 413, "too-large")
+    assert refusal["field"] == field
+    assert "262,144" in refusal["limit"]
 
 
 @pytest.mark.parametrize("kind", ["one", "array", "lines"])
@@ -159,15 +159,15 @@ def test_a_payload_over_the_limit_is_too_large(
 ) -> None:
     items = [{"payload": "small"}, {"payload": "x" * 262_143}, {"payload": "small"}]
     answer = manager("POST", path, json=items[1]) if kind == "one" else send(manager, path, items, kind)
-    found = problem(answer, 413, "too-large")
-    assert found["field"] == {"one": "payload", "array": "1.payload", "lines": "body"}[kind]
-    assert "262,144" in found["limit"]
+    refusal = problem(answer, 413, "too-large")
+    assert refusal["field"] == {"one": "payload", "array": "1.payload", "lines": "body"}[kind]
+    assert "262,144" in refusal["limit"]
     assert queue.stats().inbound == (1 if kind == "lines" else 0)
     if kind == "lines":
-        assert (found["line"], found["added"]) == (2, 1)
+        assert (refusal["line"], refusal["added"]) == (2, 1)
 
 
 def test_a_line_that_no_item_could_need_is_too_large(queue: leaseq.Queue, manager: Caller, path: str) -> None:
     lines = '{"payload": 1}\n' + " " * 2_200_000 + '{"payload": 2}\n'
-    found = problem(manager("POST", path, data=lines, content_type=NDJSON), 413, "too-large")
-    assert (found["line"], found["added"]) == (2, 1)
+    refusal = problem(manager("POST", path, data=lines, content_type=NDJSON), 413, "too-large")
+    assert (refusal["line"], refusal["added"]) == (2, 1)

@@ -31,13 +31,13 @@ def place(server: Any) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def folder(place: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The generated package, made as its users make it."""
-    found = tmp_path_factory.mktemp("generated")
-    (found / "settings.yaml").write_text("post_hooks: []\n")  # what it makes is not formatted
+    path = tmp_path_factory.mktemp("generated")
+    (path / "settings.yaml").write_text("post_hooks: []\n")  # what it makes is not formatted
     made = subprocess.run(
         [
             *(Path(sys.executable).with_name("openapi-python-client"), "generate", "--meta", "none"),
-            *("--url", f"{place}/api/v1/openapi.json", "--output-path", found / PACKAGE),
-            *("--config", found / "settings.yaml"),
+            *("--url", f"{place}/api/v1/openapi.json", "--output-path", path / PACKAGE),
+            *("--config", path / "settings.yaml"),
         ],
         check=False,
         capture_output=True,
@@ -48,7 +48,7 @@ def folder(place: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = made.stdout + made.stderr
     unknown = said.count("Unsupported content type application/x-ndjson")  # it knows no lines of JSON
     assert (unknown, said.count("WARNING parsing")) == (1, 1), said
-    return found
+    return path
 
 
 @pytest.fixture

@@ -146,8 +146,8 @@ def test_what_came_again_is_in_the_managers_log_once(
     path, body = f"/queues/{asking.name}/pause", {"reason": "lunch"}
     for _ in range(2):
         assert manager("POST", path, json=body, headers=KEY).status_code == 200
-    told = [(one.what, one.detail) for one in accounts.log.page(person=manager.name).entries]
-    assert told.count(("queue.paused", "reason: lunch")) == 1
+    entries = [(one.what, one.detail) for one in accounts.log.page(person=manager.name).entries]
+    assert entries.count(("queue.paused", "reason: lunch")) == 1
 
 
 def test_nothing_now_stays_the_answer_of_its_key(asking: leaseq.Queue, worker: Caller) -> None:

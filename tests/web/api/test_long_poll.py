@@ -22,7 +22,7 @@ from tests.web.gunicorn_place import serving
 from tests.web.serving.test_gunicorn import call as over_http
 
 
-class Waiting(threading.Thread):
+class WaitingCall(threading.Thread):
     """A request that waits, and what it was answered."""
 
     def __init__(self, ask: Callable[[], Any]) -> None:
@@ -42,7 +42,7 @@ class Waiting(threading.Thread):
 
 def test_an_item_that_comes_is_handed_to_who_waits(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
-    waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
     eventually(lambda: queue.stats().waiting == 1)
     queue.enqueue({"n": 1}, id="one")
     answer = waiting.result()
@@ -64,7 +64,7 @@ def test_a_skill_of_the_account_counts_while_it_waits(
 ) -> None:
     queue.configure()
     accounts.change(worker.name, by="test", skills=["fr"])
-    waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
     eventually(lambda: queue.stats().waiting == 1)
     queue.enqueue({"n": 1}, id="one", requires=["fr"])
     assert waiting.result().json["id"] == "one"
@@ -74,7 +74,7 @@ def test_who_is_disabled_while_they_wait_gets_nothing(
     queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:
     queue.configure()
-    waiting = Waiting(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
     eventually(lambda: queue.stats().waiting == 1)
     accounts.change(worker.name, by="test", disabled=True)
     queue.enqueue({"n": 1}, id="one")
@@ -94,9 +94,9 @@ def test_sent_again_it_gives_what_it_gave(queue: leaseq.Queue, worker: Caller) -
 def test_a_wait_that_is_no_good(queue: leaseq.Queue, worker: Caller, wait: Any) -> None:
     queue.configure()
     queue.enqueue(1)
-    found = problem(worker("POST", f"/queues/{queue.name}/reserve", json={"wait": wait}), 400, "invalid")
-    assert found["field"] == "wait"
-    assert found["limit"]
+    refusal = problem(worker("POST", f"/queues/{queue.name}/reserve", json={"wait": wait}), 400, "invalid")
+    assert refusal["field"] == "wait"
+    assert refusal["limit"]
     assert queue.stats().reserved == 0
 
 
@@ -106,7 +106,7 @@ def test_a_place_that_lets_nobody_wait_answers_at_once(
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET, waiting=0), passwords=CHEAP)
     impatient = Caller(worker.name, worker.token, app.test_client())
     queue.configure()
-    waiting = Waiting(lambda: impatient("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    waiting = WaitingCall(lambda: impatient("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
     assert waiting.result().status_code == 204
     assert int(waiting.answer.headers["Retry-After"]) >= 1
     queue.enqueue(1)
@@ -127,8 +127,8 @@ def test_who_waits_keeps_nobody_from_being_served(
         address = url.removeprefix("http://")
         path = f"/queues/{queue.name}/reserve"
 
-        def waiting(token: str) -> Waiting:
-            return Waiting(lambda: over_http(address, token, "POST", path, {"wait": 30}))
+        def waiting(token: str) -> WaitingCall:
+            return WaitingCall(lambda: over_http(address, token, "POST", path, {"wait": 30}))
 
         asked = [waiting(token) for token in tokens]
         eventually(lambda: sum(one.is_alive() for one in asked) == queue.stats().waiting <= 4)
@@ -149,7 +149,7 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
     with serving(server.url, SECRET) as url:
         address = url.removeprefix("http://")
         path = f"/queues/{queue.name}/reserve"
-        waiting = Waiting(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
+        waiting = WaitingCall(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
         eventually(lambda: queue.stats().waiting == 1)
     assert waiting.result()[0] == 204
     assert queue.stats().waiting == 0

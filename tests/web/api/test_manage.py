@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import leaseq
-from tests.web.api_calls import ANSWER, TIME, problem, reserve
+from tests.web.api_calls import ANSWER, TIME, finish, problem, reserve
 from tests.web.conftest import FORM, Caller
 
 DEFAULTS: dict[str, Any] = json.loads(json.dumps(asdict(leaseq.Policy())))
@@ -67,13 +67,13 @@ def test_a_queue_is_made_with_if_none_match_only_where_there_is_none(
 ) -> None:
     path, headers = f"/queues/{queue.name}", {"If-None-Match": "*"}
     for other in ('"0123"', "", "x"):
-        found = problem(manager("PUT", path, json={}, headers={"If-None-Match": other}), 400, "invalid")
-        assert found["field"] == "If-None-Match"
+        refusal = problem(manager("PUT", path, json={}, headers={"If-None-Match": other}), 400, "invalid")
+        assert refusal["field"] == "If-None-Match"
     assert not queue.exists()
     made = manager("PUT", path, json={"title": "One"}, headers=headers)
     assert (made.status_code, queue.policy.title) == (201, "One")
-    found = problem(manager("PUT", path, json={"title": "Two"}, headers=headers), 412, "queue-exists")
-    assert queue.name in found["detail"]
+    refusal = problem(manager("PUT", path, json={"title": "Two"}, headers=headers), 412, "queue-exists")
+    assert queue.name in refusal["detail"]
     both = {**headers, "If-Match": made.headers["ETag"]}
     problem(manager("PUT", path, json={"title": "Two"}, headers=both), 412, "queue-exists")
     assert queue.policy.title == "One"
@@ -101,10 +101,7 @@ def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, mana
 def test_an_item_has_its_shape_and_lists_go_page_by_page(
     asking: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    lease = reserve(asking, worker)
-    worker(
-        "POST", f"/queues/{asking.name}/items/one/finish", json={"token": lease["token"], "result": ANSWER}
-    )
+    finish(asking, worker)
     item = manager("GET", f"/queues/{asking.name}/items/one").json
     assert list(item) == [
         "id", "state", "payload", "priority", "requires", "assignment", "assigned_to", "due", "attempts",
@@ -173,10 +170,7 @@ def test_the_journal_names_who_did_what(asking: leaseq.Queue, worker: Caller, ma
 def test_answers_stream_as_lines_and_as_a_table(
     asking: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    lease = reserve(asking, worker)
-    worker(
-        "POST", f"/queues/{asking.name}/items/one/finish", json={"token": lease["token"], "result": ANSWER}
-    )
+    finish(asking, worker)
     lines = manager("GET", f"/queues/{asking.name}/answers")
     assert (lines.status_code, lines.mimetype) == (200, "application/x-ndjson")
     (answer,) = map(json.loads, lines.text.splitlines())

@@ -15,76 +15,81 @@ from tests.web.api_calls import CALLS
 from tests.web.conftest import Caller
 
 
-def test_the_description_is_openapi_3_1_and_names_every_call(app: Any) -> None:
-    found = app.test_client().get("/api/v1/openapi.json").json
-    assert found["openapi"] == "3.1.0"
+def test_the_description_is_openapi_3_1_and_names_every_call(app: Any, document: dict[str, Any]) -> None:
+    assert document["openapi"] == "3.1.0"
     routes = {
         (re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule), method.lower())
         for rule in app.url_map.iter_rules()
         for method in rule.methods - {"HEAD", "OPTIONS"}
         if rule.endpoint.startswith("api.")
     }
-    said = {(path, method) for path, item in found["paths"].items() for method in item}
+    said = {(path, method) for path, item in document["paths"].items() for method in item}
     assert said == routes
-    for item in found["paths"].values():
+    for item in document["paths"].values():
         for operation in item.values():
             assert operation["summary"]
             assert "<" not in operation.get("description", ""), "it is Markdown"
             assert "401" in operation["responses"]
 
 
-def test_it_names_the_role_that_each_call_takes(app: Any) -> None:
-    found = app.test_client().get("/api/v1/openapi.json").json
+def test_it_names_the_role_that_each_call_takes(app: Any, document: dict[str, Any]) -> None:
     for rule in app.url_map.iter_rules():
         path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
         for method in rule.methods - {"HEAD", "OPTIONS"} if rule.endpoint.startswith("api.") else ():
             role = need_of(app, rule.endpoint)
-            said = found["paths"][path][method.lower()]["security"]
+            said = document["paths"][path][method.lower()]["security"]
             assert said == [{"token": [role]}, {"session": [role]}], path
 
 
-def described(app: Any, name: str) -> dict[str, Any]:
+def described(document: dict[str, Any], name: str) -> dict[str, Any]:
     """What is said of one of the calls that have a body."""
     _, method, path, _ = CALLS[name]
     path = path.replace("/one/", "/{id}/").replace("somebody new", "{name}")
-    found: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json
-    operation: dict[str, Any] = found["paths"][f"/api/v1{path}"][method.lower()]
+    operation: dict[str, Any] = document["paths"][f"/api/v1{path}"][method.lower()]
     return operation
+
+
+@pytest.fixture
+def make_call(
+    asking: leaseq.Queue, call: Callable[..., Any], new_name: Callable[[str], str]
+) -> Callable[..., Any]:
+    """Make one of the calls that have a body, by its name."""
+
+    def make(name: str, **more: Any) -> Any:
+        role, method, path, _ = CALLS[name]
+        return call(role, method, path.replace("somebody new", new_name("put")).format(q=asking.name), **more)
+
+    return make
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_it_says_where_an_idempotency_key_is_read(
-    app: Any, asking: leaseq.Queue, call: Callable[..., Any], new_name: Callable[[str], str], name: str
+    document: dict[str, Any], make_call: Callable[..., Any], name: str
 ) -> None:
-    role, method, path, good = CALLS[name]
-    path = path.replace("somebody new", new_name("put"))
-    headers = {"Idempotency-Key": "x" * 201}
-    answer = call(role, method, path.format(q=asking.name), json=good, headers=headers)
+    method, good = CALLS[name][1], CALLS[name][3]
+    answer = make_call(name, json=good, headers={"Idempotency-Key": "x" * 201})
     read = answer.status_code == 400 and answer.json["field"] == "Idempotency-Key"
-    said = [one["name"] for one in described(app, name)["parameters"] if one["in"] == "header"]
+    said = [one["name"] for one in described(document, name)["parameters"] if one["in"] == "header"]
     assert ("Idempotency-Key" in said) is read
     assert read is (method == "POST")
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_it_says_where_a_body_may_be_left_out(
-    app: Any, asking: leaseq.Queue, call: Callable[..., Any], new_name: Callable[[str], str], name: str
+    document: dict[str, Any], make_call: Callable[..., Any], name: str
 ) -> None:
-    role, method, path, _ = CALLS[name]
-    path = path.replace("somebody new", new_name("put"))
-    answer = call(role, method, path.format(q=asking.name))
-    assert described(app, name)["requestBody"]["required"] is (answer.status_code >= 400)
+    answer = make_call(name)
+    assert described(document, name)["requestBody"]["required"] is (answer.status_code >= 400)
 
 
 def test_the_bounds_that_it_names_are_those_of_the_library(
-    app: Any, manager: Caller, queue: leaseq.Queue
+    document: dict[str, Any], manager: Caller, queue: leaseq.Queue
 ) -> None:
-    found = app.test_client().get("/api/v1/openapi.json").json
-    policy = found["components"]["schemas"]["PolicyChanges"]["properties"]
+    policy = document["components"]["schemas"]["PolicyChanges"]["properties"]
     for name, field, value, good in edges(policy):
         answer = manager("PUT", f"/queues/{queue.name}", json={name: value})
         assert (answer.status_code < 300) == good, (field, value)
-    item = found["components"]["schemas"]["NewItem"]["properties"]
+    item = document["components"]["schemas"]["NewItem"]["properties"]
     for name, field, value, good in edges(item):
         answer = manager("POST", f"/queues/{queue.name}/items", json={"payload": 1, name: value})
         assert (answer.status_code < 300) == good, (field, value)
@@ -92,17 +97,17 @@ def test_the_bounds_that_it_names_are_those_of_the_library(
 
 def edges(properties: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:
     """For each bound of a field the value just within, and one just past it."""
-    found: list[tuple[str, Any, Any, bool]] = []
+    values: list[tuple[str, Any, Any, bool]] = []
     for name, field in properties.items():
         if "minimum" in field:
             least, most = (int(n) if n == int(n) else n for n in (field["minimum"], field["maximum"]))
-            found += [(name, field, least, True), (name, field, least - 1, False)]
-            found += [(name, field, most, True), (name, field, most + 1, False)]
+            values += [(name, field, least, True), (name, field, least - 1, False)]
+            values += [(name, field, most, True), (name, field, most + 1, False)]
         if "maxLength" in field:
             text = "x" * field["maxLength"]
-            found += [(name, field, text, True), (name, field, text + "x", False)]
-    assert len(found) > 6
-    return found
+            values += [(name, field, text, True), (name, field, text + "x", False)]
+    assert len(values) > 6
+    return values
 
 
 def test_alive_and_ready_need_nobody(app: Any) -> None:
@@ -111,27 +116,21 @@ def test_alive_and_ready_need_nobody(app: Any) -> None:
     assert client.get("/readyz").json == {"status": "ready"}
 
 
-@pytest.fixture(scope="module")
-def document(app: Any) -> dict[str, Any]:
-    found: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json
-    return found
-
-
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for path, item in document["paths"].items():
         for method, operation in item.items():
             yield f"{method.upper()} {path.removeprefix('/api/v1')}", operation
 
 
-def schemas(found: Any) -> Iterator[dict[str, Any]]:
+def schemas(node: Any) -> Iterator[dict[str, Any]]:
     """Every schema in a piece of the description. Examples are none."""
-    if isinstance(found, dict):
-        yield found
-        for name, one in found.items():
+    if isinstance(node, dict):
+        yield node
+        for name, one in node.items():
             if name not in ("example", "examples"):
                 yield from schemas(one)
-    elif isinstance(found, list):
-        for one in found:
+    elif isinstance(node, list):
+        for one in node:
             yield from schemas(one)
 
 
@@ -169,25 +168,25 @@ def test_names_are_of_what_they_name(document: dict[str, Any]) -> None:
 
 def test_it_says_where_it_is_served(app: Any) -> None:
     client = app.test_client()
-    found = client.get("/api/v1/openapi.json", base_url="https://queue.example.org").json
-    assert [one["url"] for one in found["servers"]] == ["https://queue.example.org"]
+    described = client.get("/api/v1/openapi.json", base_url="https://queue.example.org").json
+    assert [one["url"] for one in described["servers"]] == ["https://queue.example.org"]
 
 
 def test_it_says_which_headers_are_read_and_sent(document: dict[str, Any]) -> None:
-    found = dict(operations(document))
+    described = dict(operations(document))
     read = {
         call: {one["name"] for one in operation.get("parameters", ()) if one["in"] == "header"}
-        for call, operation in found.items()
+        for call, operation in described.items()
     }
     assert read["PUT /queues/{q}"] == {"If-Match", "If-None-Match"}
     assert read["GET /queues/{q}/events"] == {"Last-Event-ID"}
     for call in ("GET /queues/{q}", "PUT /queues/{q}"):
-        assert set(found[call]["responses"]["200"]["headers"]) == {"ETag"}
-    assert set(found["PUT /queues/{q}"]["responses"]["201"]["headers"]) == {"ETag"}
-    reserve = found["POST /queues/{q}/reserve"]["responses"]
+        assert set(described[call]["responses"]["200"]["headers"]) == {"ETag"}
+    assert set(described["PUT /queues/{q}"]["responses"]["201"]["headers"]) == {"ETag"}
+    reserve = described["POST /queues/{q}/reserve"]["responses"]
     assert set(reserve["200"]["headers"]) == {"Idempotency-Replayed"}
     assert set(reserve["204"]["headers"]) == {"Idempotency-Replayed", "Retry-After", "X-Leaseq-Reason"}
-    for call, operation in found.items():
+    for call, operation in described.items():
         refused = operation["responses"]
         assert set(refused["405"]["headers"]) == {"Allow"}, call
         assert set(refused["503"]["headers"]) == {"Retry-After"}, call

@@ -6,55 +6,50 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
-import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from leaseq.webapp.api.items import LINES
 
 
-@pytest.fixture(scope="module")
-def described(app: Any) -> dict[str, Any]:
-    found: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json
-    return found
-
-
-def media(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def media(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every body that is described: where it stands, and its kind's schema and examples."""
-    for path, item in described["paths"].items():
+    for path, item in document["paths"].items():
         for method, operation in item.items():
             bodies = {"request": operation.get("requestBody", {}), **operation["responses"]}
             for name, body in bodies.items():
-                for kind, found in (body.get("content") or {}).items():
-                    yield f"{method} {path} {name} {kind}", found
+                for kind, described in (body.get("content") or {}).items():
+                    yield f"{method} {path} {name} {kind}", described
 
 
-def test_the_description_fits_the_standard(described: dict[str, Any]) -> None:
+def test_the_description_fits_the_standard(document: dict[str, Any]) -> None:
     schema = jsonschema_rs.Draft202012Validator(OPENAPI_31)
-    assert [error.message for error in schema.iter_errors(described)] == []
+    assert [error.message for error in schema.iter_errors(document)] == []
 
 
-def test_every_request_and_answer_has_an_example_that_fits(described: dict[str, Any]) -> None:
+def test_every_request_and_answer_has_an_example_that_fits(document: dict[str, Any]) -> None:
     seen = 0
-    for where, found in media(described):
-        schema = {**found["schema"], "components": described["components"]}
+    for where, described in media(document):
+        schema = {**described["schema"], "components": document["components"]}
         validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
         if where.endswith("request application/x-ndjson"):
-            assert found["schema"]["description"].endswith(LINES), "clients of one JSON body take the other"
+            assert described["schema"]["description"].endswith(LINES), (
+                "clients of one JSON body take the other"
+            )
             continue
-        assert found.get("examples"), where
-        for name, example in found["examples"].items():
+        assert described.get("examples"), where
+        for name, example in described["examples"].items():
             errors = [error.message for error in validator.iter_errors(example["value"])]
             assert errors == [], f"{where} {name}"
             seen += 1
     assert seen > 400
 
 
-def test_an_example_shows_every_field(described: dict[str, Any]) -> None:
+def test_an_example_shows_every_field(document: dict[str, Any]) -> None:
     """What is absent is null, not left out: an example that misses a field misleads."""
-    for where, found in media(described):
-        ref = found["schema"].get("$ref")
+    for where, described in media(document):
+        ref = described["schema"].get("$ref")
         if ref is None or " request " in where or "problem" in ref.lower():
             continue
-        fields = described["components"]["schemas"][ref.rpartition("/")[2]]["properties"]
-        for example in found["examples"].values():
+        fields = document["components"]["schemas"][ref.rpartition("/")[2]]["properties"]
+        for example in described["examples"].values():
             assert set(example["value"]) == set(fields), where

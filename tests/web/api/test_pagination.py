@@ -18,13 +18,13 @@ Page = dict[str, Any]
 
 def walk(caller: Caller, path: str, name: str, between: Callable[[Page], Any], **query: str) -> list[Any]:
     """All pages of two, one after the other; ``between`` is what happens meanwhile."""
-    found: list[Any] = []
+    entries: list[Any] = []
     while True:
         page: Page = caller("GET", path, query_string={**query, "limit": "2"}).json
         assert len(page[name]) <= 2
-        found += page[name]
+        entries += page[name]
         if page["after"] is None or not page[name]:
-            return found
+            return entries
         between(page)
         query["after"] = page["after"]
 

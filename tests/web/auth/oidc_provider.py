@@ -139,8 +139,8 @@ def off(browser: Browser, path: str = "/login/provider") -> str:
     answer = browser.get(path)
     assert answer.status_code == 302, answer.text
     with urllib.request.build_opener(_Stay).open(answer.location) as back:
-        found: str = back.headers["Location"]
-    return found.removeprefix("http://localhost")
+        location: str = back.headers["Location"]
+    return location.removeprefix("http://localhost")
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

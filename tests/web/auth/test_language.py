@@ -45,17 +45,17 @@ def test_a_language_that_is_not_there_is_refused(person: Browser) -> None:
 
 def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
     days = 1234 * 86_400 + 3 * 3600
-    for wish, told in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
+    for wish, shown in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
         with app.test_request_context(headers={"Accept-Language": wish}):
-            assert span(days) == told
+            assert span(days) == shown
 
 
 def test_a_time_is_in_the_language_of_its_reader(app: Any) -> None:
     """Until the page's script tells it in their own zone."""
     noon = datetime(2026, 11, 22, 12, 30, 5, tzinfo=UTC)
-    for wish, told in (("en", "Nov 22, 2026, 12:30:05\u202fPM UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
+    for wish, shown in (("en", "Nov 22, 2026, 12:30:05\u202fPM UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
         with app.test_request_context(headers={"Accept-Language": wish}):
-            assert clock(noon) == told
+            assert clock(noon) == shown
 
 
 def test_each_reads_their_own_language_of_the_same_page(person: Browser) -> None:

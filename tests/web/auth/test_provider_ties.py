@@ -181,10 +181,10 @@ def test_the_page_of_a_password_asks_for_no_tie(app: Flask, accounts: Accounts, 
 def test_endpoints_that_the_provider_names_are_reached_by_tls(
     place: Callable[..., Flask], provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = provider.metadata()
+    metadata = provider.metadata()
     for endpoint in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         monkeypatch.setattr(
-            provider, "metadata", lambda one=endpoint: {**told, one: "http://idp.example.org/x"}
+            provider, "metadata", lambda one=endpoint: {**metadata, one: "http://idp.example.org/x"}
         )
         answer = Browser(place(), "").get("/login/provider")
         assert (answer.status_code, "https" in answer.text) == (502, True), endpoint

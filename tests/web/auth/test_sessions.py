@@ -1,4 +1,4 @@
-"""A session ends on the server: whoever copied its cookie has nothing."""
+"""A session ends on the server, so that a copy of its cookie is worthless."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NEW = "another long one"
 def copied(app: Flask, browser: Browser) -> Browser:
     """Somebody who got hold of the cookie."""
     thief = Browser(app, browser.name)
-    found = browser.client.get_cookie(COOKIE)
-    assert found
-    thief.client.set_cookie(COOKIE, found.value)
+    cookie = browser.client.get_cookie(COOKIE)
+    assert cookie
+    thief.client.set_cookie(COOKIE, cookie.value)
     return thief
 
 

@@ -33,15 +33,15 @@ def own_log(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def told(accounts: Accounts, name: str) -> list[LogEntry]:
     """The sign-ins of a name that the log has, the oldest first."""
     wanted = {"sign-in.done", "sign-in.failed", "sign-in.limited"}
-    found = [one for one in accounts.log.page(person=name).entries if one.what in wanted]
-    return found[::-1]
+    entries = [one for one in accounts.log.page(person=name).entries if one.what in wanted]
+    return entries[::-1]
 
 
 def said(browser: Browser) -> str:
     """What the page says at its top, once."""
-    found = re.search(r'class="said">(.*?)</div>', browser.get("/account").text, re.DOTALL)
-    assert found
-    return found[1]
+    match = re.search(r'class="said">(.*?)</div>', browser.get("/account").text, re.DOTALL)
+    assert match
+    return match[1]
 
 
 def turn_on(accounts: Accounts, name: str) -> pyotp.TOTP:
@@ -59,19 +59,29 @@ def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
     fields = {"name": person.name, "password": "not that one"}
     for _ in range(PER_NAME + 3):
         stranger.post("/login", fields, page="/login", **here)
-    found = told(accounts, person.name)
-    assert [one.what for one in found] == [
+    entries = told(accounts, person.name)
+    assert [one.what for one in entries] == [
         "sign-in.done",
         *["sign-in.failed"] * PER_NAME,
         "sign-in.limited",  # once, however often they go on
     ]
-    assert (found[0].by, found[0].detail) == (person.name, "password, 127.0.0.1")
-    assert {(one.by, one.about, one.detail) for one in found[1:]} == {
+    assert (entries[0].by, entries[0].detail) == (person.name, "password, 127.0.0.1")
+    assert {(one.by, one.about, one.detail) for one in entries[1:]} == {
         ("", person.name, "password, 192.0.2.31")
     }
     page = rows(visitor("admin").get(f"/people/log?person={person.name}&kind=sign-in").text)
     for words in ("signed in", "failed to sign in as", "was refused after too many attempts"):
         assert words in page
+
+
+def sign_in_with_code(app: Flask, accounts: Accounts, name: str) -> Browser:
+    """Sign in with the second factor, by the second code that is tried."""
+    totp = turn_on(accounts, name)
+    browser = Browser(app, name)
+    browser.sign_in()
+    for code in ("000000", totp.now()):
+        browser.post("/login/code", {"code": code}, page="/login/code")
+    return browser
 
 
 def test_codes_and_the_provider_are_in_the_log(
@@ -81,11 +91,7 @@ def test_codes_and_the_provider_are_in_the_log(
     place: Callable[..., Flask],
     provider: Provider,
 ) -> None:
-    totp = turn_on(accounts, person.name)
-    browser = Browser(app, person.name)
-    browser.sign_in()
-    browser.post("/login/code", {"code": "000000"}, page="/login/code")
-    browser.post("/login/code", {"code": totp.now()}, page="/login/code")
+    sign_in_with_code(app, accounts, person.name)
     name = accounts.add(provider.claims["preferred_username"], by="test").name
     sign_in(place())
     provider.claims["sub"] = "another person"
@@ -142,16 +148,16 @@ def test_the_log_is_read_page_by_page_with_nothing_twice_or_left_out(
         for stream, what in (("LOG", "queue.set"), ("SIGN_INS", "sign-in.done")):
             id = f"{1_800_000_000_000 + number // 2}-{number % 2}"
             server.redis.xadd(own_log[stream], {**entry, "what": what}, id=id)
-    found: list[tuple[str, str]] = []
+    entries: list[tuple[str, str]] = []
     after = None
-    while len(found) < 24:
+    while len(entries) < 24:
         page = accounts.log.page(limit=5, after=after)
-        found += [(one.detail, one.what) for one in page.entries]
+        entries += [(one.detail, one.what) for one in page.entries]
         after = page.after
         if after is None:
             break
     assert after is None
-    assert found == [(str(n), what) for n in reversed(range(12)) for what in ("sign-in.done", "queue.set")]
+    assert entries == [(str(n), what) for n in reversed(range(12)) for what in ("sign-in.done", "queue.set")]
 
 
 def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
@@ -187,11 +193,7 @@ def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
 def test_a_new_second_step_is_told_at_the_next_sign_in(
     app: Flask, accounts: Accounts, person: Browser
 ) -> None:
-    totp = turn_on(accounts, person.name)
-    browser = Browser(app, person.name)
-    browser.sign_in()
-    browser.post("/login/code", {"code": "000000"}, page="/login/code")
-    browser.post("/login/code", {"code": totp.now()}, page="/login/code")
+    browser = sign_in_with_code(app, accounts, person.name)
     news = said(browser)
     assert f"{person.name} turned on your two-factor sign-in" in news
     assert "1 sign-in with your name failed" in news

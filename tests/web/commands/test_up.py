@@ -17,9 +17,17 @@ import redis
 import leaseq
 from leaseq.server.embedded import EmbeddedServer, running_url
 from tests.support.patience import PATIENCE, eventually
-from tests.support.processes import LEASEQ, Up, alive, environment, is_ready, leaseq_command, settings_of
+from tests.support.processes import (
+    LEASEQ,
+    RunningUp,
+    alive,
+    environment,
+    is_ready,
+    leaseq_command,
+    settings_of,
+)
 
-Start = Callable[..., Up]
+Start = Callable[..., RunningUp]
 
 
 def keep_busy(url: str) -> None:
@@ -75,13 +83,13 @@ def takes_signals(pid: int) -> bool:
 
 def in_session(leader: int) -> set[int]:
     """Processes of this session that run."""
-    found = set()
+    pids = set()
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended meanwhile
             state, _, _, session = entry.read_text().rpartition(")")[2].split()[:4]
             if int(session) == leader and state != "Z":
-                found.add(int(entry.parent.name))
-    return found
+                pids.add(int(entry.parent.name))
+    return pids
 
 
 @contextmanager

@@ -21,7 +21,7 @@ NOT_TOLD = frozenset({"title", "operationId", "deprecated"})
 BASE = "http://leaseq.test/api/v1"
 
 
-class Read(HTMLParser):
+class PageParser(HTMLParser):
     """What each element that has an id says, what the page links to, and each command with its call."""
 
     def __init__(self, page: str) -> None:
@@ -63,14 +63,8 @@ class Read(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def document(app: Any) -> dict[str, Any]:
-    found: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json
-    return found
-
-
-@pytest.fixture(scope="module")
-def page(text: str) -> Read:
-    return Read(text)
+def page(text: str) -> PageParser:
+    return PageParser(text)
 
 
 @pytest.fixture(scope="module")
@@ -130,15 +124,15 @@ def calls(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]
             yield method.upper(), path, said
 
 
-def test_every_call_is_told_whole(document: dict[str, Any], page: Read) -> None:
+def test_every_call_is_told_whole(document: dict[str, Any], page: PageParser) -> None:
     for method, path, said in calls(document):
         text = page.said[said["operationId"]]
         assert one_line(text).startswith(f"{method} {path} {one_line(said['summary'])}")
-        told = {**said, "responses": {}, "tags": []}
+        described = {**said, "responses": {}, "tags": []}
         if "requestBody" in said:  # its examples are in the commands
             kinds = {name: {"schema": one["schema"]} for name, one in said["requestBody"]["content"].items()}
-            told["requestBody"] = {**said["requestBody"], "content": kinds}
-        assert missing(told, text) == set(), path
+            described["requestBody"] = {**said["requestBody"], "content": kinds}
+        assert missing(described, text) == set(), path
         for status, answer in said["responses"].items():
             assert status in text
             if status < "400":
@@ -153,7 +147,7 @@ def test_every_call_stands_with_those_of_its_kind(document: dict[str, Any], text
 
 
 def test_every_refusal_is_told_and_each_call_points_to_its_own(
-    document: dict[str, Any], page: Read, text: str
+    document: dict[str, Any], page: PageParser, text: str
 ) -> None:
     for _, path, said in calls(document):
         linked = re.findall(r'href="#(refusal-[0-9-]+)"', opened(text, said["operationId"]))
@@ -163,7 +157,7 @@ def test_every_refusal_is_told_and_each_call_points_to_its_own(
             assert missing(refused[id.split("-")[1]], page.said[id]) == set(), (path, id)
 
 
-def test_every_shape_is_told_whole(document: dict[str, Any], page: Read, text: str) -> None:
+def test_every_shape_is_told_whole(document: dict[str, Any], page: PageParser, text: str) -> None:
     for name, schema in document["components"]["schemas"].items():
         assert missing(schema, page.said[f"shape-{name}"]) == set(), name
         closed = json.dumps(schema).count('"additionalProperties": false')
@@ -174,23 +168,23 @@ def test_every_shape_is_told_whole(document: dict[str, Any], page: Read, text: s
             assert f'<th scope="row"><code>{field}</code>{must}</th>' in rows, (name, field)
 
 
-def test_it_says_how_to_say_who_calls(document: dict[str, Any], page: Read, text: str) -> None:
+def test_it_says_how_to_say_who_calls(document: dict[str, Any], page: PageParser, text: str) -> None:
     told_there = re.sub(r"<[^>]+>", "", text.partition('id="who"')[2].partition("</section>")[0])
     for name, way in document["components"]["securitySchemes"].items():
         assert page.ids[f"way-{name}"] == 1
-        told = {key: value for key, value in way.items() if key != "type"}
-        assert missing({name: told}, told_there) == set()
+        described = {key: value for key, value in way.items() if key != "type"}
+        assert missing({name: described}, told_there) == set()
     assert one_line(document["info"]["description"].split("\n\n")[0]) in one_line(page.said["main"])
 
 
-def test_every_link_within_leads_somewhere(page: Read) -> None:
+def test_every_link_within_leads_somewhere(page: PageParser) -> None:
     assert [id for id, times in page.ids.items() if times > 1] == []
     within = {link[1:] for link in page.links if link.startswith("#")}
     assert len(within) > 40
     assert within - set(page.ids) == set()
 
 
-def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: Read) -> None:
+def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: PageParser) -> None:
     """Each example of a body has a command that sends it, and a call without a body has one."""
     known = {said["operationId"]: (method, path, said) for method, path, said in calls(document)}
     sent: dict[str, list[Any]] = {id: [] for id in known}
@@ -227,5 +221,5 @@ def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: Read
 
 
 def test_the_first_command_says_where(app: Any) -> None:
-    found = Read(app.test_client().get("/api/v1/docs", base_url="https://queue.example.org").text)
-    assert found.commands[0][1].splitlines()[0] == "export LEASEQ=https://queue.example.org/api/v1"
+    elsewhere = PageParser(app.test_client().get("/api/v1/docs", base_url="https://queue.example.org").text)
+    assert elsewhere.commands[0][1].splitlines()[0] == "export LEASEQ=https://queue.example.org/api/v1"

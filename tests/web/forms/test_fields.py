@@ -223,5 +223,5 @@ def test_an_object_inside_is_there_when_it_must_be_or_has_something_in_it() -> N
 
 def test_an_error_deep_in_a_result_stands_at_its_field() -> None:
     fields = fields_of(RECORD)
-    found = errors_at(fields, {"place.where.x": "a", "name.0": "b", "other": "c"})
-    assert found == {"place.where.x": "a", "name": "b", "other": "c"}
+    errors = errors_at(fields, {"place.where.x": "a", "name.0": "b", "other": "c"})
+    assert errors == {"place.where.x": "a", "name": "b", "other": "c"}

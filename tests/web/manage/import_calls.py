@@ -22,9 +22,9 @@ def look(boss: Browser, base: str, data: bytes, name: str = "rows.csv", **fields
 def chosen(answer: Any) -> dict[str, Any]:
     """What the look's fields would send."""
     page = f'<form id="x">{answer.text}</form>'
-    found: dict[str, Any] = sent_by(page, "x")
-    found["column"] = re.findall(r'name="column"[^>]* value="([^"]*)" checked', answer.text)
-    return found
+    fields: dict[str, Any] = sent_by(page, "x")
+    fields["column"] = re.findall(r'name="column"[^>]* value="([^"]*)" checked', answer.text)
+    return fields
 
 
 def send(boss: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:

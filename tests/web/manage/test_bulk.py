@@ -20,11 +20,11 @@ def fields(page: str, action: str) -> dict[str, Any]:
     """The hidden fields of the page's form."""
     form = re.search(rf'<form method="post" action="[^"]*{action}".*?</form>', page, re.DOTALL)
     assert form, action
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for name, value in re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form[0]):
-        found.setdefault(name, []).append(html.unescape(value))
-    found.pop("csrf_token")
-    return found
+        by_name.setdefault(name, []).append(html.unescape(value))
+    by_name.pop("csrf_token")
+    return by_name
 
 
 def ask(boss: Browser, queue: leaseq.Queue, move: str, search: str, **more: Any) -> Any:

@@ -12,8 +12,8 @@ import pytest
 from werkzeug.exceptions import ClientDisconnected
 
 import leaseq
-from leaseq.webapp.manage import import_jobs as runs_module
-from leaseq.webapp.manage.import_jobs import Runs
+from leaseq.webapp.manage import import_jobs as jobs_module
+from leaseq.webapp.manage.import_jobs import ImportJobs
 from tests.web.conftest import Browser
 from tests.web.manage.import_calls import TABLE, look, send, stream
 
@@ -66,14 +66,14 @@ def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: st
     assert [(line["line"], line["row"]) for line in lines] == [(1, {"a": 1}), (2, "{\n")]
 
 
-class Cut(io.BytesIO):
+class CutStream(io.BytesIO):
     """A body whose sender goes away."""
 
     def readline(self, *_: Any) -> bytes:
-        found = super().readline()
-        if not found:
+        line = super().readline()
+        if not line:
             raise ClientDisconnected
-        return found
+        return line
 
 
 def test_what_a_broken_connection_left_is_told(
@@ -82,7 +82,7 @@ def test_what_a_broken_connection_left_is_told(
     from leaseq.webapp.serving.json_request import StrictRequest
 
     monkeypatch.setattr(
-        StrictRequest, "byte_lines", lambda _: Cut(b"id\n" + b"".join(b"%d\n" % n for n in range(1500)))
+        StrictRequest, "byte_lines", lambda _: CutStream(b"id\n" + b"".join(b"%d\n" % n for n in range(1500)))
     )
     to, answer = send(boss, base, b"", id="id")
     assert answer.status_code == 400
@@ -96,19 +96,19 @@ def test_what_a_broken_connection_left_is_told(
 def test_an_import_that_fell_silent_is_told(
     boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaseq.webapp.manage.import_mapping import Plan
+    from leaseq.webapp.manage.import_mapping import ImportMapping
 
-    runs = Runs(server.client)
-    id = runs.plan(queue.name, "ann", Plan("rows.csv", "csv"))
-    assert runs.begin(id)
+    jobs = ImportJobs(server.client)
+    id = jobs.create(queue.name, "ann", ImportMapping("rows.csv", "csv"))
+    assert jobs.begin(id)
     assert "In progress" in boss.get(f"{base}/{id}").text
 
-    class Later(datetime):
+    class LaterClock(datetime):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return datetime.now(tz) + timedelta(minutes=2)
 
-    monkeypatch.setattr(runs_module, "datetime", Later)
+    monkeypatch.setattr(jobs_module, "datetime", LaterClock)
     assert "there was no progress" in boss.get(f"{base}/{id}").text
 
 
@@ -130,11 +130,11 @@ def test_an_import_that_is_read_ahead_is_heard_of(
 
         def readline(self, *_: Any) -> bytes:
             clock[0] += timedelta(seconds=25)
-            (run,) = Runs(server.client).latest(queue.name)
-            states.append(run.silent)
+            (run,) = ImportJobs(server.client).latest(queue.name)
+            states.append(run.interrupted)
             return super().readline()
 
-    monkeypatch.setattr(runs_module, "datetime", Clock)
+    monkeypatch.setattr(jobs_module, "datetime", Clock)
     monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: Slow(b"a\n" + b'"x"\n' * 5))
     _, answer = send(boss, base, b"", "rows.tsv")
     assert "5 added" in answer.text

@@ -138,7 +138,7 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
     mixed.abandon(lease, "not <my> language")
     mixed.revive("dead-1", by=boss.name)
     page = text_of(boss.get(f"/manage/{mixed.name}/items/held-1").text).partition("History")[2]
-    told = [
+    lines = [
         "Added to the queue",
         "ann got it",
         f"{boss.name} released it from ann",
@@ -146,8 +146,8 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
         f"{person.name} got it",
         f"{person.name} gave it back after 0 s not <my> language",
     ]
-    places = [page.find(one) for one in told]
-    assert -1 not in places, (told, page)
+    places = [page.find(one) for one in lines]
+    assert -1 not in places, (lines, page)
     assert places == sorted(places)
     page = text_of(boss.get(f"/manage/{mixed.name}/items/dead-1").text)
     assert f"{boss.name} revived it" in page

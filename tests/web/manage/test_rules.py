@@ -60,8 +60,8 @@ def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, q
     assert rows(page)[1][5:7] == ["waiting", "needs fr"]
     link = re.search(r'href="([^"]+)"[^>]*><b>1</b> overdue', page)
     assert link
-    found = rows(boss.get(link[1].replace("&amp;", "&")).text)[1:]
-    assert [row[1] for row in found] == ["yesterday"]
+    shown = rows(boss.get(link[1].replace("&amp;", "&")).text)[1:]
+    assert [row[1] for row in shown] == ["yesterday"]
     heads, *listed = rows(boss.get(f"{base}/items?state=inbound").text)
     assert heads[3] == "Due"
     assert sorted(row[3] for row in listed) == ["", "T", "T", "T overdue"]

@@ -1,4 +1,4 @@
-"""A queue's settings: saved, refused, merged; the preview; the forms to start from."""
+"""A queue's settings: saved, refused, merged, and the preview."""
 
 from __future__ import annotations
 
@@ -12,29 +12,11 @@ import pytest
 
 import leaseq
 from leaseq.policy import FIELDS, GROUPS
-from leaseq.webapp.forms.linter import check_text
-from leaseq.webapp.forms.templates import starts
-from tests.web.conftest import FORM, Browser
+from tests.web.conftest import Browser
+from tests.web.manage.settings_calls import base, save, standing
 from tests.web.page_forms import sent_by
-from tests.web.work_pages import path, send, take
 
-NAMES = [
-    "yes-no", "choose-one", "tag", "transcribe", "compare", "check-record",
-]  # fmt: skip
 PIECE = {"X-Leaseq-Piece": "preview"}
-
-
-def base(queue: leaseq.Queue) -> str:
-    return f"/manage/{queue.name}/settings"
-
-
-def standing(boss: Browser, queue: leaseq.Queue) -> dict[str, str]:
-    """What the page would send as it stands."""
-    return sent_by(boss.get(base(queue)).text, "settings")
-
-
-def save(boss: Browser, queue: leaseq.Queue, typed: dict[str, str], **changes: str) -> Any:
-    return boss.post(base(queue), {**typed, **changes})
 
 
 def test_settings_saved_as_they_stand_change_nothing(boss: Browser, asking: leaseq.Queue) -> None:
@@ -158,9 +140,11 @@ def test_what_two_people_change_is_merged_or_told(
     saved = save(boss, asking, mine, answers="3")
     assert (asking.policy.title, asking.policy.holds, asking.policy.answers) == ("Theirs", 2, 3)
     assert "their values are kept: Title, Items at once." in boss.get(saved.location).text
-    told = save(boss, asking, mine, title="Mine", max_attempts="9")
-    assert told.status_code == 409
-    both = re.findall(r"<dt>(?:<a[^>]*>)?([^<]+)(?:</a>)?, (theirs|yours)</dt><dd><pre>([^<]*)<", told.text)
+    conflict = save(boss, asking, mine, title="Mine", max_attempts="9")
+    assert conflict.status_code == 409
+    both = re.findall(
+        r"<dt>(?:<a[^>]*>)?([^<]+)(?:</a>)?, (theirs|yours)</dt><dd><pre>([^<]*)<", conflict.text
+    )
     assert both == [
         ("Title", "theirs", "Theirs"),
         ("Title", "yours", "Mine"),
@@ -168,7 +152,7 @@ def test_what_two_people_change_is_merged_or_told(
         ("Answers", "theirs", "3"),
     ]
     assert (asking.policy.title, asking.policy.max_attempts) == ("Theirs", 3)
-    again = sent_by(told.text, "settings")
+    again = sent_by(conflict.text, "settings")
     assert (again["title"], again["max_attempts"]) == ("Mine", "9")
     assert save(boss, asking, again).status_code == 303
     assert (asking.policy.title, asking.policy.max_attempts, asking.policy.holds) == ("Mine", 9, 2)
@@ -191,12 +175,12 @@ def test_who_saves_in_the_same_moment_overwrites_nothing(
         return save_it(self, **changes)
 
     monkeypatch.setattr(leaseq.Queue, "configure", meanwhile)
-    told = save(boss, asking, mine, title="Mine")
-    assert told.status_code == status
+    answer = save(boss, asking, mine, title="Mine")
+    assert answer.status_code == status
     assert {name: getattr(asking.policy, name) for name in theirs} == theirs
     assert (asking.policy.title == "Mine") is (status == 303)
     if status == 409:
-        assert sent_by(told.text, "settings")["title"] == "Mine"
+        assert sent_by(answer.text, "settings")["title"] == "Mine"
 
 
 def test_the_preview_shows_what_is_typed_and_saves_nothing(boss: Browser, asking: leaseq.Queue) -> None:
@@ -221,96 +205,3 @@ def test_the_preview_shows_what_is_typed_and_saves_nothing(boss: Browser, asking
     ).text
     assert 'data-line="1"' in broken
     assert 'id="seen"' not in broken
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "said"),
-    [
-        ('{\n  "show": ["a"],\n}', 2, "comma before the closing bracket"),
-        ('{\n  "show": ["a"]\n  "ask": {}\n}', 2, "comma or a colon is missing"),
-        ('{\n  "show": ["a"', 2, "ends too early"),
-        ("{'show': []}", 1, "double quotes"),
-        ('{\n "shows": []\n}', 2, "Did you mean 'show'?"),
-        ('{"show": [\n  "a",\n  {"field": "b", "kind": "picture"}]}', 3, "one of text, markdown"),
-        ('{"show": [\n  {"feld": "b"}]}', 2, '"field"'),
-        ('{"ask": {\n "type": "object",\n "properties": {\n  "a": {\n   "type": "strng"}}}}', 5, "'string'"),
-        ('{"ask": {\n "properties": {}}}', 1, '"type": "object"'),
-        ('{"keys": {\n"ab": 1}}', 2, "one character"),
-        ("[1]", 1, "is an object"),
-        ('{"show": [], "show": []}', 0, "twice"),
-    ],
-)
-def test_what_is_wrong_with_a_form_is_told_with_its_line(app: Any, text: str, line: int, said: str) -> None:
-    with app.test_request_context():
-        found = check_text(text)
-    assert not found.good
-    assert found.findings[0].line == line
-    assert said in found.findings[0].text
-
-
-def test_what_is_hardly_meant_is_told_and_may_be_saved(app: Any) -> None:
-    text = """{"ask": {"type": "object",
-      "required": ["abuot"],
-      "properties": {"about": {"enum": ["a", "b"]}}},
-      "keys": {"x": "a",
-               "y": "c"}}"""
-    with app.test_request_context():
-        found = check_text(text)
-        assert check_text(json.dumps(FORM)).findings == ()
-    assert found.good
-    assert [one.line for one in found.findings] == [2, 5]
-
-
-ANSWERS: dict[str, tuple[dict[str, Any], Any]] = {
-    "yes-no": ({"answer.ok": "false"}, {"ok": False}),
-    "choose-one": ({"answer.about": "Refund", "answer.note": "x"}, {"about": "Refund", "note": "x"}),
-    "tag": ({"answer.tags": ["Idea", "Praise"]}, {"tags": ["Praise", "Idea"]}),
-    "transcribe": ({"answer.text": "Meet me"}, {"text": "Meet me"}),
-    "compare": ({"answer.better": "b"}, {"better": "b"}),
-    "check-record": (
-        {
-            "answer.name.right": "true",
-            "answer.street.right": "false",
-            "answer.street.correction": "12 St James's Square",
-            "answer.city.right": "false",
-        },
-        {
-            "name": {"right": True},
-            "street": {"right": False, "correction": "12 St James's Square"},
-            "city": {"right": False},
-        },
-    ),
-}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_form_to_start_from_is_filled_in_saved_and_worked_to_the_end(
-    boss: Browser, person: Browser, queue: leaseq.Queue, name: str
-) -> None:
-    queue.configure()
-    page = boss.post(f"{base(queue)}/start", {**standing(boss, queue), "title": "Typed", "from": name})
-    typed = sent_by(page.text, "settings")
-    assert typed["title"] == "Typed"
-    assert typed["instructions"]
-    assert queue.policy == leaseq.Policy()
-    assert 'class="error"' not in page.text
-    assert save(boss, queue, typed).status_code == 303
-    queue.enqueue(json.loads(typed["sample"]), id="one")
-    lease = take(queue, person)
-    assert "<img" in person.get(path(queue)).text or name != "transcribe"
-    answer, result = ANSWERS[name]
-    sent = send(queue, person, lease, "finish", **answer)
-    assert sent.status_code == 303
-    assert queue.get("one").answers[0].result == result
-
-
-def test_a_form_to_start_from_keeps_instructions_that_were_typed(boss: Browser, asking: leaseq.Queue) -> None:
-    typed = {**standing(boss, asking), "instructions": "My own", "from": "tag"}
-    page = boss.post(f"{base(asking)}/start", typed).text
-    assert sent_by(page, "settings")["instructions"] == "My own"
-    assert boss.post(f"{base(asking)}/start", {**typed, "from": "no such"}).status_code == 400
-
-
-def test_there_are_the_forms_that_the_tests_work(app: Any) -> None:
-    with app.test_request_context():
-        assert [one.name for one in starts()] == NAMES

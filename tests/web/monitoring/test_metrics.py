@@ -47,23 +47,23 @@ def test_queues_are_read_at_the_scrape(scraped: Flask, queue: leaseq.Queue) -> N
     queue.enqueue("due", id="due", due=PAST)
     lease = queue.reserve("ann")
     assert lease
-    found = scrape(scraped)
+    metrics = scrape(scraped)
     name = queue.name
     by_state = {
-        state: figure(found, "leaseq_items", queue=name, state=state)
+        state: figure(metrics, "leaseq_items", queue=name, state=state)
         for state in ("inbound", "reserved", "scheduled", "finished", "dead")
     }
     assert by_state == {"inbound": 3, "reserved": 1, "scheduled": 1, "finished": 0, "dead": 0}
-    assert figure(found, "leaseq_overdue_items", queue=name) == 1
-    assert figure(found, "leaseq_waiting_calls", queue=name) == 0
-    assert figure(found, "leaseq_paused", queue=name) == 0
+    assert figure(metrics, "leaseq_overdue_items", queue=name) == 1
+    assert figure(metrics, "leaseq_waiting_calls", queue=name) == 0
+    assert figure(metrics, "leaseq_paused", queue=name) == 0
     queue.finish(lease, "done")
     queue.pause("lunch")
-    found = scrape(scraped)
-    assert figure(found, "leaseq_items", queue=name, state="finished") == 1
-    assert figure(found, "leaseq_moves_total", queue=name, move="finished") == 1
-    assert figure(found, "leaseq_moves_total", queue=name, move="enqueued") == 5
-    assert figure(found, "leaseq_paused", queue=name) == 1
+    metrics = scrape(scraped)
+    assert figure(metrics, "leaseq_items", queue=name, state="finished") == 1
+    assert figure(metrics, "leaseq_moves_total", queue=name, move="finished") == 1
+    assert figure(metrics, "leaseq_moves_total", queue=name, move="enqueued") == 5
+    assert figure(metrics, "leaseq_paused", queue=name) == 1
 
 
 def test_requests_are_counted_by_route_and_status(scraped: Flask) -> None:

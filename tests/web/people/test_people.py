@@ -134,7 +134,7 @@ def test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does(
 
 
 @pytest.mark.parametrize("by", ["rest", "command"])
-def test_disabling_returns_leases_whoever_does_it(
+def test_disabling_returns_leases_in_every_way_to_disable(
     server: Any, asking: leaseq.Queue, worker: Caller, admin: Caller, by: str
 ) -> None:
     asking.reserve(worker.name)
@@ -175,10 +175,10 @@ def test_people_are_found_with_what_they_hold_and_did_today(
         days.record(ann.name, asking.name, "finished", id=f"i{number}", token=number, active_ms=30_000)
     days.record(ann.name, asking.name, "finished", id="by REST", token=8, held_ms=70_000)
     days.record(ann.name, asking.name, "gave_back", id="i9", token=9)
-    found = rows(boss.get("/people?q=rare-skill").text)
-    line = next(line for line in found.split("\n") if ann.name in line)
+    shown = rows(boss.get("/people?q=rare-skill").text)
+    line = next(line for line in shown.split("\n") if ann.name in line)
     assert [cell.strip() for cell in line.split("|")][2:6] == ["1", "4", "30 s", "1"]
-    assert boss.name not in found
+    assert boss.name not in shown
     assert ann.name in boss.get(f"/people?role=worker&state=active&q={ann.name.upper()}").text
     for other in ("role=manager", "state=disabled"):
         assert "No people match" in boss.get(f"/people?q={ann.name}&{other}").text

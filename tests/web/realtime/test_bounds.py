@@ -11,46 +11,46 @@ from typing import Any
 import leaseq
 from leaseq.engine import commands
 from leaseq.engine.client import connection_of
-from leaseq.webapp.realtime import Live
+from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.realtime.poller import Channel, Watcher
-from leaseq.webapp.realtime.rates import Tally
+from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
 from tests.web.conftest import Caller
 
 
 def test_a_picture_that_nobody_looks_at_is_forgotten(server: Any, queue: leaseq.Queue) -> None:
-    pictures = Snapshots()
-    pictures.of(queue).asked -= 3_600
+    snapshots = Snapshots()
+    snapshots.of(queue).used_at -= 3_600
     other = leaseq.Queue(server.client, f"{queue.name}.other")
-    pictures.of(other)
-    assert list(pictures._kept) == [other.name]
+    snapshots.of(other)
+    assert list(snapshots._kept) == [other.name]
 
 
 def test_grants_whose_end_never_comes_are_forgotten() -> None:
     now = datetime.now(UTC)
-    tally = Tally(now)
+    tally = RateCounter(now)
     for token in range(21_000):
         tally.add(leaseq.Event(f"{token}.0", now, "reserved", "id", "ann", token, None))
     assert len(tally._open) == 20_000
     assert 0 not in tally._open
 
 
-class Silent(Channel):
+class SilentChannel(Channel):
     def serve(self, watchers: Any) -> None: ...
 
 
 def test_who_watched_and_went_is_forgotten(queue: leaseq.Queue) -> None:
-    live = Live.with_places(1)
+    live = LiveUpdates.with_places(1)
     theirs, ours = socket.socketpair()
     with theirs, ours:
         ours.setblocking(False)
         assert live.hub.take_place()
         stream = live.hub.add(ours, chunked=False)
-        live.feed._started = True  # the test looks, and no thread
-        live.feed.watch(Silent(queue, live), Watcher(stream, lambda: True))
-        assert live.feed._present()
+        live.poller._started = True  # the test looks, and no thread
+        live.poller.watch(SilentChannel(queue, live), Watcher(stream, lambda: True))
+        assert live.poller._present()
         stream.open = False
-        assert not live.feed._present()
+        assert not live.poller._present()
     live.hub.close()
 
 

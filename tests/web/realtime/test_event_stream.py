@@ -26,7 +26,7 @@ def small(server: Any) -> Iterator[str]:
         yield urlsplit(url).netloc
 
 
-class Watch:
+class EventReader:
     """A client that watches."""
 
     def __init__(self, address: str, token: str, path: str, **headers: str) -> None:
@@ -38,14 +38,14 @@ class Watch:
 
     def event(self) -> dict[str, str]:
         """The next one; {} where the stream has ended."""
-        found: dict[str, str] = {}
+        fields: dict[str, str] = {}
         while line := self.answer.readline():
             text = line.decode().rstrip("\n")
-            if not text and "event" in found:
-                return found
+            if not text and "event" in fields:
+                return fields
             name, colon, value = text.partition(": ")
             if colon and name:
-                found[name] = value
+                fields[name] = value
         return {}
 
     def move(self) -> dict[str, Any]:
@@ -60,11 +60,11 @@ class Watch:
 
 
 @pytest.fixture
-def watch() -> Iterator[Callable[..., Watch]]:
-    opened: list[Watch] = []
+def watch() -> Iterator[Callable[..., EventReader]]:
+    opened: list[EventReader] = []
 
-    def open_one(*args: Any, **headers: str) -> Watch:
-        opened.append(Watch(*args, **headers))
+    def open_one(*args: Any, **headers: str) -> EventReader:
+        opened.append(EventReader(*args, **headers))
         return opened[-1]
 
     yield open_one
@@ -83,7 +83,7 @@ def get(address: str, path: str, token: str) -> tuple[int, bytes]:
 
 
 def test_forty_who_watch_leave_two_threads_to_the_others(
-    small: str, asking: leaseq.Queue, manager: Caller, watch: Callable[..., Watch]
+    small: str, asking: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{asking.name}/events"
     watching = [watch(small, manager.token, path) for _ in range(40)]
@@ -102,7 +102,7 @@ def test_forty_who_watch_leave_two_threads_to_the_others(
 
 
 def test_who_was_cut_off_misses_nothing(
-    small: str, asking: leaseq.Queue, manager: Caller, watch: Callable[..., Watch]
+    small: str, asking: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{asking.name}/events"
     first = watch(small, manager.token, path)
@@ -118,7 +118,7 @@ def test_who_was_cut_off_misses_nothing(
 
 
 def test_there_are_only_so_many_places_and_they_are_given_back(
-    small: str, asking: leaseq.Queue, manager: Caller, watch: Callable[..., Watch]
+    small: str, asking: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{asking.name}/events"
     taken = []
@@ -137,7 +137,7 @@ def test_there_are_only_so_many_places_and_they_are_given_back(
 
 
 def test_what_is_no_cursor_is_refused(
-    small: str, asking: leaseq.Queue, manager: Caller, worker: Caller, watch: Callable[..., Watch]
+    small: str, asking: leaseq.Queue, manager: Caller, worker: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{asking.name}/events"
     assert watch(small, manager.token, path, **{"Last-Event-ID": "yesterday"}).answer.status == 400
@@ -159,7 +159,7 @@ def test_http_1_0_gets_the_same_without_chunks(small: str, asking: leaseq.Queue,
 
 
 def test_a_stop_ends_the_streams_at_once_and_in_order(
-    server: Any, asking: leaseq.Queue, manager: Caller, watch: Callable[..., Watch]
+    server: Any, asking: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     patient: dict[str, Any] = {"GUNICORN_CMD_ARGS": f"--graceful-timeout {2 * PATIENCE}"}
     with gunicorn(server.url, SECRET, workers=1, threads=2, **patient) as (url, process):
@@ -180,7 +180,7 @@ def test_a_head_takes_no_place(small: str, asking: leaseq.Queue, manager: Caller
 
 
 def test_who_takes_nothing_holds_nobody_up(
-    small: str, asking: leaseq.Queue, manager: Caller, watch: Callable[..., Watch]
+    small: str, asking: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{asking.name}/events"
     after = asking.latest_events(1)[0].cursor

@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.realtime.attention import Attention
-from leaseq.webapp.realtime.rates import Tally, a_minute
+from leaseq.webapp.realtime.rates import RateCounter, a_minute
 from leaseq.webapp.realtime.snapshot import Snapshot
 from leaseq.webapp.realtime.sparkline import spark
 from tests.conftest import Clock
@@ -27,7 +27,7 @@ def told(what: leaseq.EventKind, minutes: float, token: int | None = None) -> le
 
 
 def test_the_hour_is_counted_by_the_minute() -> None:
-    tally = Tally(NOW - timedelta(hours=1))
+    tally = RateCounter(NOW - timedelta(hours=1))
     for event in (
         told("enqueued", 59),
         told("enqueued", 2),
@@ -49,7 +49,7 @@ def test_the_hour_is_counted_by_the_minute() -> None:
 
 
 def test_what_is_not_known_is_not_nothing() -> None:
-    tally = Tally(NOW - timedelta(minutes=10))
+    tally = RateCounter(NOW - timedelta(minutes=10))
     come = tally.come(NOW)
     assert come[:49] == [None] * 49
     assert come[49:] == [0] * 11
@@ -57,7 +57,7 @@ def test_what_is_not_known_is_not_nothing() -> None:
 
 
 def test_handling_times_are_of_those_whose_begin_is_known() -> None:
-    tally = Tally(NOW - timedelta(hours=1))
+    tally = RateCounter(NOW - timedelta(hours=1))
     tally.add(told("finished", 9, 99))
     assert tally.handling() is None
     for token in range(100):
@@ -173,9 +173,9 @@ def test_the_figures_as_json_are_those_of_the_page(
     visitor: Callable[[str], Browser], asking: leaseq.Queue
 ) -> None:
     boss = visitor("manager")
-    found = boss.get(f"/manage/{asking.name}/live").json
-    assert found["counts"]["inbound"] == 2
-    assert found["now"].endswith("Z")
+    figures = boss.get(f"/manage/{asking.name}/live").json
+    assert figures["counts"]["inbound"] == 2
+    assert figures["now"].endswith("Z")
     both = boss.get("/manage", headers={"Accept": "application/json"}).json["queues"]
-    assert both[asking.name]["counts"] == found["counts"]
+    assert both[asking.name]["counts"] == figures["counts"]
     assert boss.get("/manage", headers={"Accept": "text/html,*/*"}).mimetype == "text/html"

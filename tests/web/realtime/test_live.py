@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.realtime import socket_handover
-from leaseq.webapp.realtime.poller import ASK_AGAIN, Channel, Feed, Watcher
+from leaseq.webapp.realtime.poller import VOUCH_EVERY, Channel, Poller, Watcher
 from leaseq.webapp.realtime.sse_hub import BACKLOG, HEARTBEAT, STALLED, VOUCHED, Hub, Stream
 from leaseq.webapp.security.authorization import still_lets
 from leaseq.webapp.store.accounts import Accounts
@@ -44,12 +44,12 @@ def client(hub: Hub) -> Iterator[tuple[Stream, socket.socket]]:
 
 
 def hears(theirs: socket.socket, *, until: bytes) -> bytes:
-    found = b""
-    while not found.endswith(until):
+    data = b""
+    while not data.endswith(until):
         more = theirs.recv(65_536)
-        assert more, found
-        found += more
-    return found
+        assert more, data
+        data += more
+    return data
 
 
 def ended(theirs: socket.socket) -> bool:
@@ -150,16 +150,16 @@ def test_a_revoked_token_a_lost_role_and_an_ended_session_watch_no_longer(
 
 
 def test_a_stream_ends_when_the_gate_says_no(hub: Hub, client: tuple[Stream, socket.socket]) -> None:
-    class Silent(Channel):
+    class SilentChannel(Channel):
         def serve(self, watchers: Sequence[Any]) -> None:
             pass
 
     stream, theirs = client
-    feed, answers = Feed(hub), iter([True, False])
+    poller, answers = Poller(hub), iter([True, False])
     watcher = Watcher(stream, lambda: next(answers))
     for _ in range(2):
-        watcher.asked -= ASK_AGAIN
-        feed.look_at(Silent(cast("Any", None), cast("Any", None)), [watcher])
+        watcher.vouched_at -= VOUCH_EVERY
+        poller.serve(SilentChannel(cast("Any", None), cast("Any", None)), [watcher])
     assert ended(theirs)
 
 

@@ -28,8 +28,8 @@ def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, person: Browser) -> 
     queue.configure(form=form, instructions=nasty, title=nasty[:200])
     queue.enqueue({"a": nasty, "b": "javascript:alert(1)", "<script>": nasty})
     take(queue, person)
-    for found in (None, form):
-        queue.configure(form=found)
+    for form_of_queue in (None, form):
+        queue.configure(form=form_of_queue)
         page = person.get(path(queue)).text
         assert "<script>alert" not in page
         assert "<img" not in page

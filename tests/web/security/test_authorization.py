@@ -19,13 +19,13 @@ VALUES = {"q": "nowhere", "id": "x", "name": "x", "filename": "shared/base.css"}
 
 def every_route(app: Flask) -> list[tuple[str, str, str]]:
     """Endpoint, method and a path of each."""
-    found = []
+    routes = []
     for rule in app.url_map.iter_rules():
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: VALUES[match[1]], rule.rule)
-        found += [
+        routes += [
             (rule.endpoint, method, path) for method in sorted(not_none(rule.methods) - {"HEAD", "OPTIONS"})
         ]
-    return found
+    return routes
 
 
 def test_every_route_declares_a_role_or_is_on_the_short_list(app: Flask) -> None:

@@ -83,13 +83,13 @@ def test_over_rest_a_stranger_learns_nothing_of_an_item(
     """Whatever state it is in, and whatever token they guess, it is as if it were not there."""
     ids, stranger = in_every_state(asking, worker.name), caller("worker")
     method, body = VERBS.get(verb, ("POST", {}))
-    told = {}
+    bodies = {}
     for state, id in ids.items():
         answer = stranger(method, f"/queues/{asking.name}/items/{id}/{verb}", json={"token": token, **body})
-        found = {name: value for name, value in answer.json.items() if name != "request_id"}
-        told[state] = (answer.status_code, repr(found).replace(id, "ID"))
-    assert set(told.values()) == {told["missing"]}
-    assert told["missing"][0] == 404
+        content = {name: value for name, value in answer.json.items() if name != "request_id"}
+        bodies[state] = (answer.status_code, repr(content).replace(id, "ID"))
+    assert set(bodies.values()) == {bodies["missing"]}
+    assert bodies["missing"][0] == 404
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "undo", "receipt"])
@@ -98,11 +98,11 @@ def test_on_the_pages_a_stranger_learns_nothing_of_an_item(
 ) -> None:
     ids, stranger = in_every_state(asking, person.name), visitor("worker")
     fields = {"answer.about": "refund", "answer.urgent": "yes", "again": "yes", "error": "x", "token": "1"}
-    told = {}
+    pages = {}
     for state, id in ids.items():
         path = f"/q/{asking.name}/items/{id}/{verb}"
         answer = stranger.get(f"{path}?token=1") if verb == "receipt" else stranger.post(path, fields)
         text = re.sub(r'(name="csrf_token" value|content|nonce)="[^"]*"', "", answer.text)
-        told[state] = (answer.status_code, text.replace(id, "ID"))
-    assert set(told.values()) == {told["missing"]}
-    assert told["missing"][0] == (303 if verb == "undo" else 404)
+        pages[state] = (answer.status_code, text.replace(id, "ID"))
+    assert set(pages.values()) == {pages["missing"]}
+    assert pages["missing"][0] == (303 if verb == "undo" else 404)

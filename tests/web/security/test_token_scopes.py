@@ -27,17 +27,17 @@ def opens(scope: str, need: str, method: str) -> bool:
 
 def api_routes(app: Flask) -> list[tuple[str, str, str]]:
     """Method, path under /api/v1 and need of each route that knows who calls."""
-    found: list[tuple[str, str, str]] = []
+    routes: list[tuple[str, str, str]] = []
     for rule in app.url_map.iter_rules():
         need = need_of(app, rule.endpoint)
         if rule.rule.startswith("/api/v1") and need != "anyone":
             path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: VALUES[match[1]], rule.rule)
             path = path.removeprefix("/api/v1")
-            found += [
+            routes += [
                 (method, path, str(need)) for method in sorted(not_none(rule.methods) - {"HEAD", "OPTIONS"})
             ]
-    assert len(found) > 20
-    return found
+    assert len(routes) > 20
+    return routes
 
 
 @pytest.fixture
@@ -57,11 +57,11 @@ def test_every_route_is_closed_to_a_scope_that_does_not_open_it(
     call = program(scope=scope)
     for method, path, need in api_routes(app):
         answer = call(method, path, json=None if method == "GET" else {}, buffered=True)
-        told = f"{method} {path} with {scope}: {answer.status_code}"
+        case = f"{method} {path} with {scope}: {answer.status_code}"
         if opens(scope, need, method):
-            assert answer.status_code not in (401, 403, 500), told
+            assert answer.status_code not in (401, 403, 500), case
         else:
-            assert (answer.status_code, answer.json["code"]) == (403, "forbidden"), told
+            assert (answer.status_code, answer.json["code"]) == (403, "forbidden"), case
 
 
 def test_a_token_for_one_queue_opens_no_other_and_nothing_besides(

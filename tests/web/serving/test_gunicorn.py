@@ -26,12 +26,12 @@ def address(server: Any) -> Iterator[str]:
 
 @pytest.fixture
 def tokens(accounts: Accounts, new_name: Any) -> dict[str, str]:
-    found = {}
+    by_role = {}
     for role in ("worker", "manager"):
         name = new_name(role)
         accounts.add(name, by="test", role=role)
-        found[role] = accounts.create_token(name, "test", by="test")
-    return found
+        by_role[role] = accounts.create_token(name, "test", by="test")
+    return by_role
 
 
 def call(
@@ -174,5 +174,5 @@ def test_a_body_whose_chunks_are_broken_is_invalid(
 
 
 def test_a_path_that_is_not_utf_8_names_nothing(address: str, tokens: dict[str, str]) -> None:
-    status, found = call(address, tokens["manager"], "PUT", "/queues/%ff", {})
-    assert (status, found["code"], found["field"]) == (400, "invalid", "path")
+    status, answer = call(address, tokens["manager"], "PUT", "/queues/%ff", {})
+    assert (status, answer["code"], answer["field"]) == (400, "invalid", "path")

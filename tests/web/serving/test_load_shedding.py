@@ -136,8 +136,8 @@ def test_who_looks_after_the_place_sees_it(app: Flask, manager: Caller, person: 
 
     def shed() -> float:
         text = client.get("/metrics", headers=header).text
-        (found,) = re.findall(r"^leaseq_http_shed_total ([\d.]+)$", text, re.MULTILINE)
-        return float(found)
+        (matches,) = re.findall(r"^leaseq_http_shed_total ([\d.]+)$", text, re.MULTILINE)
+        return float(matches)
 
     before = shed()
     with too_late():
@@ -153,7 +153,7 @@ def test_who_looks_after_the_place_sees_it(app: Flask, manager: Caller, person: 
     assert float(slow) >= 3_600
 
 
-class Place:
+class BusyServer:
     """A gunicorn with two threads, and people who wait for an item in both of them."""
 
     def __init__(self, url: str, process: Any, tokens: list[str], queue: leaseq.Queue) -> None:
@@ -191,7 +191,7 @@ class Place:
 @pytest.fixture
 def place(
     server: Any, accounts: Accounts, new_name: Any, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Place]:
+) -> Iterator[BusyServer]:
     tokens = []
     for _ in range(2):
         name = new_name("manager")
@@ -200,10 +200,10 @@ def place(
     queue.configure()
     monkeypatch.setenv("LEASEQ_WAITING", "2")
     with gunicorn(server.url, SECRET, workers=1, threads=2, LEASEQ_PATIENCE_SECONDS="0.5") as (url, process):
-        yield Place(url, process, tokens, queue)
+        yield BusyServer(url, process, tokens, queue)
 
 
-def test_gunicorn_turns_away_what_waited_too_long(place: Place, queue: leaseq.Queue) -> None:
+def test_gunicorn_turns_away_what_waited_too_long(place: BusyServer, queue: leaseq.Queue) -> None:
     place.take_both_threads()
     stats = f"/api/v1/queues/{queue.name}/stats"
     place.ask("item", "POST", f"/api/v1/queues/{queue.name}/items", {"payload": 1, "id": "shed"})
@@ -225,7 +225,7 @@ def test_gunicorn_turns_away_what_waited_too_long(place: Place, queue: leaseq.Qu
     assert json.loads(place.texts["stats"])["counters"]["enqueued"] == 2
 
 
-def test_a_stop_answers_also_those_who_waited_long(place: Place, queue: leaseq.Queue) -> None:
+def test_a_stop_answers_also_those_who_waited_long(place: BusyServer, queue: leaseq.Queue) -> None:
     place.take_both_threads()
     place.ask("item", "POST", f"/api/v1/queues/{queue.name}/items", {"payload": 1, "id": "let in"})
     time.sleep(0.7)  # the fault itself

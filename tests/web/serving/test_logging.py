@@ -13,7 +13,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp import create_app
-from leaseq.webapp.serving.logging import ACCESS, AsJson, AsText
+from leaseq.webapp.serving.logging import ACCESS, JsonFormatter, TextFormatter
 from leaseq.webapp.settings import Settings
 from tests.support.taking import not_none
 from tests.web.conftest import CHEAP, SECRET, Caller
@@ -37,14 +37,14 @@ class Log:
         return [json.loads(line) for line in self.text.splitlines()]
 
 
-@pytest.fixture(params=[AsText, AsJson], ids=["text", "json"])
+@pytest.fixture(params=[TextFormatter, JsonFormatter], ids=["text", "json"])
 def log(request: Any) -> Iterator[Log]:
     yield from _listening(Log(request.param()))
 
 
 @pytest.fixture
 def json_log() -> Iterator[Log]:
-    yield from _listening(Log(AsJson()))
+    yield from _listening(Log(JsonFormatter()))
 
 
 def _listening(log: Log) -> Iterator[Log]:
@@ -88,8 +88,8 @@ def test_nothing_forges_a_line(app: Flask, log: Log) -> None:
     assert lines.pop() == ""
     assert all(line.isprintable() for line in lines)
     assert not any(line.startswith("2026-11-21T10:00:00.000Z") for line in lines)
-    told = [line for line in lines if not line.startswith("  | ")]
-    assert len(told) == 3
+    heads = [line for line in lines if not line.startswith("  | ")]
+    assert len(heads) == 3
 
 
 def test_a_failure_is_logged_with_its_request(server: Any, json_log: Log) -> None:

@@ -119,7 +119,7 @@ def test_a_client_that_does_not_read_is_let_go(
 
 
 def test_a_stop_drops_no_request(place: tuple[str, Any]) -> None:
-    """Whoever is let in while it stops is answered in full; whoever isn't is refused at once."""
+    """During shutdown an accepted connection is answered in full, and any other is refused at once."""
     address, process = place
     answered, dropped = [0], []
     enough = threading.Event()

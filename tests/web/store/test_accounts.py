@@ -171,8 +171,8 @@ def test_the_log_says_who_changed_what(empty: Accounts) -> None:
     empty.add("ann", by="root", role="manager")
     empty.change("ann", by="root", skills=["fr"])
     empty.create_token("ann", "script", by="ann")
-    told = [(entry.by, entry.what, entry.about, entry.detail) for entry in empty.log.latest()]
-    assert told == [
+    entries = [(entry.by, entry.what, entry.about, entry.detail) for entry in empty.log.latest()]
+    assert entries == [
         ("ann", "token.made", "ann", "script, manage"),
         ("root", "person.changed", "ann", "skills: – → fr"),
         ("root", "person.added", "ann", "manager"),

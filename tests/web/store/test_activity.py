@@ -14,7 +14,7 @@ from tests.web.conftest import Browser, Caller
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-class Time:
+class AdjustableClock:
     def __init__(self) -> None:
         self.now = NOON
 
@@ -23,12 +23,12 @@ class Time:
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
+def time() -> AdjustableClock:
+    return AdjustableClock()
 
 
 @pytest.fixture
-def days(server: Any, time: Time) -> Activity:
+def days(server: Any, time: AdjustableClock) -> Activity:
     return Activity(server.client, clock=time)
 
 
@@ -61,7 +61,7 @@ def test_what_no_page_measured_makes_the_others_no_shorter(days: Activity, queue
 
 
 def test_the_last_days_come_today_first_with_those_without_work(
-    days: Activity, time: Time, queue_name: str
+    days: Activity, time: AdjustableClock, queue_name: str
 ) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1)
@@ -86,7 +86,7 @@ def test_what_is_recorded_again_counts_once(days: Activity, queue_name: str) -> 
 
 
 def test_an_undo_takes_its_finish_off_once_on_its_own_day(
-    days: Activity, time: Time, queue_name: str
+    days: Activity, time: AdjustableClock, queue_name: str
 ) -> None:
     ann = f"ann {queue_name}"
     time.now = NOON.replace(hour=23, minute=59, second=55)
@@ -101,7 +101,7 @@ def test_an_undo_takes_its_finish_off_once_on_its_own_day(
     assert [done.id for done in days.recent(ann)] == ["a"]
 
 
-def test_what_was_let_go_comes_latest_first(days: Activity, time: Time, queue_name: str) -> None:
+def test_what_was_let_go_comes_latest_first(days: Activity, time: AdjustableClock, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     letting_go: list[tuple[How, str]] = [("finished", "a"), ("broken", "b c"), ("finished", "d")]
     for token, (how, id) in enumerate(letting_go, 1):
@@ -115,7 +115,7 @@ def test_what_was_let_go_comes_latest_first(days: Activity, time: Time, queue_na
     assert latest[0].at == NOON + timedelta(seconds=2)
 
 
-def test_what_was_let_go_is_told_for_a_day(days: Activity, time: Time, queue_name: str) -> None:
+def test_what_was_let_go_is_told_for_a_day(days: Activity, time: AdjustableClock, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     for id in "ab":
         days.record(ann, "reviews", "finished", id=id, token=ord(id))
@@ -136,15 +136,15 @@ def test_counting_gives_the_figures_of_the_day(days: Activity, queue_name: str) 
         )
 
 
-def test_of_everybody_knows_who_worked(days: Activity, time: Time, queue_name: str) -> None:
+def test_of_everybody_knows_who_worked(days: Activity, time: AdjustableClock, queue_name: str) -> None:
     time.now = NOON + timedelta(days=sum(map(ord, queue_name)))  # a day of this test's own
     ann, bob = f"ann {queue_name}", f"bob {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1)
     days.record(bob, "reviews", "gave_back", id="a", token=2)
-    found = days.of_everybody()
-    assert list(found) == [ann, bob]
-    assert found[ann]["reviews"].finished == 1
-    assert found[bob]["reviews"].gave_back == 1
+    by_person = days.of_everybody()
+    assert list(by_person) == [ann, bob]
+    assert by_person[ann]["reviews"].finished == 1
+    assert by_person[bob]["reviews"].gave_back == 1
     time.now -= timedelta(days=1)
     assert days.of_everybody() == {}
 

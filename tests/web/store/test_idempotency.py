@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.store.idempotency import IdempotencyStore, InProgress, Kept, _base
+from leaseq.webapp.store.idempotency import IdempotencyStore, InProgress, StoredResponse, _base
 from tests.support.patience import eventually
 from tests.web.api_calls import problem
 from tests.web.conftest import Caller
@@ -44,7 +44,7 @@ def test_a_mark_lasts_while_its_request_runs_and_little_longer(
     sent.end(queue_name, "s")
 
 
-class Later:
+class LaterClock:
     """A time that the test moves."""
 
     now = 1_800_000_000.0
@@ -54,20 +54,20 @@ class Later:
 
 
 def answers_of(sent: IdempotencyStore, person: str, scopes: list[str]) -> list[str]:
-    found = []
+    answers = []
     for scope in scopes:
-        if isinstance(sent.begin(person, scope, "h"), Kept):
-            found.append(scope)
+        if isinstance(sent.begin(person, scope, "h"), StoredResponse):
+            answers.append(scope)
         else:
             sent.end(person, scope)
-    return found
+    return answers
 
 
 def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str
 ) -> None:
-    clock = Later()
-    sent, answer = IdempotencyStore(server.client, clock=clock), Kept("h", 200, {}, b"{}")
+    clock = LaterClock()
+    sent, answer = IdempotencyStore(server.client, clock=clock), StoredResponse("h", 200, {}, b"{}")
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MOST", 3)
     scopes = [f"s{number}" for number in range(5)]
     sent.keep("another " + queue_name, "s0", answer)
@@ -82,7 +82,7 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MOST_BYTES", 100_000)
     for scope in scopes:
         clock.now += 1
-        sent.keep(queue_name, scope, Kept("h", 200, {}, secrets.token_bytes(30_000)))
+        sent.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(30_000)))
     assert answers_of(sent, queue_name, [*scopes, "s5"]) == ["s3", "s4"]
     times = [server.redis.ttl(key) for key in server.redis.keys(f"{_base(queue_name)}*")]
     assert all(seconds != -1 and seconds <= 86_401 for seconds in times), times  # -2: gone meanwhile
@@ -93,30 +93,30 @@ def test_two_answers_of_one_request_count_once(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str, second: int
 ) -> None:
     """Two ran beside each other, for the first took too long. What else is kept does not make way for it."""
-    clock = Later()
+    clock = LaterClock()
     sent = IdempotencyStore(server.client, clock=clock)
     monkeypatch.setattr(
         "leaseq.webapp.store.idempotency.MOST_BYTES", 130_000
     )  # of three: 30,000 bytes are 37,500 as they are kept
     for scope, size in (("s0", 30_000), ("s1", 30_000), ("s1", second), ("s2", 30_000)):
         clock.now += 1
-        sent.keep(queue_name, scope, Kept("h", 200, {}, secrets.token_bytes(size)))
+        sent.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(size)))
     assert answers_of(sent, queue_name, ["s0", "s1", "s2"]) == ["s0", "s1", "s2"]
     for scope, left in (("s3", ["s1", "s2", "s3"]), ("s4", ["s2", "s3", "s4"])):
         clock.now += 1
-        sent.keep(queue_name, scope, Kept("h", 200, {}, secrets.token_bytes(30_000)))
+        sent.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(30_000)))
         assert answers_of(sent, queue_name, ["s0", "s1", "s2", "s3", "s4"]) == left
 
 
 def test_a_key_that_is_used_again_after_a_day_has_its_new_answer(server: Any, queue_name: str) -> None:
-    clock = Later()
+    clock = LaterClock()
     sent = IdempotencyStore(server.client, clock=clock)
-    sent.keep(queue_name, "s0", Kept("h", 200, {}, b"yesterday's"))
+    sent.keep(queue_name, "s0", StoredResponse("h", 200, {}, b"yesterday's"))
     server.redis.delete(f"{_base(queue_name)}answer:s0")  # as the server does after a day
     clock.now += 86_401
-    sent.keep(queue_name, "s0", Kept("h", 200, {}, b"today's, which is longer"))
+    sent.keep(queue_name, "s0", StoredResponse("h", 200, {}, b"today's, which is longer"))
     again = sent.begin(queue_name, "s0", "h")
-    assert isinstance(again, Kept)
+    assert isinstance(again, StoredResponse)
     assert again.body == b"today's, which is longer"
 
 

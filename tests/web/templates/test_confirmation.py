@@ -14,7 +14,7 @@ from tests.web.conftest import Browser
 ENDS = ("/disable", "/sign-out", "/untie", "/revoke", "/adopt", "/remove", "/release", "/pause", "/clear")
 
 
-class Forms(HTMLParser):
+class FormParser(HTMLParser):
     """Where each form goes, and the words of the details that it is in; None: it stands open."""
 
     def __init__(self, page: str) -> None:
@@ -45,7 +45,9 @@ class Forms(HTMLParser):
 
 
 def ending(page: str) -> dict[str, str | None]:
-    return {action: said for action, said in Forms(page).found.items() if any(end in action for end in ENDS)}
+    return {
+        action: said for action, said in FormParser(page).found.items() if any(end in action for end in ENDS)
+    }
 
 
 def test_what_ends_something_of_a_person_asks_first(
@@ -56,9 +58,9 @@ def test_what_ends_something_of_a_person_asks_first(
     boss = visitor("admin")
     accounts.invite(by=boss.name)
     for path, wanted in ((f"/people/{name}", {"sign-out", "revoke", "disable"}), ("/people", {"revoke"})):
-        found = ending(boss.get(path).text)
-        assert {action.rpartition("/")[2] for action in found} == wanted
-        for action, said in found.items():
+        forms = ending(boss.get(path).text)
+        assert {action.rpartition("/")[2] for action in forms} == wanted
+        for action, said in forms.items():
             assert said, f"{action} asks nothing"
             assert len(said.split()) > 6, f"{action} does not say what it does: {said}"
 

@@ -68,7 +68,9 @@ def test_what_is_said_of_the_policy_is_gathered() -> None:
 def test_everything_is_translated(language: str) -> None:
     known = catalog(language)
     missing = {
-        text for text in said() if (found := known.get(text)) is None or found.fuzzy or not all(texts(found))
+        text
+        for text in said()
+        if (translation := known.get(text)) is None or translation.fuzzy or not all(texts(translation))
     }
     assert not missing, "run ./dev translate, and translate these"
 

@@ -41,8 +41,8 @@ def test_home_lists_queues_and_one_queue_leads_to_work(empty_place: Any) -> None
 
 def lines_of(page: str) -> list[str]:
     """Each queue's line in words."""
-    found = re.findall(r'<h2 id="queue-.*?</li>', page, re.DOTALL)
-    return [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in found]
+    matches = re.findall(r'<h2 id="queue-.*?</li>', page, re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in matches]
 
 
 def test_a_line_says_what_waits_for_me_and_what_i_did(empty_place: Any) -> None:

@@ -1,4 +1,4 @@
-"""Whoever's lease is over is told what happened, and the form keeps what they typed."""
+"""A person whose lease is over sees what happened, and the form keeps their input."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "hal
 
 def receipt(text: str) -> str:
     """The words of the receipt in a page, each time as T."""
-    found = re.search(r'id="receipt".*?>(.*?)</div>', text, re.DOTALL)
-    return words(found[1] if found else text)
+    match = re.search(r'id="receipt".*?>(.*?)</div>', text, re.DOTALL)
+    return words(match[1] if match else text)
 
 
 def words(piece: str) -> str:
@@ -125,8 +125,8 @@ def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> 
     asking.release("two")
     again = take(asking, person)
     assert again.token != lease.token
-    told = send(asking, person, lease, "renew", **ANSWER).text
-    assert receipt(told) == "A manager released it at T. You have it now, until T. Continue with it"
+    text = send(asking, person, lease, "renew", **ANSWER).text
+    assert receipt(text) == "A manager released it at T. You have it now, until T. Continue with it"
     asking.fail(again, "unreadable")
     assert "No attempts are left." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
 
@@ -179,8 +179,8 @@ def test_one_who_had_it_since_gave_it_back(timed_asking: Any, person: Browser) -
     since = queue.reserve("bob")
     assert since.id == lease.id
     queue.abandon(since)
-    told = receipt(send(queue, person, lease, "fail", error="", **ANSWER).text)
-    assert told.startswith("Your time ran out at T. The next person gets it. You can still send")
+    text = receipt(send(queue, person, lease, "fail", error="", **ANSWER).text)
+    assert text.startswith("Your time ran out at T. The next person gets it. You can still send")
 
 
 def test_of_several_answers_another_waits_and_theirs_was_taken(queue: leaseq.Queue, person: Browser) -> None:
@@ -221,8 +221,8 @@ def test_it_was_theirs_once_more_and_ran_out_again(timed_asking: Any, person: Br
     again = take(queue, person)
     assert again.token != lease.token
     expire()
-    told = receipt(send(queue, person, lease, "renew", **ANSWER).text)
-    assert told.startswith("A manager released it at T. The next person gets it. You can still send")
+    text = receipt(send(queue, person, lease, "renew", **ANSWER).text)
+    assert text.startswith("A manager released it at T. The next person gets it. You can still send")
 
 
 def test_of_several_answers_theirs_stands_while_others_are_to_come(
@@ -258,8 +258,8 @@ def test_an_answer_that_a_manager_replaced_does_not_stand(asking: leaseq.Queue, 
     with pytest.raises(leaseq.LeaseLost):
         asking.finish(ran_out, {"about": "other", "urgent": False})
     asking.adopt("one", ran_out.token)
-    told = receipt(send(asking, person, lease, "renew", **ANSWER).text)
-    assert told.startswith("You finished it at T. It is finished. You can still send your answer")
+    text = receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    assert text.startswith("You finished it at T. It is finished. You can still send your answer")
 
 
 def test_it_is_dead_since_so_many_gave_it_back(asking: leaseq.Queue, person: Browser) -> None:
@@ -267,7 +267,7 @@ def test_it_is_dead_since_so_many_gave_it_back(asking: leaseq.Queue, person: Bro
     lease = take(asking, person)
     asking.release("one")
     asking.abandon(not_none(asking.reserve("bob")))
-    told = receipt(send(asking, person, lease, "renew", **ANSWER).text)
-    assert told.startswith(
+    text = receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    assert text.startswith(
         "A manager released it at T. It is dead: your manager sees it. You can still send your answer"
     )

@@ -15,9 +15,9 @@ from tests.web.work_pages import path, take
 def said(queue: leaseq.Queue, person: Browser) -> str:
     """The words of the page, each time as T."""
     page = person.get(path(queue)).text
-    found = re.search(r'<div id="why">\s*<p>(.*?)</p>', page, re.DOTALL)
-    assert found, page
-    return " ".join(re.sub(r"<time[^>]*>.*?</time>", "T", found[1]).split())
+    match = re.search(r'<div id="why">\s*<p>(.*?)</p>', page, re.DOTALL)
+    assert match, page
+    return " ".join(re.sub(r"<time[^>]*>.*?</time>", "T", match[1]).split())
 
 
 def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, person: Browser) -> None:

@@ -70,8 +70,8 @@ def test_what_cannot_be_undone_stands_and_says_so(
     asking.remove("one")
     assert undo(asking, person, lease).location == path(asking)
     assert "can't be undone any more" in html.unescape(person.get(path(asking)).text)
-    told = undo(asking, person, lease, headers=PIECE)
-    assert told.status_code == 409
+    answer = undo(asking, person, lease, headers=PIECE)
+    assert answer.status_code == 409
 
 
 def test_the_script_gets_the_next_item_alone_in_one_answer(asking: leaseq.Queue, person: Browser) -> None:

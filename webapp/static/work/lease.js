@@ -67,7 +67,7 @@ class Lease {
     this.warning.textContent = soon ? this.warning.dataset[this.renewals === 0 ? "last" : "more"] : "";
   }
 
-  // Whoever works keeps the item; who went away does not. At most every third of a lease, and where the
+  // A person who works keeps the item; one who went away does not. At most every third of a lease, and where the
   // renewals are counted not before the last third, so that they last.
   worked(event) {
     const idle = !event.isTrusted || event.repeat || (event.type === "pointermove" && !event.movementX && !event.movementY);

@@ -49,11 +49,11 @@ class Accounts(ProviderSignIn):
 
     def who_works(self, name: str) -> str:
         """The stored name, where this is a person who may sign in: only they can be assigned an item."""
-        found = self.find(name)
-        if found is None or found.disabled:
-            why = "is disabled" if found else "has no account"
+        person = self.find(name)
+        if person is None or person.disabled:
+            why = "is disabled" if person else "has no account"
             raise Invalid("person", "somebody with an account that is not disabled", f"{name!r} {why}")
-        return found.name
+        return person.name
 
     def add(
         self,
@@ -116,8 +116,8 @@ class Accounts(ProviderSignIn):
     def signed_in(self) -> dict[str, datetime]:
         """When each person last signed in."""
         with self._client.translating():
-            found = self._redis.hgetall(keys.SIGNED_IN)
-        return {name.decode(): datetime.fromtimestamp(int(at), UTC) for name, at in found.items()}
+            times = self._redis.hgetall(keys.SIGNED_IN)
+        return {name.decode(): datetime.fromtimestamp(int(at), UTC) for name, at in times.items()}
 
     # Signing in
 
@@ -140,7 +140,7 @@ class Accounts(ProviderSignIn):
         hashed = self._passwords.hash(password, name)
         # guard: new-password-ends-sessions
         record = self._people.change(name, end_sessions=True, password=hashed)
-        self._tell(name, "sign-in.password-set", by=by)
+        self._notify(name, "sign-in.password-set", by=by)
         return record.person()
 
     def end_sessions(self, name: str, *, by: str) -> Person:
@@ -154,14 +154,14 @@ class Accounts(ProviderSignIn):
         """Require codes of this person from now on. Ends their sessions; returns their recovery codes."""
         codes = self.factors.confirm(name, code)
         person = self._people.change(name, end_sessions=True).person()  # guard: factor-ends-sessions
-        self._tell(name, "sign-in.factor-on", by=name)
+        self._notify(name, "sign-in.factor-on", by=name)
         return person, codes
 
     def turn_off_factor(self, name: str, *, by: str) -> bool:
         """Turn the second factor off: by the person, or by an admin when the device is lost."""
         had = self.factors.remove(name)
         if had:
-            self._tell(name, "sign-in.factor-off", by=by)
+            self._notify(name, "sign-in.factor-off", by=by)
         return had
 
     # API tokens
@@ -179,23 +179,23 @@ class Accounts(ProviderSignIn):
         """Create a token that acts as the person; returned in the clear, this once. Without a scope it may
         do all that their role may, without days it is valid until it is revoked. None for a disabled
         person."""
-        found = self._people.get(person)
-        if found.disabled:
+        record = self._people.get(person)
+        if record.disabled:
             why = f"{person!r} is disabled, and their token would not work: enable them on the page People"
             raise Invalid("person", "somebody with an account that is not disabled", why)
-        wanted = checked_scope(scope or WHOLE[found.role], found.role)
+        wanted = checked_scope(scope or WHOLE[record.role], record.role)
         only = validation.queue_name(queue) if queue else None
-        token = self._tokens.create(found.name, name, wanted, only, checked_days(days))
+        token = self._tokens.create(record.name, name, wanted, only, checked_days(days))
         said = ", ".join(filter(None, (name.strip(), wanted, only)))
-        self._tell(found.name, "token.made", by=by, detail=said)
+        self._notify(record.name, "token.made", by=by, detail=said)
         return token
 
     def caller(self, token: str) -> Caller | None:
-        """The caller that this token stands for, while it is valid."""
-        found = self._tokens.use(token)
-        record = self._people.find(found.person) if found is not None else None
+        """The person and rights of a token, while it is valid."""
+        known = self._tokens.use(token)
+        record = self._people.find(known.person) if known is not None else None
         # guard: disabled-is-out
-        return Caller(record.person(), found) if found and record and not record.disabled else None
+        return Caller(record.person(), known) if known and record and not record.disabled else None
 
     def tokens(self, person: str | None = None) -> list[ApiToken]:
         return self._tokens.of(person)

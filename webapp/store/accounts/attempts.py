@@ -39,7 +39,7 @@ def of_password(name: str, address: str) -> list[Counter]:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class TooManyTries:
     """Too many tries: how long to wait, and whether this is the first refusal in the window."""
 
     seconds: int
@@ -49,10 +49,10 @@ class Refused:
 def _place(address: str) -> str:
     """The address, or the /64 network of an IPv6 address, of which one client has all."""
     try:
-        found = ip_address(address)
+        parsed = ip_address(address)
     except ValueError:
         return address
-    return str(ip_network((found, 64), strict=False)) if isinstance(found, IPv6Address) else address
+    return str(ip_network((parsed, 64), strict=False)) if isinstance(parsed, IPv6Address) else address
 
 
 def _slowed(name: str, address: str) -> list[Counter]:
@@ -70,10 +70,10 @@ def _wait_after(count: int, free: int) -> int:
 
 
 class Attempts(Store):
-    """A try counts before it is made and is taken off when it was right, so that many at once are no more
-    than the limit either. Passwords are counted in fixed windows: a counter goes with its window."""
+    """Counts a try before it is made, and uncounts it if it was right, so that concurrent tries can't exceed
+    the limit either. Passwords are counted in fixed windows; the counter expires with its window."""
 
-    def begin(self, counters: list[Counter]) -> Refused | None:
+    def begin(self, counters: list[Counter]) -> TooManyTries | None:
         """Count a try of a password, or refuse it."""
         counts = self._add(counters, 1)
         over = [counter for counter, count in zip(counters, counts, strict=True) if count > counter[1]]
@@ -88,7 +88,7 @@ class Attempts(Store):
         """Uncount a try that was right."""
         self._add(counters, -1)
 
-    def begin_code(self, name: str, address: str) -> Refused | None:
+    def begin_code(self, name: str, address: str) -> TooManyTries | None:
         """Count a try of a code, which sets when the next may be made, or refuse it."""
         counters, now = _slowed(name, address), self._clock()
 
@@ -113,10 +113,10 @@ class Attempts(Store):
         with self._client.translating():
             self._redis.delete(*(keys.slowed(of) for of, _ in _slowed(name, address)))
 
-    def _refused(self, seconds: int, over: list[Counter]) -> Refused:
+    def _refused(self, seconds: int, over: list[Counter]) -> TooManyTries:
         with self._client.translating():
             is_first = self._redis.set(keys.refused(over[0][0]), 1, ex=WINDOW_SECONDS, nx=True)
-        return Refused(seconds, bool(is_first))
+        return TooManyTries(seconds, bool(is_first))
 
     def _add(self, counters: list[Counter], amount: int) -> list[int]:
         with self._client.translating():

@@ -45,7 +45,7 @@ class Base(Store):
         with self._client.translating():
             self._redis.set(keys.PROBE, 1, ex=PROBE_SECONDS)
 
-    def _tell(self, name: str, what: str, *, by: str, detail: str = "") -> None:
+    def _notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:
         """Log a change of how somebody signs in, and add it to the notices of their next sign-in."""
         self.log.write(by, what, name, detail)
-        self.sign_ins.tell(name, what, by=by, detail=detail)
+        self.sign_ins.notify(name, what, by=by, detail=detail)

@@ -24,7 +24,7 @@ _STEP = 30
 # guard: code-drift
 _DRIFT = 1  # a code is good for half a minute before and after its own: devices' clocks differ
 _USED_SECONDS = 300
-_RECOVERY_BYTES = 15  # 120 random bits: nobody guesses one from its hash, however fast they try
+_RECOVERY_BYTES = 15  # 120 random bits: too many to be guessed from a hash
 _GROUP = 4
 
 
@@ -33,7 +33,7 @@ class Factor:
     """A person's second factor, without its secret."""
 
     since: datetime
-    recovery_codes: int  # those that are left
+    recovery_codes: int  # the unused ones
 
 
 class Factors(Store):
@@ -59,8 +59,8 @@ class Factors(Store):
 
     def offered(self, name: str) -> str | None:
         with self._client.translating():
-            found = self._redis.get(keys.factor_offered(name))
-        return found.decode() if found else None
+            sealed = self._redis.get(keys.factor_offered(name))
+        return sealed.decode() if sealed else None
 
     def confirm(self, name: str, code: str) -> list[str]:
         """Turn it on by a code of the offered secret. Gives the recovery codes, in the clear this once."""

@@ -52,26 +52,26 @@ class Invitations(Store):
     def open(self) -> list[Invitation]:
         """The invitations that may be used, latest first. Expired ones are deleted."""
         with self._client.translating():
-            found = {hashed.decode(): raw for hashed, raw in self._redis.hgetall(keys.INVITATIONS).items()}
-            invitations = [_invitation(hashed, raw) for hashed, raw in found.items()]
+            stored = {hashed.decode(): raw for hashed, raw in self._redis.hgetall(keys.INVITATIONS).items()}
+            invitations = [_invitation(hashed, raw) for hashed, raw in stored.items()]
             now = datetime.now(UTC)
             old = {one.id for one in invitations if one.expires_at <= now}
-            for hashed in found:
+            for hashed in stored:
                 if hashed[:ID_LENGTH] in old:
                     self._redis.hdel(keys.INVITATIONS, hashed)
         left = [one for one in invitations if one.id not in old]
         return sorted(left, key=lambda one: one.created_at, reverse=True)
 
     def revoke(self, id: str) -> Invitation:
-        found = next((one for one in self.open() if one.id == id), None)
-        if found is None:
+        invitation = next((one for one in self.open() if one.id == id), None)
+        if invitation is None:
             raise Invalid("id", "an open invitation", "That invitation was used, revoked, or has expired.")
         with self._client.translating():
             for hashed in self._redis.hkeys(keys.INVITATIONS):
                 if hashed.decode().startswith(id):
                     self._redis.delete(keys.invitation(hashed.decode()))
                     self._redis.hdel(keys.INVITATIONS, hashed)
-        return found
+        return invitation
 
 
 def _invitation(hashed: str, raw: bytes) -> Invitation:

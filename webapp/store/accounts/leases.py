@@ -28,7 +28,7 @@ def take_back(client: Client, name: str, *, by: str) -> int:
     """End a person's leases; their input stays as drafts. Returns the number of leases."""
     held = held_by(client, name)
     for lease in held:
-        with contextlib.suppress(leaseq.ItemNotFound):  # somebody removed it just now
+        with contextlib.suppress(leaseq.ItemNotFound):  # it was removed just now
             Queue(client, lease.queue).release(lease.id, person=name, by=by)
     return len(held)
 

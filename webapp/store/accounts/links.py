@@ -25,9 +25,9 @@ class PasswordLink:
     def opens(self, people: Mapping[str, Record]) -> bool:
         """Whether it may be used: not once the person has another password, was signed out everywhere or
         disabled, nor when its author lost the right to make it."""
-        found = people.get(self.name)
+        record = people.get(self.name)
         # guard: link-version
-        return found is not None and found.version == self.version and may_let_in(self.by, people)
+        return record is not None and record.version == self.version and may_let_in(self.by, people)
 
 
 class Links(Store):
@@ -41,5 +41,5 @@ class Links(Store):
     def find(self, token: str) -> PasswordLink | None:
         """The record of this token, until it is used or too old."""
         with self._client.translating():
-            found = self._redis.get(keys.link(digest(token)))
-        return PasswordLink(**json.loads(found)) if found else None
+            raw = self._redis.get(keys.link(digest(token)))
+        return PasswordLink(**json.loads(raw)) if raw else None

@@ -1,6 +1,6 @@
 """The managers' log: who changed what about whom, and who signed in or failed to.
 
-Sign-ins have a stream of their own: strangers write there too, and can't push out what managers did.
+Sign-ins have a stream of their own, which strangers can fill; they must not displace the managers' entries.
 
 ``what`` is a code, ``kind.act``: the page has words for it, and filters by its kind.
 """
@@ -60,19 +60,19 @@ class Log(Store):
     ) -> LogPage:
         """Entries by or about a person, or of a kind. One page looks through a bounded number of entries, so
         that it may be short, or empty, with more behind it."""
-        found: list[LogEntry] = []
+        entries: list[LogEntry] = []
         cursor = _checked(after)
         for _ in range(_LOOKS):
             batch = self._before(cursor)
             for entry in batch:
                 if kind in (None, entry.kind) and person in (None, entry.by, entry.about):
-                    if len(found) == limit:
-                        return LogPage(tuple(found), found[-1].cursor)
-                    found.append(entry)
+                    if len(entries) == limit:
+                        return LogPage(tuple(entries), entries[-1].cursor)
+                    entries.append(entry)
             if len(batch) < _LOOK:
-                return LogPage(tuple(found), None)
+                return LogPage(tuple(entries), None)
             cursor = batch[-1].cursor
-        return LogPage(tuple(found), cursor)
+        return LogPage(tuple(entries), cursor)
 
     def _before(self, cursor: str | None) -> list[LogEntry]:
         """The latest entries of both streams before the cursor. Of equal ids the sign-in comes first."""
@@ -83,9 +83,9 @@ class Log(Store):
             pipe.xrevrange(keys.LOG, max=id if mark else older, count=_LOOK)
             pipe.xrevrange(keys.SIGN_INS, max=older, count=_LOOK)
             changes, sign_ins = pipe.execute()
-        found = [_entry(name.decode(), fields) for name, fields in changes]
-        found += [_entry(name.decode() + _MARK, fields) for name, fields in sign_ins]
-        return sorted(found, key=_place_of, reverse=True)[:_LOOK]
+        entries = [_entry(name.decode(), fields) for name, fields in changes]
+        entries += [_entry(name.decode() + _MARK, fields) for name, fields in sign_ins]
+        return sorted(entries, key=_place_of, reverse=True)[:_LOOK]
 
 
 def _checked(after: str | None) -> str | None:

@@ -31,7 +31,7 @@ MAX_TOKENS = 50
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who can sign in, or for whom a program acts."""
+    """A person who can sign in, or for whom a program acts."""
 
     name: str
     role: Role
@@ -61,7 +61,7 @@ class ApiToken:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """Somebody may join by a link that was shown once."""
+    """The record of a sign-up link. The link itself was shown once."""
 
     id: str  # the first characters of the link's hash
     name: str | None  # the one they will have; None: they choose it

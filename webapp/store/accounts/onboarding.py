@@ -21,7 +21,7 @@ _INVITATION = "an invitation that was not used yet"
 _LINK = "a link that was not used yet"
 
 
-class Joining(Base):
+class Onboarding(Base):
     # The first admin
 
     def setup_token(self) -> str | None:
@@ -99,8 +99,8 @@ class Joining(Base):
 
     def invitation(self, token: str) -> Invitation | None:
         """The invitation of this token, while it may be used."""
-        found = self._invitations.find(token)
-        return found if found and may_let_in(found.by, self._people.by_name()) else None
+        invitation = self._invitations.find(token)
+        return invitation if invitation and may_let_in(invitation.by, self._people.by_name()) else None
 
     def invitations(self) -> list[Invitation]:
         """The invitations that may be used, latest first."""
@@ -114,13 +114,15 @@ class Joining(Base):
 
     def accept(self, token: str, name: str, password: str) -> Person:
         """Sign up by an invitation, which is used up. ``name`` counts where the invitation has none."""
-        found = self._invitations.find(token)
-        if found is None:
+        invitation = self._invitations.find(token)
+        if invitation is None:
             raise _spent(_INVITATION)
-        record = self._new(found.name or name, found.role, found.skills, password)  # guard: inviters-name
+        record = self._new(
+            invitation.name or name, invitation.role, invitation.skills, password
+        )  # guard: inviters-name
 
         def newcomer(people: dict[str, Record]) -> Record:
-            if not may_let_in(found.by, people):  # guard: maker-may-let-in
+            if not may_let_in(invitation.by, people):  # guard: maker-may-let-in
                 raise _spent(_INVITATION)
             refuse_taken(record.name, people)  # guard: looks-of-invited
             return record
@@ -132,7 +134,9 @@ class Joining(Base):
             check=_still_there(_INVITATION),
             forget=(keys.INVITATIONS, hashed),
         )
-        self.log.write(record.name, "invitation.used", record.name, f"{found.role}, invited by {found.by}")
+        self.log.write(
+            record.name, "invitation.used", record.name, f"{invitation.role}, invited by {invitation.by}"
+        )
         return record.person()
 
     # Links to set a password
@@ -146,8 +150,8 @@ class Joining(Base):
 
     def link_is_for(self, token: str) -> str | None:
         """The person whose password this token may set, while it may."""
-        found = self._links.find(token)
-        return found.name if found and found.opens(self._people.by_name()) else None
+        link = self._links.find(token)
+        return link.name if link and link.opens(self._people.by_name()) else None
 
     def use_link(self, token: str, password: str) -> Person:
         """Set a password by a one-time token, which is used up. It ends every session of the person."""
@@ -163,7 +167,7 @@ class Joining(Base):
             return replace(people[link.name], password=hashed, version=link.version + 1)
 
         record = self._people.write(with_password, spend=keys.link(digest(token)), check=_still_there(_LINK))
-        self._tell(link.name, "sign-in.link-used", by=link.name)
+        self._notify(link.name, "sign-in.link-used", by=link.name)
         return record.person()
 
     def _new(self, name: str, role: str, skills: Iterable[str], password: str | None) -> Record:

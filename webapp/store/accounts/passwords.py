@@ -17,7 +17,7 @@ SHORTEST_NAME = 3
 
 
 class Passwords:
-    """Makes and checks hashes. ``hasher`` sets the cost: 19 MiB, two passes, one lane unless told."""
+    """Makes and checks hashes. ``hasher`` sets the cost: 19 MiB, two passes, one lane by default."""
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         # guard: argon2-cost

@@ -45,14 +45,14 @@ class Record:
 
     @classmethod
     def loaded(cls, raw: bytes) -> Record:
-        found: dict[str, Any] = json.loads(raw)
-        schema = found.pop("schema", 1)
+        fields: dict[str, Any] = json.loads(raw)
+        schema = fields.pop("schema", 1)
         if schema > keys.SCHEMA:
             raise ServerRefused(
                 f"the accounts have schema {schema}, which this version of leaseq does not support: "
                 "use a newer one"
             )
-        return cls(**{**found, "skills": tuple(found["skills"])})
+        return cls(**{**fields, "skills": tuple(fields["skills"])})
 
 
 class NoSuchPerson(LeaseqError):
@@ -105,8 +105,8 @@ class People(Store):
 
     def all(self) -> list[Record]:
         with self._client.translating():
-            found = self._redis.hvals(keys.PEOPLE)
-        return sorted(map(Record.loaded, found), key=lambda record: record.name.casefold())
+            stored = self._redis.hvals(keys.PEOPLE)
+        return sorted(map(Record.loaded, stored), key=lambda record: record.name.casefold())
 
     def by_name(self) -> dict[str, Record]:
         return {record.name: record for record in self.all()}
@@ -154,17 +154,17 @@ class People(Store):
         check: Callable[[bytes | None], None] | None = None,
         forget: tuple[str, str] | None = None,
     ) -> Record:
-        """Store what ``make`` makes of all people, in one transaction.
+        """Store the record that ``make`` returns, given all people, in one transaction.
 
-        ``spend`` names a one-time key that goes in the same transaction, after ``check`` saw its value, and
-        ``forget`` a hash and the field of it that goes with that.
+        ``spend`` names a one-time key that is deleted in the same transaction, after ``check`` was called
+        with its value; ``forget`` names a hash and its field that are deleted with it.
         """
 
         def transaction(pipe: Any) -> Record:
             if spend is not None and check is not None:
                 check(pipe.get(spend))  # guard: invitation-second
-            found = map(Record.loaded, pipe.hvals(keys.PEOPLE))
-            record = make({one.name: one for one in found})
+            records = map(Record.loaded, pipe.hvals(keys.PEOPLE))
+            record = make({one.name: one for one in records})
             pipe.multi()
             pipe.hset(keys.PEOPLE, record.name, record.dumped())  # guard: invitation-spent
             if spend is not None:

@@ -15,13 +15,13 @@ from leaseq import Invalid, validation
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.links import LINK_SECONDS, PasswordLink
 from leaseq.webapp.store.accounts.model import Person
-from leaseq.webapp.store.accounts.onboarding import Joining
+from leaseq.webapp.store.accounts.onboarding import Onboarding
 from leaseq.webapp.store.accounts.people import Record
 from leaseq.webapp.store.accounts.secret import digest
 
 
-class NotTied(Invalid):
-    """The provider's person has the name of an account that its owner or an admin must tie to them first."""
+class AccountNotLinked(Invalid):
+    """An account has the name of the provider's person; its owner or an admin must link the two first."""
 
     def __init__(self, person: Person) -> None:
         self.person = person
@@ -33,10 +33,10 @@ class NotTied(Invalid):
         )
 
 
-class ProviderSignIn(Joining):
+class ProviderSignIn(Onboarding):
     def by_provider(self, name: str, subject: str, *, create: bool) -> Person:
-        """The person who signed in at the provider, by its ``subject`` and ``name``. Raises NotTied where
-        the account of this name has to be tied to them first."""
+        """The person who signed in at the provider, by its ``subject`` and ``name``. Raises
+        AccountNotLinked where the account of this name must be linked to them first."""
         hashed = digest(subject)
         mine = self._tied_to(hashed)  # guard: tied-stays
         record = self._people.find(mine or validation.text(name, "name"))
@@ -61,7 +61,7 @@ class ProviderSignIn(Joining):
         if self.is_tied(record.name):  # guard: name-tied-to-other
             raise _somebody_elses(record.name)
         if self._has_something_to_lose(record) and not self._spend_allowed(record.name):
-            raise NotTied(record.person())
+            raise AccountNotLinked(record.person())
         self._tie(record.name, hashed)
 
     def _has_something_to_lose(self, record: Record) -> bool:
@@ -85,7 +85,7 @@ class ProviderSignIn(Joining):
             known = self._redis.hget(keys.SUBJECTS, name).decode()
         if not hmac.compare_digest(known, hashed):
             raise _somebody_elses(name)
-        self._tell(name, "sign-in.provider-tied", by=name)
+        self._notify(name, "sign-in.provider-tied", by=name)
 
     def _tied_to(self, hashed: str) -> str | None:
         """The name of the account that is tied to a subject."""

@@ -20,7 +20,7 @@ SEEN_SECONDS = 3_600  # a session that is in use is noted once an hour
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _SessionCookie:
     """The content of the cookie: the claimed person and version, and the secret that proves it."""
 
     secret: str
@@ -28,7 +28,7 @@ class _Named:
     name: str
 
     @classmethod
-    def read(cls, cookie: str) -> _Named | None:
+    def read(cls, cookie: str) -> _SessionCookie | None:
         parts = cookie.split(":", 2)
         return cls(*parts) if len(parts) == 3 else None
 
@@ -52,7 +52,7 @@ class Sessions(Store):
 
     def person(self, cookie: str) -> Person | None:
         """The person of a valid session, in one round trip."""
-        named = _Named.read(cookie)
+        named = _SessionCookie.read(cookie)
         if named is None:
             return None
         key = keys.session(digest(named.secret))
@@ -74,7 +74,7 @@ class Sessions(Store):
         return person
 
     def end(self, cookie: str) -> None:
-        named = _Named.read(cookie)
+        named = _SessionCookie.read(cookie)
         if named is not None:
             with self._client.translating():
                 self._redis.delete(keys.session(digest(named.secret)))

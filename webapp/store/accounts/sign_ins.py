@@ -15,12 +15,12 @@ from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.base import Store
 
 MAX_NEWS = 10
-_SHOWN = 2  # characters of a name that nobody has: it may be a password in the wrong box
+_SHOWN = 2  # characters shown of an unknown name: it may be a password in the wrong box
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """Something of a person's account that changed since they last signed in."""
+class AccountChange:
+    """A change of a person's account since their last sign-in."""
 
     at: datetime
     what: str  # the log's code
@@ -29,11 +29,11 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """What happened to a person's account since they last signed in."""
+class SignInNotices:
+    """The notices for a person's sign-in: what happened to the account since the last one."""
 
     failed: int  # sign-ins under their name that failed
-    changes: tuple[Change, ...]  # the oldest first
+    changes: tuple[AccountChange, ...]  # the oldest first
 
 
 class SignIns(Store):
@@ -44,7 +44,7 @@ class SignIns(Store):
         self._people = people
         self._log = log
 
-    def done(self, name: str, how: str, address: str) -> News:
+    def done(self, name: str, how: str, address: str) -> SignInNotices:
         """Log a sign-in. Returns the person's notices, once."""
         self._log.write(name, "sign-in.done", name, f"{how}, {address}")
         with self._client.translating():
@@ -54,7 +54,7 @@ class SignIns(Store):
             pipe.lrange(keys.news(name), 0, MAX_NEWS - 1)
             pipe.delete(keys.news(name))
             failed, _, kept, _ = pipe.execute()
-        return News(int(failed or 0), tuple(_change(json.loads(one)) for one in reversed(kept)))
+        return SignInNotices(int(failed or 0), tuple(_change(json.loads(one)) for one in reversed(kept)))
 
     def failed(self, name: str, how: str, address: str) -> None:
         """A wrong password or code, or a refusal by the identity provider."""
@@ -71,7 +71,7 @@ class SignIns(Store):
         # guard: limited-name-shortened
         self._log.write("", "sign-in.limited", known.name if known else _shortened(name), f"{how}, {address}")
 
-    def tell(self, name: str, what: str, *, by: str, detail: str = "") -> None:
+    def notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:
         """Add a notice to the person's next sign-in. The latest ten are kept."""
         change = json.dumps([time.time(), what, by, detail], ensure_ascii=False)
         with self._client.translating():
@@ -81,9 +81,9 @@ class SignIns(Store):
             pipe.execute()
 
 
-def _change(kept: list[Any]) -> Change:
+def _change(kept: list[Any]) -> AccountChange:
     at, what, by, detail = kept
-    return Change(datetime.fromtimestamp(at, UTC), what, by, detail)
+    return AccountChange(datetime.fromtimestamp(at, UTC), what, by, detail)
 
 
 def _shortened(name: str) -> str:

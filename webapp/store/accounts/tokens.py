@@ -47,11 +47,13 @@ class Tokens(Store):
             self._redis.transaction(add, keys.TOKENS)
         return token
 
-    def _over(self, found: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
+    def _over(self, tokens: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
         """The person's expired tokens to delete before they get another, once they have many. Refused
         where too many are valid."""
         mine = {
-            hashed: record for hashed, raw in found.items() if (record := json.loads(raw))["person"] == person
+            hashed: record
+            for hashed, raw in tokens.items()
+            if (record := json.loads(raw))["person"] == person
         }
         if len(mine) < MAX_TOKENS:
             return []
@@ -77,29 +79,31 @@ class Tokens(Store):
             if not raw:
                 return None
             now = self._clock()
-            found = _token(hashed, json.loads(raw), used)
-            if found.is_over(datetime.fromtimestamp(now, UTC)):  # guard: token-end
+            known = _token(hashed, json.loads(raw), used)
+            if known.is_over(datetime.fromtimestamp(now, UTC)):  # guard: token-end
                 return None
             if now - int(used or 0) >= _MINUTE:
                 self._redis.hset(keys.TOKENS_USED, hashed, int(now))
-        return found
+        return known
 
     def of(self, person: str | None = None) -> list[ApiToken]:
         """The tokens of a person, or of everybody, oldest first, expired ones included."""
         with self._client.translating():
-            found = self._redis.hgetall(keys.TOKENS)
+            stored = self._redis.hgetall(keys.TOKENS)
             used = self._redis.hgetall(keys.TOKENS_USED)
-        tokens = [_token(hashed.decode(), json.loads(raw), used.get(hashed)) for hashed, raw in found.items()]
+        tokens = [
+            _token(hashed.decode(), json.loads(raw), used.get(hashed)) for hashed, raw in stored.items()
+        ]
         mine = [token for token in tokens if person in (None, token.person)]
         return sorted(mine, key=lambda token: token.created_at)
 
     def revoke(self, id: str, person: str | None = None) -> ApiToken:
         """Revoke a token. With ``person`` only one of theirs."""
-        found = next((token for token in self.of(person) if token.id == id), None)
-        if found is None:
+        revoked = next((token for token in self.of(person) if token.id == id), None)
+        if revoked is None:
             raise Invalid("id", "the id of a token that is in use", f"there is no token {id!r}")
-        self._forget([found])
-        return found
+        self._forget([revoked])
+        return revoked
 
     def revoke_all(self, person: str) -> int:
         """Revoke all tokens of a person; returns how many were valid."""

@@ -1,4 +1,4 @@
-"""Columns picked for an item: what each gives, and what is told of a cell that can't give it."""
+"""Columns mapped to the parts of an item: what each gives, and what is told of a cell that can't give it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 
 from leaseq import transfer
 from leaseq.errors import Invalid
-from leaseq.transfer import BadRow, NewItem, Picked
+from leaseq.transfer import BadRow, ColumnMapping, NewItem
 from tests.transfer.reads import bad, read
 
-ALL = Picked(("text",), id="nr", priority="how", due="by", requires="for")
+ALL = ColumnMapping(("text",), id="nr", priority="how", due="by", requires="for")
 
 
-def test_each_column_gives_what_it_was_picked_for() -> None:
+def test_each_column_gives_what_it_is_mapped_to() -> None:
     table = b"nr,text,how,by,for,rest\n7,hello,20,2026-11-21,fr legal,x\n8,bye,,,,x\n"
-    assert read(table, "csv", picked=ALL) == [
+    assert read(table, "csv", mapping=ALL) == [
         NewItem(
             {"text": "hello"},
             id="7",
@@ -29,7 +29,7 @@ def test_each_column_gives_what_it_was_picked_for() -> None:
         NewItem({"text": "bye"}, id="8"),
     ]
     line = b'{"nr": 7, "text": [1], "how": 20.0, "by": "2026-11-21T10:00:00+02:00", "for": ["fr"], "rest": 1}'
-    assert read(line, "jsonl", picked=ALL) == [
+    assert read(line, "jsonl", mapping=ALL) == [
         NewItem(
             {"text": [1]}, id="7", priority=20, due=datetime(2026, 11, 21, 8, tzinfo=UTC), requires=("fr",)
         )
@@ -48,7 +48,7 @@ def far_west(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("far_west")
 def test_a_time_that_names_no_zone_is_the_same_on_every_machine() -> None:
-    rows = read(b"nr,by\n7,2026-11-21\n8,2026-11-21T10:05\n", "csv", picked=Picked(id="nr", due="by"))
+    rows = read(b"nr,by\n7,2026-11-21\n8,2026-11-21T10:05\n", "csv", mapping=ColumnMapping(id="nr", due="by"))
     midnight = datetime(2026, 11, 21, tzinfo=UTC)
     assert [row.due for row in rows if isinstance(row, NewItem)] == [
         midnight,
@@ -57,7 +57,9 @@ def test_a_time_that_names_no_zone_is_the_same_on_every_machine() -> None:
 
 
 def test_without_columns_of_its_own_the_payload_is_the_whole_row() -> None:
-    assert read(b"a,b\n1,2\n", "csv", picked=Picked(id="a")) == [NewItem({"a": "1", "b": "2"}, id="1")]
+    assert read(b"a,b\n1,2\n", "csv", mapping=ColumnMapping(id="a")) == [
+        NewItem({"a": "1", "b": "2"}, id="1")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -78,22 +80,24 @@ def test_a_cell_that_gives_nothing_of_its_kind_is_told_with_its_row(
     import json
 
     whole = {"nr": "1", "text": "x", **row}
-    assert read(json.dumps(whole).encode(), "jsonl", picked=ALL) == [BadRow(1, told, whole)]
+    assert read(json.dumps(whole).encode(), "jsonl", mapping=ALL) == [BadRow(1, told, whole)]
 
 
 def test_a_column_that_is_not_there_is_told_once() -> None:
-    assert bad(read(b"nr,text\n1,x\n2,y\n", "csv", picked=Picked(priority="how"))) == [
+    assert bad(read(b"nr,text\n1,x\n2,y\n", "csv", mapping=ColumnMapping(priority="how"))) == [
         (1, "the header has no column 'how'; it has 'nr', 'text'")
     ]
 
 
 def test_rows_that_have_no_fields_are_told() -> None:
-    assert bad(read(b"1\n", "jsonl", picked=Picked(id="a"))) == [(1, "row: an object with named fields")]
+    assert bad(read(b"1\n", "jsonl", mapping=ColumnMapping(id="a"))) == [
+        (1, "row: an object with named fields")
+    ]
 
 
-def test_picked_says_it_all() -> None:
-    with pytest.raises(Invalid, match="picked"):
-        transfer.read(None, "csv", id_field="a", picked=Picked())  # type: ignore[arg-type]
+def test_a_mapping_is_used_alone() -> None:
+    with pytest.raises(Invalid, match="mapping"):
+        transfer.read(None, "csv", id_field="a", mapping=ColumnMapping())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +109,6 @@ def test_picked_says_it_all() -> None:
     ],
 )
 def test_a_bad_row_has_what_stood_there(data: bytes, format: str, value: object) -> None:
-    (found,) = read(data, format)
-    assert isinstance(found, BadRow)
-    assert found.value == value
+    (row,) = read(data, format)
+    assert isinstance(row, BadRow)
+    assert row.value == value

@@ -14,7 +14,7 @@ from leaseq.transfer.rows import checked, due, identity
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class ColumnMapping:
     """The mapping of columns of a table, or of fields of JSON objects, to the parts of an item."""
 
     payload: Sequence[str] | None = None  # these, in this order; None: all
@@ -50,23 +50,23 @@ def _there(value: Json) -> bool:
 
 
 def _priority(value: Json, name: str) -> int:
-    found = value
+    number = value
     if isinstance(value, str):
         try:
-            found = validation.load_json(value.strip(), name)
+            number = validation.load_json(value.strip(), name)
         except Invalid:
-            found = None
-    return validation.integer(validation.whole(found), name, 0, validation.MAX_PRIORITY)
+            number = None
+    return validation.integer(validation.whole(number), name, 0, validation.MAX_PRIORITY)
 
 
 def _due(value: Json, name: str) -> datetime:
     if not isinstance(value, str):
         raise Invalid(name, "a time like 2026-11-21T10:05:00Z, or a date")
     try:
-        found = datetime.fromisoformat(value.strip())
+        moment = datetime.fromisoformat(value.strip())
     except ValueError:
         raise Invalid(name, "a time like 2026-11-21T10:05:00Z, or a date") from None
-    return due((found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat())
+    return due((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat())
 
 
 def _words(value: Json) -> Json:

@@ -1,0 +1,142 @@
+"""The waiting list, by the test's clock: who is woken, in which order, and what a lost waiter costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+from tests.support.patience import eventually
+
+
+@pytest.fixture
+def stand(timed: leaseq.Queue, clock: Clock) -> Callable[..., None]:
+    """Let people stand in line, a moment apart, each as the waiter of their name."""
+
+    def stand(*people: str) -> None:
+        for person in people:
+            clock.tick(0.1)
+            assert not isinstance(timed._reserve(person, f"r-{person}", "", person), leaseq.Lease)
+
+    return stand
+
+
+def look(timed: leaseq.Queue, person: str, woken: bool) -> str | None:
+    outcome = timed._reserve(person, f"r-{person}", "", person, woken)
+    return outcome.id if isinstance(outcome, leaseq.Lease) else None
+
+
+def test_the_line_by_the_tests_clock(timed: leaseq.Queue, clock: Clock, server: Server) -> None:
+    """Who has said nothing for five seconds is not woken any more."""
+    timed.configure()
+    for name in ("first", "second"):
+        timed._commands.reserve(name, "r", "", f"w-{name}")
+        clock.tick(1)
+    clock.tick(3.5)  # five and a half after the first, four and a half after the second
+    pubsub = server.redis.pubsub()
+    pubsub.psubscribe("leaseq:*")
+    eventually(lambda: (pubsub.get_message() or {}).get("type") == "psubscribe")
+    timed.enqueue({})
+    message = None
+    while message is None:
+        message = pubsub.get_message(timeout=1)
+    pubsub.close()
+    assert message["channel"] == f"leaseq:{{{timed.name}}}:wake".encode()
+    assert message["data"] == b"w-second"
+
+
+def test_who_was_killed_after_being_woken_is_forgotten(
+    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+) -> None:
+    """Their entry is the last of the line: it goes by itself, and an enqueue pays nothing any more."""
+    timed.configure()
+    stand("ann")
+    timed.enqueue({}, id="a")
+    assert timed.reserve("bob") is not None
+    keys = Keys(timed.name)
+    assert server.redis.hlen(keys.line_until) == 1
+    assert 0 < server.redis.ttl(keys.line_until) <= 60
+    server.redis.delete(keys.line_until)  # as its time does
+    timed.enqueue({}, id="b")
+    assert server.redis.hget(keys.ledger, "line") is None
+
+
+def test_an_expired_item_goes_to_the_first_in_line(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+) -> None:
+    timed.configure(lease_seconds=4)
+    timed.enqueue({}, id="a")
+    timed.reserve("gone")
+    stand("first", "second")
+    clock.tick(4)
+    assert look(timed, "second", woken=False) is None
+    assert look(timed, "first", woken=True) == "a"
+
+
+def test_the_next_answer_wakes_another_than_who_took_the_one_before(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+) -> None:
+    timed.configure(answers=2)
+    stand("died", "second", "third")
+    timed.enqueue({}, id="a")  # wakes the first, who does not come
+    clock.tick(3.5)
+    assert look(timed, "second", woken=False) == "a"
+    assert timed.stats().waiting == 0, "the third is woken for the other answer"
+    assert look(timed, "third", woken=True) == "a"
+
+
+def test_who_is_woken_and_has_their_hands_full_by_now_makes_room_for_the_next(
+    timed: leaseq.Queue, stand: Callable[..., None]
+) -> None:
+    timed.configure()
+    stand("ann", "bob")
+    timed.enqueue({}, id="french", requires=["fr"])  # ann is woken for nothing, and so is bob then
+    assert look(timed, "ann", woken=True) is None
+    assert look(timed, "bob", woken=True) is None
+    timed.enqueue({}, id="any", priority=200)
+    elsewhere = timed.reserve("ann", skills=["fr"])
+    assert elsewhere is not None
+    assert elsewhere.id == "french"
+    assert look(timed, "ann", woken=True) == "french"
+    assert timed.stats().waiting == 0, "bob is woken"
+    assert look(timed, "bob", woken=True) == "any"
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_as_many_are_woken_at_once_as_there_are_items(
+    timed: leaseq.Queue, stand: Callable[..., None], paused: bool
+) -> None:
+    """Nobody has to look by themselves first."""
+    timed.configure()
+    stand("ann", "bob", "cyd")
+    if paused:
+        timed.pause()
+    timed.enqueue_many([{}, {}])
+    assert timed.stats().waiting == (3 if paused else 1)
+    timed.resume()
+    assert timed.stats().waiting == 1
+
+
+def test_who_was_woken_and_leaves_makes_room_for_the_next(
+    timed: leaseq.Queue, stand: Callable[..., None]
+) -> None:
+    timed.configure()
+    stand("ann", "bob")
+    timed.enqueue({})
+    assert timed.stats().waiting == 1
+    timed._commands.leave_line("ann", "ann", "r-ann", 0)
+    assert timed.stats().waiting == 0
+
+
+def test_what_is_not_for_who_was_woken_wakes_the_next(
+    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+) -> None:
+    timed.configure()
+    stand("ann", "bob", "cyd")
+    timed.enqueue({}, requires=["fr"])
+    assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"bob", b"cyd"]
+    assert look(timed, "ann", woken=True) is None
+    assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"ann", b"cyd"]

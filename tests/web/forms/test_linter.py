@@ -1,0 +1,49 @@
+"""The linter of a form's JSON: what is wrong, with its line, and what is only doubtful."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from leaseq.webapp.forms.linter import check_text
+from tests.web.conftest import FORM
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('{\n  "show": ["a"],\n}', 2, "comma before the closing bracket"),
+        ('{\n  "show": ["a"]\n  "ask": {}\n}', 2, "comma or a colon is missing"),
+        ('{\n  "show": ["a"', 2, "ends too early"),
+        ("{'show': []}", 1, "double quotes"),
+        ('{\n "shows": []\n}', 2, "Did you mean 'show'?"),
+        ('{"show": [\n  "a",\n  {"field": "b", "kind": "picture"}]}', 3, "one of text, markdown"),
+        ('{"show": [\n  {"feld": "b"}]}', 2, '"field"'),
+        ('{"ask": {\n "type": "object",\n "properties": {\n  "a": {\n   "type": "strng"}}}}', 5, "'string'"),
+        ('{"ask": {\n "properties": {}}}', 1, '"type": "object"'),
+        ('{"keys": {\n"ab": 1}}', 2, "one character"),
+        ("[1]", 1, "is an object"),
+        ('{"show": [], "show": []}', 0, "twice"),
+    ],
+)
+def test_what_is_wrong_with_a_form_is_told_with_its_line(app: Any, text: str, line: int, said: str) -> None:
+    with app.test_request_context():
+        checked = check_text(text)
+    assert not checked.good
+    assert checked.findings[0].line == line
+    assert said in checked.findings[0].text
+
+
+def test_what_is_hardly_meant_is_told_and_may_be_saved(app: Any) -> None:
+    text = """{"ask": {"type": "object",
+      "required": ["abuot"],
+      "properties": {"about": {"enum": ["a", "b"]}}},
+      "keys": {"x": "a",
+               "y": "c"}}"""
+    with app.test_request_context():
+        checked = check_text(text)
+        assert check_text(json.dumps(FORM)).findings == ()
+    assert checked.good
+    assert [one.line for one in checked.findings] == [2, 5]

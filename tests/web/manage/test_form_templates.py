@@ -1,0 +1,73 @@
+"""The forms to start from: filled in on the settings page, and worked to the end."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.forms.templates import starts
+from tests.web.conftest import Browser
+from tests.web.manage.settings_calls import base, save, standing
+from tests.web.page_forms import sent_by
+from tests.web.work_pages import path, send, take
+
+NAMES = [
+    "yes-no", "choose-one", "tag", "transcribe", "compare", "check-record",
+]  # fmt: skip
+
+ANSWERS: dict[str, tuple[dict[str, Any], Any]] = {
+    "yes-no": ({"answer.ok": "false"}, {"ok": False}),
+    "choose-one": ({"answer.about": "Refund", "answer.note": "x"}, {"about": "Refund", "note": "x"}),
+    "tag": ({"answer.tags": ["Idea", "Praise"]}, {"tags": ["Praise", "Idea"]}),
+    "transcribe": ({"answer.text": "Meet me"}, {"text": "Meet me"}),
+    "compare": ({"answer.better": "b"}, {"better": "b"}),
+    "check-record": (
+        {
+            "answer.name.right": "true",
+            "answer.street.right": "false",
+            "answer.street.correction": "12 St James's Square",
+            "answer.city.right": "false",
+        },
+        {
+            "name": {"right": True},
+            "street": {"right": False, "correction": "12 St James's Square"},
+            "city": {"right": False},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_form_to_start_from_is_filled_in_saved_and_worked_to_the_end(
+    boss: Browser, person: Browser, queue: leaseq.Queue, name: str
+) -> None:
+    queue.configure()
+    page = boss.post(f"{base(queue)}/start", {**standing(boss, queue), "title": "Typed", "from": name})
+    typed = sent_by(page.text, "settings")
+    assert typed["title"] == "Typed"
+    assert typed["instructions"]
+    assert queue.policy == leaseq.Policy()
+    assert 'class="error"' not in page.text
+    assert save(boss, queue, typed).status_code == 303
+    queue.enqueue(json.loads(typed["sample"]), id="one")
+    lease = take(queue, person)
+    assert "<img" in person.get(path(queue)).text or name != "transcribe"
+    answer, result = ANSWERS[name]
+    sent = send(queue, person, lease, "finish", **answer)
+    assert sent.status_code == 303
+    assert queue.get("one").answers[0].result == result
+
+
+def test_a_form_to_start_from_keeps_instructions_that_were_typed(boss: Browser, asking: leaseq.Queue) -> None:
+    typed = {**standing(boss, asking), "instructions": "My own", "from": "tag"}
+    page = boss.post(f"{base(asking)}/start", typed).text
+    assert sent_by(page, "settings")["instructions"] == "My own"
+    assert boss.post(f"{base(asking)}/start", {**typed, "from": "no such"}).status_code == 400
+
+
+def test_there_are_the_forms_that_the_tests_work(app: Any) -> None:
+    with app.test_request_context():
+        assert [one.name for one in starts()] == NAMES
