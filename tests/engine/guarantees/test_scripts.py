@@ -11,7 +11,6 @@ import leaseq
 from leaseq.engine.commands import SCRIPTS, Commands
 from leaseq.engine.keys import Keys
 from leaseq.engine.lua_source import GLOBALS, LuaSource
-from leaseq.engine.scripts import ScriptError, read
 from tests.conftest import Server
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"
@@ -183,120 +182,12 @@ def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server:
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("--- @include one\n--- @include one\n", "x.lua includes one twice"),
-        ("if KEYS then\n  --- @include one\nend\n", "x.lua includes one inside a block"),
-        ("local function f()\n--- @include one\nend\n", "x.lua includes one inside a block"),
-        ("--- @include two\n", "lib/three.lua includes two, which includes lib/three.lua"),
-        ("local a = b\n", "x.lua uses b, which"),
-        ("c = 1\n", "x.lua uses c, which"),
-        ("--- @include one\nreturn one.hidden(inner)\n", "x.lua uses inner, which"),
-        ("--- @include one\nlocal one = 1\n", "x.lua declares one, as"),
-    ],
-)
-def test_a_file_that_is_put_together_wrongly_is_refused(tmp_path: Path, text: str, error: str) -> None:
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib/one.lua").write_text("local one = {}\nfunction one.hidden(inner) return inner end\n")
-    (tmp_path / "lib/two.lua").write_text("--- @include three\n")
-    (tmp_path / "lib/three.lua").write_text("--- @include two\n")
-    (tmp_path / "x.lua").write_text("#!lua\n" + text)
-    with pytest.raises(ScriptError, match=re.escape(error)):
-        read(tmp_path, "x")
-
-
-def test_a_function_that_nothing_uses_is_left_out(tmp_path: Path) -> None:
-    """Making a function costs each call. Of those that stay, each line is still that of its file."""
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib/one.lua").write_text(
-        "local one = {}\n"
-        "local function helper(text)\n"
-        "  return text\n"
-        "end\n"
-        "function one.short(text) return helper(text) end\n"
-        "function one.of_nothing(text) return one.nothing(text) end\n"
-        "function one.nothing(text)\n"
-        "  if text then return helper(text) end\n"
-        "end\n"
-        "function one.given(text) return text end\n"
-    )
-    (tmp_path / "x.lua").write_text(
-        "#!lua\n--- @include one\nlocal all = { one.given }\nreturn one.short('a')\n"
-    )
-    script = read(tmp_path, "x")
-    assert script.source.split("\n") == [
-        "#!lua",
-        "local one = {}",
-        "local function helper(text)",
-        "  return text",
-        "end",
-        "function one.short(text) return helper(text) end",
-        "function one.given(text) return text end",
-        "local all = { one.given }",
-        "return one.short('a')",
-        "",
-    ]
-    assert [script.where(line) for line in (5, 6, 7)] == ["lib/one.lua:4", "lib/one.lua:5", "lib/one.lua:10"]
-
-
-def test_a_function_is_made_where_it_is_needed_first(tmp_path: Path) -> None:
-    """A script that returns before does not pay for it."""
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib/one.lua").write_text(
-        "local one = {}\n"
-        "local function helper(text)\n"
-        "  return text\n"
-        "end\n"
-        "function one.late(text) return helper(text) end\n"
-        "function one.early(text) return text end\n"
-    )
-    (tmp_path / "lib/two.lua").write_text("--- @include one\nlocal two = one.late('a')\n")
-    (tmp_path / "x.lua").write_text(
-        "#!lua\n--- @include one\nif KEYS then return one.early('a') end\n--- @include two\nreturn two\n"
-    )
-    assert read(tmp_path, "x").source.split("\n") == [
-        "#!lua",
-        "local one = {}",
-        "function one.early(text) return text end",
-        "if KEYS then return one.early('a') end",
-        "local function helper(text)",
-        "  return text",
-        "end",
-        "function one.late(text) return helper(text) end",
-        "local two = one.late('a')",
-        "return two",
-        "",
-    ]
-
-
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_each_function_that_a_script_uses_is_in_it(name: str) -> None:
     source = SCRIPTS[name].source
     made = set(re.findall(r"^function (\w+\.\w+)\(", source, re.MULTILINE))
     somewhere = set(re.findall(r"^function (\w+\.\w+)\(", "".join(INCLUDES.values()), re.MULTILINE))
     assert set(re.findall(r"\b\w+\.\w+\b", source)) & somewhere == made
-
-
-def test_two_files_may_include_a_third(tmp_path: Path) -> None:
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib/one.lua").write_text("local one = { key = 'a', [2] = 'b' } -- a comment\n\n")
-    (tmp_path / "lib/two.lua").write_text("--- @include one\nlocal two = one.key .. one[2]\n")
-    (tmp_path / "x.lua").write_text(
-        "#!lua\n--[[ What it is.\n]]\n--- @include two\n--- @include one\nreturn one, two\n"
-    )
-    script = read(tmp_path, "x")
-    assert script.source.split("\n")[1:4] == [
-        "local one = { key = 'a', [2] = 'b' } -- a comment",
-        "local two = one.key .. one[2]",
-        "return one, two",
-    ]
-    assert [script.where(line) for line in (1, 2, 3, 4)] == [
-        "x.lua:1",
-        "lib/one.lua:1",
-        "lib/two.lua:2",
-        "x.lua:6",
-    ]
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
