@@ -1,18 +1,19 @@
 --- @include holdings
 --- @include cursors
--- The next assignment that a person may have: rows for skills or for one person, several answers an item, people who
--- passed items over.
+-- Chooses the next assignment that a person may have, where there are rows for skills or for one person, several answers
+-- per item, or items that the person passed over.
 --
--- A person looks at each entry of a shelf once: their cursor moves behind what they were not given. What they may never
--- have is barred for good; what they may have again goes into their sorted set of that row, which is looked at when
--- nothing new waits for them. Shelves only grow at the end and what returns gets a fresh entry, so nothing is ever hidden
--- from anybody, and the cost doesn't grow with what they have done. A call passes over at most LOOKS entries, and says
--- then that there is more. Of what is put off because they hold another assignment of the item it skips at most BESIDE;
--- those behind show when they let go of one.
+-- A person has a cursor on each shelf, so that each entry is looked at once: the cursor moves past entries that they may
+-- not have. An entry that they may have later is added to their sorted set `later` of that row, which is searched when
+-- nothing else waits for them. Shelves grow only at their end, and an item that returns gets a new entry there, so a cursor
+-- never hides an item, and a search costs the same however much a person has done.
+--
+-- One call passes over at most LOOKS entries, and says so where there are more. Of the entries in `later` whose item the
+-- person holds by another assignment it skips at most BESIDE; the others are found once the person holds fewer.
 local LOOKS, BESIDE = 100, 400
 
--- The rows that the person qualifies for, with their shelves. With few skills each set of them is asked for by name, else
--- all rows in use are looked through.
+-- The rows that the person qualifies for, with their shelves. With few skills the row of each set of them is read by name;
+-- with many, all rows are read.
 local function rows_for(person, skills)
   local own, listed, has, rows = '@' .. person, {}, {}, { [''] = queue.shelves }
   for skill in string.gmatch(skills, '[^,]+') do listed[#listed + 1], has[skill] = skill, true end
@@ -39,8 +40,9 @@ local function rows_for(person, skills)
   return rows
 end
 
--- A search: the person and what they hold, the cursors with a score each, how many entries may still be passed over; and
--- what is to be written: whether a cursor moved, the shelves that are empty, what is put off and what is no longer.
+-- The state of a search: the person, what they hold, their cursors (a score by path), how many entries may still be passed
+-- over (`left`), and what `remember` writes: whether a cursor moved, shelves that are empty, entries for `later` and
+-- entries that leave it (`gone`).
 local function begin_search(person, held)
   local search = { person = person, held = held, cursors = {}, left = LOOKS, empty = {}, later = {}, gone = {} }
   for _, cursor in ipairs(cursors.read(person)) do search.cursors[cursor[1]] = cursor[2] end
@@ -58,7 +60,7 @@ local function read_on(search, head)
   return false
 end
 
--- Nil where the person may have it, else for how long not.
+-- Nil where the person may have it now, else 'later' or 'never'.
 local function passes_over(search, member)
   local id = items.id(member)
   local sign = bars.sign_of(bars.read(id), search.person)
@@ -84,7 +86,7 @@ local function oldest_of(search, heads)
   end
 end
 
--- What is put off of a row: first what is remembered, then what this search adds.
+-- The members of `later` for a row, from a position: those that are stored, then those that this search adds.
 local function later_of(search, row, key, from)
   local members = redis.call('ZRANGE', key, from, from + LOOKS - 1)
   local size = redis.call('ZCARD', key)
@@ -151,7 +153,7 @@ local function choose(person, skills, held)
   return nil, false, search
 end
 
--- Writes what a search found out.
+-- Writes the state of a search.
 local function remember(search)
   if search.moved then
     local list = {}

@@ -1,12 +1,12 @@
 --- @include line
--- Whose turn it is among those who wait. A waiter that looks by itself, not woken, overtakes nobody: not those who were
--- woken and are on their way, nor those in front while wake-ups go round. After SETTLED without one it may: a message may
--- have been lost, or what waits is not for those in front.
+-- Keeps the order of waiters. A waiter that looks without having been woken may not overtake those that were woken in the
+-- last ON_THE_WAY, nor those in front of it while wake-ups are being sent. After SETTLED without a wake-up it may: a message
+-- may have been lost, or the items that wait are not for those in front.
 local turns = {}
 local ON_THE_WAY, SETTLED = 200000, 3000000 -- microseconds
 
--- Waiters that were woken and did not come in time may have been killed: their wake-ups go to the next in line, two for
--- each, since those beside a killed waiter often were killed with it. Gives whether anybody is woken.
+-- Waiters that were woken and did not come in time may have been killed. Two others are woken for each of them: those next
+-- to a killed waiter were often killed with it. Gives whether anybody is woken.
 local function pass_on()
   if redis.call('HLEN', keys.line_until) == redis.call('ZCARD', keys.line) then return false end
   local stands, late = {}, 0
@@ -28,20 +28,21 @@ local function pass_on()
   return late > 0
 end
 
--- Where it is not this waiter's turn: in how many microseconds it is to look again. Else nil.
+-- In how many microseconds the waiter is to look again, where it is not its turn; nil where it is.
 function turns.before(waiter)
   local last = redis.call('ZSCORE', keys.line, waiter) and redis.call('HGET', keys.ledger, 'line')
   if not last then return nil end
   line.join(waiter)
   local first, since = line.first() == waiter, queue.now - last
   if since < ON_THE_WAY or (pass_on() and not first) or (since < SETTLED and not first) then
-    -- one that was woken itself just now comes back as such
+    -- Where pass_on woke this waiter, it is told to come again, and does so as one that was woken.
     return redis.call('ZSCORE', keys.line, waiter) and line.join(waiter) or stamp(line.COUNTS)
   end
 end
 
--- After a reserve: a waiter that got something leaves the line, one that got nothing joins it. What it was woken for and
--- did not take is there still, for the next in line. Gives in how many microseconds it is to look again.
+-- After a reserve: a waiter that got an item leaves the line, one that got none joins it. Where it was woken and took no
+-- new item, the item that it was woken for still waits, so the next in line is woken. Gives in how many microseconds the
+-- waiter is to look again.
 function turns.after(waiter, woken, reply, is_new)
   local may_be_more = woken and queue.mode ~= 'paused' and (queue.shelves ~= '' or queue.mode == 'mixed')
   if reply then
