@@ -116,7 +116,7 @@ def test_pages_fit_and_axe_finds_nothing(
     triage.configure(max_attempts=1)
     triage.enqueue({"text": "message 0"}, id="m0", priority=1)
     triage.fail(not_none(triage.reserve("bob")), "unreadable")
-    triage.configure(max_attempts=3)
+    triage.configure(max_attempts=3, title=f"Of a title without a space: {'x' * 170}")
     tab.set_viewport_size({"width": width, "height": 800})
     tab.goto("/login")
     judge(tab)
