@@ -12,8 +12,6 @@ WEBAPP = ROOT / "webapp"
 TEMPLATES, STATIC = WEBAPP / "templates", WEBAPP / "static"
 SHARED = "shared"  # by several views
 OF_TESTS = {"unit", "conformance", "faults", "web", "browser", "meta", "support", "load"}
-# Changes that a tool plants in the product, and the tool.
-OF_TESTS |= {"mutants", "security"}
 
 
 def folders(path: Path) -> set[str]:

@@ -1,6 +1,6 @@
 """What plants one fault at a time: copies of the tree, a change in one of its files, and the tests run there.
 
-``tests.mutants`` plants faults, ``tests.security.remove_guards`` takes guards out.
+``tests.meta.mutants`` plants faults, ``tests.meta.guards.remove_guards`` takes guards out.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tests.security.guards.marks import places, removed
+from tests.meta.guards.marks import places, removed
 from tests.support.planting import nodes
 
 

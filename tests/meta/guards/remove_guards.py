@@ -1,4 +1,4 @@
-"""``python -m tests.security.remove_guards [WORD …]``: does a test fail when a guard is gone?
+"""``python -m tests.meta.guards.remove_guards [WORD …]``: does a test fail when a guard is gone?
 
 In copies of the tree under the folder for temporary files, one for each processor. First all the tests are
 run with every guard in its place, and have to pass. Then each guard is taken out by itself, its tests run,
@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.security.guards import GUARDS, Guard
+from tests.meta.guards import GUARDS, Guard
 from tests.support import planting
 
 LIMIT = 120  # seconds for one test

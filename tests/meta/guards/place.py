@@ -1,6 +1,6 @@
 """How a place is run: its proxies, its log, its secret."""
 
-from tests.security.guards.guard import Guard, guard, row
+from tests.meta.guards.guard import Guard, guard, row
 
 GUARDS: tuple[Guard, ...] = (
     *row(

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from tests.security.guards import GUARDS, Guard
-from tests.security.guards.marks import places, removed
-from tests.security.table import table
+from tests.meta.guards import GUARDS, Guard
+from tests.meta.guards.marks import places, removed
+from tests.meta.guards.table import table
 from tests.support.planting import ROOT
 
 ROWS = {
@@ -77,5 +77,5 @@ def test_what_a_mark_marks(lines: str, without: str) -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    """``python -m tests.security.table`` prints it."""
+    """``python -m tests.meta.guards.table`` prints it."""
     assert table() in (ROOT / "docs/security.md").read_text()

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from tests.mutants.mutant import target
+from tests.meta.mutants.mutant import target
 from tests.support.planting import ROOT
 
 _MARK = re.compile(r"(?:#|//|--) guard: (?P<names>[a-z0-9-]+(?:, [a-z0-9-]+)*)")

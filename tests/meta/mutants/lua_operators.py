@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from tests.mutants.lua_syntax import Node, parse
-from tests.mutants.mutant import Edit
+from tests.meta.mutants.lua_syntax import Node, parse
+from tests.meta.mutants.mutant import Edit
 
 SWAPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 # Commands whose arguments after the key are pairs of a field and a value, or of a score and a member.

@@ -11,11 +11,12 @@ import pytest
 
 from leaseq.engine import scripts
 from tests.conftest import Server
-from tests.mutants import lua_operators, python_operators, sources
-from tests.mutants.faults import FAULTS, Fault
-from tests.mutants.lua_syntax import LuaSyntaxError, parse
-from tests.mutants.mutant import Edit, mutants
-from tests.mutants.sampling import is_script, sample
+from tests.meta.mutants import lua_operators, python_operators, sources
+from tests.meta.mutants.faults import FAULTS, Fault
+from tests.meta.mutants.lua_syntax import parse
+from tests.meta.mutants.lua_tokens import LuaSyntaxError
+from tests.meta.mutants.mutant import Edit, mutants
+from tests.meta.mutants.sampling import is_script, sample
 from tests.support.planting import ROOT, nodes
 
 PYTHON = [

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants import sources
-from tests.mutants.faults import Fault
-from tests.mutants.mutant import Mutant
+from tests.meta.mutants import sources
+from tests.meta.mutants.faults import Fault
+from tests.meta.mutants.mutant import Mutant
 from tests.support import planting
 
 TREES = 2

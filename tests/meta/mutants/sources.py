@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from tests.mutants import lua_operators, python_operators
-from tests.mutants.mutant import Mutant, mutants
+from tests.meta.mutants import lua_operators, python_operators
+from tests.meta.mutants.mutant import Mutant, mutants
 from tests.support.planting import ROOT
 
 PARTS = ("lua", "leaseq", "webapp")

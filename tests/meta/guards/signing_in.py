@@ -1,6 +1,6 @@
 """Names and passwords: how often they are tried, what strangers learn, which passwords are taken."""
 
-from tests.security.guards.guard import Guard, guard, row
+from tests.meta.guards.guard import Guard, guard, row
 
 GUARDS: tuple[Guard, ...] = (
     *row(

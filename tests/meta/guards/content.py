@@ -1,6 +1,6 @@
 """What people and programs put in is shown and exported as text, never run."""
 
-from tests.security.guards.guard import Guard, guard, row
+from tests.meta.guards.guard import Guard, guard, row
 
 GUARDS: tuple[Guard, ...] = (
     *row(

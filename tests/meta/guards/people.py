@@ -1,6 +1,6 @@
 """How people come in: invitations and links, the second factor, an identity provider."""
 
-from tests.security.guards.guard import Guard, guard, row
+from tests.meta.guards.guard import Guard, guard, row
 
 GUARDS: tuple[Guard, ...] = (
     *row(

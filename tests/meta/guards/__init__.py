@@ -1,12 +1,12 @@
 """The security table: for each row what guards it, and the tests that fail when the guard is gone.
 
-The product carries the marks (``# guard: name``). ``python -m tests.security.remove_guards`` takes the
+The product carries the marks (``# guard: name``). ``python -m tests.meta.guards.remove_guards`` takes the
 guards out one by one, in a copy of the tree, and fails where no test noticed. ``test_guards.py`` keeps this
 list, the marks and docs/security.md true to each other.
 """
 
-from tests.security.guards import access, browser, content, data, people, place, sessions, signing_in
-from tests.security.guards.guard import Guard
+from tests.meta.guards import access, browser, content, data, people, place, sessions, signing_in
+from tests.meta.guards.guard import Guard
 
 __all__ = ["GUARDS", "Guard"]
 

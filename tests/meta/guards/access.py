@@ -1,6 +1,6 @@
 """Who may call what: roles, holders, tokens and their scopes."""
 
-from tests.security.guards.guard import Guard, guard, row
+from tests.meta.guards.guard import Guard, guard, row
 
 GUARDS: tuple[Guard, ...] = (
     *row(

@@ -1,6 +1,6 @@
 """What a browser is told: CSRF, the content policy, cookies, where ``next`` leads, other origins."""
 
-from tests.security.guards.guard import Guard, guard, row
+from tests.meta.guards.guard import Guard, guard, row
 
 GUARDS: tuple[Guard, ...] = (
     *row(

@@ -1,10 +1,10 @@
-"""The table of docs/security.md, made from the guards: ``python -m tests.security.table`` prints it."""
+"""The table of docs/security.md, made from the guards: ``python -m tests.meta.guards.table`` prints it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tests.security.guards import GUARDS
+from tests.meta.guards import GUARDS
 
 HEAD = "| what | where | tests that notice |\n|---|---|---|\n"
 

@@ -1,5 +1,5 @@
 """Mutation tests: a small fault is planted in a copy of the tree, and a test has to fail.
 
 ``python_operators`` and ``lua_operators`` make the faults (mutants) from the product's source;
-``faults`` has those that no operator makes. ``python -m tests.mutants --help`` says how to run them.
+``faults`` has those that no operator makes. ``python -m tests.meta.mutants --help`` says how to run them.
 """

@@ -16,8 +16,8 @@ import redis
 import leaseq
 from leaseq.engine import scripts
 from leaseq.server.embedded import EmbeddedServer
-from tests.mutants import python_operators, sources
-from tests.mutants.mutant import Mutant
+from tests.meta.mutants import python_operators, sources
+from tests.meta.mutants.mutant import Mutant
 from tests.support.planting import ROOT
 
 

@@ -1,6 +1,6 @@
 """Sessions end: on logout, password change and disable, everywhere."""
 
-from tests.security.guards.guard import Guard, guard, row
+from tests.meta.guards.guard import Guard, guard, row
 
 GUARDS: tuple[Guard, ...] = (
     *row(

@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_TOKEN = re.compile(
-    r"""
-    (?P<skip>\s+|\#![^\n]*|--\[(?P<c>=*)\[.*?\](?P=c)\]|--[^\n]*)
-  | (?P<string>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\[(?P<s>=*)\[.*?\](?P=s)\])
-  | (?P<number>0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-  | (?P<name>[A-Za-z_]\w*)
-  | (?P<mark>\.\.\.|\.\.|==|~=|<=|>=|[-+*/%^\#<>=(){}\[\];:,.])
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_WORDS = frozenset(
-    [
-        "and",
-        "break",
-        "do",
-        "else",
-        "elseif",
-        "end",
-        "false",
-        "for",
-        "function",
-        "if",
-        "in",
-        "local",
-        "nil",
-        "not",
-        "or",
-        "repeat",
-        "return",
-        "then",
-        "true",
-        "until",
-        "while",
-    ]
-)
+from tests.meta.mutants.lua_tokens import WORDS, LuaSyntaxError, Token, tokens
+
 # Left and right binding power, as in the reference implementation.
 _POWER = {
     **dict.fromkeys(["or"], (1, 1)),
@@ -52,18 +18,6 @@ _POWER = {
     **dict.fromkeys(["^"], (10, 9)),
 }
 _UNARY_POWER = 8
-
-
-class LuaSyntaxError(ValueError):
-    pass
-
-
-@dataclass(slots=True)
-class Token:
-    kind: str  # string, number, name (also reserved words), mark, end
-    text: str
-    start: int
-    end: int
 
 
 @dataclass(slots=True)
@@ -87,19 +41,6 @@ class Node:
         yield self
         for part in self.parts:
             yield from part.walk()
-
-
-def tokens(text: str) -> list[Token]:
-    found, at = [], 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise LuaSyntaxError(f"line {text.count(chr(10), 0, at) + 1}: unreadable {text[at : at + 20]!r}")
-        kind = next(name for name in ("skip", "string", "number", "name", "mark") if match[name] is not None)
-        if kind != "skip":
-            found.append(Token(kind, match[0], at, match.end()))
-        at = match.end()
-    return [*found, Token("end", "", at, at)]
 
 
 def parse(text: str) -> Node:
@@ -314,7 +255,7 @@ class _Parser:
             found = Node("parentheses", start, self._last_end, [inner])
         else:
             token = self.take()
-            if token.kind != "name" or token.text in _WORDS:
+            if token.kind != "name" or token.text in WORDS:
                 line = self._text.count("\n", 0, token.start) + 1
                 raise LuaSyntaxError(f"line {line}: unexpected {token.text!r}")
             found = Node("name", start, token.end, text=token.text)

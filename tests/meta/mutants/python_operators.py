@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from tests.mutants.mutant import Edit
+from tests.meta.mutants.mutant import Edit
 
 _SWAPPED: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Lt: ("<", "<="),

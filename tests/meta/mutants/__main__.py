@@ -1,11 +1,11 @@
-"""``python -m tests.mutants``: does a test fail for each fault that is planted?
+"""``python -m tests.meta.mutants``: does a test fail for each fault that is planted?
 
-    python -m tests.mutants                          300 mutants by a new seed, and the faults of faults.py
-    python -m tests.mutants --seed 7 --count 40      the same 40 mutants each time
-    python -m tests.mutants --count 40 webapp/auth   40 mutants of files whose path has one of these words
-    python -m tests.mutants webapp/app.py:61:call    one mutant, by the id that was printed for it
-    python -m tests.mutants --count 0                the faults alone
-    python -m tests.mutants --list lua/finish        the ids of all mutants, and their changes
+    python -m tests.meta.mutants                         300 mutants by a new seed, and those of faults.py
+    python -m tests.meta.mutants --seed 7 --count 40     the same 40 mutants each time
+    python -m tests.meta.mutants --count 40 webapp/auth  40 mutants of files whose path has one of the words
+    python -m tests.meta.mutants webapp/app.py:61:call   one mutant, by the id that was printed for it
+    python -m tests.meta.mutants --count 0               the faults alone
+    python -m tests.meta.mutants --list lua/finish       the ids of all mutants, and their changes
 
 Each is planted by itself in a copy of the tree. Then the tests of the folders that concern its file run up to
 the first that fails, beginning with those that share the most words with the lines around the change. Exits
@@ -20,11 +20,11 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tests.mutants import runner, sources
-from tests.mutants.faults import FAULTS, Fault
-from tests.mutants.mutant import Mutant
-from tests.mutants.runner import Change, Result
-from tests.mutants.sampling import sample
+from tests.meta.mutants import runner, sources
+from tests.meta.mutants.faults import FAULTS, Fault
+from tests.meta.mutants.mutant import Mutant
+from tests.meta.mutants.runner import Change, Result
+from tests.meta.mutants.sampling import sample
 
 _MADE_UP = 1_000_000
 
@@ -40,7 +40,7 @@ def main(words: Sequence[str]) -> int:
         changes = [*mutants, *(FAULTS if not options.word else ())]
         print(
             f"{len(mutants)} mutants and {len(changes) - len(mutants)} faults; the same again: "
-            f"python -m tests.mutants --seed {seed} --count {options.count} {' '.join(options.word)}",
+            f"python -m tests.meta.mutants --seed {seed} --count {options.count} {' '.join(options.word)}",
             flush=True,
         )
     if not changes:
@@ -55,7 +55,9 @@ def main(words: Sequence[str]) -> int:
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        "python -m tests.mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        "python -m tests.meta.mutants",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("word", nargs="*", help="part of a path, or an id")
     parser.add_argument("--seed", type=int, help="of the sample; made up and printed where none is given")
