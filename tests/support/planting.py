@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Protocol, TypeVar
@@ -43,8 +44,8 @@ def copies(count: int) -> Iterator[list[Path]]:
     """So many copies of the tree, under the folder for temporary files."""
     with tempfile.TemporaryDirectory(prefix="leaseq-planting-") as folder:
         trees = [Path(folder) / f"tree{number}" for number in range(count)]
-        for tree in trees:
-            shutil.copytree(ROOT, tree, ignore=_LEFT_OUT, symlinks=True)
+        for source, tree in pairwise([ROOT, *trees]):  # all as the first one, even if ROOT is being edited
+            shutil.copytree(source, tree, ignore=_LEFT_OUT, symlinks=True)
         yield trees
 
 

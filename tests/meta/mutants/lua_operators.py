@@ -38,7 +38,7 @@ def _statement(text: str, node: Node) -> Iterator[Edit]:
     if node.kind in {"call", "set"} and (node.kind == "set" or node.parts[0].kind == "call"):
         is_call_statement = node.kind == "call" and len(node.parts) == 1
         if node.kind == "set" or is_call_statement:
-            yield _drop(text, node.kind, node.start, node.end)
+            yield _nothing(text, node.kind, node)
 
 
 def _return(text: str, node: Node) -> Iterator[Edit]:
@@ -46,7 +46,7 @@ def _return(text: str, node: Node) -> Iterator[Edit]:
     if node.kind in {"if", "while", "repeat", "for"}:
         for block in node.parts:
             if block.kind == "block" and block.parts and block.parts[-1].kind == "return":
-                yield _drop(text, "return", block.parts[-1].start, block.parts[-1].end)
+                yield _nothing(text, "return", block.parts[-1])
 
 
 def _negate(text: str, node: Node) -> Iterator[Edit]:
@@ -141,8 +141,17 @@ def _of(text: str, node: Node) -> str:
     return text[node.start : node.end]
 
 
+def _nothing(text: str, operator: str, statement: Node) -> Edit:
+    """An empty statement in its place. Its lines stay, so that all others keep their numbers."""
+    lines = "\n" * text.count("\n", statement.start, statement.end)
+    return Edit(operator, statement.start, statement.end, f"do end{lines}")
+
+
 def _drop(text: str, operator: str, start: int, end: int) -> Edit:
-    """Its lines stay, so that all others keep their numbers."""
+    """Its lines stay as well, as empty ones and not as blanks: the loader drops empty lines only."""
+    line = text.rfind("\n", 0, start) + 1
+    if "\n" in text[start:end] and not text[line:start].strip():
+        start = line
     return Edit(operator, start, end, "\n" * text.count("\n", start, end))
 
 

@@ -1,4 +1,8 @@
-"""Plants mutants and faults one at a time and runs the tests that may notice."""
+"""Plants mutants and faults one at a time and runs the tests that may notice.
+
+A test has caught a change if it fails with it, fails again when it runs by itself, and passes in a copy of
+the tree without any change. Otherwise it fails for another reason, and the search goes on without it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -20,13 +24,15 @@ TREES = 2
 NEAREST = 4  # test files that are run first
 LIMIT = 120  # seconds for one test
 NEAREST_SECONDS = 300  # for the nearest test files
-ALL_SECONDS = 900  # for the others
+ALL_SECONDS = 1_800  # for the others
 # Plugins that these tests don't use take longer to load than most of the tests to run.
 _UNUSED = ("schemathesis", "playwright", "anyio", "xdist", "xdist.looponfail")
-_OPTIONS = (*(f"-pno:{name}" for name in _UNUSED), "-x", f"--limit={LIMIT}")
+_OPTIONS = (*(f"-pno:{name}" for name in _UNUSED), "-x", "--tb=short", f"--limit={LIMIT}")
 _UNREADABLE = "while loading conftest"
 # They need one of those plugins.
 _NOT_RUN = {"test_schemathesis.py"}
+_SUMMARY = "short test summary info"
+_FAILED = re.compile(r"^(?:FAILED|ERROR) ([^\s:]+\.py(?:::[\w:]+(?:\[.*?\])?)?)(?: - .*)?$", re.MULTILINE)
 
 Change = Mutant | Fault
 
@@ -34,48 +40,24 @@ Change = Mutant | Fault
 @dataclass(frozen=True, slots=True)
 class Result:
     change: Change
-    test: str  # the first test that failed; '' where none did
+    test: str  # the test that caught it, or its file where that can't be loaded; '' where it survived
     seconds: float
 
 
 def results(changes: Sequence[Change]) -> list[Result]:
     """Each printed as soon as it is known."""
-    with planting.copies(TREES) as trees:
-        return planting.each(trees, changes, _look)
+    with planting.copies(TREES + 1) as (unchanged, *trees):
+        search = Search(unchanged)
 
+        def result(tree: Path, change: Change) -> Result:
+            began = time.monotonic()
+            if (unchanged / change.file).read_text() != sources.text(change.file):
+                raise RuntimeError(f"{change.file} was edited while its mutants were chosen: start again")
+            found = Result(change, search.catcher(tree, _stages(change)), time.monotonic() - began)
+            print(line(found), flush=True)
+            return found
 
-def fail_without(tests: Iterable[str]) -> set[str]:
-    """Those of these tests that fail with nothing planted, by any parameters: they caught no mutant."""
-    chosen = sorted({function(test) for test in tests if "::" in test})
-    if not chosen:
-        return set()
-    with planting.copies(1) as (tree,):
-        done = planting.run(tree, chosen, ALL_SECONDS, *(one for one in _OPTIONS if one != "-x"))
-    if done.returncode not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise RuntimeError(
-            f"with nothing planted, pytest ended with {done.returncode}:\n{done.stdout[-3_000:]}"
-        )
-    return set(map(function, _failed(done.stdout)))
-
-
-def function(test: str) -> str:
-    """The test without its parameters, which may hold anything."""
-    return test.partition("[")[0]
-
-
-def _look(tree: Path, change: Change) -> Result:
-    began = time.monotonic()
-    found = sources.tests_for(change.file, change.near(sources.text(change.file)))
-    tests = [test for test in found if Path(test).name not in _NOT_RUN]
-    named = [node for test in change.tests for node in planting.nodes(test)]
-    test = (
-        _first_failed(tree, named, NEAREST_SECONDS)
-        or _first_failed(tree, tests[:NEAREST], NEAREST_SECONDS)
-        or _first_failed(tree, tests[NEAREST:], ALL_SECONDS)
-    )
-    result = Result(change, test, time.monotonic() - began)
-    print(line(result), flush=True)
-    return result
+        return planting.each(trees, changes, result)
 
 
 def line(result: Result) -> str:
@@ -83,25 +65,71 @@ def line(result: Result) -> str:
     return f"{result.seconds:6.1f} s  {result.change.id}: {said}"
 
 
-def _first_failed(tree: Path, tests: Sequence[str], seconds: float) -> str:
+def _stages(change: Change) -> Iterator[tuple[list[str], float]]:
+    """The tests to run, the likeliest to fail first, and how many seconds they may take."""
+    yield [node for test in change.tests for node in planting.nodes(test)], NEAREST_SECONDS
+    found = sources.tests_for(change.file, change.near(sources.text(change.file)))
+    tests = [test for test in found if Path(test).name not in _NOT_RUN]
+    yield tests[:NEAREST], NEAREST_SECONDS
+    yield tests[NEAREST:], ALL_SECONDS
+
+
+@dataclass
+class Search:
+    """For a test that fails because of a change."""
+
+    unchanged: Path  # a copy of the tree without any change
+    _passes: dict[str, bool] = field(default_factory=dict)  # in the unchanged tree, by test
+
+    def catcher(self, tree: Path, stages: Iterable[tuple[list[str], float]]) -> str:
+        """The first test that fails because of the change in this tree, '' where none does."""
+        return next(filter(None, (self._of_stage(tree, *stage) for stage in stages)), "")
+
+    def _of_stage(self, tree: Path, tests: list[str], seconds: float) -> str:
+        without: list[str] = []
+        while test := _first_failed(tree, tests, seconds, without):
+            if not self._passes_unchanged(test):
+                print(f"not counted: {test} fails with nothing planted", flush=True)
+            elif _passes(tree, test):
+                print(f"not counted: {test} failed among others, and passed by itself", flush=True)
+            else:
+                return test
+            tests = [one for one in tests if one != test]
+            without.append(f"--deselect={test}")
+        return ""
+
+    def _passes_unchanged(self, test: str) -> bool:
+        if test not in self._passes:
+            self._passes[test] = _passes(self.unchanged, test)
+        return self._passes[test]
+
+
+def _passes(tree: Path, test: str) -> bool:
+    """By itself. A file is named where it can't be loaded: then loading is what it has to pass."""
+    try:
+        done = planting.run(tree, [test], NEAREST_SECONDS, *_OPTIONS, *(["--co"] if "::" not in test else []))
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == pytest.ExitCode.OK
+
+
+def _first_failed(tree: Path, tests: Sequence[str], seconds: float, options: Sequence[str]) -> str:
     """'' where none fails. One test that comes to no end has failed; all of them, which took too long, have
     not: that may be the machine."""
     if not tests:
         return ""
     try:
-        done = planting.run(tree, tests, seconds, *_OPTIONS)
+        done = planting.run(tree, tests, seconds, *_OPTIONS, *options)
     except subprocess.TimeoutExpired:
         print(f"{len(tests)} test files had no end after {seconds:g} s", flush=True)
         return ""
     if done.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return ""
-    failed = next(_failed(done.stdout), "")
-    if not failed and _UNREADABLE not in done.stderr:
+    if _UNREADABLE in done.stderr:
+        return tests[0].partition("::")[0]
+    found = _FAILED.search(done.stdout.rpartition(_SUMMARY)[2])
+    if not found:
         raise RuntimeError(
             f"pytest ended with {done.returncode}:\n{done.stdout[-2_000:]}{done.stderr[-2_000:]}"
         )
-    return failed or "conftest.py, which can't import it"
-
-
-def _failed(output: str) -> Iterator[str]:
-    return (found[1] for found in re.finditer(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE))
+    return found[1]

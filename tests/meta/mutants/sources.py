@@ -16,13 +16,12 @@ PARTS = ("lua", "leaseq", "webapp")
 # They measure, make up data, or write the documentation's tables: nothing that a user relies on.
 LEFT_OUT = {"bench", "simulation", "demo", "bench.py", "load.py"}
 
-# Folders of tests that may notice a fault in each part, be they there today or not.
-_ENGINE = ("engine", "conformance", "unit", "ground", "worker", "transfer", "cli")
-_WEB = ("web", "security")
+# Folders of tests that may notice a fault in each part.
+_ENGINE = ("engine", "conformance", "unit", "worker", "transfer", "cli")
 _TESTS = {
     "lua": _ENGINE,
-    "leaseq": (*_ENGINE, *_WEB, "doctor", "topology", "operations"),
-    "webapp": (*_WEB, "unit", "ground", "cli", "doctor", "operations"),
+    "leaseq": (*_ENGINE, "web", "doctor", "server"),
+    "webapp": ("web", "unit", "cli", "doctor"),
 }
 # Sequences of calls by chance: they share words with everything, and take a minute.
 _LAST = ("/test_state_machine.py",)

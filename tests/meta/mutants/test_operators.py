@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from pathlib import Path
 from textwrap import dedent
@@ -45,10 +46,10 @@ PYTHON = [
     ),
 ]
 LUA = [
-    ("call", "call('DEL', KEY)", [""]),
-    ("set", "local a a = 1", ["local a "]),
+    ("call", "call('DEL', KEY)", ["do end"]),
+    ("set", "local a a = 1", ["local a do end"]),
     ("negate", "if a == b then c() end", ["if not (a == b) then c() end"]),
-    ("return", "if a then return b end", ["if a then  end"]),
+    ("return", "if a then return b end", ["if a then do end end"]),
     ("part", "a = b and c", ["a = b", "a = c"]),
     ("part", "a = b + c", ["a = b", "a = c"]),
     ("compare", "a = b < c", ["a = b <= c"]),
@@ -132,13 +133,16 @@ def test_a_seed_makes_a_sample_anew(tmp_path: Path) -> None:
     assert len(set(found)) == 12
 
 
-def test_lines_keep_their_numbers() -> None:
-    """So that the server's errors name the same lines."""
+def test_lines_keep_their_numbers_and_none_is_left_blank() -> None:
+    """So that the server's errors name the same lines, and a test of the layout alone catches nothing."""
     for file in sources.files("lua"):
         text = sources.text(file)
         for mutant in sources.mutants_of(file):
-            if mutant.edit.operator in {"call", "set", "return"}:
-                assert mutant.apply(text).count("\n") == text.count("\n"), mutant.id
+            if mutant.edit.operator in {"call", "set", "return", "field", "option"}:
+                changed = mutant.apply(text)
+                if mutant.edit.operator in {"call", "set", "return"}:
+                    assert changed.count("\n") == text.count("\n"), mutant.id
+                assert not re.search(r"^[ \t]+$", changed, re.MULTILINE), mutant.id
 
 
 @pytest.mark.parametrize("part", sources.PARTS)

@@ -1,0 +1,72 @@
+"""Which tests count as having caught a change, in a small tree of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.meta.mutants.runner import Search
+
+PRODUCT = "RIGHT = True\n"
+CATCHES = "def test_catches():\n    import product\n    assert product.RIGHT\n"
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> tuple[Path, Path]:
+    """One without any change, and one with a fault."""
+    unchanged, changed = tmp_path / "unchanged", tmp_path / "changed"
+    for tree, text in ((unchanged, PRODUCT), (changed, PRODUCT.replace("True", "False"))):
+        (tree / "tests").mkdir(parents=True)
+        (tree / "product.py").write_text(text)
+        (tree / "conftest.py").write_text("def pytest_addoption(parser):\n    parser.addoption('--limit')\n")
+    return unchanged, changed
+
+
+def caught_by(trees: tuple[Path, Path], text: str) -> str:
+    for tree in trees:
+        (tree / "tests" / "test_some.py").write_text(text)
+    return Search(trees[0]).catcher(trees[1], [(["tests/test_some.py"], 60)])
+
+
+def test_what_fails_because_of_the_change_has_caught_it(trees: tuple[Path, Path]) -> None:
+    assert caught_by(trees, CATCHES) == "tests/test_some.py::test_catches"
+
+
+def test_what_passes_has_not(trees: tuple[Path, Path]) -> None:
+    assert caught_by(trees, "def test_a():\n    pass\n") == ""
+
+
+def test_what_fails_without_the_change_as_well_is_passed_over(trees: tuple[Path, Path]) -> None:
+    always = "def test_always_fails():\n    assert False\n\n\n"
+    assert caught_by(trees, always) == ""
+    assert caught_by(trees, always + CATCHES) == "tests/test_some.py::test_catches"
+
+
+def test_what_fails_only_among_others_is_passed_over(trees: tuple[Path, Path]) -> None:
+    order = "import os\n\n\ndef test_a():\n    os.environ['LEFT'] = '1'\n\n\n"
+    order += "def test_b():\n    assert 'LEFT' not in os.environ\n\n\n"
+    assert caught_by(trees, order) == ""
+    assert caught_by(trees, order + CATCHES) == "tests/test_some.py::test_catches"
+
+
+def test_a_line_of_the_log_is_no_test(trees: tuple[Path, Path]) -> None:
+    logs = CATCHES + "\n\ndef setup_function():\n    import logging\n    logging.error('tests/a.py::b - c')\n"
+    assert caught_by(trees, logs) == "tests/test_some.py::test_catches"
+
+
+def test_a_parameter_may_hold_anything(trees: tuple[Path, Path]) -> None:
+    text = "import pytest\nimport product\n\n\n@pytest.mark.parametrize('a', ['x - [y]'])\n"
+    text += "def test_a(a):\n    assert product.RIGHT, 'wrong [z] - [z]'\n"
+    assert caught_by(trees, text) == "tests/test_some.py::test_a[x - [y]]"
+
+
+def test_a_file_that_cannot_be_loaded_with_the_change_has_caught_it(trees: tuple[Path, Path]) -> None:
+    fails = "import product\nassert product.RIGHT\n\n\ndef test_a():\n    pass\n"
+    assert caught_by(trees, fails) == "tests/test_some.py"
+    (trees[1] / "conftest.py").write_text("import product\nassert product.RIGHT\n")
+    assert caught_by(trees, CATCHES) == "tests/test_some.py"
+
+
+def test_a_file_that_can_never_be_loaded_is_passed_over(trees: tuple[Path, Path]) -> None:
+    assert caught_by(trees, "import nothing_of_that_name\n") == ""
