@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from itertools import pairwise
 from typing import Any
 
@@ -12,11 +13,22 @@ import leaseq
 from leaseq.worker.heartbeat import Renewer
 from tests.conftest import Server
 from tests.support.patience import eventually
+from tests.support.taking import not_none
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 
 def count(queue: leaseq.Queue, what: str) -> int:
     return sum(event.what == what for event in queue.journal(limit=10_000))
+
+
+def test_a_renewal_is_planned_within_a_third_of_the_lease(queue: leaseq.Queue) -> None:
+    """Two more may go wrong before the lease is over."""
+    queue.configure(lease_seconds=300)
+    queue.enqueue({})
+    renewer, before = Renewer(), time.monotonic()
+    renewer.add(queue, not_none(queue.reserve("ann")))
+    ((due, _),) = renewer._due
+    assert before + 80 <= due <= time.monotonic() + 100
 
 
 def test_renewals_are_a_third_of_the_lease_apart(

@@ -28,6 +28,16 @@ def test_the_next_item_comes_with_it(timed: leaseq.Queue, take: Take, sets: Sets
     assert [e.what for e in timed.journal()][-2:] == ["finished", "reserved"]
 
 
+@pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
+def test_the_next_item_is_the_oldest(timed: leaseq.Queue, take: Take, clock: Clock, seconds: float) -> None:
+    lease, taken = take("ann"), []
+    for _ in range(2):
+        clock.tick(seconds)
+        lease = not_none(timed.finish(lease, {}, then_reserve=True).next)
+        taken.append(lease.id)
+    assert taken == ["b", "c"]
+
+
 def test_none_where_nothing_waits(timed: leaseq.Queue, take: Take) -> None:
     for _ in range(2):
         timed.finish(take("ann"), {})

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -30,6 +30,15 @@ def test_renewing_gives_a_full_lease_from_now(timed: leaseq.Queue, clock: Clock,
     clock.tick(299)
     assert timed.reserve("bob") is None, "the first lease would have run out by now"
     assert timed.mine("ann") == [renewed]
+
+
+def test_a_renewed_lease_ends_a_full_lease_later_to_the_microsecond(
+    timed: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    lease = take("ann")
+    clock.now += 200_123_457
+    now = datetime.fromtimestamp(clock.now // 1_000_000, UTC) + timedelta(microseconds=clock.now % 1_000_000)
+    assert timed.renew(lease).expires_at - now == timedelta(seconds=300)
 
 
 def test_renewing_never_shortens(timed: leaseq.Queue, take: Take) -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+import pytest
+
 import leaseq
 from leaseq import NewItem
 from tests.conftest import Clock
@@ -31,9 +33,14 @@ def test_a_queue_that_is_not_there_gives_nothing_and_is_not_made(timed: leaseq.Q
     assert not timed.exists()
 
 
-def test_the_oldest_first(timed: leaseq.Queue, take: Take) -> None:
+@pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
+def test_the_oldest_first(timed: leaseq.Queue, take: Take, clock: Clock, seconds: float) -> None:
     timed.enqueue_many(NewItem({}, id=id) for id in "abc")
-    assert [take(person).id for person in ("ann", "bob", "cyd")] == ["a", "b", "c"]
+    taken = []
+    for person in ("ann", "bob", "cyd"):
+        clock.tick(seconds)
+        taken.append(take(person).id)
+    assert taken == ["a", "b", "c"]
     assert timed.reserve("dan") is None
 
 

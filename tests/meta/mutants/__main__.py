@@ -7,9 +7,10 @@
     python -m tests.meta.mutants --count 0               the faults alone
     python -m tests.meta.mutants --list lua/finish       the ids of all mutants, and their changes
 
-Each is planted by itself in a copy of the tree. Then the tests of the folders that concern its file run up to
-the first that fails, beginning with those that share the most words with the lines around the change. That
-test has to fail again by itself, and to pass with nothing planted. Exits with 1 where there was none.
+Each is planted by itself in a copy of the tree. For a mutant, the tests of the folders that concern its file
+run up to the first that fails, beginning with those that share the most words with the lines around the
+change; for a fault, the tests that are named with it. The test that failed has to fail again by itself, and
+to pass with nothing planted. Exits with 1 where there was none.
 """
 
 from __future__ import annotations

@@ -17,10 +17,7 @@ class Fault:
     id: str  # in words: what is wrong
     file: str
     code: str
-    tests: tuple[str, ...]  # the names of test functions that are to fail
-
-    def near(self, _text: str) -> str:
-        return f"{self.id} {self.code}"
+    tests: tuple[str, ...]  # the names of test functions, of which one is to fail
 
     def apply(self, text: str) -> str:
         if self.file.endswith(".py"):
@@ -82,12 +79,18 @@ def without_the_moment(set_: str) -> str:
         """)
 
 
+# ZRANGE is of the ordinary case.
 NEWEST_FIRST = calls("""
+    local words = { ... }
     if command == 'ZRANGE' and has('inbound') then
-        local words = { ... }
         words[1] = 'ZREVRANGE'
-        return real(unpack(words))
+    elseif command == 'ZRANGEBYSCORE' and has('inbound') then
+        words[1], words[3], words[4] = 'ZREVRANGEBYSCORE', words[4], words[3]
     end
+    return real(unpack(words))
+    """)
+NEWEST_FIRST_IN_THE_ORDINARY_CASE = calls("""
+    if command == 'ZRANGE' and has('inbound') then return real('ZREVRANGE', select(2, ...)) end
     return real(...)
     """)
 
@@ -141,6 +144,19 @@ FAULTS: tuple[Fault, ...] = (
         "test_nothing_is_lost",
     ),
     *scripts("the newest first", "reserve", NEWEST_FIRST, "test_the_oldest_first"),
+    *scripts("the newest first", "finish", NEWEST_FIRST, "test_the_next_item_is_the_oldest"),
+    *scripts(
+        "the newest first in the ordinary case",
+        "reserve",
+        NEWEST_FIRST_IN_THE_ORDINARY_CASE,
+        "test_the_oldest_first",
+    ),
+    *scripts(
+        "the newest first in the ordinary case",
+        "finish",
+        NEWEST_FIRST_IN_THE_ORDINARY_CASE,
+        "test_the_next_item_is_the_oldest",
+    ),
     *scripts(
         "a lease that runs out this very microsecond is not over",
         "reserve",
@@ -157,7 +173,10 @@ FAULTS: tuple[Fault, ...] = (
         "a name is read as a pattern",
         "finish abandon reserve renew",
         FIND_TAKES_PATTERNS,
-        "test_names_and_ids_with_marks_of_the_records_in_them",
+        "test_what_is_finished_leaves_the_right_item_in_the_hands",
+        "test_one_who_answered_keeps_the_item_from_nobody_else",
+        "test_one_who_answered_keeps_nobody_from_renewing",
+        "test_two_who_gave_an_item_back_are_two",
     ),
     *scripts(
         "the last digits of times are lost",
@@ -165,6 +184,7 @@ FAULTS: tuple[Fault, ...] = (
         TIMES_OF_14_DIGITS,
         "test_items_of_one_moment_keep_the_order_of_their_calls",
         "test_an_answer_is_kept_whole",
+        "test_a_renewed_lease_ends_a_full_lease_later_to_the_microsecond",
     ),
     *scripts(
         "what fails together comes back together",
@@ -200,13 +220,13 @@ def derived_id(queue: str, request: str, place: int) -> str:
         "renewals come when the lease is over",
         "leaseq/worker/heartbeat.py",
         "_PART = 1.5\n",
-        ("test_renewals_are_a_third_of_the_lease_apart",),
+        ("test_a_renewal_is_planned_within_a_third_of_the_lease",),
     ),
     Fault(
         "every form has one version",
         "leaseq/form.py",
         "def version(form: Json) -> str:\n    return '0' * 12\n",
-        (),
+        ("test_one_form_after_another_counts_at_once",),
     ),
     Fault(
         "equal payloads in another order of keys are two",

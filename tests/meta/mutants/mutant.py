@@ -34,11 +34,6 @@ class Mutant:
         last = f":{self.ordinal}" if self.ordinal > 1 else ""
         return f"{self.file}:{self.line}:{self.edit.operator}{last}"
 
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """None that are named for it."""
-        return ()
-
     def near(self, text: str) -> str:
         """The lines around the change."""
         return "\n".join(text.splitlines()[max(0, self.line - 15) : self.line + 15])

@@ -156,6 +156,7 @@ def test_the_first_tests_that_are_run_have_to_do_with_the_file(part: str) -> Non
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
 def test_a_fault_can_be_planted(server: Server, tmp_path: Path, fault: Fault) -> None:
     text = (ROOT / fault.file).read_text()
+    assert fault.tests
     assert all(nodes(test) for test in fault.tests)
     if fault.file.endswith(".py"):
         assert python_operators.is_program(text, fault.apply(text))

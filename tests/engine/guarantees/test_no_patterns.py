@@ -1,0 +1,55 @@
+"""Names and ids are compared as they are, not as patterns: ``a.b`` is another name than ``axb``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+
+Take = Callable[[str], leaseq.Lease]
+
+
+@pytest.fixture
+def of_two_answers(timed: leaseq.Queue) -> leaseq.Queue:
+    """A queue with one item, which takes the answers of two people."""
+    timed.configure(answers=2)
+    timed.enqueue({}, id="one")
+    return timed
+
+
+def test_what_is_finished_leaves_the_right_item_in_the_hands(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.configure(holds=2)
+    for id in ("axb", "a.b"):
+        timed.enqueue({}, id=id)
+    _, second = take("ann"), take("ann")
+    clock.tick(1)
+    timed.finish(second, {})
+    assert [lease.id for lease in timed.mine("ann")] == ["axb"]
+
+
+def test_one_who_answered_keeps_the_item_from_nobody_else(of_two_answers: leaseq.Queue, take: Take) -> None:
+    of_two_answers.finish(take("axb"), {})
+    assert take("a.b").id == "one"
+
+
+def test_one_who_answered_keeps_nobody_from_renewing(
+    of_two_answers: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    lost = take("a.b")
+    of_two_answers.finish(take("axb"), {})
+    clock.tick(301)
+    of_two_answers.clear()
+    assert of_two_answers.renew(lost).token == lost.token
+
+
+def test_two_who_gave_an_item_back_are_two(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(max_abandons=2)
+    timed.enqueue({}, id="one")
+    timed.abandon(take("axb"))
+    timed.abandon(take("a.b"))
+    assert timed.get("one").state == "dead"
