@@ -227,6 +227,7 @@ def wait_for(listener: Listener, waiter: Waiter, seconds: float, attempt: Attemp
         try:
             outcome = attempt(waiter.name, woken)
         except ServerUnavailable:  # it may come back, or another take its place, while there is time
+            # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
             if time.monotonic() >= until or listener.has_ended(waiter.stop):
                 raise
             outcome = LookAgain(random.uniform(*_AWAY), 0)  # noqa: S311 - not all at once

@@ -41,6 +41,7 @@ class Source:
     def enter(self) -> bool:
         """Whether one more item may be in work now; rereads the policy from time to time."""
         with self._lock:
+            # equivalent mutant: compare: a minute or so is over, to the clock's last digit or not
             if time.monotonic() - self._read_at > _RULES:
                 self._holds = self.queue.policy.holds
                 self._read_at = time.monotonic()

@@ -32,6 +32,15 @@ def allow(server: redis.Redis, name: str, *words: str) -> None:
     server.execute_command("ACL", "SETUSER", name, *words)
 
 
+def test_other_channels_are_closed_where_a_server_opens_all_to_new_users(wrong: redis.Redis) -> None:
+    wrong.config_set("acl-pubsub-default", "allchannels")
+    allow(wrong, "new", *rules(LIBRARY, password="pw"))
+    try:
+        assert wrong.acl_getuser("new")["channels"] == ["&leaseq:*"]
+    finally:
+        wrong.acl_deluser("new")
+
+
 def test_each_command_has_a_way_to_be_tried() -> None:
     assert set(TRIES) == {*LIBRARY, *PAGES}
 

@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -103,6 +104,28 @@ def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queu
     go_on.set()
     assert running.ended() == leaseq.WorkerStats(finished=1)
     assert (queue.stats().inbound, queue.stats().reserved) == (1, 0)
+
+
+def test_the_whole_grace_time_is_for_what_is_in_work(
+    queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker's clock stands still, so it is never over."""
+    queue.enqueue({})
+    begun, go_on = threading.Event(), threading.Event()
+
+    def handle(_: leaseq.Lease) -> None:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+
+    running = start(handle, grace=0.5)
+    wait_for(begun)
+    looked = threading.Semaphore(0)
+    monkeypatch.setattr("leaseq.worker.worker.time", SimpleNamespace(monotonic=lambda: looked.release() or 7))
+    running.worker.stop()
+    for _ in range(3):
+        assert looked.acquire(timeout=PATIENCE), "it looks again and again"
+    go_on.set()
+    assert running.ended() == leaseq.WorkerStats(finished=1)
 
 
 def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
