@@ -11,6 +11,7 @@ import redis
 from leaseq.doctor.acl import DOCTOR, LIBRARY, PAGES, rules
 from leaseq.doctor.rights import TRIES
 from tests.doctor.looking import examined, found, url_of
+from tests.support.taking import not_none
 
 NAMES = ("dry", "trying")
 
@@ -36,7 +37,7 @@ def test_other_channels_are_closed_where_a_server_opens_all_to_new_users(wrong: 
     wrong.config_set("acl-pubsub-default", "allchannels")
     allow(wrong, "new", *rules(LIBRARY, password="pw"))
     try:
-        assert wrong.acl_getuser("new")["channels"] == ["&leaseq:*"]
+        assert not_none(wrong.acl_getuser("new"))["channels"] == ["&leaseq:*"]
     finally:
         wrong.acl_deluser("new")
 

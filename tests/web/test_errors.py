@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
 import leaseq
@@ -129,3 +130,9 @@ def test_what_is_asked_of_that_queue_itself(
     assert "Use a newer version of leaseq" in page.text
     assert "as soon as the server is back" not in page.text
     assert "Go to the queues" in page.text
+
+
+def test_a_page_names_the_methods_that_it_has(app: Flask) -> None:
+    refused = app.test_client().delete("/login")
+    assert refused.status_code == 405
+    assert {"GET", "POST"} <= set(refused.headers["Allow"].split(", "))

@@ -120,7 +120,12 @@ def test_the_whole_grace_time_is_for_what_is_in_work(
     running = start(handle, grace=0.5)
     wait_for(begun)
     looked = threading.Semaphore(0)
-    monkeypatch.setattr("leaseq.worker.worker.time", SimpleNamespace(monotonic=lambda: looked.release() or 7))
+
+    def now() -> float:
+        looked.release()
+        return 7
+
+    monkeypatch.setattr("leaseq.worker.worker.time", SimpleNamespace(monotonic=now))
     running.worker.stop()
     for _ in range(3):
         assert looked.acquire(timeout=PATIENCE), "it looks again and again"
