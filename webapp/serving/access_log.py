@@ -53,6 +53,7 @@ class AccessLog:
             return start_response(status, [*headers, (HEADER, id)], exc_info)
 
         def done() -> None:
+            # equivalent mutant: bound: behind the three digits is a blank, which int() leaves out
             self._note(environ, int(statuses[-1][:3]) if statuses else 500, time.perf_counter() - began)
 
         return ClosingIterator(self._app(environ, start), done)

@@ -4,6 +4,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 import redis
@@ -11,6 +12,7 @@ import redis
 import leaseq
 from leaseq.engine.client import connection_of
 from tests.conftest import Server
+from tests.support.patience import eventually
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,17 @@ def test_closing_ends_the_connections(server: Server, queue_name: str) -> None:
     assert any(len(server.redis.client_list()) <= before for _ in range(1_000))
     assert queue.stats().inbound == 1, "and it opens again where it is used again"
     client.close()
+
+
+@pytest.mark.not_on("cluster")
+def test_closing_ends_a_connection_that_is_in_use(server: Server) -> None:
+    client = leaseq.connect(server.url)
+    before = len(server.redis.client_list())
+    used = cast("Any", client.redis).connection_pool.get_connection()
+    used.connect()
+    assert len(server.redis.client_list()) > before
+    client.close()
+    eventually(lambda: len(server.redis.client_list()) <= before, "it is closed")
 
 
 def test_no_redis_exception_leaves_translating(server: Server) -> None:

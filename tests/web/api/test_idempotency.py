@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from flask import Flask
 
 import leaseq
+from leaseq.webapp.context import state
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from tests.support.patience import eventually
@@ -206,6 +208,16 @@ def test_what_is_refused_may_be_mended_under_the_same_key(asking: leaseq.Queue, 
     path, body = f"/queues/{asking.name}/items/one/finish", {"token": lease["token"], "result": {}}
     problem(worker("POST", path, json=body, headers=KEY), 422, "form")
     assert worker("POST", path, json={**body, "result": ANSWER}, headers=KEY).status_code == 200
+
+
+def test_a_request_that_is_over_holds_its_key_no_longer(
+    app: Flask, asking: leaseq.Queue, worker: Caller
+) -> None:
+    """A lock that went on being renewed would refuse the key where the answer could not be kept."""
+    for body in ({}, {"wait": "no number"}):
+        worker("POST", f"/queues/{asking.name}/reserve", json=body, headers=KEY)
+        with app.app_context():
+            assert state().idempotency._locks._marks == set()
 
 
 def test_while_the_first_runs_the_second_is_told_to_wait(

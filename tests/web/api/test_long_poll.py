@@ -82,6 +82,21 @@ def test_who_is_disabled_while_they_wait_gets_nothing(
     assert queue.get("one").state == "inbound"
 
 
+def test_who_is_disabled_while_they_wait_takes_the_item_from_nobody_else(
+    queue: leaseq.Queue, worker: Caller, accounts: Accounts
+) -> None:
+    queue.configure(answers=2)
+    holder = WaitingCall(lambda: queue.reserve("ann", wait=30))
+    eventually(lambda: queue.stats().waiting == 1)
+    waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    eventually(lambda: queue.stats().waiting == 2)
+    accounts.change(worker.name, by="test", disabled=True)
+    queue.enqueue({"n": 1}, id="one")
+    problem(waiting.result(), 401, "unauthorized")
+    assert [lease.person for lease in queue.get("one").leases] == ["ann"]
+    assert holder.result().id == "one"
+
+
 def test_sent_again_it_gives_what_it_gave(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure(holds=3)
     queue.enqueue_many([1, 2])

@@ -1,0 +1,26 @@
+"""What the range of a number is called beside its field."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from leaseq.webapp.forms.limits import limits_of, limits_text
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({}, ""),
+        ({"minimum": 1, "maximum": 5_000}, "From 1 to 5,000."),
+        ({"minimum": 1}, "1 or more."),
+        ({"maximum": 5}, "5 or less."),
+        ({"exclusiveMinimum": 0}, "More than 0."),
+        ({"exclusiveMaximum": 1}, "Less than 1."),
+        ({"minimum": 1, "exclusiveMaximum": 9, "multipleOf": 2}, "1 or more. Less than 9. In steps of 2."),
+        ({"multipleOf": 1}, ""),
+    ],
+)
+def test_the_range_of_a_number(app: Flask, schema: dict[str, float], text: str) -> None:
+    with app.test_request_context():
+        assert limits_text(limits_of(schema)) == text
