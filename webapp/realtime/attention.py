@@ -64,6 +64,7 @@ class Attention:
     def _look(self, name: str, state: Any, find: Callable[[], Rows]) -> Rows:
         now = self._clock()
         known = self._looked.get(name)
+        # equivalent mutant: compare: five seconds are over, to the clock's last digit or not
         if known is None or (known[1] != state and now - known[0] >= _AGAIN):
             known = self._looked[name] = (now, state, find())
         return known[2]

@@ -288,6 +288,14 @@ def test_what_is_just_within_the_limits_is_taken(timed: leaseq.Queue, value: obj
     assert timed.get(item.id).payload == value
 
 
+@pytest.mark.parametrize("person", ["a", "a" * 64, "Ω", "a b"])
+def test_names_just_within_the_limits_are_taken(timed: leaseq.Queue, person: str) -> None:
+    timed.enqueue({})
+    lease = timed.reserve(person)
+    assert lease is not None
+    assert lease.person == person
+
+
 @pytest.mark.parametrize("id", ["x" * 200, "ü" * 200, " ", "a b", "日本", "{}", "*"])
 def test_ids_just_within_the_limits_are_taken(timed: leaseq.Queue, id: str) -> None:
     timed.enqueue({}, id=id)

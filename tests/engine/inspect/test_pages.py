@@ -43,6 +43,20 @@ def test_pages_give_each_item_once_in_order(timed: leaseq.Queue, limit: int) -> 
     assert all(len(page) == limit for page in pages[:-1])
 
 
+def test_a_cursor_of_another_list_is_refused(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(holds=3)
+    fill(timed, 6)
+    for _ in range(3):
+        take("ann")
+    states: tuple[leaseq.State, leaseq.State] = ("inbound", "reserved")
+    for state, other in (states, states[::-1]):
+        cursor = timed.page(state, limit=1).after
+        assert cursor
+        assert timed.page(state, limit=1, after=cursor).items
+        with pytest.raises(leaseq.Invalid, match=f"a cursor from an earlier page of {other} items"):
+            timed.page(other, limit=1, after=cursor)
+
+
 def test_inbound_is_in_the_order_of_handing_out(timed: leaseq.Queue, take: Take) -> None:
     for priority in (900, 100, 5):
         timed.enqueue_many(NewItem({}, id=f"{priority}-{n}", priority=priority) for n in range(3))

@@ -154,6 +154,12 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
     assert "ann reported a problem" in page
 
 
+def test_an_item_found_in_a_list_leads_back_to_it_by_its_name(boss: Browser, mixed: leaseq.Queue) -> None:
+    page = boss.get(f"/manage/{mixed.name}/items/dead-1?state=dead").text
+    nav = not_none(re.search(r'<nav class="around".*?</nav>', page, re.DOTALL))[0]
+    assert f'href="/manage/{mixed.name}/items?state=dead">Dead</a>' in nav
+
+
 def test_answers_are_headed_by_the_titles_of_the_form(boss: Browser, queue: leaseq.Queue) -> None:
     ask = {
         "type": "object",

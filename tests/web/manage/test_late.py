@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import leaseq
+from leaseq.webapp.manage.late import SHOWN
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
 
@@ -121,6 +122,14 @@ def test_of_one_item_only_one_is_taken_where_it_has_one_answer(boss: Browser, as
 def test_nothing_chosen_is_said(boss: Browser, asking: leaseq.Queue, sent: dict[str, str], said: str) -> None:
     answer = boss.post(f"/manage/{asking.name}/late", sent)
     assert said in boss.get(answer.location).text
+
+
+@pytest.mark.parametrize(("count", "status"), [(SHOWN, 303), (SHOWN + 1, 400)])
+def test_as_many_as_one_page_shows_are_taken_at_once(
+    boss: Browser, asking: leaseq.Queue, count: int, status: int
+) -> None:
+    keys = [f"{token} nothing" for token in range(1, count + 1)]
+    assert boss.post(f"/manage/{asking.name}/late", {"id": keys}).status_code == status
 
 
 def test_a_key_that_is_none_is_refused(boss: Browser, asking: leaseq.Queue) -> None:

@@ -33,6 +33,7 @@ def test_the_log_is_found_by_person_and_kind_page_by_page(
     assert "added a person" in second
     assert "added a person" in boss.get(f"/people/log?person={name}&kind=person").text
     assert "No matches" in boss.get(f"/people/log?person={name}&kind=token").text
+    assert "&lt;b&gt;59&lt;/b&gt;" in boss.get(f"/people/log?person={name}&kind=").text, "about everything"
     assert boss.get("/people/log?after=x").status_code == 400
     kinds = re.findall(r'<option value="([^"]+)"', boss.get("/people/log").text)
     assert set(kinds) >= {"person", "invitation", "sign-in", "token", "queue", "item"}

@@ -147,6 +147,16 @@ def test_a_title_that_looks_like_another_queues_is_saved_with_a_warning(
     assert f"looks like that of {first.name}" in boss.get(f"/manage/{second.name}").text
 
 
+def test_a_title_that_looks_like_several_others_is_warned_of_once(
+    boss: Browser, two_titles: tuple[leaseq.Queue, leaseq.Queue]
+) -> None:
+    first, second = two_titles
+    second.configure(title=first.policy.title)
+    name = second.name + "new"
+    boss.post("/manage", {"name": name, "title": first.policy.title}, page="/manage")
+    assert boss.get(f"/manage/{name}/settings").text.count("looks like that of") == 1
+
+
 def test_a_new_queues_title_that_looks_like_another_is_warned_of(
     boss: Browser, two_titles: tuple[leaseq.Queue, leaseq.Queue]
 ) -> None:

@@ -1,0 +1,18 @@
+"""What a search for items takes from an address."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from leaseq.webapp.manage.search import search_of
+
+
+def test_overdue_and_up_to_a_day_is_whichever_is_earlier() -> None:
+    early, late = "2020-01-31", "2999-01-31"
+    assert search_of({"state": "due", "overdue": "1", "to": early}).where.until == (
+        search_of({"state": "due", "to": early}).where.until
+    )
+    for typed in ({"to": late}, {}):
+        until = search_of({"state": "due", "overdue": "1", **typed}).where.until
+        assert until is not None
+        assert until <= datetime.now(UTC)
