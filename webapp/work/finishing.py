@@ -41,13 +41,13 @@ def finish(q: str, id: str) -> Page:
     today = count(q, "finished", id, token, finished.held_seconds)
     remember(q, id, token, finished.late)
     if finished.next is not None and wants_piece():
-        return held(queue, finished.next, today, alone=_is_alone(queue.policy, finished))
+        return held(queue, finished.next, today, alone=_is_alone(queue.policy, finished, finished.next))
     return back(q) if then_reserve else go(url_for("work.home"))
 
 
-def _is_alone(policy: leaseq.Policy, finished: leaseq.Finished) -> bool:
+def _is_alone(policy: leaseq.Policy, finished: leaseq.Finished, next: leaseq.Lease) -> bool:
     """Whether the person holds only the next item: it is a new grant, and the policy allows one lease."""
-    new = finished.next is not None and finished.next.reserved_at == finished.finished_at
+    new = next.reserved_at == finished.finished_at
     return new and not finished.replayed and policy.holds == 1
 
 

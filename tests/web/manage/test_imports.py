@@ -52,6 +52,7 @@ def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: st
     table = b"id,text\n,no id\nb\nc,=1+1\n\xff,bad\n,=2+2\n"
     to, _ = send(boss, base, table, id="id")
     answer = boss.get(f"{to}/rejected")
+    assert answer.headers["Content-Disposition"].endswith('-rejected.csv"')
     rows = list(csv.reader(io.StringIO(answer.text)))
     assert rows[0] == ["line", "reason", "id", "text"]
     assert [(row[0], row[2:]) for row in rows[1:]] == [
@@ -62,7 +63,9 @@ def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: st
     ]
     assert all(row[1] for row in rows)
     to, _ = send(boss, base, b'{"a": 1}\n{\n', "rows.jsonl", id="id")
-    lines = [json.loads(line) for line in boss.get(f"{to}/rejected").text.splitlines()]
+    answer = boss.get(f"{to}/rejected")
+    assert answer.headers["Content-Disposition"].endswith('-rejected.jsonl"')
+    lines = [json.loads(line) for line in answer.text.splitlines()]
     assert [(line["line"], line["row"]) for line in lines] == [(1, {"a": 1}), (2, "{\n")]
 
 
@@ -91,6 +94,24 @@ def test_what_a_broken_connection_left_is_told(
     assert "1,000 added" in page
     assert "not added twice" in page
     assert queue.stats().inbound == 1000
+
+
+class Away(io.BytesIO):
+    """A body during which the server goes away."""
+
+    def readline(self, *_: Any) -> bytes:
+        raise leaseq.ServerUnavailable("it does not answer")
+
+
+def test_what_an_import_left_that_the_server_broke_off_is_told(
+    boss: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from leaseq.webapp.serving.json_request import StrictRequest
+
+    monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: Away())
+    to, answer = send(boss, base, b"", "rows.jsonl")
+    assert answer.status_code == 503, "the page's script sends it again"
+    assert "It stopped: it does not answer" in boss.get(to).text
 
 
 def test_an_import_that_fell_silent_is_told(

@@ -101,6 +101,17 @@ def test_an_invitation_that_can_not_be(visitor: Callable[[str], Browser], fields
     assert f'value="{fields.get("name", "somebody")}"' in answer.text, "what was typed is still there"
 
 
+def test_a_change_that_can_not_be_is_told_on_the_persons_page(
+    visitor: Callable[[str], Browser], accounts: Accounts
+) -> None:
+    boss, ann = visitor("admin"), visitor("worker")
+    answer = boss.post(f"/people/{ann.name}/change", {"role": "worker", "skills": "Not Good"})
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.text
+    assert f'action="/people/{ann.name}/change"' in answer.text, "to correct it there"
+    assert accounts.get(ann.name).skills == ()
+
+
 @pytest.mark.parametrize("act", ["change", "disable", "tokens"])
 def test_of_nobody_there_is_no_page_and_nothing_to_change(
     accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str], act: str

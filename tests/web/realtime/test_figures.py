@@ -48,6 +48,13 @@ def test_the_hour_is_counted_by_the_minute() -> None:
     assert sum(n or 0 for n in tally.come(later)) == 2
 
 
+def test_more_undone_in_a_minute_than_finished_in_it_is_nothing_done() -> None:
+    tally = RateCounter(NOW - timedelta(hours=1))
+    for event in (told("finished", 3, 1), told("undone", 2, 1)):
+        tally.add(event)
+    assert tally.done(NOW)[-4:] == [1, 0, 0, 0]
+
+
 def test_what_is_not_known_is_not_nothing() -> None:
     tally = RateCounter(NOW - timedelta(minutes=10))
     come = tally.come(NOW)

@@ -95,6 +95,18 @@ def test_who_takes_nothing_is_cut_off(
     eventually(is_cut_off)
 
 
+def test_who_is_slow_but_goes_on_taking_is_not_cut_off(
+    hub: Hub, client: tuple[Stream, socket.socket], time: list[float]
+) -> None:
+    stream, theirs = client
+    hub.send(stream, b"x" * (BACKLOG - 100))
+    for _ in range(3):
+        time[0] += STALLED - 1
+        hub.vouch(stream)
+        eventually(lambda: theirs.recv(1 << 16) and stream.progress == time[0], "it is seen to take some")
+    assert stream.open
+
+
 def test_who_falls_too_far_behind_is_cut_off(hub: Hub, client: tuple[Stream, socket.socket]) -> None:
     stream, theirs = client
     for _ in range(4):

@@ -10,7 +10,7 @@ import pytest
 import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.rendering import filters
-from leaseq.webapp.rendering.filters import markdown, media_link, picture_link
+from leaseq.webapp.rendering.filters import is_rows, markdown, media_link, picture_link
 from leaseq.webapp.settings import Settings
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
 from tests.web.work_pages import path, take
@@ -139,3 +139,10 @@ def test_an_origin_is_its_scheme_host_and_port(server: Any, address: str, shown:
     settings = Settings(redis_url=server.url, secret_key=SECRET, media_origins=("https://ok.example",))
     with create_app(settings, passwords=CHEAP).test_request_context("/"):
         assert (media_link(address) == address) is shown
+
+
+@pytest.mark.parametrize(
+    ("value", "is_table"), [([{"a": 1}], True), ([{}, {}], True), ([], False), ([{}, 1], False), ({}, False)]
+)
+def test_a_table_is_a_list_of_objects(value: Any, is_table: bool) -> None:
+    assert is_rows(value) == is_table

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import date
 from typing import Any
 
+from flask import Flask
+
 import leaseq
-from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.activity import Activity, DayFigures
+from leaseq.webapp.work.day import _bars
 from tests.web.conftest import Browser
 
 
@@ -72,3 +76,12 @@ def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, person: B
     assert "1,204 waiting." in words(person.get(f"/q/{queue.name}").text)
     german = words(person.get(f"/q/{queue.name}", headers={"Accept-Language": "de"}).text)
     assert "1.204" in german
+
+
+def test_the_bars_are_as_high_as_the_days_were_busy(app: Flask) -> None:
+    """An undone finish of the day before counts as less than nothing."""
+    counts = (3, -1, 4, 0)
+    days = {date(2026, 11, 22 - n): DayFigures(finished=count) for n, count in enumerate(counts)}
+    with app.test_request_context():
+        bars = _bars(days)
+    assert [(bar.short, bar.height) for bar in bars] == [("19", 0), ("20", 100), ("21", 0), ("22", 75)]
