@@ -161,6 +161,7 @@ def _check_long(text: str, value: Json, field: str) -> None:
     size = len(text.encode())
     if size > MAX_JSON_BYTES:  # guard: json-size
         raise TooLarge(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
+    # equivalent mutant: compare: with as many brackets as levels it isn't deeper, and check_depth finds so
     if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # else it can't be deeper
         check_depth(value, field)
     if len(text) > MAX_INTEGER_DIGITS:

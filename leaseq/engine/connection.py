@@ -91,6 +91,7 @@ class Connection:
                     self._transport.reset()
                 else:
                     self._translate(error, bound.script)
+                # equivalent mutant: compare: the script is loaded once more with the call
                 reply = self._transport.send(bound, args, wait, loading=loads > 1)
             except FAILURES as following:
                 error = following

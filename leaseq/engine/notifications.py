@@ -237,5 +237,6 @@ def wait_for(listener: Listener, waiter: Waiter, seconds: float, attempt: Attemp
         if left <= 0:
             break
         look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once
+        # equivalent mutant: limit:2: it only spares the server a tight loop
         waiter.roused.wait(min(left, look_again, max(outcome.seconds, 0.01)))
     return None

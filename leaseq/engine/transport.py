@@ -170,6 +170,8 @@ class ClusterTransport:
                     self._redis.nodes_manager.move_slot(error)
                 if monotonic() > until:
                     raise
+                # equivalent mutant: limit: it only says how long it pauses; `until` says when it ends
+                # equivalent mutant: limit:2: likewise
                 sleep(min(turns * 0.005, 0.05))
                 turns += 1
                 node = self._node(bound.keys[0])

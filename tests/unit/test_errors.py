@@ -90,3 +90,15 @@ def test_a_lost_lease_survives_it_with_the_item(queue: leaseq.Queue) -> None:
 
 def said(error: Exception) -> dict[str, Any]:
     return {"class": type(error), "text": str(error), "repr": repr(error), "args": error.args, **vars(error)}
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (leaseq.ItemNotFound("reviews", "r-1"), "queue 'reviews' has no item 'r-1'"),
+        (leaseq.QueueNotFound("reviews"), "there is no queue 'reviews'"),
+        (leaseq.QueueExists("reviews"), "there is already a queue 'reviews'"),
+    ],
+)
+def test_it_says_what_is_there_and_what_is_not(error: leaseq.LeaseqError, says: str) -> None:
+    assert str(error).startswith(says)

@@ -31,6 +31,23 @@ def test_a_renewal_is_planned_within_a_third_of_the_lease(queue: leaseq.Queue) -
     assert before + 80 <= due <= time.monotonic() + 100
 
 
+@pytest.mark.parametrize(("lease_seconds", "at_most"), [(10, 1), (300, 5)])
+def test_where_the_server_is_away_a_renewal_is_tried_again_soon(
+    queue: leaseq.Queue, lease_seconds: float, at_most: float
+) -> None:
+    queue.configure(lease_seconds=lease_seconds)
+    queue.enqueue({})
+    lease = not_none(queue.reserve("ann"))
+    away = leaseq.Queue(leaseq.connect("unix:///nothing/listens/here.sock"), queue.name)
+    renewer = Renewer()
+    renewer.add(away, lease)
+    (kept,) = renewer._kept.values()
+    renewer._due.clear()
+    renewer._renew(kept)
+    ((due, _),) = renewer._due
+    assert due <= time.monotonic() + at_most
+
+
 def test_renewals_are_a_third_of_the_lease_apart(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:

@@ -12,6 +12,7 @@ from leaseq.worker.outcomes import error_text
 from leaseq.worker.source import Source
 from tests.conftest import Server
 from tests.support.patience import PATIENCE, eventually
+from tests.support.taking import not_none
 from tests.worker.conftest import Start, wait_for
 
 
@@ -222,3 +223,24 @@ def test_an_async_function_is_refused(server: Server) -> None:
 
     with pytest.raises(leaseq.Invalid, match="and are not async"):
         leaseq.Worker(server.client, {"reviews": handle}, person="bot")
+
+
+def test_who_found_no_room_makes_none(server: Server, queue: leaseq.Queue) -> None:
+    queue.configure(holds=1)
+    worker = leaseq.Worker(server.client, {queue.name: lambda _: None}, person="bot")
+    (source,) = worker._sources
+    assert source.enter()
+    assert worker._ask(source, 0) == (None, False)
+    assert not source.enter()
+
+
+def test_what_comes_when_all_was_given_back_is_given_back_unworked(
+    server: Server, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({}, id="one")
+    worked: list[leaseq.Lease] = []
+    worker = leaseq.Worker(server.client, {queue.name: worked.append}, person="bot")
+    worker._over.set()
+    worker._work(worker._sources[0], not_none(queue.reserve("bot")))
+    assert worked == []
+    assert queue.get("one").state == "inbound"

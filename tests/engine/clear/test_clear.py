@@ -9,6 +9,7 @@ from leaseq import Cleared, NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
+from tests.support.taking import not_none
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -147,3 +148,16 @@ def test_what_was_never_acknowledged_holds_up_nobody_who_looks_with_care(
     assert lease is not None
     assert lease.id == "whole"
     assert timed.stats().inbound == 1, "the second answer of the whole one"
+
+
+def test_a_queue_whose_journal_somebody_removed_is_cleared_all_the_same(
+    timed: leaseq.Queue, server: Server, clock: Clock
+) -> None:
+    timed.configure(keep_finished_seconds=1)
+    timed.enqueue({}, id="one")
+    timed.finish(not_none(timed.reserve("ann")), {})
+    server.redis.delete(Keys(timed.name).journal)
+    clock.tick(2)
+    timed.clear()
+    with pytest.raises(leaseq.ItemNotFound):
+        timed.get("one")

@@ -288,6 +288,11 @@ def test_what_is_just_within_the_limits_is_taken(timed: leaseq.Queue, value: obj
     assert timed.get(item.id).payload == value
 
 
+@pytest.mark.parametrize("due", [datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 12, 31, tzinfo=UTC)])
+def test_dates_just_within_the_limits_are_taken(timed: leaseq.Queue, due: datetime) -> None:
+    assert timed.get(timed.enqueue({}, due=due).id).due == due
+
+
 @pytest.mark.parametrize("person", ["a", "a" * 64, "Ω", "a b"])
 def test_names_just_within_the_limits_are_taken(timed: leaseq.Queue, person: str) -> None:
     timed.enqueue({})

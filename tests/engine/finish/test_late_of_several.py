@@ -34,6 +34,18 @@ def test_a_late_answer_takes_an_assignment_that_still_waits(three: leaseq.Queue,
     assert three.stats().counters["finished"] == 3
 
 
+def test_a_late_answer_takes_an_assignment_that_waits_for_its_person_alone(
+    three: leaseq.Queue, clock: Clock
+) -> None:
+    three.enqueue({}, id="a")
+    stale = take(three, "ann")
+    clock.tick(301)
+    take(three, "bob")  # the assignment that ann had
+    three.assign("a", "ann")
+    assert three.finish(stale, {"by": "ann"}).late
+    assert [answer.person for answer in three.get("a").answers] == ["ann"]
+
+
 def test_the_earlier_grants_of_an_assignment_go_with_the_last_of_them(
     three: leaseq.Queue, stale: leaseq.Lease, server: Server
 ) -> None:

@@ -17,6 +17,7 @@ from tests.conftest import Clock
 from tests.engine import looking
 
 Call = Callable[[leaseq.Queue], object]
+Clients = tuple[leaseq.Client, ...]
 
 
 def held(queue: leaseq.Queue) -> leaseq.Lease:
@@ -84,9 +85,10 @@ CALLS: dict[str, tuple[Call, Call]] = {
 
 
 @pytest.fixture(scope="module")
-def clients() -> Iterator[tuple[leaseq.Client, leaseq.Client, leaseq.Client]]:
-    """Of a user with all rights, of one to whom the server refuses what puts something into a set, and of one
-    who may put something into the set of what is finished only."""
+def clients() -> Iterator[Clients]:
+    """Of a user with all rights, of one to whom the server refuses what puts something into a set, of one
+    who may put something into the set of what is finished only, and of one to whom it refuses what writes a
+    grant."""
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as embedded,
@@ -96,15 +98,15 @@ def clients() -> Iterator[tuple[leaseq.Client, leaseq.Client, leaseq.Client]]:
         redis: Any = client.redis
         redis.execute_command("ACL", "SETUSER", "few", *few.split())
         redis.execute_command("ACL", "SETUSER", "finishes", *few.split(), "(+zadd ~*:finished)")
-        users = (f"unix://{name}:pw@" for name in ("few", "finishes"))
-        few_client, finishes = (leaseq.connect(embedded.url.replace("unix://", user)) for user in users)
-        yield client, few_client, finishes
+        redis.execute_command(
+            "ACL", "SETUSER", "grants", "on", ">pw", "allkeys", "allchannels", "+@all", "-hset"
+        )
+        users = (f"unix://{name}:pw@" for name in ("few", "finishes", "grants"))
+        yield client, *(leaseq.connect(embedded.url.replace("unix://", user)) for user in users)
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_nothing_is_lost(
-    clients: tuple[leaseq.Client, leaseq.Client, leaseq.Client], queue_name: str, clock: Clock, call: str
-) -> None:
+def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: str) -> None:
     queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in clients[:2])
     before, act = CALLS[call]
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
@@ -116,9 +118,7 @@ def test_nothing_is_lost(
     assert sorted(set(item_ids)) == ["one", "two"]
 
 
-def test_the_next_item_after_a_finish_is_not_lost(
-    clients: tuple[leaseq.Client, leaseq.Client, leaseq.Client], queue_name: str, clock: Clock
-) -> None:
+def test_the_next_item_after_a_finish_is_not_lost(clients: Clients, queue_name: str, clock: Clock) -> None:
     queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[2]))
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
     reserved(queue)
@@ -127,3 +127,21 @@ def test_the_next_item_after_a_finish_is_not_lost(
     assert isinstance(clients[0].redis, redis.Redis)
     state = looking.sets(clients[0].redis, queue_name)
     assert sorted({id for ids in state.values() for id in ids}) == ["one", "two"]
+
+
+@pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
+@pytest.mark.parametrize("then_reserve", [False, True])
+def test_what_nobody_was_granted_waits_for_others(
+    clients: Clients, queue_name: str, clock: Clock, seconds: float, then_reserve: bool
+) -> None:
+    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3]))
+    queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
+    if then_reserve:
+        reserved(queue)
+    clock.tick(seconds)
+    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+        broken.finish(held(queue), {}, then_reserve=True) if then_reserve else broken.reserve("ann")
+    assert isinstance(clients[0].redis, redis.Redis)
+    assert looking.sets(clients[0].redis, queue_name)["inbound"] == (
+        ["two"] if then_reserve else ["one", "two"]
+    )
