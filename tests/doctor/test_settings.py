@@ -68,6 +68,14 @@ def test_memory_that_is_nearly_full(wrong: redis.Redis) -> None:
     assert not found(url_of(wrong))
 
 
+def test_memory_is_nearly_full_from_90_percent_on(wrong: redis.Redis) -> None:
+    wrong.set("big", b"x" * 50_000_000)  # beside which it matters little what a connection takes
+    used = wrong.info("memory")["used_memory"]
+    for percent, full in ((89.5, False), (90.5, True)):
+        wrong.config_set("maxmemory", round(used * 100 / percent))
+        assert ("memory-nearly-full" in found(url_of(wrong))) == full, percent
+
+
 def test_no_limit_and_a_machine_that_is_nearly_full(embedded: EmbeddedServer, tmp_path: Path) -> None:
     used = leaseq.connect(embedded.url).redis.info("memory")["used_memory"]
     with RewritingProxy(embedded.url, tmp_path, machine_with(used * 100 // 80)) as proxy:

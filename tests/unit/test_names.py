@@ -74,6 +74,7 @@ def test_joiners_stay_where_a_script_or_an_emoji_needs_them() -> None:
         ("Ian", "lan"),
         ("b0b", "bOb"),
         ("pau1", "paul"),
+        ("ԛueue", "queue"),
         ("вова", "Вова"),
         ("o‘neil", "o'neil"),
         ("❤", "❤\ufe0f"),

@@ -79,6 +79,8 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
+        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets):
+            return  # read by tools, and by ``import *``
         if all(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
             self._replace("set", node, "pass")
         self.generic_visit(node)

@@ -38,6 +38,7 @@ PYTHON = [
     ("field", "write(a, b=1)", ["write(a)"]),
     ("field", "found = {'a': 1, 'b': 2}", ["found = { 'b': 2}", "found = {'a': 1}"]),
     ("field", "found = ('a', 'b')", ["found = ('b')", "found = ('a')"]),
+    ("field", "__all__ = ['a', 'b']", []),
     ("except", "try:\n    a\nexcept KeyError:\n    b", ["try:\n    a\nexcept ZeroDivisionError:\n    b"]),
     (
         "return",

@@ -21,6 +21,7 @@ PATHS = {
     "/queues/{q}/items/one/draft": {"PUT"},
     "/queues/{q}/events": {"GET"},
     "/people/ann": {"PUT"},
+    "/openapi.json": {"GET"},
 }
 
 

@@ -69,6 +69,12 @@ def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: st
     assert [(line["line"], line["row"]) for line in lines] == [(1, {"a": 1}), (2, "{\n")]
 
 
+def test_so_many_rejected_rows_are_kept(boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaseq.webapp.manage.import_jobs.BAD_ROWS", 2)
+    to, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
+    assert len(list(csv.reader(io.StringIO(boss.get(f"{to}/rejected").text)))) == 1 + 2
+
+
 class CutStream(io.BytesIO):
     """A body whose sender goes away."""
 

@@ -154,6 +154,12 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
     assert "ann reported a problem" in page
 
 
+def test_a_search_that_can_not_be_stays_on_its_list(boss: Browser, mixed: leaseq.Queue) -> None:
+    answer = boss.get(f"/manage/{mixed.name}/items?state=dead&back=x")
+    assert answer.status_code == 400
+    assert re.search(r'href="[^"]*state=dead[^"]*"[^>]*aria-current', answer.text)
+
+
 def test_an_item_found_in_a_list_leads_back_to_it_by_its_name(boss: Browser, mixed: leaseq.Queue) -> None:
     page = boss.get(f"/manage/{mixed.name}/items/dead-1?state=dead").text
     nav = not_none(re.search(r'<nav class="around".*?</nav>', page, re.DOTALL))[0]

@@ -100,8 +100,8 @@ def test_who_is_slow_but_goes_on_taking_is_not_cut_off(
 ) -> None:
     stream, theirs = client
     hub.send(stream, b"x" * (BACKLOG - 100))
-    for _ in range(3):
-        time[0] += STALLED - 1
+    for seconds in (5, STALLED - 1, STALLED - 1):  # at first without a heartbeat
+        time[0] += seconds
         hub.vouch(stream)
         eventually(lambda: theirs.recv(1 << 16) and stream.progress == time[0], "it is seen to take some")
     assert stream.open

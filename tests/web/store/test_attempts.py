@@ -31,7 +31,7 @@ def test_many_at_once_are_no_more_than_the_limit(accounts: Accounts, new_name: C
     with ThreadPoolExecutor(8) as pool:
         waits = list(pool.map(lambda _: accounts.attempts.begin(counters), range(40)))
     assert 1 <= waits.count(None) <= PER_NAME
-    assert all(wait is None or 0 < wait.seconds <= 300 for wait in waits)
+    assert all(wait is None or 200 < wait.seconds <= 300 for wait in waits), "till the window is over"
     assert sum(wait is not None and wait.is_first for wait in waits) == 1
 
 
