@@ -105,12 +105,14 @@ def clients() -> Iterator[Clients]:
         yield client, *(leaseq.connect(embedded.url.replace("unix://", user)) for user in users)
 
 
+@pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
 @pytest.mark.parametrize("call", CALLS)
-def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: str) -> None:
+def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: str, seconds: float) -> None:
     queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in clients[:2])
     before, act = CALLS[call]
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
     before(queue)
+    clock.tick(seconds)
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
         act(broken)
     assert isinstance(clients[0].redis, redis.Redis)
@@ -118,10 +120,14 @@ def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: 
     assert sorted(set(item_ids)) == ["one", "two"]
 
 
-def test_the_next_item_after_a_finish_is_not_lost(clients: Clients, queue_name: str, clock: Clock) -> None:
+@pytest.mark.parametrize("seconds", [0, 1])
+def test_the_next_item_after_a_finish_is_not_lost(
+    clients: Clients, queue_name: str, clock: Clock, seconds: float
+) -> None:
     queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[2]))
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
     reserved(queue)
+    clock.tick(seconds)
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
         broken.finish(held(queue), {}, then_reserve=True)
     assert isinstance(clients[0].redis, redis.Redis)

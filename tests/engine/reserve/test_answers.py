@@ -244,3 +244,9 @@ def test_what_is_finished_whole_is_not_revived(three: leaseq.Queue) -> None:
     three.finish(leases[2], {})
     with pytest.raises(leaseq.Invalid, match="'a' is finished"):
         three.revive("a")
+
+
+def test_the_next_assignment_of_an_item_has_its_priority(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="normal")
+    three.enqueue({}, id="urgent", priority=1)
+    assert [take(three, person).id for person in ("ann", "bob", "cyd", "dan")] == 3 * ["urgent"] + ["normal"]

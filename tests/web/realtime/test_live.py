@@ -100,6 +100,7 @@ def test_who_is_slow_but_goes_on_taking_is_not_cut_off(
 ) -> None:
     stream, theirs = client
     hub.send(stream, b"x" * (BACKLOG - 100))
+    assert theirs.recv(1)  # it is under way, and more than fits is left
     for seconds in (5, STALLED - 1, STALLED - 1):  # at first without a heartbeat
         time[0] += seconds
         hub.vouch(stream)
