@@ -234,6 +234,7 @@ def wait_for(listener: Listener, waiter: Waiter, seconds: float, attempt: Attemp
         if isinstance(outcome, Lease):
             return outcome
         left = until - time.monotonic()
+        # equivalent mutant: compare: with nothing left the next wait takes no time
         if left <= 0:
             break
         look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once

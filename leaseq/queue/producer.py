@@ -144,6 +144,7 @@ class Producer(Base):
                 break
             self._digests = True
         added, twin, differing = [*reply.rest, None, None][:3]
+        # equivalent mutant: set: the server passes over digests that the policy doesn't want
         self._digests = twin is not None
         return _EnqueueResult(int(added), twin.decode() if twin else "", differing or ())
 

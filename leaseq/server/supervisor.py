@@ -141,6 +141,7 @@ class Supervisor:
                 raise ChildFailed(
                     f"{child.name} {_how(_exit_code(process))} before it was ready{_why(child)}"
                 )
+            # equivalent mutant: compare: a clock is not read at that very moment
             if time.monotonic() > deadline:
                 within = f"within {child.ready_within:g} seconds"
                 raise ChildFailed(f"{child.name} was not ready {within}{_why(child)}")
@@ -158,6 +159,7 @@ class Supervisor:
     def _tend(self, running: _RunningChild) -> None:
         now = time.monotonic()
         if running.again_at is not None:
+            # equivalent mutant: compare: likewise
             if now >= running.again_at and not self._signals.stopping:
                 self._launch(running)
             return

@@ -225,6 +225,14 @@ def test_an_async_function_is_refused(server: Server) -> None:
         leaseq.Worker(server.client, {"reviews": handle}, person="bot")
 
 
+def test_what_was_worked_is_renewed_no_longer(queue: leaseq.Queue, start: Start) -> None:
+    queue.configure(lease_seconds=300)
+    queue.enqueue({})
+    running = start(lambda _: None)
+    done(queue, 1)
+    assert running.worker._renewer._kept == {}
+
+
 def test_who_found_no_room_makes_none(server: Server, queue: leaseq.Queue) -> None:
     queue.configure(holds=1)
     worker = leaseq.Worker(server.client, {queue.name: lambda _: None}, person="bot")

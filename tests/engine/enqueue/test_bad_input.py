@@ -195,6 +195,7 @@ POLICY: dict[str, list[Any]] = {
         {"other": 1},
         {"show": "text"},
         {"show": [5]},
+        {"show": [{"field": "text", "colour": "red"}]},
         {"show": [{"field": "a", "kind": "script"}]},
         {"show": [{"kind": "text"}]},
         {"show": [{"field": "a", "label": 5}]},

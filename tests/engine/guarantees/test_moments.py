@@ -179,3 +179,20 @@ def test_a_server_tells_its_microseconds_without_zeros_before_them(
     rewrite(queue, "enqueue", "redis.call('TIME')", f"{{ '1900000000', '{microseconds}' }}")
     queue.enqueue({}, id="one")
     assert queue.get("one").state_since == codec.when(1_900_000_000_000_000 + microseconds)
+
+
+@pytest.mark.parametrize("then_reserve", [False, True])
+def test_a_lease_that_is_shorter_than_those_before_runs_out_in_time(
+    timed: leaseq.Queue, take: Take, clock: Clock, then_reserve: bool
+) -> None:
+    timed.enqueue_many(NewItem({}, id=id) for id in ("a", "b", "c"))
+    timed.configure(lease_seconds=300)
+    first = take("ann")
+    timed.configure(lease_seconds=10)
+    clock.tick(1)
+    if then_reserve:
+        assert not_none(timed.finish(first, {}, then_reserve=True).next).id == "b"
+    else:
+        assert take("bob").id == "b"
+    clock.tick(11)
+    assert take("cyd").id == "b", "it came back, to the front"
