@@ -210,6 +210,7 @@ POLICY: dict[str, list[Any]] = {
         {"ask": {"type": "object", "required": "a"}},
         {"ask": {"type": "object", "properties": {"a": {"pattern": "("}}}},
         {"ask": {"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}}},
+        {"ask": {"type": "object", "allOf": [{"$ref": "#/allOf/1"}]}},
         {"ask": {"type": "object", "$ref": "https://example.org/schema.json"}},
         {"ask": {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:1/a.json"}}}},
         {"ask": {"type": "object", "properties": {"a": {"$ref": "file:///etc/hostname"}}}},

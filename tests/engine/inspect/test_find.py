@@ -157,6 +157,9 @@ def test_from_a_time_on_and_up_to_another(lived: leaseq.Queue, clock: Clock) -> 
         assert found("dead", since=fourth, until=fifth) == ["bob-failed"]
         assert found("inbound", until=fifth) == ["ann-back", "bob-back"]
         assert found("inbound", since=fifth) == []
+        moment = lived.get("ann-failed").state_since
+        assert found("dead", since=moment) == ["ann-failed"], "from this very moment on"
+        assert found("dead", until=moment) == ["bob-failed"], "up to it, and without it"
 
 
 def test_an_item_due_is_found_by_any_of_its_assignments(timed: leaseq.Queue, take: Take) -> None:
