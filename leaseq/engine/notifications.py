@@ -173,6 +173,7 @@ class Listener:
                 if not channel.waiters and (self.closed or now - channel.quiet_since > _LINGER):
                     del self._channels[name]
             wanted = set(self._channels)
+        # equivalent mutant: part:2: where they are the same, nothing is new or gone
         if wanted and wanted != subscribed:
             if new := wanted - subscribed:
                 pubsub.subscribe(*new)

@@ -97,3 +97,12 @@ def test_a_rule_that_is_not_known_asks_for_a_newer_version(word: str) -> None:
     with pytest.raises(leaseq.ServerRefused, match="needs a newer version of leaseq") as refused:
         parse_rules(f"holds=2 {word} answers=3".encode("latin-1"))
     assert word.isascii() is (repr(word) in str(refused.value))
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_field_is_explained_in_whole_sentences(name: str) -> None:
+    for limits in (True, False):
+        text = FIELDS[name].explain("null", limits=limits)
+        assert text.endswith(".")
+        assert " ." not in text
+        assert ".." not in text

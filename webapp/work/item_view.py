@@ -53,6 +53,7 @@ def shown(sheet: ItemView) -> str:
         "work/item_view.html" if wants_piece() else "work/page.html",
         piece=wants_piece(),
         sheet=sheet,
+        # equivalent mutant: part: it saves a question whose answer is at hand
         today=sheet.today or state().activity.today(person().name, sheet.queue.name),
         queue=sheet.queue,
         id=sheet.id,

@@ -72,3 +72,14 @@ def test_an_example_shows_every_field(document: dict[str, Any]) -> None:
             continue
         for example in described["examples"].values():
             check_fields_shown(document, described["schema"], example["value"], where)
+
+
+def test_each_place_in_a_path_has_an_example(document: dict[str, Any]) -> None:
+    missing = [
+        (path, parameter["name"])
+        for path, item in document["paths"].items()
+        for operation in item.values()
+        for parameter in operation.get("parameters", ())
+        if parameter["in"] == "path" and "example" not in parameter
+    ]
+    assert missing == []

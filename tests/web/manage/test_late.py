@@ -113,6 +113,7 @@ def test_of_one_item_only_one_is_taken_where_it_has_one_answer(boss: Browser, as
     assert "make them the answers</button>" not in asked
     asked = boss.post(f"/manage/{asking.name}/late", {"id": [keys[0], "7 two"]}).text
     assert meant(asked) == keys[:1], "the other is no late answer"
+    assert "You selected several for one" not in asked
 
 
 @pytest.mark.parametrize(

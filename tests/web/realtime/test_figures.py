@@ -12,7 +12,7 @@ import pytest
 import leaseq
 from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.rates import RateCounter, a_minute
-from leaseq.webapp.realtime.snapshot import Snapshot
+from leaseq.webapp.realtime.snapshot import Snapshot, _rounded
 from leaseq.webapp.realtime.sparkline import spark
 from tests.conftest import Clock
 from tests.support.taking import run_out, take
@@ -186,3 +186,8 @@ def test_the_figures_as_json_are_those_of_the_page(
     both = boss.get("/manage", headers={"Accept": "application/json"}).json["queues"]
     assert both[asking.name]["counts"] == figures["counts"]
     assert boss.get("/manage", headers={"Accept": "text/html,*/*"}).mimetype == "text/html"
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0.04, 0.0), (9.94, 9.9), (10, 10), (12.4, 12)])
+def test_short_times_are_shown_to_a_tenth(seconds: float, shown: float) -> None:
+    assert _rounded(seconds) == shown
