@@ -50,7 +50,7 @@ def _skills(bench: Bench) -> Figure:
     skilled = _reserves(bench, queue, lambda: queue.reserve("polyglot", skills=mine))
     plain = bench.queue("plain", 3 * _SAMPLES)
     base = _reserves(bench, plain, lambda: plain.reserve("anybody"))
-    return Figure("reserve with 100 skill rows in use, against none", skilled / base, "x", 4.0, 2.0)
+    return Figure("reserve with 100 skill rows in use, against none", skilled / base, "x", 5.0, 2.0)
 
 
 def _answers(bench: Bench) -> Figure:

@@ -159,8 +159,8 @@ def story(queue: leaseq.Queue) -> History:
         ),
         pytest.param(
             "finish",
-            "left, 'g:' .. id, done)",
-            "left, 'g:' .. id, grant)",
+            "left, 'g:' .. member, done)",
+            "left, 'g:' .. member, grant)",
             {"no answer lost"},
             id="a lost answer",
         ),
