@@ -102,6 +102,19 @@ def test_an_act_stands_where_the_log_can_not_be_written(
     assert asking.stats().paused is not None
 
 
+def test_a_policy_that_can_not_be_read_for_the_log_is_no_answer_to_a_wrong_request(
+    manager: Caller, unreadable: leaseq.Queue
+) -> None:
+    """What is wrong with the request is answered, and not what the log finds before the view is called."""
+    for name in (unreadable.name, "no name"):
+        answer = manager("PUT", f"/queues/{name}", json={"lease_minutes": 1})
+        assert (answer.status_code, answer.json["field"]) == (400, "lease_minutes")
+        answer = manager("POST", f"/queues/{name}/clear", json={"all": True})
+        assert (answer.status_code, answer.json["field"]) == (400, "all")
+    refused = manager("POST", f"/queues/{unreadable.name}/pause", json={})
+    assert (refused.status_code, refused.json["code"]) == (503, "queue-unreadable")
+
+
 def test_every_act_that_accounts_write_has_words() -> None:
     sources = "".join(
         path.read_text() for path in Path(leaseq.webapp.store.accounts.__file__).parent.glob("*.py")
