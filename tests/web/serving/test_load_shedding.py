@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ import pytest
 from flask import Flask
 
 import leaseq
+from leaseq.webapp import create_app
 from leaseq.webapp.serving.queue_time import WAITED, QueueTimeLimit
+from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.patience import PATIENCE, eventually
 from tests.web.conftest import PASSWORD, SECRET, Browser, Caller
@@ -129,6 +132,20 @@ def test_what_was_typed_goes_out_again(person: Browser, asking: leaseq.Queue) ->
     assert asking.get("one").state == "reserved"
     assert person.client.post(path, data=again).status_code == 303
     assert asking.get("one").answers[0].result["note"] == 'so <far> "'
+
+
+@pytest.mark.parametrize("path", ["/", "/nowhere", "/docs"])
+def test_the_queue_server_is_not_asked_for_whom_a_page_is_refused(path: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"redis://127.0.0.1:{server.getsockname()[1]}"
+        client = create_app(Settings(redis_url=url, secret_key=SECRET)).test_client()
+        with client.session_transaction() as session:
+            session["_user_id"] = "secret:1:ann"
+        with too_late():
+            assert client.get(path).status_code == 503
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):  # no connection was made
+            server.accept()
 
 
 def test_who_looks_after_the_place_sees_it(app: Flask, manager: Caller, person: Browser) -> None:
