@@ -1,0 +1,117 @@
+"""What commands show on a terminal while they run."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+import leaseq
+from tests.support.patience import PATIENCE
+from tests.support.taking import not_none
+
+Run = Callable[..., tuple[int, str]]
+BAR = "━"
+WHOLE_BAR = BAR * 40  # rich's width; without colors, nothing is drawn of what is still to come
+ERASE_LINE = "\x1b[2K"
+
+
+@pytest.fixture
+def on_terminal(server: Any) -> Iterator[Run]:
+    """Run a command whose standard error is a terminal, and its output too where ``stdout`` says so. Returns
+    its exit code, and all that the terminal received."""
+    screen, terminal = pty.openpty()
+    shown = {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "60", "LINES": "30", "PYTHONUTF8": "1"}
+    environment = {**os.environ, **shown, "LEASEQ_REDIS_URL": server.url}
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        environment.pop(name, None)
+
+    def run(*args: str, stdin: int | IO[bytes] = subprocess.DEVNULL, stdout: bool = False) -> tuple[int, str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "leaseq", *args],
+            stdin=stdin,
+            stdout=terminal if stdout else subprocess.DEVNULL,
+            stderr=terminal,
+            env=environment,
+        )
+        os.close(terminal)
+        received = b""
+        while data := _read(screen):
+            received += data
+        return process.wait(PATIENCE), received.decode()
+
+    yield run
+    os.close(screen)
+
+
+def _read(screen: int) -> bytes:
+    try:
+        return os.read(screen, 1 << 16)
+    except OSError:  # Linux says so of a terminal that nobody writes to any more
+        return b""
+
+
+def numbers(screen: str, unit: str) -> list[str]:
+    """Each number that the bar showed, in order."""
+    return re.findall(rf"([\d,]+) {unit}(?! written)", screen)
+
+
+def is_erased(screen: str, unit: str) -> bool:
+    """Whether the bar is gone when the command has ended."""
+    return ERASE_LINE in screen.rpartition(f" {unit} {BAR}")[2]
+
+
+def test_an_import_shows_how_much_of_the_file_is_read(
+    on_terminal: Run, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"[b]":1,"[b]":2}\n{"n":1}\n')
+    code, screen = on_terminal("import", made.name, str(file))
+    assert code == 1
+    assert numbers(screen, "rows")[-1] == "2"
+    assert WHOLE_BAR in screen
+    assert is_erased(screen, "rows")
+    assert "line 1: row: each key once in an object ('[b]' is there twice)" in screen
+
+
+def test_an_import_of_a_pipe_shows_how_many_rows_are_read(on_terminal: Run, made: leaseq.Queue) -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as rows:
+        with os.fdopen(writer, "wb") as stream:
+            stream.write(b'{"n":1}\n' * 2_000)
+        code, screen = on_terminal("import", made.name, "-", "--format", "jsonl", stdin=rows)
+    assert code == 0
+    assert numbers(screen, "rows")[-1] == "2,000"
+
+
+@pytest.mark.parametrize(("file", "stdout"), [("answers.csv", True), ("-", False)])
+def test_an_export_shows_every_500_answers_how_many_are_written(
+    on_terminal: Run, made: leaseq.Queue, tmp_path: Path, file: str, stdout: bool
+) -> None:
+    made.enqueue_many({"n": n} for n in range(501))
+    for _ in range(501):
+        made.finish(not_none(made.reserve("ann")), {})
+    path = file if file == "-" else str(tmp_path / file)
+    code, screen = on_terminal("export", made.name, path, stdout=stdout)
+    assert code == 0
+    assert set(numbers(screen, "answers")) == {"0", "500"}
+    assert BAR * 39 in screen
+    assert WHOLE_BAR not in screen
+    assert is_erased(screen, "answers")
+    assert ("501 answers written to" in screen) is (file != "-")
+
+
+def test_an_export_to_the_terminal_is_not_mixed_with_a_bar(on_terminal: Run, made: leaseq.Queue) -> None:
+    made.enqueue({"n": 1}, id="one")
+    made.finish(not_none(made.reserve("ann")), {})
+    code, screen = on_terminal("export", made.name, stdout=True)
+    assert code == 0
+    assert json.loads(screen)["id"] == "one"
