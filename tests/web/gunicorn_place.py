@@ -6,7 +6,7 @@ import contextlib
 import os
 import subprocess
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from leaseq.webapp.commands.serve import gunicorn_argv
@@ -30,9 +30,11 @@ def gunicorn(
     threads: int,
     socket_seconds: float | None = None,
     access_log: Path | None = None,
+    options: Sequence[str] = (),
     **settings: str,
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The address of a running gunicorn, and its process. The access log is written only to a named file."""
+    """The address of a running gunicorn, and its process. The access log is written only to a named file.
+    ``options`` of gunicorn's are added to ours."""
     port = free_port()
     environment = {
         **os.environ,
@@ -43,6 +45,7 @@ def gunicorn(
     }
     level = "info" if access_log else "warning"
     command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level=level)
+    command[-1:-1] = options
     if socket_seconds is not None:
         configuration = command.index("python:leaseq.webapp.serving.gunicorn_conf")
         command[configuration] = "python:tests.web.gunicorn_limit"

@@ -131,6 +131,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
     def _cap_keepalive(self, deadline: float) -> None:
         super()._cap_keepalive(deadline)
         for conn in self.pending_conns:
+            # equivalent mutant: limit:2: one on which nothing was asked is closed two seconds later at most
             conn.timeout = min(conn.timeout, deadline)
 
 

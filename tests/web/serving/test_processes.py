@@ -159,6 +159,23 @@ def test_a_stop_drops_no_request(place: tuple[str, Any]) -> None:
     assert process.wait(PATIENCE) == 0
 
 
+def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
+    """Neither for one that asked before, nor for one that never did."""
+    hours = ("--keep-alive", "3600", "--graceful-timeout", "3600")
+    with gunicorn(server.url, SECRET, workers=1, threads=1, options=hours) as (url, process):
+        address = urlsplit(url).netloc
+        host, _, port = address.partition(":")
+        before = http.client.HTTPConnection(address, timeout=PATIENCE)
+        with contextlib.closing(before), socket.create_connection((host, int(port))):
+            before.request("GET", "/healthz")
+            before.getresponse().read()
+            assert before.sock is not None, "it is kept alive"
+            for _ in range(2):  # by the same thread: now the worker waits for what the first one asks next
+                assert ask(address, "/healthz")[0] == 200
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == 0
+
+
 def test_who_waits_is_told_that_there_is_nothing(
     place: tuple[str, Any], token: str, queue: leaseq.Queue
 ) -> None:
