@@ -12,6 +12,7 @@ import redis
 from redis.crc import key_slot
 
 import leaseq
+from leaseq.engine.transport import ClusterTransport
 from tests.conformance.topology.servers import cluster, port_of, running
 from tests.support.patience import eventually
 from tests.support.taking import not_none
@@ -130,3 +131,19 @@ def test_a_move_waits_for_a_slot_that_is_on_its_way(move: SlotMigration) -> None
         assert lease is not None
         assert move.queue.finish(lease, {}).replayed is False
         assert move.left() == []
+
+
+def test_a_call_follows_a_slot_that_was_moved(move: SlotMigration, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the reply that names the node, and without reading anew where all slots are."""
+    move.queue.enqueue({}, id="a")
+    move.begin()
+    for key in move.left():
+        move.key(key)
+    move.end()
+
+    def read_anew(_: ClusterTransport) -> None:
+        raise AssertionError("the slots are read anew")
+
+    monkeypatch.setattr("leaseq.engine.transport._ON_ITS_WAY", 10)
+    monkeypatch.setattr(ClusterTransport, "reset", read_anew)
+    assert not_none(move.queue.reserve("ann")).id == "a"
