@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import leaseq
+from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.support.patience import eventually
@@ -24,8 +25,8 @@ def stand(timed: leaseq.Queue, clock: Clock) -> Callable[..., None]:
     return stand
 
 
-def look(timed: leaseq.Queue, person: str, woken: bool) -> str | None:
-    outcome = timed._reserve(person, f"r-{person}", "", person, woken)
+def look(timed: leaseq.Queue, person: str, woken: bool, skills: str = "") -> str | None:
+    outcome = timed._reserve(person, f"r-{person}", skills, person, woken)
     return outcome.id if isinstance(outcome, leaseq.Lease) else None
 
 
@@ -140,3 +141,63 @@ def test_what_is_not_for_who_was_woken_wakes_the_next(
     assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"bob", b"cyd"]
     assert look(timed, "ann", woken=True) is None
     assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"ann", b"cyd"]
+
+
+def waiters(server: Server, queue: leaseq.Queue) -> list[bytes]:
+    """In the order in which they are woken."""
+    names: list[bytes] = server.redis.zrange(Keys(queue.name).line, 0, -1)
+    return names
+
+
+def test_who_begin_at_one_moment_are_woken_in_the_order_of_their_calls(
+    timed: leaseq.Queue, server: Server
+) -> None:
+    timed.configure()
+    for person in ("cyd", "bob", "ann"):
+        assert look(timed, person, woken=False) is None
+    assert waiters(server, timed) == [b"cyd", b"bob", b"ann"]
+
+
+def test_who_begins_while_those_in_front_are_woken_stands_behind_them(
+    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+) -> None:
+    timed.configure()
+    stand("cyd", "bob")
+    timed.enqueue_many(NewItem({}, requires=("fr",)) for _ in range(2))  # both are woken, and get nothing
+    stand("ann")
+    for person in ("cyd", "bob", "ann"):  # each wakes the next by that
+        assert look(timed, person, woken=True) is None
+    assert waiters(server, timed) == [b"cyd", b"bob", b"ann"]
+
+
+@pytest.fixture
+def french(timed: leaseq.Queue, stand: Callable[..., None]) -> None:
+    """An item that waits; ann and bob, who stand in line, were woken for it, and could not do it."""
+    timed.configure(answers=2)
+    stand("ann", "bob")
+    timed.enqueue({}, id="french", requires=["fr"])
+    for person in ("ann", "bob"):
+        assert look(timed, person, woken=True) is None
+
+
+@pytest.mark.usefixtures("french")
+@pytest.mark.parametrize(("person", "microseconds"), [("ann", 200_000), ("bob", 3_000_000)])
+def test_who_looks_by_themselves_has_their_turn_a_while_after_the_last_was_woken(
+    timed: leaseq.Queue, clock: Clock, server: Server, person: str, microseconds: int
+) -> None:
+    """The first in line when those who were woken had time to come; the others when no message can be on its
+    way any more."""
+    clock.now = int(server.redis.hget(Keys(timed.name).ledger, "line")) + microseconds - 1
+    assert look(timed, person, woken=False, skills="fr") is None
+    clock.now += 1
+    assert look(timed, person, woken=False, skills="fr") == "french"
+
+
+@pytest.mark.usefixtures("french")
+def test_who_looks_by_themselves_and_takes_an_answer_wakes_another_for_the_next(
+    timed: leaseq.Queue, clock: Clock
+) -> None:
+    clock.tick(1)
+    assert timed.stats().waiting == 2
+    assert look(timed, "ann", woken=False, skills="fr") == "french"
+    assert timed.stats().waiting == 0, "bob is woken"
