@@ -151,3 +151,15 @@ def test_what_nobody_was_granted_waits_for_others(
     assert looking.sets(clients[0].redis, queue_name)["inbound"] == (
         ["two"] if then_reserve else ["one", "two"]
     )
+
+
+def test_what_an_enqueue_left_has_no_negative_age(clients: Clients, queue_name: str, clock: Clock) -> None:
+    """The queue's time is written after its entry, and so does not hold the clock where that was."""
+    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3]))
+    queue.enqueue({}, id="one")
+    reserved(queue)
+    clock.tick(10)
+    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+        broken.enqueue({}, id="two")
+    clock.tick(-5)
+    assert queue.stats().oldest_inbound_seconds == 0

@@ -196,3 +196,16 @@ def test_a_lease_that_is_shorter_than_those_before_runs_out_in_time(
         assert take("bob").id == "b"
     clock.tick(11)
     assert take("cyd").id == "b", "it came back, to the front"
+
+
+@pytest.mark.parametrize(("back", "added"), [(100_000, 0), (100_001, 100_002)])
+def test_a_clock_that_was_set_back_by_a_tenth_of_a_second_is_waited_for(
+    timed: leaseq.Queue, clock: Clock, back: int, added: int
+) -> None:
+    """By more than that, the difference counts from then on."""
+    timed.enqueue({}, id="before")
+    clock.now = codec.microseconds(timed.get("before").state_since) - back
+    timed.enqueue({}, id="meanwhile")
+    clock.now += 1_000_000
+    timed.enqueue({}, id="after")
+    assert codec.microseconds(timed.get("after").state_since) == clock.now + added
