@@ -19,6 +19,7 @@ local function rows_for(person, skills)
   for skill in string.gmatch(skills, '[^,]+') do listed[#listed + 1], has[skill] = skill, true end
   local in_use = redis.call('HLEN', keys.rows)
   if in_use == 0 then return rows end
+  -- equivalent mutant: compare: both ways find the same rows, and with equal numbers read as many fields
   if 2 ^ #listed <= in_use then
     local names = { '' }
     for _, skill in ipairs(listed) do

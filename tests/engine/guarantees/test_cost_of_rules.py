@@ -12,6 +12,7 @@ import redis
 
 import leaseq
 from leaseq import NewItem
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock
 from tests.engine.guarantees.test_cost import MOST, alone, counted, largest, server_url  # noqa: F401 - a fixture
 from tests.support.taking import not_none, take
@@ -174,3 +175,30 @@ def test_a_look_beside_what_they_hold_is_bounded_too(alone: redis.Redis) -> None
         queue.abandon(lease)
     for _ in range(2):  # what they look at, and what they put off by that
         assert largest(alone, lambda: queue.reserve("ann")) <= 2 * MOST
+    # Of the 750 that they put off, each that is looked at takes one ZSCORE.
+    assert counted(alone, lambda: queue.reserve("ann"))["zscore"] == 400
+
+
+def test_a_step_through_what_is_left_of_people_looks_at_a_few_of_them(
+    alone: redis.Redis,  # noqa: F811
+    clock: Clock,
+) -> None:
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "few-at-a-time", clock=clock)
+    queue.enqueue({})
+    for n in range(600):
+        queue.abandon(take(queue, f"person {n}"))
+    clock.tick(86_400 + 1)  # a walk begins
+    for _ in range(100):
+        assert largest(alone, queue.clear) <= 200
+    next_step = str(alone.hget(Keys(queue.name).ledger, "tidy"), "ascii").split()[0]
+    assert int(next_step) > clock.now, "the walk is over, and all were looked at"
+
+
+def test_a_page_that_is_full_reads_no_more_rows(alone: redis.Redis) -> None:  # noqa: F811
+    def cost(rows: int) -> dict[str, int]:
+        queue = leaseq.Queue(leaseq.connect(server_url(alone)), f"rows.{rows}", clock=Clock())
+        queue.enqueue_many(NewItem({}, requires=(f"s{n}",)) for n in range(rows))
+        queue.page("inbound", limit=1)  # so that the script is loaded
+        return counted(alone, lambda: queue.page("inbound", limit=1))
+
+    assert cost(300) == cost(3)
