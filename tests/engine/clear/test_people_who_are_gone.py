@@ -1,0 +1,73 @@
+"""What the clear job forgets of people who are gone, walk by walk: the first begins a day after the queue, each
+other one a day after the one before."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+from tests.support.taking import take
+
+DAY = 86_400
+WINDOW = 50  # of what a person put off, as many as one look at it covers
+
+
+def walk(queue: leaseq.Queue) -> None:
+    """As many steps as a walk through a small queue has, and more."""
+    for _ in range(12):
+        queue.clear()
+
+
+def put_off_by_ann(server: Server, queue: leaseq.Queue) -> int:
+    """How many items she may have again, as they lie in the server."""
+    inbound = Keys(queue.name).inbound
+    return int(server.redis.zcard(f"{inbound.removesuffix('inbound')}later::ann"))
+
+
+@pytest.mark.parametrize("count", [WINDOW - 1, WINDOW + 1])
+@pytest.mark.parametrize("microseconds", [0, 13, 26, 39])  # of a larger set the time says where a look begins
+def test_one_walk_forgets_all_that_others_did(
+    server: Server, timed: leaseq.Queue, clock: Clock, count: int, microseconds: int
+) -> None:
+    timed.enqueue_many([{}] * count)
+    for _ in range(count):
+        timed.abandon(take(timed, "ann"))
+    for _ in range(count):
+        timed.finish(take(timed, "bob"), {})
+    assert put_off_by_ann(server, timed) == count
+    clock.now += (DAY + 1) * 1_000_000 + microseconds
+    walk(timed)
+    assert put_off_by_ann(server, timed) == 0
+
+
+def test_the_last_of_many_that_somebody_put_off_is_looked_at_too(
+    server: Server, timed: leaseq.Queue, clock: Clock
+) -> None:
+    timed.enqueue_many([{}] * WINDOW)
+    for _ in range(WINDOW):
+        timed.abandon(take(timed, "ann"))
+    timed.enqueue({}, id="last", priority=1)
+    timed.abandon(take(timed, "ann"))
+    done = take(timed, "bob")
+    assert done.id == "last"
+    timed.finish(done, {})
+    for _ in range(4):
+        clock.now += DAY * 1_000_000 + 1
+        walk(timed)
+    assert put_off_by_ann(server, timed) == WINDOW, "those that wait still"
+
+
+@pytest.mark.parametrize("early", [1, 0])
+def test_who_holds_nothing_is_forgotten_a_week_after_it_was_found_so(
+    server: Server, timed: leaseq.Queue, clock: Clock, early: int
+) -> None:
+    timed.enqueue({})
+    timed.finish(take(timed, "ann"), {})
+    clock.tick(DAY + 1)
+    found = clock.now
+    walk(timed)
+    clock.now = found + 7 * DAY * 1_000_000 - early
+    timed.clear()
+    assert server.redis.hexists(Keys(timed.name).ledger, "p:ann") == bool(early)
