@@ -1,5 +1,5 @@
-"""What the clear job forgets of people who are gone, walk by walk: the first begins a day after the queue, each
-other one a day after the one before."""
+"""What the clear job forgets of people who are gone, walk by walk: the first begins a day after the
+queue, each other one a day after the one before."""
 
 from __future__ import annotations
 

@@ -179,19 +179,41 @@ def test_a_look_beside_what_they_hold_is_bounded_too(alone: redis.Redis) -> None
     assert counted(alone, lambda: queue.reserve("ann"))["zscore"] == 400
 
 
-def test_a_step_through_what_is_left_of_people_looks_at_a_few_of_them(
+def test_what_others_did_of_what_they_put_off_is_passed_over_in_several_calls(
+    alone: redis.Redis,  # noqa: F811
+) -> None:
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "others-did", clock=Clock())
+    queue.enqueue_many(NewItem({}, id=f"{n}") for n in range(250))
+    for _ in range(250):
+        queue.abandon(take(queue, "ann"))
+    for _ in range(249):
+        queue.finish(take(queue, "bob"), {})
+    given: list[leaseq.Lease] = []
+    counts = counted(alone, lambda: given.append(take(queue, "ann")))
+    assert given[0].id == "249"
+    assert counts["evalsha"] == 3, "each looks at a hundred"
+
+
+@pytest.mark.parametrize(("people", "each"), [(600, 1), (1, 600)])
+def test_a_step_through_what_is_left_of_people_looks_at_a_little_of_it(
     alone: redis.Redis,  # noqa: F811
     clock: Clock,
+    people: int,
+    each: int,
 ) -> None:
-    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "few-at-a-time", clock=clock)
-    queue.enqueue({})
-    for n in range(600):
-        queue.abandon(take(queue, f"person {n}"))
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), f"a-little.{people}", clock=clock)
+    queue.enqueue_many([{}] * each)
+    for n in range(people):
+        for _ in range(each):
+            queue.abandon(take(queue, f"person {n}"))
     clock.tick(86_400 + 1)  # a walk begins
     for _ in range(100):
-        assert largest(alone, queue.clear) <= 200
-    next_step = str(alone.hget(Keys(queue.name).ledger, "tidy"), "ascii").split()[0]
-    assert int(next_step) > clock.now, "the walk is over, and all were looked at"
+        counts = counted(alone, queue.clear)
+        assert sum(counts.values()) <= 200
+        assert counts.get("zscore", 0) <= 50, "each item that is looked at takes one"
+    (next_step,) = alone.hmget(Keys(queue.name).ledger, "tidy")
+    assert next_step is not None
+    assert int(next_step.split()[0]) > clock.now, "the walk is over"
 
 
 def test_a_page_that_is_full_reads_no_more_rows(alone: redis.Redis) -> None:  # noqa: F811
