@@ -71,3 +71,30 @@ def test_who_holds_nothing_is_forgotten_a_week_after_it_was_found_so(
     clock.now = found + 7 * DAY * 1_000_000 - early
     timed.clear()
     assert server.redis.hexists(Keys(timed.name).ledger, "p:ann") == bool(early)
+
+
+@pytest.mark.parametrize("early", [1, 0])
+def test_what_somebody_put_off_is_forgotten_ninety_days_after_they_were_found_away(
+    server: Server, timed: leaseq.Queue, clock: Clock, early: int
+) -> None:
+    timed.enqueue({})
+    timed.abandon(take(timed, "ann"))
+    clock.tick(DAY + 1)
+    walk(timed)
+    cursors = server.redis.hget(Keys(timed.name).cursors, "ann").decode()
+    found = int(cursors.split("idle\t")[1])
+    clock.now = found + 90 * DAY * 1_000_000 - early
+    walk(timed)
+    assert put_off_by_ann(server, timed) == early
+
+
+def test_where_it_is_not_known_how_far_a_walk_was_a_new_one_begins(
+    server: Server, timed: leaseq.Queue, clock: Clock
+) -> None:
+    timed.enqueue({})
+    timed.finish(take(timed, "ann"), {})
+    server.redis.hdel(Keys(timed.name).ledger, "tidy")
+    for _ in range(2):
+        walk(timed)
+        clock.tick(8 * DAY)
+    assert not server.redis.hexists(Keys(timed.name).ledger, "p:ann")
