@@ -139,4 +139,5 @@ elseif deduped > 0 or chosen and not added_before and not differing then
   redis.call('HSET', keys.ledger, 'request', request .. ' 0' .. past)
 end
 if differing then return { 'ok', count, window > 0 and twin, differing } end
+-- equivalent mutant: bound: the caller then sends digests for nothing
 return { 'ok', count, window > 0 and twin or nil }
