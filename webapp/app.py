@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import lru_cache, partial
 from typing import Any
 
 from flask_openapi.models.info import Info
@@ -14,7 +16,7 @@ from leaseq.webapp import api, auth, docs, manage, people, work
 from leaseq.webapp.api.negotiation import init_negotiation
 from leaseq.webapp.api.openapi import say_roles
 from leaseq.webapp.auth import language
-from leaseq.webapp.context import EXTENSION, State
+from leaseq.webapp.context import EXTENSION, SharedQueue, State
 from leaseq.webapp.errors import answer, init_errors, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import health, metrics
@@ -23,6 +25,7 @@ from leaseq.webapp.rendering.filters import init_filters
 from leaseq.webapp.security.audit_log import init_audit_log
 from leaseq.webapp.security.authorization import init_authorization
 from leaseq.webapp.security.headers import init_headers
+from leaseq.webapp.security.session_cookie import SessionCookie
 from leaseq.webapp.serving.access_log import init_access_log
 from leaseq.webapp.serving.cors import Cors
 from leaseq.webapp.serving.hosts import init_hosts
@@ -45,9 +48,16 @@ class NameConverter(BaseConverter):
     part_isolating = False
 
 
+class App(OpenAPI):
+    """The app. None of its functions is a coroutine, so Flask need not ask about each at each request."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        return func
+
+
 def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     settings = settings or load_settings()
-    app = OpenAPI(
+    app = App(
         "leaseq.webapp",
         info=Info(title="leaseq", version=api.VERSION, description=api.ABOUT),
         doc_ui=False,
@@ -58,6 +68,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     )
     app.openapi_version = "3.1.0"
     app.request_class = StrictRequest
+    app.session_interface = SessionCookie()
     app.jinja_environment = Templates
     app.url_map.converters["name"] = NameConverter
     app.json.sort_keys = False  # type: ignore[attr-defined]
@@ -73,8 +84,8 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         Activity(client),
         http_metrics,
         IdempotencyStore(client),
+        lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
-    init_headers(app)
     init_i18n(app)
     init_hosts(app, settings.allowed_hosts)
     init_negotiation(app, api.bp)
@@ -91,6 +102,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_access_log(app, http_metrics)
     app.after_request(UndeclaredProxies(client).after)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses
+    init_headers(app, https=settings.secure_cookies)
     app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]
     app.wsgi_app = Proxies(app.wsgi_app, hops, networks)  # type: ignore[method-assign]
     return app

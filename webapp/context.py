@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, cast
 
 from flask import current_app, g, request
@@ -17,6 +19,8 @@ from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
 
 EXTENSION = "leaseq"
+FRESH_SECONDS = 1.0
+"""For how long the policy of a SharedQueue counts, once read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class State:
     activity: Activity
     http_metrics: HttpMetrics
     idempotency: IdempotencyStore
+    shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 
 def state() -> State:
@@ -72,9 +77,37 @@ class QueueOfRequest(leaseq.Queue):
         return self._read
 
 
+class SharedQueue(leaseq.Queue):
+    """A queue that all requests of a process share. It is not asked whether it is there, for the scripts of
+    the verbs on leases say so. Its policy is read at most once a second; where the form was changed
+    meanwhile, finish's script says so, and the form is read again."""
+
+    _read: tuple[leaseq.Policy, float] | None = None  # and until when it counts
+
+    @property
+    def policy(self) -> leaseq.Policy:
+        read = self._read
+        if read is not None and read[1] > monotonic():
+            return read[0]
+        policy = self.find_policy()
+        if policy is None:
+            raise leaseq.QueueNotFound(self.name)
+        return policy
+
+    def find_policy(self) -> leaseq.Policy | None:
+        policy = super().find_policy()
+        self._read = (policy, monotonic() + FRESH_SECONDS) if policy else None
+        return policy
+
+
 def existing_queue(name: str) -> leaseq.Queue:
     """The queue of this name. Raises QueueNotFound if there is none, since reading must not create it."""
     queue = QueueOfRequest(state().client, name)
     if queue.find_policy() is None:
         raise leaseq.QueueNotFound(name)
     return queue
+
+
+def lease_queue(name: str) -> leaseq.Queue:
+    """The queue of this name, for the verbs on leases: see SharedQueue."""
+    return state().shared_queue(name)

@@ -15,7 +15,7 @@ from wtforms.validators import ValidationError as ValidationFailed
 
 import leaseq
 from leaseq.webapp.security.authorization import in_api
-from leaseq.webapp.security.headers import secured
+from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logging import REQUEST_ID
 from leaseq.webapp.serving.problem import Problem, body_of
 from leaseq.webapp.store.accounts.people import NoSuchPerson
@@ -195,7 +195,7 @@ def too_busy(seconds: int) -> Response:
         page = render_template("shared/overloaded.html", seconds=seconds, again=_sent_if_readable())
         response = Response(page, 503)
     response.headers["Retry-After"] = str(seconds)
-    return secured(response)
+    return with_policy(response)
 
 
 def _sent_if_readable() -> list[tuple[str, str]]:

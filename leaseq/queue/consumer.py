@@ -204,7 +204,7 @@ class Consumer(Base):
             reply = self._commands.finish(held, text, version, request, can)
             if reply.code != replies.FORM:
                 return reply
-            _ = self.policy  # read the form anew
+            self.find_policy()  # read the form anew
             if misfit is not None and self._form[1] == wanted:
                 raise misfit
 

@@ -146,12 +146,12 @@ class Person:
     async def work(self, think: float, until: float) -> None:
         """Take, think, answer, until the time is over."""
         await asyncio.sleep(self._random.uniform(0, think))
-        page = await self._opened()
+        page = await self.open()
         while time.monotonic() < until:
             await asyncio.sleep(self._random.expovariate(1 / think))
             page = await self._next(page)
 
-    async def _opened(self) -> str:
+    async def open(self) -> str:
         """The work page with an item on it."""
         return await self._taken((await self._browser.ask("work page", f"/q/{self._queue}")).text)
 
@@ -162,12 +162,7 @@ class Person:
 
     async def _next(self, page: str) -> str:
         """What the person does with the item that they see; the next one's page."""
-        action = _attribute(page, r'<form id="answer"[^>]* action="([^"]+)"')
-        fields = {
-            "csrf_token": _value(page, "csrf_token"),
-            "token": _attribute(page, r'<form id="answer"[^>]* data-token="(\d+)"'),
-            "answer.about": self._random.choice(("delivery", "refund", "other")),
-        }
+        action, fields = self._form(page)
         dice = self._random.random()
         if dice < LATER:
             answer = await self._browser.ask(
@@ -182,6 +177,22 @@ class Person:
             draft = re.search(r'\sdata-draft="(/q/[^"]+)"', page)
             if draft:
                 await self._browser.ask("draft", unescape(draft[1]), fields)
+        return await self._finished(action, fields)
+
+    async def finish(self, page: str) -> str:
+        """Answer the item that the page shows; the next one's page."""
+        return await self._finished(*self._form(page))
+
+    def _form(self, page: str) -> tuple[str, dict[str, str]]:
+        """Where the answer goes, and its fields."""
+        action = _attribute(page, r'<form id="answer"[^>]* action="([^"]+)"')
+        return action, {
+            "csrf_token": _value(page, "csrf_token"),
+            "token": _attribute(page, r'<form id="answer"[^>]* data-token="(\d+)"'),
+            "answer.about": self._random.choice(("delivery", "refund", "other")),
+        }
+
+    async def _finished(self, action: str, fields: Mapping[str, str]) -> str:
         answer = await self._browser.ask("finish and next", action, {**fields, "then": "next"}, PIECE)
         self._tally.answered += self._tally.counting
         return await self._followed(answer)

@@ -31,10 +31,11 @@ def gunicorn(
     socket_seconds: float | None = None,
     access_log: Path | None = None,
     options: Sequence[str] = (),
+    app: str = "leaseq.webapp.wsgi:app",
     **settings: str,
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The address of a running gunicorn, and its process. The access log is written only to a named file.
-    ``options`` of gunicorn's are added to ours."""
+    ``options`` of gunicorn's are added to ours. Another app than leaseq's has a /readyz too."""
     port = free_port()
     environment = {
         **os.environ,
@@ -45,7 +46,7 @@ def gunicorn(
     }
     level = "info" if access_log else "warning"
     command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level=level)
-    command[-1:-1] = options
+    command[-1:] = [*options, app]
     if socket_seconds is not None:
         configuration = command.index("python:leaseq.webapp.serving.gunicorn_conf")
         command[configuration] = "python:tests.web.gunicorn_limit"

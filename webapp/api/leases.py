@@ -24,7 +24,7 @@ from leaseq.webapp.api.models_in import (
     TokenRequest,
 )
 from leaseq.webapp.api.pagination import LeasesQuery, page_of
-from leaseq.webapp.context import accounts, existing_queue, person, state
+from leaseq.webapp.context import accounts, existing_queue, lease_queue, person, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.long_poll import LONGEST
 from leaseq.webapp.store.activity import How
@@ -52,7 +52,9 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     is over. If too many requests wait already, it may be 204 at once: ask again after `Retry-After`.
     """
     wanted = validation.number(body.wait, "wait", 0, LONGEST)
-    queue, me = existing_queue(path.q), person()
+    me = person()
+    # Nobody is to wait for a queue that is not there.
+    queue = existing_queue(path.q) if wanted else lease_queue(path.q)
     with state().long_poll_slots.seconds(wanted) as wait:
         lease = queue.reserve(me.name, skills=me.skills, wait=wait, request_id=request_id())
     if lease is not None and wait:
@@ -102,7 +104,7 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     answer is kept as a late answer: then `answer_kept` is true.
     """
     me = person()
-    finished = existing_queue(path.q).finish(
+    finished = lease_queue(path.q).finish(
         id=path.id,
         token=body.token,
         person=me.name,
@@ -123,7 +125,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     The person who finished the item holds it again, under a new token, with the answer as its draft, even if
     they already hold as many items as allowed.
     """
-    again = existing_queue(path.q).undo_finish(
+    again = lease_queue(path.q).undo_finish(
         id=path.id, token=body.token, person=person().name, request_id=request_id()
     )
     state().activity.take_off(person().name, path.q, id=path.id, token=body.token)
@@ -134,7 +136,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It returns to the front of the queue; other people get it first."""
-    existing_queue(path.q).abandon(
+    lease_queue(path.q).abandon(
         id=path.id, token=body.token, person=person().name, reason=body.reason, again=body.again
     )
     _count(path, "gave_back", body.token)
@@ -145,7 +147,7 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Report that the item can't be done. It is retried later, until no attempts are left."""
-    failed = existing_queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
+    failed = lease_queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
     _count(path, "broken", body.token)
     return models_out.Failed.of(failed)
 
@@ -153,7 +155,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
 def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> None:
     """Count the outcome in the daily activity of the caller, a person or a program."""
     held_ms = round(held_seconds * 1_000)
-    state().activity.record(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
+    state().activity.record_soon(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
 
 
 @bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": models_out.Lease})
@@ -163,7 +165,7 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 
     Also accepted after the lease expired, if the item has not been given to anybody else.
     """
-    renewed = existing_queue(path.q).renew(
+    renewed = lease_queue(path.q).renew(
         id=path.id, token=body.token, person=person().name, request_id=request_id()
     )
     return models_out.Lease.of(renewed)
@@ -173,5 +175,5 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 @needs("worker")
 def draft(path: ItemPath, body: DraftRequest) -> Response:
     """Save a draft of the answer. It is returned with the item's next lease, even if this lease expires."""
-    existing_queue(path.q).save_draft(id=path.id, token=body.token, person=person().name, draft=body.draft)
+    lease_queue(path.q).save_draft(id=path.id, token=body.token, person=person().name, draft=body.draft)
     return Response(status=204)

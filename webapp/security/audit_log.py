@@ -100,10 +100,10 @@ def _is_about_item() -> bool:
 def _is_change() -> bool:
     """Whether this is a manager's request that changes something. Changes to people are logged by the
     accounts."""
-    if g.get("person") is None or request.endpoint is None or request.endpoint in SILENT:
+    endpoint = request.endpoint
+    if endpoint is None or need_of(current_app, endpoint) != "manager" or endpoint in SILENT:
         return False
-    changes = request.method not in ("GET", "HEAD", "OPTIONS")
-    return changes and need_of(current_app, request.endpoint) == "manager"
+    return request.method not in ("GET", "HEAD", "OPTIONS") and g.get("person") is not None
 
 
 def _detail() -> str:

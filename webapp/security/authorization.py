@@ -98,7 +98,7 @@ def visitor_of(session: str) -> Visitor | None:
 def init_authorization(app: Flask) -> None:
     manager = flask_login.LoginManager()
     manager.session_protection = None  # it only marks a session as not fresh, which nothing here asks for
-    manager.init_app(app, add_context_processor=False)
+    app.login_manager = manager  # type: ignore[attr-defined]  # init_app adds a hook for its remember-me cookie
     manager.user_loader(visitor_of)
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # authorization checks it, once the caller is known
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch

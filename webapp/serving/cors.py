@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from werkzeug.datastructures import Headers
-
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -55,10 +53,9 @@ def _with(more: dict[str, str], start_response: StartResponse) -> StartResponse:
     """Also where no page of another origin asks: a cache may keep the answer for one that does."""
 
     def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
-        response_headers = Headers(headers)
-        varies = [one for one in response_headers.getlist("Vary") if one != "Origin"]
-        response_headers["Vary"] = ", ".join([*varies, "Origin"])
-        response_headers.extend(more)
-        return start_response(status, response_headers.to_wsgi_list(), *error)
+        varies = [value for name, value in headers if name.lower() == "vary" and value != "Origin"]
+        others = [header for header in headers if header[0].lower() != "vary"]
+        vary = ("Vary", ", ".join([*varies, "Origin"]))
+        return start_response(status, [*others, vary, *more.items()], *error)
 
     return start

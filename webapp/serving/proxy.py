@@ -27,7 +27,10 @@ def came_by_proxy(environ: WSGIEnvironment) -> bool:
     return bool(environ.get(_CAME_BY_PROXY))
 
 
-_FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded")
+_FORWARDED = {  # by their names in an environ
+    f"HTTP_{name.upper().replace('-', '_')}": name
+    for name in ("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded")
+}
 _NOTED_EVERY = 3_600  # seconds; `leaseq doctor` forgets after two hours
 
 log = logging.getLogger(__name__)
@@ -46,9 +49,9 @@ class UndeclaredProxies:
     def after(self, response: Response) -> Response:
         if came_by_proxy(request.environ) or request.endpoint in PROBES:  # guard: proxy-probes
             return response
-        header = next((name for name in _FORWARDED if name in request.headers), None)
-        if header is not None and _is_near(request.remote_addr):  # guard: proxy-near
-            self._note(request.remote_addr or "a unix socket", header)
+        sent = _FORWARDED.keys() & request.environ.keys()
+        if sent and _is_near(request.remote_addr):  # guard: proxy-near
+            self._note(request.remote_addr or "a unix socket", _FORWARDED[min(sent)])
         return response
 
     def _note(self, address: str, header: str) -> None:
@@ -86,7 +89,7 @@ class Proxies:
         self._fixed = ProxyFix(app, x_for=hops, x_proto=hops, x_host=hops)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if not self._ours(environ.get("REMOTE_ADDR", "")):
+        if not self._networks or not self._ours(environ.get("REMOTE_ADDR", "")):
             return self._app(environ, start_response)
         environ[_CAME_BY_PROXY] = True
         return self._fixed(environ, start_response)

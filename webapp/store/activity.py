@@ -7,15 +7,18 @@ and expires. A call is one round trip, whatever the number of people and days.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal, cast
 
-from leaseq import LeaseqError
+from leaseq import Client, LeaseqError
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.base import Store
+from leaseq.webapp.store.deferred import Deferred
 
 log = logging.getLogger(__name__)
 
@@ -79,21 +82,40 @@ class RecentItem:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What `Activity.record_soon` was given."""
+
+    person: str
+    queue: str
+    how: How
+    member: str
+    held_ms: int
+    at: float
+
+
 class Activity(Store):
     """Counts and reads the daily activity."""
 
+    def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(client, clock=clock)
+        self._deferred = Deferred(self._write)
+
     def today(self, person: str, queue: str) -> DayFigures:
+        self._deferred.flush()
         with self._client.translating():
             return _figures(self._redis.hmget(keys.day_of(self._today().isoformat(), person), _fields(queue)))
 
     def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
         """A person's activity of the last days, today first, days without work included, by queue."""
+        self._deferred.flush()
         dates = [self._today() - timedelta(days=back) for back in range(days)]
         hashes = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
         return dict(zip(dates, map(_by_queue, hashes), strict=True))
 
     def of_everybody(self) -> dict[str, ByQueue]:
         """The activity of each person today, by name and queue."""
+        self._deferred.flush()
         text = self._today().isoformat()
         with self._client.translating():
             names = sorted(name.decode() for name in self._redis.smembers(keys.who_worked(text)))
@@ -102,6 +124,7 @@ class Activity(Store):
 
     def recent(self, person: str, limit: int = 10) -> list[RecentItem]:
         """The items that a person finished or gave back within a day, latest first."""
+        self._deferred.flush()
         since = self._clock() - _DAY_SECONDS
         with self._client.translating():
             entries = self._redis.zrevrangebyscore(
@@ -124,8 +147,45 @@ class Activity(Store):
             today = self._count(person, queue, _member(how, queue, token, id), counts)
         return today
 
+    def record_soon(
+        self, person: str, queue: str, how: How, *, id: str, token: int, held_ms: int = 0
+    ) -> None:
+        """`record` behind the request, with what others do meanwhile: it costs the request no round trip.
+        What is read here next has it counted; other processes see it some milliseconds later."""
+        member = _member(how, queue, token, id)
+        self._deferred.add(_Outcome(person, queue, how, member, held_ms, self._clock()))
+
+    def _write(self, outcomes: Sequence[_Outcome]) -> None:
+        with self._at_best():
+            pipe = self._redis.pipeline(transaction=False)
+            for one in outcomes:
+                pipe.zadd(keys.recent(one.person), {one.member: one.at}, nx=True)
+            new = [one for one, is_new in zip(outcomes, pipe.execute(), strict=True) if is_new]
+            if new:
+                self._add_up(new)
+
+    def _add_up(self, outcomes: Sequence[_Outcome]) -> None:
+        counts: Counter[tuple[str, str]] = Counter()  # by key and field
+        who: dict[tuple[str, str], None] = {}  # by day and person
+        for one in outcomes:
+            day = _date(one.at).isoformat()
+            who[day, one.person] = None
+            for name, count in {one.how: 1, **_times(one.how, 0, one.held_ms)}.items():
+                counts[keys.day_of(day, one.person), _field(one.queue, name)] += count
+        pipe = self._redis.pipeline(transaction=False)
+        for day, person in who:
+            pipe.sadd(keys.who_worked(day), person)
+        for _, person in who:
+            pipe.zremrangebyrank(keys.recent(person), 0, -RECENT - 1)
+        for (key, field), count in counts.items():
+            pipe.hincrby(key, field, count)
+        for (day, person), is_first in zip(who, pipe.execute(), strict=False):
+            if is_first:
+                self._expire(day, person)
+
     def take_off(self, person: str, queue: str, *, id: str, token: int) -> None:
         """Uncount a finish that was undone. The time stays, since it was spent."""
+        self._deferred.flush()
         recent, member = keys.recent(person), _member("finished", queue, token, id)
         with self._at_best():
             pipe = self._redis.pipeline(transaction=True)
@@ -147,17 +207,18 @@ class Activity(Store):
         pipe.hmget(key, _fields(queue))
         is_new, *_, is_first, values = pipe.execute()
         if is_first:
-            self._let_go({recent: 2 * _DAY_SECONDS, key: _KEPT_SECONDS, who: _KEPT_SECONDS})
+            self._expire(today, person)
         if not is_new:  # a retry: known only now, to save everybody else a round trip
             self._add(key, queue, {name: -count for name, count in counts.items()})
             return self.today(person, queue)
         return _figures(values)
 
-    def _let_go(self, after: Mapping[str, int]) -> None:
-        """Set the expiry of keys. Done once a day, by the first call of the day."""
+    def _expire(self, day: str, person: str) -> None:
+        """Set the expiry of a person's keys. Done once a day, by their first call of the day."""
         pipe = self._redis.pipeline(transaction=False)
-        for key, seconds in after.items():
-            pipe.expire(key, seconds)
+        pipe.expire(keys.recent(person), 2 * _DAY_SECONDS)
+        pipe.expire(keys.day_of(day, person), _KEPT_SECONDS)
+        pipe.expire(keys.who_worked(day), _KEPT_SECONDS)
         pipe.execute()
 
     def _add(self, key: str, queue: str, counts: Mapping[str, int]) -> None:

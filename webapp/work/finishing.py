@@ -7,7 +7,7 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from leaseq.webapp.context import existing_queue, person, state, wants_piece
+from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_piece
 from leaseq.webapp.forms import fields_of, read_result, typed_in
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
@@ -18,7 +18,7 @@ from leaseq.webapp.work.undo import forget, remember
 @bp.post("/q/<q>/items/<name:id>/finish")
 @needs("worker")
 def finish(q: str, id: str) -> Page:
-    queue, me, token = existing_queue(q), person(), token_sent()
+    queue, me, token = lease_queue(q), person(), token_sent()
     fields = fields_of(queue.policy.form)
     result, errors = read_result(fields, typed_in(fields, request.form))
     if errors:

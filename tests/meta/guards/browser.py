@@ -21,7 +21,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard("frame-ancestors", "test_every_page_has_the_headers_and_a_nonce_of_its_own"),
         guard("nosniff", "test_every_page_has_the_headers_and_a_nonce_of_its_own"),
-        guard("csp-sent", "test_a_script_that_got_into_a_page_would_not_run"),
+        guard("csp-sent", "test_every_page_has_the_headers_and_a_nonce_of_its_own"),
     ),
     *row(
         "cookies HttpOnly, SameSite, Secure and __Host- under TLS",

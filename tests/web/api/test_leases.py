@@ -47,6 +47,7 @@ def test_finish_and_next_in_one_call(asking: leaseq.Queue, worker: Caller) -> No
 def test_renew_draft_abandon_fail(asking: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(asking, worker)
     base, token = f"/queues/{asking.name}/items/one", lease["token"]
+    asking.configure(lease_seconds=120)
     renewed = worker("POST", f"{base}/renew", json={"token": token})
     assert renewed.status_code == 200
     assert renewed.json["expires_at"] > lease["expires_at"]

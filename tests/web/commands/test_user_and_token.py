@@ -70,7 +70,7 @@ def test_what_is_refused(
 
 
 def test_a_token_alone_on_standard_output(
-    run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str]
+    run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str], server: Any
 ) -> None:
     name = new_name("with token")
     accounts.add(name, by="test")
@@ -84,7 +84,7 @@ def test_a_token_alone_on_standard_output(
     assert token not in listed.stdout
     assert {one["id"] for one in json.loads(run("token", "list", "--json").stdout)} >= {known.id}
     assert run("token", "revoke", known.id).exit_code == 0
-    assert accounts.caller(token) is None
+    assert Accounts(server.client).caller(token) is None
 
 
 def test_no_token_for_who_is_disabled(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ import leaseq
 from leaseq import Invalid
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.store.accounts import SCOPES, Accounts
+from leaseq.webapp.store.accounts.callers import Callers
+from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.accounts.tokens import Tokens
 from tests.support.taking import not_none
 from tests.web.conftest import PASSWORD, Browser, Caller
@@ -99,14 +102,19 @@ def test_without_a_scope_a_token_may_what_its_person_may(
     assert (token.scope, token.queue, token.expires_at) == (scope, None, None)
 
 
-def test_a_token_ends_by_itself(server: Any, new_name: Callable[[str], str]) -> None:
-    now = [1_800_000_000.0]
-    tokens = Tokens(server.client, clock=lambda: now[0])
-    token = tokens.create(new_name("bot"), "t", "work", None, 30)
-    now[0] += 30 * 86_400 - 1
-    assert tokens.use(token)
-    now[0] += 1
-    assert tokens.use(token) is None
+def test_a_token_ends_by_itself(server: Any, accounts: Accounts, program: Callable[..., Caller]) -> None:
+    call, now = program(days=30), [time.time()]
+    callers = Callers(
+        server.client,
+        People(server.client),
+        Tokens(server.client),
+        clock=lambda: now[0],
+        monotonic=lambda: 0.0,
+    )
+    now[0] += 30 * 86_400 - 60
+    assert callers.find(call.token)
+    now[0] += 60
+    assert callers.find(call.token) is None, "at its time, though it was read a moment ago"
 
 
 def test_a_token_that_is_over_is_answered_as_one_that_never_was(
@@ -114,7 +122,7 @@ def test_a_token_that_is_over_is_answered_as_one_that_never_was(
 ) -> None:
     call = program(days=1)
     assert call("GET", "/queues").status_code == 200
-    monkeypatch.setattr(accounts._tokens, "_clock", lambda: 9_999_999_999.0)
+    monkeypatch.setattr(accounts._callers, "_clock", lambda: 9_999_999_999.0)
     assert call("GET", "/queues").status_code == 401
 
 

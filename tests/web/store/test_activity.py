@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.activity import KEPT_DAYS, Activity, DayFigures, How
 from tests.web.conftest import Browser, Caller
 
@@ -206,3 +207,40 @@ def test_what_is_done_over_rest_is_counted(app: Any, asking: leaseq.Queue, worke
 
     today = app.extensions["leaseq"].activity.today(worker.name, asking.name)
     assert (today.finished, today.gave_back, today.broken) == (1, 1, 1)
+
+
+def test_what_is_recorded_soon_counts_for_the_next_read(days: Activity, queue_name: str) -> None:
+    ann = f"ann {queue_name}"
+    days.record_soon(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)
+    days.record_soon(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)  # sent again
+    days.record_soon(ann, "reviews", "gave_back", id="b", token=2)
+    days.record_soon(ann, "letters", "finished", id="a", token=3, held_ms=1_000)
+    today = days.today(ann, "reviews")
+    assert (today.finished, today.gave_back, today.held_ms, today.untimed) == (1, 1, 2_000, 1)
+    assert days.of_everybody()[ann]["letters"].finished == 1
+    assert {one.id for one in days.recent(ann)} == {"a", "b"}
+    days.take_off(ann, "reviews", id="a", token=1)
+    assert days.today(ann, "reviews").finished == 0
+    days.record_soon(ann, "reviews", "finished", id="a", token=4)
+    days.take_off(ann, "reviews", id="a", token=4)
+    assert days.today(ann, "reviews").finished == 0, "an undo right after it finds it"
+
+
+def test_what_is_recorded_soon_ends_as_what_is_recorded(
+    days: Activity, time: AdjustableClock, queue_name: str, server: Any
+) -> None:
+    ann = f"ann {queue_name}"
+    days.record_soon(ann, "reviews", "finished", id="a", token=1)
+    assert days.today(ann, "reviews").finished == 1
+    day = time.now.date().isoformat()
+    assert 0 < server.redis.ttl(keys.day_of(day, ann)) <= KEPT_DAYS * 86_400
+    assert 0 < server.redis.ttl(keys.recent(ann)) <= 2 * 86_400
+
+
+def test_a_server_that_is_away_leaves_the_answer_of_what_was_recorded_soon(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    away = Activity(leaseq.connect("redis://127.0.0.1:1/0"))
+    away.record_soon("ann", "reviews", "finished", id="a", token=1)
+    away._deferred.flush()
+    assert "the figures of the day miss something" in caplog.text

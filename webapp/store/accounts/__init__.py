@@ -3,7 +3,8 @@
 They live in the same server as the queues, under keys of their own, which only this package spells.
 """
 
-from leaseq.webapp.store.accounts.accounts import Accounts, Caller
+from leaseq.webapp.store.accounts.accounts import Accounts
+from leaseq.webapp.store.accounts.callers import Caller
 from leaseq.webapp.store.accounts.log import LogEntry, LogPage
 from leaseq.webapp.store.accounts.model import (
     REACH,

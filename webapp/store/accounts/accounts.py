@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Invalid, Lease, validation
 from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.callers import Caller
 from leaseq.webapp.store.accounts.leases import held_by, held_counts, take_back
 from leaseq.webapp.store.accounts.model import (
     WHOLE,
@@ -20,14 +20,6 @@ from leaseq.webapp.store.accounts.model import (
     checked_scope,
 )
 from leaseq.webapp.store.accounts.provider import ProviderSignIn
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """A program that sent a token: its person, and the token's scope and queue."""
-
-    person: Person
-    token: ApiToken
 
 
 class Accounts(ProviderSignIn):
@@ -191,11 +183,8 @@ class Accounts(ProviderSignIn):
         return token
 
     def caller(self, token: str) -> Caller | None:
-        """The person and rights of a token, while it is valid."""
-        known = self._tokens.use(token)
-        record = self._people.find(known.person) if known is not None else None
-        # guard: disabled-is-out
-        return Caller(record.person(), known) if known and record and not record.disabled else None
+        """The caller that this token stands for, while it is valid."""
+        return self._callers.find(token)
 
     def tokens(self, person: str | None = None) -> list[ApiToken]:
         return self._tokens.of(person)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from leaseq import Client
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.attempts import Attempts
+from leaseq.webapp.store.accounts.callers import Callers
 from leaseq.webapp.store.accounts.factors import Factors
 from leaseq.webapp.store.accounts.invitations import Invitations
 from leaseq.webapp.store.accounts.links import Links
@@ -30,6 +31,7 @@ class Base(Store):
         super().__init__(client)
         self._people = People(client)
         self._tokens = Tokens(client)
+        self._callers = Callers(client, self._people, self._tokens)
         self._passwords = passwords or Passwords()
         self._invitations = Invitations(client)
         self._links = Links(client)

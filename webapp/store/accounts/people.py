@@ -88,6 +88,9 @@ def _spellings(name: str) -> Iterable[str]:
 class People(Store):
     """Reads and writes records."""
 
+    changes = 0
+    """How often this process changed a record."""
+
     def find(self, name: str) -> Record | None:
         """The person of this name, however it was typed or is kept: é is one character or two."""
         for spelled in _spellings(name):
@@ -176,6 +179,7 @@ class People(Store):
         watched_keys = [keys.PEOPLE] if spend is None else [keys.PEOPLE, spend]
         with self._client.translating():
             written: Record = self._redis.transaction(transaction, *watched_keys, value_from_callable=True)
+        self.changes += 1
         return written
 
 

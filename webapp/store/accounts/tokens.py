@@ -21,6 +21,9 @@ _DAY = 86_400
 class Tokens(Store):
     """The store of API tokens."""
 
+    changes = 0
+    """How often this process changed a token."""
+
     def create(self, person: str, name: str, scope: Scope, queue: str | None, days: int | None) -> str:
         """Create a token; returned in the clear, this once."""
         token = new_secret(PREFIX)
@@ -68,23 +71,19 @@ class Tokens(Store):
             )
         return over
 
-    def use(self, token: str) -> ApiToken | None:
-        """The token's record while it is valid; records the use."""
-        hashed = digest(token)
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=False)
-            pipe.hget(keys.TOKENS, hashed)
-            pipe.hget(keys.TOKENS_USED, hashed)
-            raw, used = pipe.execute()
-            if not raw:
-                return None
-            now = self._clock()
-            known = _token(hashed, json.loads(raw), used)
-            if known.is_over(datetime.fromtimestamp(now, UTC)):  # guard: token-end
-                return None
-            if now - int(used or 0) >= _MINUTE:
+    def ask(self, pipe: Any, hashed: str) -> None:
+        """Add to a pipeline what ``used`` reads."""
+        pipe.hget(keys.TOKENS, hashed)
+        pipe.hget(keys.TOKENS_USED, hashed)
+
+    def used(self, hashed: str, raw: bytes | None, used: bytes | None) -> ApiToken | None:
+        """The token of this digest, from the replies to ``ask``; records that it is used."""
+        if not raw:
+            return None
+        if (now := self._clock()) - int(used or 0) >= _MINUTE:
+            with self._client.translating():
                 self._redis.hset(keys.TOKENS_USED, hashed, int(now))
-        return known
+        return _token(hashed, json.loads(raw), used)
 
     def of(self, person: str | None = None) -> list[ApiToken]:
         """The tokens of a person, or of everybody, oldest first, expired ones included."""
@@ -119,6 +118,7 @@ class Tokens(Store):
             if hashes:
                 self._redis.hdel(keys.TOKENS, *hashes)
                 self._redis.hdel(keys.TOKENS_USED, *hashes)
+                self.changes += 1
 
 
 def _token(hashed: str, record: dict[str, Any], used: bytes | None) -> ApiToken:

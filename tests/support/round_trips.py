@@ -1,0 +1,30 @@
+"""Counts what a thread sends to the server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from redis.connection import AbstractConnection
+
+
+class RoundTrips:
+    count = 0
+
+
+@contextmanager
+def round_trips(monkeypatch: pytest.MonkeyPatch) -> Iterator[RoundTrips]:
+    """The round trips that this thread makes within: packets, of one command or of a pipeline."""
+    made, me = RoundTrips(), threading.get_ident()
+    send: Any = AbstractConnection.send_packed_command
+
+    def counted(self: Any, *words: Any, **options: Any) -> None:
+        made.count += threading.get_ident() == me
+        send(self, *words, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AbstractConnection, "send_packed_command", counted)
+        yield made

@@ -1,0 +1,89 @@
+"""What a REST call on a lease asks the server: who calls, and the move.
+
+Once in two seconds it reads the policy's `durable` as well (leaseq/engine/commands.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import callers
+from tests.support.round_trips import round_trips
+from tests.web.conftest import Caller
+
+FORM = {"ask": {"type": "object", "properties": {"about": {"type": "string"}}}}
+VERBS: dict[str, dict[str, Any]] = {
+    "renew": {},
+    "finish": {"result": {"about": "refund"}},
+    "finish with the next one": {"result": {"about": "refund"}, "then_reserve": True},
+    "abandon": {"reason": "not mine"},
+    "fail": {"error": "its number is missing"},
+}
+
+
+@pytest.fixture(params=[0.0, 60.0], ids=["asked anew", "known"])
+def fresh_for(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
+    seconds: float = request.param
+    monkeypatch.setattr(callers, "FRESH_SECONDS", seconds)
+    return seconds
+
+
+@pytest.mark.parametrize("verb", ["reserve", *VERBS])
+def test_a_call_on_a_lease_makes_two_round_trips(
+    verb: str,
+    worker: Caller,
+    queue: leaseq.Queue,
+    monkeypatch: pytest.MonkeyPatch,
+    fresh_for: float,
+) -> None:
+    queue.configure(form=FORM, lease_seconds=600)
+    queue.enqueue_many({"n": n} for n in range(20))
+    path = f"/queues/{queue.name}"
+
+    def reserved() -> Any:
+        return worker("POST", f"{path}/reserve", json={})
+
+    def called(lease: Any) -> Any:
+        name, body = verb.partition(" ")[0], {"token": lease["token"], **VERBS[verb]}
+        return worker("POST", f"{path}/items/{lease['id']}/{name}", json=body)
+
+    def done_with(lease: Any) -> None:
+        body = {"token": lease["token"], "result": {}}
+        assert worker("POST", f"{path}/items/{lease['id']}/finish", json=body).status_code == 200
+
+    # Once, so that the server has the scripts, and the process knows the policy.
+    answer = reserved() if verb == "reserve" else called(reserved().json)
+    if lease := answer.json if verb in ("reserve", "renew") else answer.json.get("next"):
+        done_with(lease)
+    lease = None if verb == "reserve" else reserved().json
+    with round_trips(monkeypatch) as made:
+        answer = called(lease) if lease else reserved()
+    assert answer.status_code == 200, answer.text
+    assert made.count == (1 if fresh_for else 2)
+
+
+def test_a_form_that_was_changed_is_read_again(worker: Caller, queue: leaseq.Queue) -> None:
+    """The web process knows the form that it read for an earlier finish."""
+    queue.configure(form=FORM)
+    queue.enqueue_many({"n": n} for n in range(2))
+    path = f"/queues/{queue.name}"
+    for about, status in (("refund", 200), (7, 422)):
+        lease = worker("POST", f"{path}/reserve", json={}).json
+        body = {"token": lease["token"], "result": {"about": about}}
+        assert worker("POST", f"{path}/items/{lease['id']}/finish", json=body).status_code == status
+    queue.configure(form={"ask": {"type": "object", "properties": {"about": {"type": "integer"}}}})
+    assert worker("POST", f"{path}/items/{lease['id']}/finish", json=body).status_code == 200
+
+
+@pytest.mark.parametrize("verb", ["reserve", "reserve and wait", *VERBS])
+def test_a_queue_that_is_not_there_is_not_found(verb: str, worker: Caller, queue_name: str) -> None:
+    path = f"/queues/{queue_name}/"
+    if verb.startswith("reserve"):
+        answer = worker("POST", f"{path}reserve", json={"wait": 5} if "wait" in verb else {})
+    else:
+        body = {"token": 1, **VERBS[verb]}
+        answer = worker("POST", f"{path}items/x/{verb.partition(' ')[0]}", json=body)
+    assert (answer.status_code, answer.json["code"]) == (404, "not-found")

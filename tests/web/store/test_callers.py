@@ -1,0 +1,118 @@
+"""Programs that call by a token: for how long what is known of them counts, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts.callers import FRESH_SECONDS, Callers
+from leaseq.webapp.store.accounts.people import People
+from leaseq.webapp.store.accounts.tokens import Tokens
+from tests.support.round_trips import round_trips
+from tests.support.taking import not_none
+
+
+class Process:
+    """The callers as one web process knows them, with clocks of its own."""
+
+    def __init__(self, server: Any) -> None:
+        self.seconds, self.now = 0.0, datetime.now(UTC).timestamp()
+        people = People(server.client)
+        tokens = Tokens(server.client, clock=lambda: self.now)
+        self.callers = Callers(
+            server.client, people, tokens, clock=lambda: self.now, monotonic=lambda: self.seconds
+        )
+
+    def lets_in(self, token: str) -> bool:
+        return self.callers.find(token) is not None
+
+
+@pytest.fixture
+def process(server: Any) -> Process:
+    return Process(server)
+
+
+@pytest.fixture
+def other(server: Any) -> Accounts:
+    """The accounts of another process."""
+    return Accounts(server.client)
+
+
+@pytest.fixture
+def name(other: Accounts, new_name: Callable[[str], str]) -> str:
+    return other.add(new_name("bot"), by="test", role="manager").name
+
+
+@pytest.fixture
+def token(other: Accounts, name: str) -> str:
+    return other.create_token(name, "t", by="test", days=30)
+
+
+def test_a_token_revoked_elsewhere_works_for_a_second_at_most(
+    process: Process, other: Accounts, name: str, token: str
+) -> None:
+    assert process.lets_in(token)
+    other.revoke_tokens(name, by="test")
+    process.seconds += FRESH_SECONDS - 0.01
+    assert process.lets_in(token)
+    process.seconds += 0.01
+    assert not process.lets_in(token)
+    assert FRESH_SECONDS <= 1
+
+
+@pytest.mark.parametrize("change", ["disabled", "role", "skills"])
+def test_a_person_changed_elsewhere_counts_after_a_second(
+    process: Process, other: Accounts, name: str, token: str, change: str
+) -> None:
+    assert process.lets_in(token)
+    if change == "disabled":
+        other.change(name, disabled=True, by="test")
+    elif change == "role":
+        other.change(name, role="worker", by="test")
+    else:
+        other.change(name, skills=["french"], by="test")
+    process.seconds += FRESH_SECONDS
+    caller = process.callers.find(token)
+    if change == "disabled":
+        assert caller is None
+    else:
+        person = not_none(caller).person
+        assert (person.role, person.skills) == (
+            ("worker", ()) if change == "role" else ("manager", ("french",))
+        )
+
+
+def test_what_this_process_changes_counts_at_once(accounts: Accounts, name: str, token: str) -> None:
+    assert accounts.caller(token)
+    accounts.change(name, role="worker", by="test")
+    assert not_none(accounts.caller(token)).person.role == "worker"
+    accounts.revoke_tokens(name, by="test")
+    assert accounts.caller(token) is None
+
+
+def test_a_token_that_is_known_takes_one_round_trip_a_second(
+    process: Process, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert process.lets_in(token)
+    with round_trips(monkeypatch) as made:
+        assert process.lets_in(token)
+        assert made.count == 0
+        process.seconds += FRESH_SECONDS
+        assert process.lets_in(token)
+        assert made.count == 1
+
+
+def test_a_token_that_is_none_is_asked_for_each_time(
+    process: Process, other: Accounts, name: str, server: Any
+) -> None:
+    assert not process.lets_in("leaseq_none")
+    assert not process.lets_in("")
+    token = other.create_token(name, "another", by="test")
+    assert process.lets_in(token)
+    server.client.redis.hdel(keys.PEOPLE, name)  # nobody does so, but a restored server may
+    process.seconds += FRESH_SECONDS
+    assert not process.lets_in(token)

@@ -1,0 +1,82 @@
+"""Writes that requests leave to a thread."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from leaseq.webapp.store import deferred
+from leaseq.webapp.store.deferred import Deferred
+from tests.support.patience import PATIENCE
+
+
+def test_all_are_written_in_order_and_those_that_come_meanwhile_at_once() -> None:
+    batches: list[list[int]] = []
+    writing, go_on = threading.Event(), threading.Event()
+
+    def write(entries: Sequence[int]) -> None:
+        batches.append(list(entries))
+        writing.set()
+        assert go_on.wait(PATIENCE)
+
+    numbers = Deferred(write)
+    numbers.add(1)
+    assert writing.wait(PATIENCE)
+    numbers.add(2)
+    numbers.add(3)
+    go_on.set()
+    numbers.flush()
+    assert batches == [[1], [2, 3]]
+    numbers.add(4)
+    numbers.flush()
+    assert batches[2:] == [[4]]
+
+
+def test_a_flush_does_not_wait_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deferred, "GATHERED_SECONDS", 2 * PATIENCE)
+    written: list[int] = []
+    numbers = Deferred[int](written.extend)
+    flushed = threading.Event()
+
+    def flush() -> None:
+        numbers.add(1)
+        numbers.flush()
+        numbers.flush()
+        flushed.set()
+
+    threading.Thread(target=flush, daemon=True).start()
+    assert flushed.wait(PATIENCE)
+    assert written == [1]
+
+
+def test_a_process_that_ends_writes_them_first() -> None:
+    program = (
+        "from leaseq.webapp.store.deferred import Deferred\n"
+        "Deferred(lambda entries: print(*entries)).add('kept')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
+    assert ended.stdout == "kept\n"
+
+
+def test_a_batch_that_cannot_be_written_is_logged_and_the_next_one_is(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    written: list[int] = []
+
+    def write(entries: Sequence[int]) -> None:
+        if 1 in entries:
+            raise ValueError("no")
+        written.extend(entries)
+
+    numbers = Deferred(write)
+    for number in (1, 2):
+        numbers.add(number)
+        numbers.flush()
+    assert written == [2]
+    assert "could not be written: [1]" in caplog.text

@@ -1,0 +1,66 @@
+"""Queues as requests see them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq.webapp import context
+from leaseq.webapp.context import QueueOfRequest, SharedQueue
+from tests.conftest import Server
+from tests.support.patience import PATIENCE
+from tests.support.taking import not_none
+
+
+def asking_for(kind: str) -> dict[str, object]:
+    return {"ask": {"type": "object", "properties": {"about": {"type": kind}}}}
+
+
+@pytest.fixture(params=[QueueOfRequest, SharedQueue])
+def view(request: pytest.FixtureRequest, server: Server, queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(form=asking_for("string"))
+    queue.enqueue({})
+    made: Callable[..., leaseq.Queue] = request.param
+    return made(server.client, queue.name)
+
+
+def test_a_form_that_changes_during_a_request_is_read_again(view: leaseq.Queue, queue: leaseq.Queue) -> None:
+    """The view has read the policy, and a manager saves another form before the finish."""
+    lease = not_none(view.reserve("ann"))
+    assert view.policy.form == asking_for("string")
+    queue.configure(form=asking_for("integer"))
+    refused: list[leaseq.Invalid] = []
+
+    def finish() -> None:
+        with pytest.raises(leaseq.Invalid) as error:
+            view.finish(lease, {"about": "refund"})
+        refused.append(error.value)
+
+    thread = threading.Thread(target=finish, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert [error.field for error in refused] == ["result"]
+    assert view.finish(lease, {"about": 7}).id == lease.id
+
+
+def test_the_policy_of_a_shared_queue_is_read_again_after_a_second(
+    server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(context, "monotonic", lambda: now[0])
+    queue.configure(title="Before")
+    view = SharedQueue(server.client, queue.name)
+    assert view.policy.title == "Before"
+    queue.configure(title="After")
+    now[0] += context.FRESH_SECONDS - 0.01
+    assert view.policy.title == "Before"
+    now[0] += 0.01
+    assert view.policy.title == "After"
+
+
+def test_a_shared_queue_that_is_not_there_has_no_policy(server: Server, queue_name: str) -> None:
+    with pytest.raises(leaseq.QueueNotFound):
+        _ = SharedQueue(server.client, queue_name).policy

@@ -1,0 +1,21 @@
+"""The session's cookie: Flask's, with less work for requests that do not use it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from flask import Flask, Response
+from flask.sessions import SecureCookieSessionInterface, SessionMixin
+from itsdangerous import URLSafeTimedSerializer
+
+
+class SessionCookie(SecureCookieSessionInterface):
+    """Flask's, with a serializer that is made once: the app's keys don't change while it runs."""
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        if session.accessed or session.modified:  # what nobody looked at is as it was
+            super().save_session(app, session, response)
+
+    @cache  # noqa: B019 - there is one for each app, as long as the app
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        return super().get_signing_serializer(app)

@@ -1,0 +1,85 @@
+"""Programs that call by a token: whose it is and what it may do, read at most once a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from leaseq import Client
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.model import ApiToken, Person
+from leaseq.webapp.store.accounts.people import People, Record
+from leaseq.webapp.store.accounts.secret import digest
+from leaseq.webapp.store.accounts.tokens import Tokens
+from leaseq.webapp.store.base import Store
+
+FRESH_SECONDS = 1.0
+"""For how long a caller counts, once read. For so long a token that another process revoked still works
+here, and what another process changed of its person does not count yet (docs/security.md)."""
+
+_MOST = 10_000  # tokens that are remembered; beyond, all are forgotten
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A program that sent a token: its person, and the token's scope and queue."""
+
+    person: Person
+    token: ApiToken
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    caller: Caller
+    until: float  # by the monotonic clock
+    changes: int  # of people and tokens by this process, when it was read
+
+
+class Callers(Store):
+    """Reads and remembers callers. A change that this process makes itself counts at once."""
+
+    def __init__(
+        self,
+        client: Client,
+        people: People,
+        tokens: Tokens,
+        *,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(client, clock=clock)
+        self._people, self._tokens, self._monotonic = people, tokens, monotonic
+        self._seen: dict[str, _Seen] = {}  # by the token's digest
+
+    def find(self, token: str) -> Caller | None:
+        """The caller that this token stands for, while it is valid."""
+        hashed = digest(token)
+        seen, changes = self._seen.get(hashed), self._people.changes + self._tokens.changes
+        if seen is None or seen.until <= self._monotonic() or seen.changes != changes:
+            caller = self._read(hashed, seen.caller.person.name if seen else None)
+            if caller is None:
+                self._seen.pop(hashed, None)
+                return None
+            if len(self._seen) >= _MOST:
+                self._seen.clear()
+            seen = self._seen[hashed] = _Seen(caller, self._monotonic() + FRESH_SECONDS, changes)
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        return None if seen.caller.token.is_over(now) else seen.caller  # guard: token-end
+
+    def _read(self, hashed: str, name: str | None) -> Caller | None:
+        """``name``: whose it was before, and so is still, to read token and person in one round trip."""
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=False)
+            self._tokens.ask(pipe, hashed)
+            if name is not None:
+                pipe.hget(keys.PEOPLE, name)
+            raw, used, *person = pipe.execute()
+            token = self._tokens.used(hashed, raw, used)
+        if token is None:
+            return None
+        record = Record.loaded(person[0]) if person and person[0] and name == token.person else None
+        record = record or self._people.find(token.person)
+        # guard: disabled-is-out
+        return Caller(record.person(), token) if record and not record.disabled else None

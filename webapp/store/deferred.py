@@ -1,0 +1,60 @@
+"""Deferred writes: a thread writes what requests leave to it, all that has come meanwhile at once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+log = logging.getLogger(__name__)
+
+GATHERED_SECONDS = 0.1
+"""For how long entries are gathered before they are written, unless somebody waits for them."""
+
+_T = TypeVar("_T")
+
+
+class Deferred(Generic[_T]):
+    """Entries for ``write``, which is called by one thread at a time. When the process ends in order,
+    all are written first. What ``write`` raises is logged."""
+
+    def __init__(self, write: Callable[[Sequence[_T]], None]) -> None:
+        self._write = write
+        self._lock = threading.Lock()
+        self._entries: list[_T] = []
+        self._executor: ThreadPoolExecutor | None = None
+        self._running: Future[None] | None = None
+        self._hurry = threading.Event()
+
+    def add(self, entry: _T) -> None:
+        with self._lock:
+            self._entries.append(entry)
+            if self._running is None:
+                if self._executor is None:
+                    self._executor = ThreadPoolExecutor(1, "leaseq-deferred")
+                self._running = self._executor.submit(self._write_all)
+
+    def flush(self) -> None:
+        """Return once all that was added before is written."""
+        with self._lock:
+            running = self._running
+        if running is not None:
+            self._hurry.set()
+            running.result()
+
+    def _write_all(self) -> None:
+        while True:
+            self._hurry.wait(GATHERED_SECONDS)
+            with self._lock:
+                self._hurry.clear()
+                entries, self._entries = self._entries, []
+            try:
+                self._write(entries)
+            except Exception:  # one batch's fault is not the next one's
+                log.exception("what was deferred could not be written: %s", entries)
+            with self._lock:
+                if not self._entries:
+                    self._running = None
+                    return
