@@ -17,6 +17,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Activity
 from tests.support.patience import PATIENCE, eventually
 from tests.support.taking import not_none
 from tests.web.conftest import SECRET
@@ -202,3 +203,20 @@ def test_who_waits_is_told_that_there_is_nothing(
         one.join()
     assert answers == [(204, b""), (204, b"")]
     assert process.wait(PATIENCE) == 0
+
+
+def test_what_was_finished_just_before_a_stop_is_in_the_figures(
+    place: tuple[str, Any], queue: leaseq.Queue, server: Any, accounts: Accounts, new_name: Any
+) -> None:
+    name = new_name("program")
+    accounts.add(name, by="test")
+    send = {"Authorization": f"Bearer {accounts.create_token(name, 'test', by='test')}"}
+    queue.enqueue({})
+    status, text = ask(place[0], f"/api/v1/queues/{queue.name}/reserve", "POST", {}, **send)
+    lease = json.loads(text)
+    path = f"/api/v1/queues/{queue.name}/items/{lease['id']}/finish"
+    status, _ = ask(place[0], path, "POST", {"token": lease["token"], "result": {}}, **send)
+    assert status == 200
+    place[1].terminate()
+    place[1].wait(PATIENCE)
+    assert Activity(server.client).today(name, queue.name).finished == 1
