@@ -60,7 +60,7 @@ def test_the_last_of_many_that_somebody_put_off_is_looked_at_too(
 
 
 @pytest.mark.parametrize("early", [1, 0])
-def test_who_holds_nothing_is_forgotten_a_week_after_it_was_found_so(
+def test_a_person_with_no_lease_is_forgotten_a_week_after_that_was_found(
     server: Server, timed: leaseq.Queue, clock: Clock, early: int
 ) -> None:
     timed.enqueue({})

@@ -149,7 +149,7 @@ def waiters(server: Server, queue: leaseq.Queue) -> list[bytes]:
     return names
 
 
-def test_who_begin_at_one_moment_are_woken_in_the_order_of_their_calls(
+def test_waiters_that_begin_at_one_moment_are_woken_in_the_order_of_their_calls(
     timed: leaseq.Queue, server: Server
 ) -> None:
     timed.configure()
@@ -158,7 +158,7 @@ def test_who_begin_at_one_moment_are_woken_in_the_order_of_their_calls(
     assert waiters(server, timed) == [b"cyd", b"bob", b"ann"]
 
 
-def test_who_begins_while_those_in_front_are_woken_stands_behind_them(
+def test_a_waiter_that_begins_while_those_in_front_are_woken_stands_behind_them(
     timed: leaseq.Queue, stand: Callable[..., None], server: Server
 ) -> None:
     timed.configure()
@@ -182,7 +182,7 @@ def french(timed: leaseq.Queue, stand: Callable[..., None]) -> None:
 
 @pytest.mark.usefixtures("french")
 @pytest.mark.parametrize(("person", "microseconds"), [("ann", 200_000), ("bob", 3_000_000)])
-def test_who_looks_by_themselves_has_their_turn_a_while_after_the_last_was_woken(
+def test_a_waiter_that_was_not_woken_has_its_turn_a_while_after_the_last_wake_up(
     timed: leaseq.Queue, clock: Clock, server: Server, person: str, microseconds: int
 ) -> None:
     """The first in line when those who were woken had time to come; the others when no message can be on its
@@ -194,7 +194,7 @@ def test_who_looks_by_themselves_has_their_turn_a_while_after_the_last_was_woken
 
 
 @pytest.mark.usefixtures("french")
-def test_who_looks_by_themselves_and_takes_an_answer_wakes_another_for_the_next(
+def test_a_waiter_that_takes_an_answer_without_a_wake_up_wakes_another_for_the_next(
     timed: leaseq.Queue, clock: Clock
 ) -> None:
     clock.tick(1)

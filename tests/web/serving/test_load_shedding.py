@@ -135,7 +135,7 @@ def test_what_was_typed_goes_out_again(person: Browser, asking: leaseq.Queue) ->
 
 
 @pytest.mark.parametrize("path", ["/", "/nowhere", "/docs"])
-def test_the_queue_server_is_not_asked_for_whom_a_page_is_refused(path: str) -> None:
+def test_a_refused_page_asks_nothing_of_the_queue_server(path: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"redis://127.0.0.1:{server.getsockname()[1]}"
         client = create_app(Settings(redis_url=url, secret_key=SECRET)).test_client()
