@@ -37,7 +37,6 @@ def test_an_answer_that_came_when_all_were_busy_goes_out_again(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     filled(queue, TRIAGE)
-    begin(tab, person, queue)
     turned_away: list[float] = []
 
     def busy(route: Route) -> None:
@@ -49,6 +48,7 @@ def test_an_answer_that_came_when_all_were_busy_goes_out_again(
             route.fulfill(status=503, headers={"Retry-After": "3"}, body="busy")
 
     tab.route("**/finish", busy)
+    begin(tab, person, queue)
     tab.keyboard.press("1")
     tab.keyboard.press("q")
     tab.get_by_label("Note").fill("said while all were busy")
@@ -64,7 +64,6 @@ def test_an_answer_that_came_when_all_were_busy_goes_out_again(
 
 def test_a_lost_reply_does_not_finish_twice(tab: Page, person: str, queue: leaseq.Queue) -> None:
     filled(queue, YES_NO, holds=3)
-    begin(tab, person, queue)
     cut: list[str] = []
 
     def lose_the_reply(route: Route) -> None:
@@ -75,6 +74,7 @@ def test_a_lost_reply_does_not_finish_twice(tab: Page, person: str, queue: lease
             route.abort()
 
     tab.route("**/finish", lose_the_reply)
+    begin(tab, person, queue)
     tab.keyboard.press("1")
     shows(tab, "message 2")
     assert cut == ["200"]
