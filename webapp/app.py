@@ -32,13 +32,15 @@ from leaseq.webapp.serving.hosts import init_hosts
 from leaseq.webapp.serving.http_metrics import HttpMetrics
 from leaseq.webapp.serving.json_request import StrictRequest
 from leaseq.webapp.serving.load_shedding import init_load_shedding
-from leaseq.webapp.serving.long_poll import LongPollSlots
 from leaseq.webapp.serving.proxy import Proxies, UndeclaredProxies
+from leaseq.webapp.serving.request_slots import RequestSlots
 from leaseq.webapp.serving.unreadable import init_unreadable
+from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.settings import Settings, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
+from leaseq.webapp.store.open_calls import OpenCalls
 
 
 class NameConverter(BaseConverter):
@@ -74,16 +76,18 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
-    http_metrics = HttpMetrics()
+    http_metrics, slots = HttpMetrics(), RequestSlots(settings.threads)
     app.extensions[EXTENSION] = State(
         settings,
         client,
         Accounts(client, passwords=passwords, session_seconds=settings.session_days * 86_400),
-        LongPollSlots(settings.waiting),
-        LiveUpdates.with_places(settings.watching),
+        slots,
+        Waits(),
+        LiveUpdates(),
         Activity(client),
         http_metrics,
         IdempotencyStore(client),
+        OpenCalls(client),
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
     init_i18n(app)
@@ -98,7 +102,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         app.register_blueprint(blueprint)
     app.register_api(api.bp)
     say_roles(app, api.bp)
-    init_load_shedding(app, settings.patience_seconds, http_metrics, too_busy)
+    init_load_shedding(app, slots, settings.patience_seconds, http_metrics, too_busy)
     init_access_log(app, http_metrics)
     app.after_request(UndeclaredProxies(client).after)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses

@@ -12,11 +12,13 @@ from flask import current_app, g, request
 import leaseq
 from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.serving.http_metrics import HttpMetrics
-from leaseq.webapp.serving.long_poll import LongPollSlots
+from leaseq.webapp.serving.request_slots import RequestSlots
+from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
+from leaseq.webapp.store.open_calls import OpenCalls
 
 EXTENSION = "leaseq"
 FRESH_SECONDS = 1.0
@@ -30,11 +32,13 @@ class State:
     settings: Settings
     client: leaseq.Client
     accounts: Accounts
-    long_poll_slots: LongPollSlots
+    request_slots: RequestSlots
+    waits: Waits
     live: LiveUpdates
     activity: Activity
     http_metrics: HttpMetrics
     idempotency: IdempotencyStore
+    open_calls: OpenCalls
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 

@@ -19,6 +19,7 @@ from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logging import REQUEST_ID
 from leaseq.webapp.serving.problem import Problem, body_of
 from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.open_calls import TooManyOpen
 
 log = logging.getLogger(__name__)
 
@@ -111,13 +112,8 @@ def _problem_of_csrf(error: CSRFError) -> Problem:
     return Problem(403, "forbidden", detail)
 
 
-def _problem_of_slow_body(_error: TimeoutError) -> Problem:
-    """The problem for a request whose body was not sent in time."""
-    return Problem(
-        408,
-        "request-timeout",
-        "the rest of the body did not arrive in time, and nothing was done: send the request again",
-    )
+def _problem_of_open_calls(error: TooManyOpen) -> Problem:
+    return _retry_later(Problem(429, "too-many-requests", str(error)))
 
 
 def problem_of_model(error: ValidationError) -> Problem:
@@ -178,10 +174,10 @@ def init_errors(app: Flask) -> None:
     handle(Problem, lambda problem: problem)
     # guard: stranger-learns-nothing
     handle(leaseq.LeaseqError, lambda error: problem_of(_as_a_stranger_sees(error)))
+    handle(TooManyOpen, _problem_of_open_calls)
     handle(CSRFError, _problem_of_csrf)
     handle(HTTPException, problem_of_http)
     handle(ValidationError, problem_of_model)
-    handle(TimeoutError, _problem_of_slow_body)
     handle(Exception, unexpected)
 
 

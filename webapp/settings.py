@@ -74,29 +74,27 @@ class Settings(BaseSettings):
         ge=524_288,
         description="The largest request body. Imported files and application/x-ndjson may be of any size.",
     )
-    waiting: int = Field(
-        8,
-        ge=0,
+    threads: int = Field(
+        16,
+        ge=1,
         le=256,
-        description="How many requests of one web process may wait for an item at once; each occupies a "
-        "thread. "
-        "Further ones are answered at once. `leaseq serve` and `leaseq up` use half of their threads by "
-        "default.",
+        description="How many requests one web process handles at once; further ones wait in line. Requests "
+        "that wait for an item, and event streams, do not count.",
     )
     patience_seconds: float = Field(
         1.0,
         ge=0,
         le=60,
-        description="A request that waited longer than this for a thread is answered with 503 and "
+        description="A request that waited longer than this in line is answered with 503 and "
         "Retry-After. If "
         "requests have been queueing that long already, the limit drops to a fifth. 0: no limit.",
     )
-    watching: int = Field(
-        200,
+    drain_seconds: int = Field(
+        0,
         ge=0,
-        le=10_000,
-        description="How many event streams one web process may have open at once; they occupy no threads. "
-        "Further clients are refused, and poll instead.",
+        le=600,
+        description="For how long a web process that is stopped still accepts requests, while /readyz "
+        "returns 503: the time that a load balancer needs to notice.",
     )
     media_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),

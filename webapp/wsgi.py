@@ -1,9 +1,15 @@
-"""The WSGI entry point: ``gunicorn leaseq.webapp.wsgi:app``."""
+"""The WSGI entry point under gunicorn: ``gunicorn leaseq.webapp.wsgi:app``."""
+
+import gevent
 
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.serving.long_poll import end_at_a_stop
+from leaseq.webapp.serving import shutdown
+from leaseq.webapp.serving.slow_clients import SlowClients
+from leaseq.webapp.store.accounts import Passwords
 
-app = create_app()
+app = create_app(passwords=Passwords(run=gevent.get_hub().threadpool.apply))
 _state = app.extensions[EXTENSION]
-end_at_a_stop(_state.client.close, _state.live.hub.close)
+app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[method-assign]
+shutdown.at_end(_state.waits.close)
+shutdown.at_end(_state.live.close)

@@ -7,11 +7,12 @@ A call is sent as one packed command, past redis-py's command layer: that takes 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from random import choice
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -175,7 +176,7 @@ class ClusterTransport:
                 # equivalent mutant: limit: it only says how long it pauses; `until` says when it ends
                 # equivalent mutant: limit:2: likewise
                 # equivalent mutant: call: it only spares the servers a tight loop
-                sleep(min(turns * 0.005, 0.05))
+                time.sleep(min(turns * 0.005, 0.05))
                 # equivalent mutant: set: likewise
                 turns += 1
                 node = self._node(bound.keys[0])

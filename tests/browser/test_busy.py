@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from leaseq.webapp import create_app
 from leaseq.webapp.serving import load_shedding
-from leaseq.webapp.serving.queue_time import WAITED
+from leaseq.webapp.serving.request_slots import RequestSlots
 from leaseq.webapp.settings import Settings
 from tests.browser.conftest import SECRET, judge, sign_in
 
@@ -28,16 +28,10 @@ def busy(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -
     client = app.test_client(use_cookies=False)
 
     def answer(route: Route, request: Request) -> None:
-        token = WAITED.set(3_600)
-        try:
-            given = client.open(
-                request.url,
-                method=request.method,
-                headers=request.all_headers(),
-                data=request.post_data_buffer,
-            )
-        finally:
-            WAITED.reset(token)
+        headers, sent = request.all_headers(), request.post_data_buffer
+        with monkeypatch.context() as late:
+            late.setattr(RequestSlots, "acquire", lambda _: 3_600)
+            given = client.open(request.url, method=request.method, headers=headers, data=sent)
         route.fulfill(status=given.status_code, headers=dict(given.headers), body=given.data)
 
     def begin(path: str, seconds: int) -> None:

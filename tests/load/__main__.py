@@ -7,12 +7,10 @@ each change, as `leaseq up` runs it. All of it is on this machine, and on loopba
 from __future__ import annotations
 
 import asyncio
-import resource
 import secrets
 import sys
 import tempfile
 import time
-from math import ceil
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,6 +19,7 @@ import click
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
+from tests.load.clients import allow_files, quantile
 from tests.load.people import Browser, LoadReport, Person, WrongAnswer
 from tests.web.gunicorn_place import gunicorn
 
@@ -42,7 +41,7 @@ FORM = {
 
 
 @click.command()
-@click.option("--people", default=1_000, show_default=True, type=click.IntRange(1, 2_000))
+@click.option("--people", default=1_000, show_default=True, type=click.IntRange(1, 5_000))
 @click.option("--think", default=5.0, show_default=True, help="Average seconds that a person thinks.")
 @click.option(
     "--seconds", default=60, show_default=True, type=click.IntRange(5, 600), help="How long to measure."
@@ -94,7 +93,7 @@ def _fill(url: str, people: int, items: int) -> tuple[list[str], str]:
 
 async def _crowd(port: int, names: list[str], password: str, think: float, seconds: int) -> LoadReport:
     """Everybody signs in, a few at a time; then all work. The first moments are not counted."""
-    _allow_files(2 * len(names) + 100)
+    allow_files(2 * len(names) + 100)
     tally = LoadReport()
     browsers = [Browser(HOST, port, tally) for _ in names]
     people = [
@@ -136,28 +135,19 @@ async def _crowd(port: int, names: list[str], password: str, think: float, secon
     return tally
 
 
-def _allow_files(wanted: int) -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, most), most))
-
-
-def _of(times: list[float], share: float) -> float:
-    return sorted(times)[min(ceil(len(times) * share), len(times)) - 1]
-
-
 def _all(tally: LoadReport) -> list[float]:
     return [one for times in tally.times.values() for one in times]
 
 
 def _fast_enough(tally: LoadReport) -> bool:
     times = _all(tally)
-    return bool(times) and _of(times, 0.95) <= P95 and _of(times, 0.99) <= P99
+    return bool(times) and quantile(times, 0.95) <= P95 and quantile(times, 0.99) <= P99
 
 
 def _print(tally: LoadReport, seconds: int) -> None:
     rows: list[tuple[str, ...]] = [("what", "a second", "p50 ms", "p95 ms", "p99 ms", "longest")]
     for what, times in [*sorted(tally.times.items()), ("all", _all(tally))]:
-        figures = [_of(times, share) for share in (0.5, 0.95, 0.99, 1)] if times else []
+        figures = [quantile(times, share) for share in (0.5, 0.95, 0.99, 1)] if times else []
         rows.append((what, f"{len(times) / seconds:.1f}", *(f"{one:.1f}" for one in figures)))
     for row in rows:
         click.echo("".join(f"{cell:>10}" if n else f"{cell:<18}" for n, cell in enumerate(row)))

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
+import json
 import os
 import subprocess
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from leaseq.webapp.commands.serve import gunicorn_argv
 from tests.support.patience import PATIENCE, eventually
 from tests.support.ports import free_port
+
+ADJUSTED = "tests.web.adjusted_app:app"
 
 
 @contextlib.contextmanager
@@ -28,14 +33,14 @@ def gunicorn(
     *,
     workers: int,
     threads: int,
-    socket_seconds: float | None = None,
     access_log: Path | None = None,
     options: Sequence[str] = (),
     app: str = "leaseq.webapp.wsgi:app",
     **settings: str,
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The address of a running gunicorn, and its process. The access log is written only to a named file.
-    ``options`` of gunicorn's are added to ours. Another app than leaseq's has a /readyz too."""
+    ``options`` of gunicorn's are added to ours. Another app than leaseq's has a /readyz too; ADJUSTED is
+    leaseq's with other limits."""
     port = free_port()
     environment = {
         **os.environ,
@@ -47,10 +52,6 @@ def gunicorn(
     level = "info" if access_log else "warning"
     command = gunicorn_argv("127.0.0.1", port, workers, threads, log_level=level)
     command[-1:] = [*options, app]
-    if socket_seconds is not None:
-        configuration = command.index("python:leaseq.webapp.serving.gunicorn_conf")
-        command[configuration] = "python:tests.web.gunicorn_limit"
-        environment["SOCKET_SECONDS"] = str(socket_seconds)
     with access_log.open("wb") if access_log else contextlib.nullcontext() as log:
         process = subprocess.Popen(command, env=environment, stderr=log)
     try:
@@ -66,3 +67,16 @@ def gunicorn(
 def _is_ready(url: str) -> bool:
     with urllib.request.urlopen(f"{url}/readyz", timeout=PATIENCE):
         return True
+
+
+def ask(address: str, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, bytes]:
+    """One request on a connection of its own."""
+    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+    try:
+        sent = None if body is None else json.dumps(body)
+        kind = {} if body is None else {"Content-Type": "application/json"}
+        connection.request(method, path, sent, {**kind, **headers})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()

@@ -58,6 +58,10 @@ bp = APIBlueprint(
         ),
         "413": problem_reply("`too-large`: the body, or a payload, result or draft in it, is over its limit"),
         "415": problem_reply("`unsupported-media-type`"),
+        "429": problem_reply(
+            "`too-many-requests`: this person has too many streams, waits or exports open",
+            headers.RETRY_AFTER,
+        ),
         "422": problem_reply(
             "`form`: the result does not fit the queue's form, and the lease stays valid; or `key-reused`"
         ),

@@ -8,16 +8,15 @@ from typing import Any
 
 from flask import Response, request
 
-from leaseq.webapp.api import bp, problem_reply
-from leaseq.webapp.api.headers import LAST_EVENT_ID, RETRY_AFTER
+from leaseq.webapp.api import bp
+from leaseq.webapp.api.headers import LAST_EVENT_ID
 from leaseq.webapp.api.models_in import EventsQuery, QueuePath
 from leaseq.webapp.api.models_out import Event, Stats
-from leaseq.webapp.context import existing_queue, state
-from leaseq.webapp.realtime import LiveUpdates
-from leaseq.webapp.realtime.event_stream import streamed
+from leaseq.webapp.context import existing_queue
 from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
-from leaseq.webapp.realtime.sse_hub import Stream
-from leaseq.webapp.security.authorization import needs, request_check
+from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.rendering.event_stream import streamed
+from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "manage"}]
 _STREAM = {
@@ -25,10 +24,6 @@ _STREAM = {
     "A comment every 15 seconds keeps it alive",
     "content": {"text/event-stream": {"schema": {"description": "Events, each with its name and JSON"}}},
 }
-_BUSY = problem_reply(
-    "`busy`: as many as a web process takes are watching; `server-unavailable`", RETRY_AFTER
-)
-
 PAGE = 1_000  # events
 PAGES = 10  # of one poll; the rest is sent by the next
 AHEAD = 1 << 18  # bytes that wait for a client before it gets no more
@@ -60,11 +55,11 @@ class JournalChannel(Channel):
         for reader in watchers:
             if reader.stats != counted:
                 reader.stats = counted
-                self.live.hub.send(reader.stream, message("stats", stats))
+                reader.stream.put(message("stats", stats))
 
     def _send_events(self, cursor: str | None, readers: Sequence[JournalReader]) -> None:
         for _ in range(PAGES):
-            ready = [one for one in readers if one.cursor == cursor and len(one.stream.pending) < AHEAD]
+            ready = [one for one in readers if one.cursor == cursor and one.stream.pending < AHEAD]
             events = self.queue.journal(after=cursor, limit=PAGE) if ready else []
             if not events:
                 return
@@ -72,12 +67,12 @@ class JournalChannel(Channel):
             cursor = events[-1].cursor
             for reader in ready:
                 reader.cursor = cursor
-                self.live.hub.send(reader.stream, data)
+                reader.stream.put(data)
             if len(events) < PAGE:
                 return
 
 
-@bp.get("/queues/<q>/events", tags=TAGS, responses={"200": _STREAM, "503": _BUSY})
+@bp.get("/queues/<q>/events", tags=TAGS, responses={"200": _STREAM})
 @needs("manager")
 def events(path: QueuePath, query: EventsQuery) -> Response:
     """Stream the queue's events and counts, as server-sent events.
@@ -93,7 +88,4 @@ def events(path: QueuePath, query: EventsQuery) -> Response:
     else:
         queue.journal(after=after, limit=1)  # refuses an invalid cursor
 
-    def begin(live: LiveUpdates, stream: Stream, vouch: Vouch) -> None:
-        live.poller.watch(JournalChannel(queue, live), JournalReader(stream, vouch, after))
-
-    return streamed(state().live, request_check(), begin)
+    return streamed(JournalChannel(queue), lambda stream, vouch: JournalReader(stream, vouch, after))

@@ -238,6 +238,11 @@ _PROBLEMS = (
         field="Idempotency-Key",
         limit="a new key for each body",
     ),
+    Problem(
+        429,
+        "too-many-requests",
+        "you have 4 waits open, as many as one person may have: close one",
+    ),
     Problem(500, "internal", "the error was logged"),
     Problem(
         503,

@@ -6,14 +6,15 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 from werkzeug.exceptions import Unauthorized
 
-from leaseq import Lease, validation
+from leaseq import Lease, Queue, validation
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.headers import RETRY_AFTER
 from leaseq.webapp.api.idempotency import request_id
 from leaseq.webapp.api.models_in import (
+    LONGEST_WAIT,
     AbandonRequest,
     DraftRequest,
     FailRequest,
@@ -26,7 +27,6 @@ from leaseq.webapp.api.models_in import (
 from leaseq.webapp.api.pagination import LeasesQuery, page_of
 from leaseq.webapp.context import accounts, existing_queue, lease_queue, person, state
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.serving.long_poll import LONGEST
 from leaseq.webapp.store.activity import How
 
 TAGS: list[Any] = [{"name": "work"}]
@@ -39,7 +39,7 @@ NOTHING_NOW = {
 }
 
 ASK_AGAIN_SECONDS = 5
-LONGEST_WAIT = 60
+LONGEST_PAUSE = 60
 
 
 @bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": models_out.Lease, "204": NOTHING_NOW})
@@ -49,14 +49,17 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
 
     A person who already holds as many items as allowed gets one of those again. With `wait`, the answer is
     sent as soon as there is an item (the call that has waited longest gets it first), or is 204 when the time
-    is over. If too many requests wait already, it may be 204 at once: ask again after `Retry-After`.
+    is over. A person may have 4 such requests waiting; a further one is refused with 429.
     """
-    wanted = validation.number(body.wait, "wait", 0, LONGEST)
+    wait = validation.number(body.wait, "wait", 0, LONGEST_WAIT)
     me = person()
     # Nobody is to wait for a queue that is not there.
-    queue = existing_queue(path.q) if wanted else lease_queue(path.q)
-    with state().long_poll_slots.seconds(wanted) as wait:
-        lease = queue.reserve(me.name, skills=me.skills, wait=wait, request_id=request_id())
+    queue = existing_queue(path.q) if wait else lease_queue(path.q)
+    lease = (
+        _wait_for_item(queue, wait)
+        if wait
+        else queue.reserve(me.name, skills=me.skills, request_id=request_id())
+    )
     if lease is not None and wait:
         _still_works(lease)
     if lease is not None:
@@ -66,6 +69,17 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     response.headers["Retry-After"] = "0" if wait else str(_wait(why.free_at))
     response.headers["X-Leaseq-Reason"] = why.reason or "held"
     return response
+
+
+def _wait_for_item(queue: Queue, seconds: float) -> Lease | None:
+    """Reserve an item as soon as there is one. A client that has gone gets none."""
+    me = person()
+    with (
+        state().open_calls.one("waits", me.name),
+        state().request_slots.lent(),
+        state().waits.one(request.environ) as stop,
+    ):
+        return queue.reserve(me.name, skills=me.skills, wait=seconds, request_id=request_id(), stop=stop)
 
 
 def _still_works(lease: Lease) -> None:
@@ -81,7 +95,7 @@ def _wait(free_at: datetime | None) -> int:
     if free_at is None:
         return ASK_AGAIN_SECONDS
     left = (free_at - datetime.now(UTC)).total_seconds()
-    return min(max(math.ceil(left), 1), LONGEST_WAIT)
+    return min(max(math.ceil(left), 1), LONGEST_PAUSE)
 
 
 @bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": models_out.LeaseList})

@@ -9,11 +9,11 @@ from typing_extensions import TypeAliasType
 
 from leaseq import validation
 from leaseq.webapp.api.pagination import AFTER, LIMIT, Query, no_defaults
-from leaseq.webapp.serving.long_poll import LONGEST
 from leaseq.webapp.store import accounts
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 Role = TypeAliasType("Role", accounts.Role)  # a schema of its own in the description
+LONGEST_WAIT = 30  # seconds that a request may wait for an item
 MAX_DELAY = 315_360_000  # ten years, in seconds
 MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exactly
 
@@ -94,7 +94,7 @@ class ReserveRequest(Body):
     wait: float = Field(
         0,
         description="Seconds to wait for an item if there is none now, default 0",
-        json_schema_extra=within(0, LONGEST),
+        json_schema_extra=within(0, LONGEST_WAIT),
     )
 
 

@@ -36,9 +36,9 @@ host_option = _option(
 )
 port_option = _option("port", 8000, "The port to serve on.", click.IntRange(1, 65535))
 workers_option = _option("workers", 2, "Web processes, about one per core.", click.IntRange(1, 64))
-threads_option = _option("threads", 16, "Threads in each web process.", click.IntRange(1, 256))
-
-WAITING = "LEASEQ_WAITING"
+threads_option = _option(
+    "threads", 16, "Requests that each web process handles at once.", click.IntRange(1, 256)
+)
 
 
 class PortTaken(LeaseqError):
@@ -56,13 +56,14 @@ def serve(redis: str | None, data: Path, host: str, port: int, workers: int, thr
     """Serve the pages and the REST API, using a server that runs elsewhere.
 
     LEASEQ_SECRET_KEY is the key that signs sessions: 32 random characters or more, the same for
-    every web process.
+    every web process. If systemd passes a socket (docs/deploy.md), --host and --port do not count.
     """
     from leaseq.webapp.settings import load_settings
 
     os.environ["LEASEQ_REDIS_URL"] = server_url(redis, data)
     load_settings()
-    refuse_taken_port(host, port)
+    if os.environ.get("LISTEN_PID") != str(os.getpid()):  # else systemd holds the socket, and passes it on
+        refuse_taken_port(host, port)
     argv = gunicorn_argv(host, port, workers, threads)
     os.execv(argv[0], argv)  # noqa: S606 (gunicorn takes this process's place, and so its signals)
 
@@ -73,9 +74,8 @@ def gunicorn_argv(host: str, port: int, workers: int, threads: int, *, log_level
         "config": "python:leaseq.webapp.serving.gunicorn_conf",
         "bind": address(host, port),
         "workers": str(workers),
-        "threads": str(threads),
         "log-level": log_level,
-        "env": f"{WAITING}={os.environ.get(WAITING, threads // 2)}",
+        "env": f"LEASEQ_THREADS={threads}",
     }
     words = [word for key, value in options.items() for word in (f"--{key}", value)]
     return [sys.executable, "-m", "gunicorn", *words, "leaseq.webapp.wsgi:app"]

@@ -13,12 +13,11 @@ import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.manage import bp
-from leaseq.webapp.realtime import LiveUpdates
-from leaseq.webapp.realtime.event_stream import streamed
-from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
-from leaseq.webapp.realtime.sse_hub import Stream
+from leaseq.webapp.realtime.poller import Channel, Watcher, message
+from leaseq.webapp.realtime.snapshot import Snapshots
+from leaseq.webapp.rendering.event_stream import streamed
 from leaseq.webapp.rendering.filters import span
-from leaseq.webapp.security.authorization import needs, request_check
+from leaseq.webapp.security.authorization import needs
 
 READING = 0.5  # seconds that reading the events of all queues may take
 
@@ -32,13 +31,17 @@ class DashboardWatcher(Watcher):
 class DashboardChannel(Channel):
     """Sends the page's figures whenever they change."""
 
+    def __init__(self, queue: leaseq.Queue, snapshots: Snapshots) -> None:
+        super().__init__(queue)
+        self._snapshots = snapshots
+
     def serve(self, watchers: Sequence[DashboardWatcher]) -> None:
-        figures = self.live.snapshots.of(self.queue).seen()
+        figures = self._snapshots.of(self.queue).seen()
         behind = [one for one in watchers if one.shown is not figures]
         data = message("figures", _timed(figures)) if behind else b""
         for one in behind:
             one.shown = figures
-            self.live.hub.send(one.stream, data)
+            one.stream.put(data)
 
 
 @bp.get("/manage")
@@ -80,10 +83,7 @@ def live(q: str) -> Response:
     if "text/event-stream" not in request.headers.get("Accept", ""):
         return jsonify(_timed(state().live.snapshots.of(queue).seen()))
 
-    def begin(live: LiveUpdates, stream: Stream, vouch: Vouch) -> None:
-        live.poller.watch(DashboardChannel(queue, live), DashboardWatcher(stream, vouch))
-
-    return streamed(state().live, request_check(), begin)
+    return streamed(DashboardChannel(queue, state().live.snapshots), DashboardWatcher)
 
 
 def _brief() -> Callable[[leaseq.Queue], dict[str, Any]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from flask import Blueprint
 
 from leaseq.webapp.context import accounts
+from leaseq.webapp.serving import shutdown
+from leaseq.webapp.serving.problem import Problem
 
 bp = Blueprint("health", __name__)
 
@@ -17,6 +19,8 @@ def healthz() -> dict[str, str]:
 
 @bp.get("/readyz")
 def readyz() -> dict[str, str]:
-    """The server takes writes; 503 otherwise."""
+    """The server takes writes, and the process was not stopped; 503 otherwise."""
+    if shutdown.has_begun():
+        raise Problem(503, "stopping", "this web process was stopped: send no more requests to it")
     accounts().check_writes()
     return {"status": "ready"}

@@ -9,6 +9,8 @@ from flask import Response, stream_with_context
 
 import leaseq
 from leaseq import transfer, validation
+from leaseq.webapp.context import person as person_of_request
+from leaseq.webapp.context import state
 
 
 def streamed_answers(
@@ -23,7 +25,8 @@ def streamed_answers(
 ) -> Response:
     """The answers that the filters leave, as an address names them; None: all. Invalid with the field's name.
 
-    Its first piece is made before the answer begins, so that a server that is away is still an error.
+    Its first piece is made before the answer begins, so that a server that is away is still an error. Raises
+    TooManyOpen.
     """
     answers = queue.answers(
         with_late=with_late,
@@ -34,7 +37,19 @@ def streamed_answers(
     )
     pieces: Iterator[bytes] = iter(transfer.encode(answers, format))
     first = list(itertools.islice(pieces, 1))
-    body = stream_with_context(itertools.chain(first, pieces))
-    response = Response(body, content_type=transfer.CONTENT_TYPES[format])
+    call, slots = state().open_calls.begin("exports", person_of_request().name), state().request_slots
+
+    def body() -> Iterator[bytes]:
+        yield from first
+        while True:
+            with slots.held():
+                piece = next(pieces, None)
+                call.confirm()
+            if piece is None:
+                return
+            yield piece
+
+    response = Response(stream_with_context(body()), content_type=transfer.CONTENT_TYPES[format])
+    response.call_on_close(call.end)
     response.headers["Content-Disposition"] = f'attachment; filename="{queue.name}.{format}"'
     return response

@@ -1,104 +1,82 @@
 """gunicorn's configuration file.
 
 Used by ``--config python:leaseq.webapp.serving.gunicorn_conf``. Settings that are options of ``leaseq
-serve`` are passed on gunicorn's command line instead.
+serve`` are passed on gunicorn's command line instead. Why the gevent worker: docs/decisions/0022-worker.md.
 """
 
 from __future__ import annotations
 
-import ctypes
 import gc
+import logging
 import os
+import resource
 import shutil
-import socket
-import struct
-import sys
 import tempfile
-import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
-from selectors import EVENT_READ
+from types import FrameType
 from typing import Any
 
-from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
+import gevent
+from gevent.server import StreamServer
+from gunicorn.workers.ggevent import GeventWorker
 
+from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.logging import ServerLogger
-from leaseq.webapp.serving.queue_time import WAITED
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 """Read by prometheus-client at its import, which happens in the web processes only."""
 
+LINGER_SECONDS = 2
+"""After a stop, connections on which nothing is asked are closed this much later. docs/nginx/leaseq.conf
+keeps its connections for a shorter time, so that none is closed as a request comes."""
+
 keepalive = 10
-graceful_timeout = 10
+"""Seconds for the headers of a request, and that a connection is kept without one."""
+
+worker_connections = 10_000
+graceful_timeout = 10 + shutdown.drain_seconds()
 # guard: forwarded-by-gunicorn
 forwarded_allow_ips = ""  # webapp/serving/proxy.py alone decides whose X-Forwarded-* count
-reuse_port = True  # the kernel divides the connections evenly among the processes
+# The kernel divides the connections evenly among the processes. A socket that systemd holds is shared.
+reuse_port = "LISTEN_FDS" not in os.environ
 control_socket_disable = True
 logger_class = ServerLogger
 
 
-AT_ONCE = 64
-"""The number of connections accepted before any of them is served. If they were accepted one at a time, a
-burst would wait in the kernel, where the waiting time can't be measured."""
+class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
+    """gunicorn's gevent worker, with these hooks:
 
-
-SOCKET_SECONDS = 15
-"""The time limit on each read of a request and each write of a response, while they occupy a thread."""
-
-
-SO_ATTACH_FILTER = 26
-NO_SYN = (  # a packet filter (BPF); offsets count from the TCP header
-    (0x30, 0, 0, 13),  # load the byte with the flags
-    (0x45, 0, 1, 0x02),  # is SYN set?
-    (0x06, 0, 0, 0),  # drop it
-    (0x06, 0, 0, 0xFFFFFFFF),  # accept it
-)
-
-
-class Connection(TConn):  # type: ignore[misc]  # gunicorn carries no types
-    """gunicorn's connection, with a time limit on its socket. docs/deploy.md lists the attacks that this does
-    not stop."""
-
-    def init(self) -> None:
-        super().init()
-        self.sock.settimeout(SOCKET_SECONDS)
-
-
-class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
-    """gunicorn's threaded worker, with four differences:
-
-    - A connection occupies no thread until its client has sent something.
-    - The time that each request waited for a thread is measured, for webapp/serving/load_shedding.py.
-    - On shutdown, every connection that the kernel has established is accepted and answered.
     - A request that can't be parsed is answered with the same JSON as other errors.
+    - SIGTERM makes the process not ready first; it stops accepting when the drain is over.
+    - A stop does not wait for connections on which nothing is asked.
+    - All connections that have come are accepted at once.
     """
 
-    def accept(self, listener: Any) -> None:
-        """Accept waiting connections. Each goes to the thread pool when its client has sent something."""
-        for _ in range(AT_ONCE):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._waits: dict[gevent.Timeout, Any] = {}  # by time limit: the connection's greenlet
+
+    @contextmanager
+    def timeout_ctx(self) -> Iterator[None]:
+        """The time limit on the headers of a connection's next request."""
+        # False: it ends the block, and raises nothing
+        with gevent.Timeout(self.cfg.keepalive, False) as wait:  # type: ignore[arg-type]
+            self._waits[wait] = gevent.getcurrent()
             try:
-                sock, address = listener.accept()
-            except OSError:
-                return  # no connection is waiting
-            self._add_connection(sock, address, listener)
-            if self.nr_conns >= self.worker_connections:
-                return
+                yield
+            finally:
+                del self._waits[wait]
 
-    def _add_connection(self, sock: Any, address: Any, listener: Any) -> None:
-        self.nr_conns += 1
-        conn = Connection(self.cfg, sock, address, listener.getsockname())
-        conn.timeout = time.monotonic() + self.cfg.keepalive
-        self.pending_conns.append(conn)
-        self.poller.register(sock, EVENT_READ, partial(self.on_pending_socket_readable, conn))
-
-    def enqueue_req(self, conn: Any) -> None:
-        conn.came = time.monotonic()
-        super().enqueue_req(conn)
-
-    def handle(self, conn: Any) -> Any:
-        """Handle a request in a thread. During shutdown none is refused for having waited too long."""
-        WAITED.set(time.monotonic() - conn.came if self.alive else 0.0)
-        return super().handle(conn)
+    def server_class(self, listener: Any, *, spawn: Any, **_options: Any) -> StreamServer:
+        """A server that accepts all connections that have come. gunicorn's takes one and then looks after the
+        others: in a burst of 2,000, /healthz waited for 0.4 s. Where processes share a socket, that divides
+        the connections among them."""
+        server = StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn)
+        if not reuse_port:
+            server.max_accept = 1
+        return server
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
         """Answer a request that can't be read as REST answers any error; gunicorn's own answer is HTML."""
@@ -110,57 +88,42 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn carries no types
         self.log.warning("Invalid request from ip=%s: %s", (addr or ("",))[0], exc)
         unreadable.write(client, unreadable.problem_of(exc))
 
-    def set_accept_enabled(self, enabled: bool) -> None:
-        super().set_accept_enabled(enabled)
-        if not self.alive:
-            self._accept_the_last()
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGTERM. A signal handler may not block, so a greenlet does the rest."""
+        gevent.spawn(self._stop, sig, frame)
 
-    def _accept_the_last(self) -> None:
-        """Accept the connections that the kernel has established already: closing the listener would reset
-        them. Then close it, so that later connections go to other processes."""
-        for listener in self.sockets:
-            if listener.sock is None:
-                continue
-            _drop_new_connections(listener.sock)
-            before = -1
-            while self.nr_conns != before:
-                before = self.nr_conns
-                self.accept(listener)
-            listener.close()
+    def _stop(self, sig: int, frame: FrameType | None) -> None:
+        shutdown.begin()
+        gevent.sleep(shutdown.drain_seconds())
+        super().handle_exit(sig, frame)
+        shutdown.end_waits()
+        gevent.sleep(LINGER_SECONDS)
+        for wait, greenlet in list(self._waits.items()):
+            gevent.kill(greenlet, wait)
 
-    def _cap_keepalive(self, deadline: float) -> None:
-        super()._cap_keepalive(deadline)
-        for conn in self.pending_conns:
-            # equivalent mutant: limit:2: one on which nothing was asked is closed two seconds later at most
-            conn.timeout = min(conn.timeout, deadline)
-
-
-def _drop_new_connections(listener: socket.socket) -> None:
-    """Drop the packets that open a connection until the listener is closed; the client sends them again.
-    Without this, a connection made between the last accept and the close would be reset."""
-    if sys.platform != "linux" or listener.family == socket.AF_UNIX:
-        return
-    rules = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in NO_SYN))
-    program = struct.pack("HP", len(NO_SYN), ctypes.addressof(rules))
-    with suppress(OSError):  # a kernel without packet filters
-        listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
-
-
-assert graceful_timeout > STOP_KEEPALIVE_LINGER  # noqa: S101 - idle connections are closed before the timeout
 
 worker_class = Worker
 
 
 def on_starting(server: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
-    """Create the directory by which the processes share their metrics (docs/decisions/0008-metrics.md)."""
+    """Allow as many open files as this user may have: each connection is one. Create the directory by which
+    the processes share their metrics (docs/decisions/0008-metrics.md)."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     os.environ[METRICS] = tempfile.mkdtemp(prefix="leaseq-metrics-")
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
-    """Exclude the app's 90,000 objects from garbage collection: each full collection would stop all threads
+    """Exclude the app's 90,000 objects from garbage collection: each full collection would stop all requests
     for 50 ms."""
     gc.collect()
     gc.freeze()
+
+
+def worker_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
+    """Have the interpreter not take down the log's handlers one by one as it ends: the lock for that is
+    gevent's, which does not work any more then, and each would print a traceback."""
+    logging._handlerList.clear()  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def on_exit(server: Any) -> None:  # noqa: ARG001 - as gunicorn calls it

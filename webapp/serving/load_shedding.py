@@ -1,4 +1,4 @@
-"""Load shedding: requests that waited too long for a thread are refused with 503, unprocessed.
+"""Load shedding: requests that waited too long for a slot are refused with 503, unprocessed.
 
 So the other requests are answered at the usual speed. The response says when to try again.
 """
@@ -12,41 +12,53 @@ from typing import TYPE_CHECKING
 
 from flask import Flask, Response
 
+from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.access_log import as_route
 from leaseq.webapp.serving.http_metrics import HttpMetrics
-from leaseq.webapp.serving.queue_time import WAITED, QueueTimeLimit
+from leaseq.webapp.serving.queue_time import QueueTimeLimit
+from leaseq.webapp.serving.request_slots import RequestSlots
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 AGAIN = (2, 6)  # seconds: not all come back at once
 ROUTE = "shed"
-ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})  # operators need these
+ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})  # operators need these: they wait for no slot
 PARTS = "/static/"  # of pages that were served
 
 
 class LoadShedding:
-    """WSGI middleware that answers 503 to requests that waited too long for a thread."""
+    """WSGI middleware that gives each request a slot, and 503 to one that waited too long for it."""
 
     def __init__(
         self,
         app: Flask,
         inner: WSGIApplication,
+        slots: RequestSlots,
         seconds: float,
         metrics: HttpMetrics,
         answer: Callable[[int], Response],
     ) -> None:
         self._app, self._inner, self._answer = app, inner, answer
+        self._slots = slots
         self._limit = QueueTimeLimit(seconds)
         self._metrics = metrics
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        waited = WAITED.get()
-        self._metrics.waited(waited)
-        is_over = self._limit.is_over(waited, time.monotonic())
         path = environ.get("PATH_INFO", "")
-        if not is_over or path in ALWAYS or path.startswith(PARTS):
+        if path in ALWAYS:
             return self._inner(environ, start_response)
+        waited = self._slots.acquire()
+        try:
+            self._metrics.waited(waited)
+            is_over = self._limit.is_over(waited, time.monotonic())
+            if not is_over or shutdown.has_begun() or path.startswith(PARTS):
+                return self._inner(environ, start_response)
+            return self._refuse(environ, start_response)
+        finally:
+            self._slots.release()
+
+    def _refuse(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         self._metrics.shed()
         as_route(environ, ROUTE)
         with self._app.request_context(environ):
@@ -55,10 +67,14 @@ class LoadShedding:
 
 
 def init_load_shedding(
-    app: Flask, seconds: float, metrics: HttpMetrics, answer: Callable[[int], Response]
+    app: Flask,
+    slots: RequestSlots,
+    seconds: float,
+    metrics: HttpMetrics,
+    answer: Callable[[int], Response],
 ) -> None:
-    """Shed what waited longer than ``seconds`` for a thread of gunicorn's; 0: nothing.
+    """Shed what waited longer than ``seconds`` for one of the slots; 0: nothing.
 
     ``answer`` makes the answer to a request that is shed, and may be sent again in so many seconds.
     """
-    app.wsgi_app = LoadShedding(app, app.wsgi_app, seconds, metrics, answer)  # type: ignore[method-assign]
+    app.wsgi_app = LoadShedding(app, app.wsgi_app, slots, seconds, metrics, answer)  # type: ignore[method-assign]

@@ -104,7 +104,7 @@ class ServerLogger(Logger):  # type: ignore[misc]  # gunicorn carries no types
         log_to_stderr(os.environ.get(VARIABLE, "text"), self.loglevel)
 
     def exception(self, msg: object, *args: Any, **kwargs: Any) -> None:
-        """A client that was too slow (webapp/serving/gunicorn_conf.py) is no failure of ours, and gets no
+        """A client that was too slow (webapp/serving/slow_clients.py) is no failure of ours, and gets no
         traceback."""
         if isinstance(sys.exc_info()[1], TimeoutError):
             self.debug("closed the connection of a client that was too slow")

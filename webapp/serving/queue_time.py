@@ -1,12 +1,8 @@
-"""The limit on the time that a request may wait for a thread (CoDel)."""
+"""The limit on the time that a request may wait for a slot (CoDel)."""
 
 from __future__ import annotations
 
 import threading
-from contextvars import ContextVar
-
-WAITED: ContextVar[float] = ContextVar("waited", default=0.0)
-"""How long the request in this thread waited for the thread, in seconds."""
 
 
 class QueueTimeLimit:
@@ -24,7 +20,7 @@ class QueueTimeLimit:
         self._empty = 0.0  # the last time that no request was waiting
 
     def is_over(self, waited: float, now: float) -> bool:
-        """Whether a request that a thread takes up now has waited too long; call it for each, in order."""
+        """Whether a request that gets its slot now has waited too long; call it for each, in order."""
         came = now - waited
         with self._lock:
             if came >= self._taken:  # all that came before it had been taken up

@@ -6,7 +6,6 @@ import http.client
 import re
 import secrets
 import shutil
-import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -22,9 +21,9 @@ from leaseq.cli import main
 from leaseq.webapp.commands.serve import serve
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.patience import PATIENCE, eventually
-from tests.support.ports import free_port
-from tests.web.gunicorn_place import gunicorn
+from tests.support.patience import PATIENCE
+from tests.web.gunicorn_place import ADJUSTED, gunicorn
+from tests.web.nginx_place import IS_HERE, connect, nginx_before
 
 DOCS = Path(__file__).parents[3] / "docs"
 FILES = sorted(
@@ -34,8 +33,6 @@ FILES = sorted(
     if path.is_file()
 )
 SECRET = "a secret for tests that is long enough"
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
-OPENSSL = shutil.which("openssl")
 
 
 def known_settings() -> set[str]:
@@ -69,80 +66,35 @@ def test_units_are_what_systemd_understands(unit: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
-    """nginx by the example's file, with other ports and a certificate made here; the port for TLS."""
-    with gunicorn(
-        server.url,
-        SECRET,
-        workers=1,
-        threads=4,
-        socket_seconds=3600,
-        LEASEQ_SECURE_COOKIES="true",
-        LEASEQ_TRUSTED_PROXIES="1",
-    ) as (url, _):
-        plain, tls = free_port(), free_port()
-        _certificate(tmp_path)
-        site = (DOCS / "nginx" / "leaseq.conf").read_text()
-        site = re.sub(r"    listen \[::\].*\n", "", site)
-        for old, new in (
-            ("127.0.0.1:8000", url.removeprefix("http://")),
-            ("listen 80;", f"listen 127.0.0.1:{plain};"),
-            ("listen 443 ", f"listen 127.0.0.1:{tls} "),
-            ("/etc/ssl/leaseq", str(tmp_path)),
-        ):
-            assert old in site
-            site = site.replace(old, new)
-        temporary = "".join(
-            f"{kind}_temp_path {tmp_path};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        )
-        (tmp_path / "nginx.conf").write_text(
-            f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error.log; events {{}}\n"
-            f"http {{ access_log off; {temporary}\n{site}\n}}\n"
-        )
-        command = [str(NGINX), "-c", str(tmp_path / "nginx.conf"), "-e", str(tmp_path / "error.log")]
-        tested = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
-        assert tested.returncode == 0, tested.stderr
-        process = subprocess.Popen(command)
-        try:
-            eventually(lambda: _listens(tls), "nginx listens")
-            yield tls
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def _certificate(folder: Path) -> None:
-    command = f"{OPENSSL} req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout privkey.pem"
-    subprocess.run([*command.split(), "-out", "fullchain.pem"], cwd=folder, check=True, capture_output=True)
-
-
-def _listens(port: int) -> bool:
-    with socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
+    """nginx by the example's file in front of leaseq; the port for TLS."""
+    settings: dict[str, Any] = {"LEASEQ_SECURE_COOKIES": "true", "LEASEQ_TRUSTED_PROXIES": "1"}
+    with (
+        gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED, SLOW_SECONDS="3600", **settings) as (
+            url,
+            _,
+        ),
+        nginx_before(url.removeprefix("http://"), tmp_path) as port,
+    ):
+        yield port
 
 
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 
 
-def _connect(port: int) -> ssl.SSLSocket:
-    trust = ssl._create_unverified_context()  # a certificate that was made a moment ago
-    plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-    return trust.wrap_socket(plain, server_hostname="localhost")
-
-
-@pytest.mark.skipif(not (NGINX and OPENSSL), reason="platform: there is no nginx, or no openssl")
+@pytest.mark.skipif(not IS_HERE, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_slow_clients_hold_nothing(nginx: int) -> None:
     """Fifteen times as many as there are threads."""
     head = b"POST /login HTTP/1.1\r\nHost: leaseq.example.org\r\n" + FORM
     with ExitStack() as slow:
         for sent in (head, head + b"Content-Length: 9\r\n\r\nname") * 30:
-            slow.enter_context(_connect(nginx)).sendall(sent)
-        with _connect(nginx) as other:
+            slow.enter_context(connect(nginx)).sendall(sent)
+        with connect(nginx) as other:
             other.settimeout(PATIENCE / 2)  # nginx gives up on the others after its default of 60 seconds
             other.sendall(b"GET /healthz HTTP/1.1\r\nHost: leaseq.example.org\r\nConnection: close\r\n\r\n")
             assert other.recv(15) == b"HTTP/1.1 200 OK"
 
 
-@pytest.mark.skipif(not (NGINX and OPENSSL), reason="platform: there is no nginx, or no openssl")
+@pytest.mark.skipif(not IS_HERE, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_an_address_streams_four_imports_at_once(nginx: int, server: Any) -> None:
     accounts = Accounts(server.client)
     name = f"boss-{secrets.token_hex(4)}"
@@ -157,13 +109,13 @@ def test_behind_nginx_an_address_streams_four_imports_at_once(nginx: int, server
     row = '{"payload": 1}\n'
     with ExitStack() as all_of_them:
         for _ in range(4):
-            all_of_them.enter_context(_connect(nginx)).sendall(f"{head}{len(row):x}\r\n{row}\r\n".encode())
-        with _connect(nginx) as fifth:
+            all_of_them.enter_context(connect(nginx)).sendall(f"{head}{len(row):x}\r\n{row}\r\n".encode())
+        with connect(nginx) as fifth:
             fifth.sendall(head.encode())
             assert fifth.recv(12) == b"HTTP/1.1 429"
 
 
-@pytest.mark.skipif(not (NGINX and OPENSSL), reason="platform: there is no nginx, or no openssl")
+@pytest.mark.skipif(not IS_HERE, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_with_tls(nginx: int) -> None:
     def ask(path: str, **headers: str) -> http.client.HTTPResponse:
         trust = ssl._create_unverified_context()  # a certificate that was made a moment ago

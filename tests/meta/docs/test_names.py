@@ -27,9 +27,8 @@ def test_rest_md_names_every_call_and_only_those(app: Any) -> None:
 def test_rest_md_names_every_code() -> None:
     text = (DOCS / "rest.md").read_text()
     said = set(re.findall(r"^\| \d{3} \| `([a-z-]+)`", text, re.MULTILINE))
-    # REST has no limit of its own on how often one may call.
-    there = set(CODES.values()) - {"too-many-requests"} | {
-        "lease-lost", "conflict", "form", "in-progress", "answer-not-kept", "key-reused", "busy",
+    there = set(CODES.values()) | {
+        "lease-lost", "conflict", "form", "in-progress", "answer-not-kept", "key-reused",
         "policy-changed", "queue-exists", "server-unavailable", "server-refused", "queue-unreadable",
     }  # fmt: skip
     assert said == there

@@ -13,17 +13,15 @@ import pytest
 
 import leaseq
 from tests.web.conftest import SECRET, Caller
-from tests.web.gunicorn_place import gunicorn
+from tests.web.gunicorn_place import ADJUSTED, gunicorn
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "rest.py"
 
 
 @pytest.fixture(scope="module")
 def place(server: Any) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEASEQ_WAITING", "0")  # the queue is empty at the end, and all is said at once
-        with gunicorn(server.url, SECRET, workers=1, threads=4) as (url, _):
-            yield f"{url}/api/v1"
+    with gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED, NO_WAIT="1") as (url, _):
+        yield f"{url}/api/v1"
 
 
 def run(place: str, token: str, *words: str, lines: str = "") -> subprocess.CompletedProcess[str]:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import signal
+import socket
 import threading
-import urllib.request
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import leaseq
-from leaseq.webapp import create_app
-from leaseq.webapp.serving.long_poll import end_at_a_stop
-from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.patience import PATIENCE, eventually
 from tests.web.api_calls import problem
-from tests.web.conftest import CHEAP, SECRET, Caller
-from tests.web.gunicorn_place import serving
+from tests.web.conftest import SECRET, Caller
+from tests.web.gunicorn_place import gunicorn, serving
 from tests.web.serving.test_gunicorn import call as over_http
 
 
@@ -115,30 +111,17 @@ def test_a_wait_that_is_no_good(queue: leaseq.Queue, worker: Caller, wait: Any) 
     assert queue.stats().reserved == 0
 
 
-def test_a_place_that_lets_nobody_wait_answers_at_once(
-    server: Any, queue: leaseq.Queue, worker: Caller
-) -> None:
-    app = create_app(Settings(redis_url=server.url, secret_key=SECRET, waiting=0), passwords=CHEAP)
-    impatient = Caller(worker.name, worker.token, app.test_client())
-    queue.configure()
-    waiting = WaitingCall(lambda: impatient("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
-    assert waiting.result().status_code == 204
-    assert int(waiting.answer.headers["Retry-After"]) >= 1
-    queue.enqueue(1)
-    assert impatient("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}).status_code == 200
-
-
-def test_who_waits_keeps_nobody_from_being_served(
+def test_waiting_people_keep_nobody_from_being_served(
     server: Any, queue: leaseq.Queue, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
-    """Real gunicorn, two workers of four threads: two requests may wait in each."""
+    """One process that handles two requests at once, and twelve people who wait."""
     queue.configure()
     tokens = []
     for _ in range(12):
         name = new_name("worker")
         accounts.add(name, by="test", role="worker")
         tokens.append(accounts.create_token(name, "test", by="test"))
-    with serving(server.url, SECRET) as url:
+    with gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
         address = url.removeprefix("http://")
         path = f"/queues/{queue.name}/reserve"
 
@@ -146,15 +129,45 @@ def test_who_waits_keeps_nobody_from_being_served(
             return WaitingCall(lambda: over_http(address, token, "POST", path, {"wait": 30}))
 
         asked = [waiting(token) for token in tokens]
-        eventually(lambda: sum(one.is_alive() for one in asked) == queue.stats().waiting <= 4)
-        in_line = [one for one in asked if one.is_alive()]
-        assert in_line
-        assert {one.result()[0] for one in asked if one not in in_line} == {204}
-        for _ in range(8):
-            with urllib.request.urlopen(f"{url}/readyz", timeout=PATIENCE) as answer:
-                assert answer.status == 200
-        queue.enqueue_many(range(len(in_line)))
-        assert [one.result()[0] for one in in_line] == [200] * len(in_line)
+        eventually(lambda: queue.stats().waiting == 12)
+        assert over_http(address, tokens[0], "GET", f"/queues/{queue.name}/mine")[0] == 200
+        queue.enqueue_many(range(12))
+        assert [one.result()[0] for one in asked] == [200] * 12
+
+
+def test_a_person_may_have_four_waits_at_a_time(queue: leaseq.Queue, worker: Caller) -> None:
+    queue.configure(holds=10)
+
+    def wait(seconds: float) -> Any:
+        return worker("POST", f"/queues/{queue.name}/reserve", json={"wait": seconds})
+
+    waiting = [WaitingCall(lambda: wait(30)) for _ in range(4)]
+    eventually(lambda: queue.stats().waiting == 4)
+    refused = wait(30)
+    assert problem(refused, 429, "too-many-requests")["detail"].startswith("you have 4 waits open")
+    assert int(refused.headers["Retry-After"]) > 0
+    assert wait(0).status_code == 204, "it does not wait"
+    queue.enqueue_many(range(4))
+    assert {one.result().status_code for one in waiting} == {200}
+    assert wait(0.01).status_code == 204, "those are over"
+
+
+def test_a_client_that_has_gone_gets_no_item(server: Any, queue: leaseq.Queue, worker: Caller) -> None:
+    queue.configure()
+    body = b'{"wait": 30}'
+    head = (
+        f"POST /api/v1/queues/{queue.name}/reserve HTTP/1.1\r\nHost: x\r\n"
+        f"Authorization: Bearer {worker.token}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
+        host, _, port = url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(head.encode() + body)
+            eventually(lambda: queue.stats().waiting == 1)
+        eventually(lambda: queue.stats().waiting == 0, "its wait is over")
+        queue.enqueue(1, id="one")
+        assert queue.get("one").state == "inbound"
 
 
 def test_who_waits_is_answered_when_the_place_is_stopped(
@@ -168,22 +181,3 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
         eventually(lambda: queue.stats().waiting == 1)
     assert waiting.result()[0] == 204
     assert queue.stats().waiting == 0
-
-
-def test_who_is_let_go_finds_that_the_process_stops() -> None:
-    """A thread that is free then takes up what may be late already, and is still to be answered."""
-    others, happened = set(threading.enumerate()), []
-
-    def finish(_number: int, _frame: object) -> None:
-        for thread in set(threading.enumerate()) - others:
-            thread.join()
-        happened.append("stops")
-
-    at_first = signal.signal(signal.SIGTERM, finish)
-    try:
-        end_at_a_stop(lambda: happened.append("lets go"))
-        signal.raise_signal(signal.SIGTERM)
-        eventually(lambda: len(happened) == 2)
-    finally:
-        signal.signal(signal.SIGTERM, at_first)
-    assert happened == ["stops", "lets go"]

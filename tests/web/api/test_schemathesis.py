@@ -15,7 +15,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import CHEAP, PASSWORD, SECRET
-from tests.web.gunicorn_place import gunicorn
+from tests.web.gunicorn_place import ADJUSTED, gunicorn
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,9 +26,7 @@ def place() -> Iterator[tuple[str, str]]:
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as server,
-        pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setenv("LEASEQ_WAITING", "0")
         client = leaseq.connect(server.url)
         queue = leaseq.Queue(client, "reviews")
         queue.enqueue_many(leaseq.NewItem({"text": str(n)}, id=f"r-{n}") for n in range(100))
@@ -36,7 +34,7 @@ def place() -> Iterator[tuple[str, str]]:
         # Who has a password is the only admin who can sign in, and can't be shut out by what is sent here.
         accounts.add("the tests", by="test", role="admin", password=PASSWORD)
         token = accounts.create_token("the tests", "schemathesis", by="test")
-        with gunicorn(server.url, SECRET, workers=1, threads=4) as (url, _):
+        with gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED, NO_WAIT="1") as (url, _):
             yield url, token
         client.close()
 

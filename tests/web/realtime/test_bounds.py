@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import socket
 import sys
 from datetime import UTC, datetime
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import leaseq
 from leaseq.engine import commands
 from leaseq.engine.client import connection_of
-from leaseq.webapp.realtime import LiveUpdates
-from leaseq.webapp.realtime.poller import Channel, Watcher
+from leaseq.webapp.realtime.poller import Channel, Poller, Watcher
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
+from leaseq.webapp.realtime.stream import Stream
 from tests.web.conftest import Caller
 
 
@@ -39,19 +38,13 @@ class SilentChannel(Channel):
     def serve(self, watchers: Any) -> None: ...
 
 
-def test_who_watched_and_went_is_forgotten(queue: leaseq.Queue) -> None:
-    live = LiveUpdates.with_places(1)
-    theirs, ours = socket.socketpair()
-    with theirs, ours:
-        ours.setblocking(False)
-        assert live.hub.take_place()
-        stream = live.hub.add(ours, chunked=False)
-        live.poller._started = True  # the test looks, and no thread
-        live.poller.watch(SilentChannel(queue, live), Watcher(stream, lambda: True))
-        assert live.poller._present()
-        stream.open = False
-        assert not live.poller._present()
-    live.hub.close()
+def test_a_watcher_whose_stream_ended_is_forgotten(queue: leaseq.Queue) -> None:
+    poller, stream = Poller(), Stream()
+    poller._started = True  # the test polls, and no thread
+    poller.watch(SilentChannel(queue), Watcher(stream, lambda: True))
+    assert poller._present()
+    stream.end()
+    assert not poller._present()
 
 
 def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:

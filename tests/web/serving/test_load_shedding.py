@@ -8,7 +8,6 @@ import json
 import re
 import signal
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,22 +19,21 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp import create_app
-from leaseq.webapp.serving.queue_time import WAITED, QueueTimeLimit
+from leaseq.webapp.serving.queue_time import QueueTimeLimit
+from leaseq.webapp.serving.request_slots import RequestSlots
 from leaseq.webapp.settings import Settings
-from leaseq.webapp.store.accounts import Accounts
-from tests.support.patience import PATIENCE, eventually
+from tests.support.patience import PATIENCE
 from tests.web.conftest import PASSWORD, SECRET, Browser, Caller
 from tests.web.gunicorn_place import gunicorn
 
 
 @contextmanager
 def too_late() -> Iterator[None]:
-    """What is asked meanwhile waited an hour for its thread."""
-    token = WAITED.set(3_600)
-    try:
+    """What is asked meanwhile waited an hour for its slot."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RequestSlots, "acquire", lambda _: 3_600)
+        patch.setattr(RequestSlots, "release", lambda _: None)
         yield
-    finally:
-        WAITED.reset(token)
 
 
 def served(patience: QueueTimeLimit, arrivals: list[float], takes: float) -> list[float]:
@@ -170,86 +168,57 @@ def test_who_looks_after_the_place_sees_it(app: Flask, manager: Caller, person: 
     assert float(slow) >= 3_600
 
 
-class BusyServer:
-    """A gunicorn with two threads, and people who wait for an item in both of them."""
-
-    def __init__(self, url: str, process: Any, tokens: list[str], queue: leaseq.Queue) -> None:
-        self.address, self.process, self._queue = urlsplit(url).netloc, process, queue
-        self._tokens = tokens
-        self._threads: list[threading.Thread] = []
-        self.answers: dict[str, http.client.HTTPResponse] = {}
-        self.texts: dict[str, bytes] = {}
-
-    def ask(self, called: str, method: str, path: str, body: Any = None, *, by: int = 0) -> None:
-        """Send it on a connection of its own; what comes back is found under its name."""
-        connection = http.client.HTTPConnection(self.address, timeout=PATIENCE)
-        header = {"Authorization": f"Bearer {self._tokens[by]}", "Content-Type": "application/json"}
-        connection.request(method, path, json.dumps(body) if body is not None else None, header)
-
-        def read() -> None:
-            answer = self.answers[called] = connection.getresponse()
-            self.texts[called] = answer.read()
-            connection.close()
-
-        self._threads.append(threading.Thread(target=read))
-        self._threads[-1].start()
-
-    def take_both_threads(self) -> None:
-        path = f"/api/v1/queues/{self._queue.name}/reserve"
-        for n in range(2):
-            self.ask(f"wait {n}", "POST", path, {"wait": 30}, by=n)
-        eventually(lambda: self._queue.stats().waiting == 2)
-
-    def all_answered(self) -> None:
-        for one in self._threads:
-            one.join(PATIENCE)
-
-
 @pytest.fixture
-def place(
-    server: Any, accounts: Accounts, new_name: Any, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[BusyServer]:
-    tokens = []
-    for _ in range(2):
-        name = new_name("manager")
-        accounts.add(name, by="test", role="manager")
-        tokens.append(accounts.create_token(name, "test", by="test"))
+def one_slot(server: Any) -> Iterator[tuple[str, Any]]:
+    """The address of a process that handles one request at a time, and the process."""
+    with gunicorn(server.url, SECRET, workers=1, threads=1, LEASEQ_PATIENCE_SECONDS="0.5") as (url, process):
+        yield urlsplit(url).netloc, process
+
+
+Sent = http.client.HTTPConnection
+
+
+def send(address: str, token: str, method: str, path: str, body: Any = None) -> Sent:
+    """Send a request on a connection of its own; a moment later it is in line."""
+    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+    header = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    connection.request(method, path, json.dumps(body) if body is not None else None, header)
+    time.sleep(0.05)
+    return connection
+
+
+def read(connection: Sent) -> tuple[int, Any]:
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    return answer.status, {**dict(answer.headers), **json.loads(text)}
+
+
+def test_gunicorn_turns_away_what_waited_too_long(
+    one_slot: tuple[str, Any], server: Any, manager: Caller, queue: leaseq.Queue
+) -> None:
     queue.configure()
-    monkeypatch.setenv("LEASEQ_WAITING", "2")
-    with gunicorn(server.url, SECRET, workers=1, threads=2, LEASEQ_PATIENCE_SECONDS="0.5") as (url, process):
-        yield BusyServer(url, process, tokens, queue)
+    address, base = one_slot[0], f"/api/v1/queues/{queue.name}"
+    server.admin.redis.client_pause(1_500, all=True)  # the fault itself
+    stats = send(address, manager.token, "GET", f"{base}/stats")
+    item = send(address, manager.token, "POST", f"{base}/items", {"payload": 1})
+    assert read(send(address, manager.token, "GET", "/healthz"))[0] == 200
+    assert read(stats)[0] == 200
+    status, problem = read(item)
+    assert (status, problem["code"]) == (503, "server-unavailable")
+    assert 2 <= int(problem["Retry-After"]) <= 6
+    status, counted = read(send(address, manager.token, "GET", f"{base}/stats"))
+    assert (status, counted["inbound"]) == (200, 0)
 
 
-def test_gunicorn_turns_away_what_waited_too_long(place: BusyServer, queue: leaseq.Queue) -> None:
-    place.take_both_threads()
-    stats = f"/api/v1/queues/{queue.name}/stats"
-    place.ask("item", "POST", f"/api/v1/queues/{queue.name}/items", {"payload": 1, "id": "shed"})
-    place.ask("health", "GET", "/healthz")
-    time.sleep(0.7)  # the fault itself: nobody has a thread for them
-    queue.enqueue_many(["a", "b"])  # ends both waits
-    place.all_answered()
-    assert [place.answers[one].status for one in ("wait 0", "wait 1", "item", "health")] == [
-        200,
-        200,
-        503,
-        200,
-    ]
-    assert 2 <= int(place.answers["item"].headers["Retry-After"]) <= 6
-    assert json.loads(place.texts["item"])["code"] == "server-unavailable"
-    place.ask("stats", "GET", stats)
-    place.all_answered()
-    assert place.answers["stats"].status == 200
-    assert json.loads(place.texts["stats"])["counters"]["enqueued"] == 2
-
-
-def test_a_stop_answers_also_those_who_waited_long(place: BusyServer, queue: leaseq.Queue) -> None:
-    place.take_both_threads()
-    place.ask("item", "POST", f"/api/v1/queues/{queue.name}/items", {"payload": 1, "id": "let in"})
-    time.sleep(0.7)  # the fault itself
-    place.process.send_signal(signal.SIGTERM)
-    place.all_answered()
-    assert [place.answers[one].status for one in ("wait 0", "wait 1", "item")] in (
-        [204, 204, 201],
-        [200, 204, 201],
-    )
-    assert place.process.wait(PATIENCE) == 0
+def test_a_stop_answers_also_what_waited_long(
+    one_slot: tuple[str, Any], server: Any, manager: Caller, queue: leaseq.Queue
+) -> None:
+    queue.configure()
+    (address, process), base = one_slot, f"/api/v1/queues/{queue.name}"
+    server.admin.redis.client_pause(1_500, all=True)  # the fault itself
+    stats = send(address, manager.token, "GET", f"{base}/stats")
+    item = send(address, manager.token, "POST", f"{base}/items", {"payload": 1})
+    process.send_signal(signal.SIGTERM)
+    assert (read(stats)[0], read(item)[0]) == (200, 201)
+    assert process.wait(PATIENCE) == 0

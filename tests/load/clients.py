@@ -1,0 +1,69 @@
+"""Clients of the load tests: one JSON call on a connection of its own, and the figures of many."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import time
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+HOST = "127.0.0.1"
+
+
+def allow_files(wanted: int) -> None:
+    """Let this process have so many connections, or as many as it may."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, most), most))
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The value that so large a share of all do not exceed."""
+    return sorted(values)[min(ceil(len(values) * share), len(values)) - 1]
+
+
+def workers_of(master: int) -> list[int]:
+    """The process ids of gunicorn's workers."""
+    return [int(one) for one in Path(f"/proc/{master}/task/{master}/children").read_text().split()]
+
+
+def open_sockets_of(pid: int) -> int:
+    return sum(_target(one).startswith("socket:") for one in Path(f"/proc/{pid}/fd").iterdir())
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except OSError:  # closed meanwhile
+        return ""
+
+
+def megabytes_of(pid: int) -> float:
+    """The memory that a process has to itself and shares, resident."""
+    (line,) = (one for one in Path(f"/proc/{pid}/status").read_text().splitlines() if one.startswith("VmRSS"))
+    return int(line.split()[1]) / 1_024
+
+
+def request_bytes(method: str, path: str, token: str, body: Any = None, **headers: str) -> bytes:
+    sent = b"" if body is None else json.dumps(body).encode()
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {token}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    if body is not None:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(sent)}"]
+    return "\r\n".join([*lines, "", ""]).encode() + sent
+
+
+async def call(port: int, sent: bytes) -> tuple[int, Any, float]:
+    """The status, the JSON of the answer, and the seconds from the connect to its last byte."""
+    began = time.monotonic()
+    reader, writer = await asyncio.open_connection(HOST, port)
+    try:
+        writer.write(sent)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        fields = dict(line.lower().partition(": ")[::2] for line in head.split("\r\n"))
+        body = await reader.readexactly(int(fields.get("content-length", "0")))
+        return int(head.split(" ")[1]), json.loads(body or b"null"), time.monotonic() - began
+    finally:
+        writer.close()

@@ -1,0 +1,127 @@
+"""`./dev bench slow`: clients that send or read slowly, and how long the others wait meanwhile.
+
+Four kinds at once: connections on which nothing is sent, half of the headers, half of a body, and clients
+that do not read their answer. A few other clients make short calls before and during that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+import leaseq
+from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp.store.accounts import Accounts
+from tests.load.clients import HOST, allow_files, call, open_sockets_of, quantile, request_bytes, workers_of
+from tests.web.gunicorn_place import gunicorn
+
+QUEUE = "slow"
+OTHERS = 8  # clients that make calls
+PAUSE = 0.02  # seconds between two of a client's calls
+RATIO, HEALTH_MS = 2.0, 100.0
+CLOSED_SECONDS = 30.0  # within which each slow client is closed
+_SLACK = 20  # further connections to the queue server
+
+
+@click.command()
+@click.option("--clients", default=2_000, show_default=True, type=click.IntRange(4, 8_000), help="Slow ones.")
+@click.option("--seconds", default=10, show_default=True, type=click.IntRange(2, 60), help="Of each part.")
+def slow(clients: int, seconds: int) -> None:
+    """Print how long the calls of others took before and during an attack of slow clients, how long /healthz
+    took, and when the last slow client was closed; exit with 1 where a figure misses its limit."""
+    with tempfile.TemporaryDirectory(prefix="leaseq-slow-") as folder, EmbeddedServer(folder) as server:
+        token = _filled(server.url)
+        key, log = secrets.token_urlsafe(48), Path(folder) / "web.log"
+        with gunicorn(server.url, key, workers=2, threads=16, access_log=log) as (url, web):
+            workers = workers_of(web.pid)
+            sys.exit(asyncio.run(_run(urlsplit(url).port or 80, workers, token, clients, seconds)))
+
+
+def _filled(url: str) -> str:
+    client = leaseq.connect(url)
+    queue = leaseq.Queue(client, QUEUE)
+    queue.configure(lease_seconds=600)
+    accounts = Accounts(client)
+    accounts.add("boss", by="bench", role="manager")
+    token = accounts.create_token("boss", "bench", by="bench")
+    client.close()
+    return token
+
+
+async def _run(port: int, workers: list[int], token: str, clients: int, seconds: int) -> int:
+    allow_files(2 * clients + 200)
+    before, _ = await _others(port, token, seconds)
+    sockets = sum(map(open_sockets_of, workers)) + _SLACK
+    began = time.monotonic()
+    attack = await _attack(port, token, clients)
+    during, health = await _others(port, token, seconds)
+    try:
+        await asyncio.wait_for(_until_closed(workers, sockets), CLOSED_SECONDS)
+        last = time.monotonic() - began
+    except TimeoutError:
+        last = float("inf")
+    for client in attack:
+        client.close()
+    return _print(clients, before, during, health, last)
+
+
+async def _others(port: int, token: str, seconds: int) -> tuple[list[float], list[float]]:
+    """The milliseconds of calls, and of /healthz, that are made for so long."""
+    stats = request_bytes("GET", f"/api/v1/queues/{QUEUE}/stats", token)
+    health = request_bytes("GET", "/healthz", token)
+    times: tuple[list[float], list[float]] = ([], [])
+    until = time.monotonic() + seconds
+
+    async def one(sent: bytes, into: list[float]) -> None:
+        while time.monotonic() < until:
+            status, _, took = await call(port, sent)
+            assert status == 200, status
+            into.append(took * 1_000)
+            await asyncio.sleep(PAUSE)
+
+    await asyncio.gather(*(one(stats, times[0]) for _ in range(OTHERS)), one(health, times[1]))
+    return times
+
+
+async def _attack(port: int, token: str, clients: int) -> list[socket.socket]:
+    head = request_bytes("POST", f"/api/v1/queues/{QUEUE}/items", token, {"payload": "x" * 1_000})
+    long = request_bytes("GET", "/api/v1/openapi.json", token)
+    kinds = [b"", head[:60], head[:-500], long]
+    loop = asyncio.get_running_loop()
+    made = []
+    for n in range(clients):
+        one = socket.socket()
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        one.setblocking(False)
+        await loop.sock_connect(one, (HOST, port))
+        await loop.sock_sendall(one, kinds[n % len(kinds)])
+        made.append(one)
+    return made
+
+
+async def _until_closed(workers: list[int], before: int) -> None:
+    while sum(map(open_sockets_of, workers)) > before:  # noqa: ASYNC110 - there is no event for it
+        await asyncio.sleep(0.2)
+
+
+def _print(clients: int, before: list[float], during: list[float], health: list[float], last: float) -> int:
+    ratio = quantile(during, 0.99) / quantile(before, 0.99)
+    for name, times in (("before", before), ("during", during), ("/healthz during", health)):
+        figures = "".join(f"{quantile(times, share):>10.1f}" for share in (0.5, 0.99, 1))
+        click.echo(f"{name:<18}{figures}   ms: p50, p99, longest; {len(times):,} calls")
+    click.echo(f"p99 of the others with {clients:,} slow clients: {ratio:.2f} x, at most {RATIO}")
+    click.echo(f"the last slow client was closed after {last:.0f} s, at most {CLOSED_SECONDS:.0f}")
+    good = ratio <= RATIO and max(health) <= HEALTH_MS and last <= CLOSED_SECONDS
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    slow()

@@ -1,0 +1,16 @@
+"""leaseq's app as gunicorn runs it, with other limits than a team has: a test waits for less than a second.
+
+From the environment: SLOW_SECONDS, the time for a piece of a body and for a write of an answer; NO_WAIT,
+requests for an item don't wait for it.
+"""
+
+import os
+
+from leaseq.webapp.api import leases
+from leaseq.webapp.wsgi import app
+
+if seconds := os.environ.get("SLOW_SECONDS"):
+    app.wsgi_app._seconds = float(seconds)  # type: ignore[attr-defined]
+if "NO_WAIT" in os.environ:
+    wait_for_item = leases._wait_for_item
+    leases._wait_for_item = lambda queue, seconds: wait_for_item(queue, 0 * seconds)

@@ -1,0 +1,73 @@
+"""nginx as docs/nginx/leaseq.conf has it, on ports of this machine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.patience import PATIENCE, eventually
+from tests.support.ports import free_port
+
+CONFIGURATION = Path(__file__).parents[2] / "docs" / "nginx" / "leaseq.conf"
+NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+OPENSSL = shutil.which("openssl")
+IS_HERE = bool(NGINX and OPENSSL)
+
+
+@contextmanager
+def nginx_before(address: str, folder: Path) -> Iterator[int]:
+    """nginx by the example's file, with other ports and a certificate made here; the port for TLS."""
+    plain, tls = free_port(), free_port()
+    _make_certificate(folder)
+    site = re.sub(r"    listen \[::\].*\n", "", CONFIGURATION.read_text())
+    for old, new in (
+        ("127.0.0.1:8000", address),
+        ("listen 80;", f"listen 127.0.0.1:{plain};"),
+        ("listen 443 ", f"listen 127.0.0.1:{tls} "),
+        ("/etc/ssl/leaseq", str(folder)),
+    ):
+        assert old in site
+        site = site.replace(old, new)
+    temporary = "".join(
+        f"{kind}_temp_path {folder};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/pid; error_log {folder}/error.log;\n"
+        "worker_rlimit_nofile 20000; events { worker_connections 8000; }\n"
+        f"http {{ access_log off; {temporary}\n{site}\n}}\n"
+    )
+    command = [str(NGINX), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
+    tested = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
+    assert tested.returncode == 0, tested.stderr
+    process = subprocess.Popen(command)
+    try:
+        eventually(lambda: _listens(tls), "nginx listens")
+        yield tls
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def connect(port: int) -> ssl.SSLSocket:
+    plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    return trust().wrap_socket(plain, server_hostname="localhost")
+
+
+def trust() -> ssl.SSLContext:
+    return ssl._create_unverified_context()  # a certificate that was made a moment ago
+
+
+def _make_certificate(folder: Path) -> None:
+    command = f"{OPENSSL} req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout privkey.pem"
+    subprocess.run([*command.split(), "-out", "fullchain.pem"], cwd=folder, check=True, capture_output=True)
+
+
+def _listens(port: int) -> bool:
+    with socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True

@@ -1,0 +1,98 @@
+"""A restart of the web app behind nginx, with a socket that systemd holds: no request fails."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.support.patience import PATIENCE, eventually
+from tests.web.conftest import SECRET, Caller
+from tests.web.nginx_place import IS_HERE, nginx_before, trust
+
+# What systemd does for leaseq-web.socket: the socket is file 3, and these variables name it.
+ACTIVATE = """
+import os, sys
+os.dup2({fd}, 3, inheritable=True)
+os.environ |= {{"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"}}
+os.execv(sys.executable, [sys.executable, "-m", "leaseq", "serve"])
+"""
+
+
+@contextmanager
+def activated(held: socket.socket, url: str) -> Iterator[subprocess.Popen[bytes]]:
+    """`leaseq serve` on a socket that was made for it."""
+    command = [sys.executable, "-c", ACTIVATE.format(fd=held.fileno())]
+    settings = {"LEASEQ_REDIS_URL": url, "LEASEQ_SECRET_KEY": SECRET, "LEASEQ_PATIENCE_SECONDS": "60"}
+    process = subprocess.Popen(
+        command, env={**os.environ, **settings}, pass_fds=(held.fileno(),), stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+
+
+class Load:
+    """Programs that enqueue items through nginx, one after the other."""
+
+    def __init__(self, port: int, path: str, token: str) -> None:
+        self._port, self._path = port, path
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._stop = threading.Event()
+        self.added = 0
+        self.failed: list[str] = []
+        self._threads = [threading.Thread(target=self._send) for _ in range(4)]
+        for one in self._threads:
+            one.start()
+
+    def end(self) -> None:
+        self._stop.set()
+        for one in self._threads:
+            one.join(PATIENCE)
+
+    def _send(self) -> None:
+        with closing(
+            http.client.HTTPSConnection("127.0.0.1", self._port, context=trust(), timeout=PATIENCE)
+        ) as connection:
+            while not self._stop.is_set():
+                connection.request("POST", self._path, json.dumps({"payload": 1}), self._headers)
+                answer = connection.getresponse()
+                text = answer.read()
+                if answer.status == 201:
+                    self.added += 1
+                else:
+                    self.failed.append(f"{answer.status} {text!r}")
+                    return
+
+
+@pytest.mark.skipif(not IS_HERE, reason="platform: there is no nginx, or no openssl")
+def test_behind_nginx_a_restart_fails_no_request(
+    server: Any, tmp_path: Path, manager: Caller, queue: leaseq.Queue
+) -> None:
+    queue.configure()
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=4_096) as held,
+        nginx_before(f"127.0.0.1:{held.getsockname()[1]}", tmp_path) as port,
+    ):
+        load = Load(port, f"/api/v1/queues/{queue.name}/items", manager.token)
+        for last in (False, False, True):
+            before = load.added
+            with activated(held, server.url):
+                eventually(lambda before=before: load.failed or load.added > before + 50, "it serves")  # type: ignore[misc]
+                if last:
+                    load.end()
+    assert load.failed == []
+    assert queue.stats().inbound == load.added

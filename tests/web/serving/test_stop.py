@@ -1,0 +1,146 @@
+"""A stop of gunicorn: what was asked before is answered, and a load balancer sees it coming."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Activity
+from tests.support.patience import PATIENCE, eventually
+from tests.web.conftest import SECRET
+from tests.web.gunicorn_place import ask, gunicorn
+
+
+@pytest.fixture
+def place(server: Any) -> Iterator[tuple[str, Any]]:
+    with gunicorn(server.url, SECRET, workers=2, threads=4) as (url, process):
+        yield urlsplit(url).netloc, process
+
+
+@pytest.fixture
+def token(accounts: Accounts, new_name: Any) -> str:
+    name = new_name("worker")
+    accounts.add(name, by="test")
+    return accounts.create_token(name, "test", by="test")
+
+
+class BalancedLoad:
+    """Eight clients behind a load balancer, which sends nothing to a place that is not ready."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self.answered = 0
+        self.dropped: list[str] = []
+        self.begun = threading.Event()
+        self._threads = [threading.Thread(target=self._send) for _ in range(8)]
+        for one in self._threads:
+            one.start()
+
+    def join(self) -> None:
+        for one in self._threads:
+            one.join(PATIENCE)
+
+    def _send(self) -> None:
+        try:
+            while ask(self._address, "/readyz")[0] == 200:
+                self._send_three()
+        except (OSError, http.client.HTTPException, AssertionError) as error:
+            self.dropped.append(repr(error))
+
+    def _send_three(self) -> None:
+        """On one connection, as long as it is kept."""
+        with contextlib.closing(http.client.HTTPConnection(self._address, timeout=PATIENCE)) as connection:
+            for _ in range(3):
+                connection.request("GET", "/login")
+                answer = connection.getresponse()
+                assert answer.status == 200
+                assert answer.read().rstrip().endswith(b"</html>")
+                self.answered += 1
+                if self.answered > 100:
+                    self.begun.set()
+                if answer.headers.get("Connection", "").lower() == "close":
+                    return
+
+
+def test_a_load_balancer_sees_a_stop_before_any_request_fails(server: Any) -> None:
+    with gunicorn(server.url, SECRET, workers=2, threads=4, LEASEQ_DRAIN_SECONDS="3") as (url, process):
+        address = urlsplit(url).netloc
+        load = BalancedLoad(address)
+        assert load.begun.wait(PATIENCE), load.dropped
+        process.send_signal(signal.SIGTERM)
+        eventually(lambda: ask(address, "/readyz")[0] == 503, "it is not ready")
+        assert ask(address, "/healthz")[0] == 200
+        assert ask(address, "/login")[0] == 200
+        load.join()
+        assert load.dropped == []
+        assert process.wait(PATIENCE) == 0
+        with pytest.raises(ConnectionRefusedError):
+            ask(address, "/login")
+
+
+def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
+    """Neither for one that asked before, nor for one that never did."""
+    hours = ("--keep-alive", "3600", "--graceful-timeout", "3600")
+    with gunicorn(server.url, SECRET, workers=1, threads=1, options=hours) as (url, process):
+        address = urlsplit(url).netloc
+        host, _, port = address.partition(":")
+        before = http.client.HTTPConnection(address, timeout=PATIENCE)
+        with contextlib.closing(before), socket.create_connection((host, int(port))):
+            before.request("GET", "/healthz")
+            before.getresponse().read()
+            assert before.sock is not None, "it is kept alive"
+            for _ in range(2):  # by the same thread: now the worker waits for what the first one asks next
+                assert ask(address, "/healthz")[0] == 200
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == 0
+
+
+def test_who_waits_is_told_that_there_is_nothing(
+    place: tuple[str, Any], token: str, queue: leaseq.Queue
+) -> None:
+    """A stop in the middle of a wait for an item."""
+    address, process = place
+    queue.configure()
+    answers: list[tuple[int, bytes]] = []
+
+    def wait() -> None:
+        path = f"/api/v1/queues/{queue.name}/reserve"
+        answers.append(ask(address, path, "POST", {"wait": 30}, Authorization=f"Bearer {token}"))
+
+    people = [threading.Thread(target=wait) for _ in range(2)]
+    for one in people:
+        one.start()
+    eventually(lambda: queue.stats().waiting == 2)
+    process.send_signal(signal.SIGTERM)
+    for one in people:
+        one.join()
+    assert answers == [(204, b""), (204, b"")]
+    assert process.wait(PATIENCE) == 0
+
+
+def test_what_was_finished_just_before_a_stop_is_in_the_figures(
+    place: tuple[str, Any], queue: leaseq.Queue, server: Any, accounts: Accounts, new_name: Any
+) -> None:
+    name = new_name("program")
+    accounts.add(name, by="test")
+    send = {"Authorization": f"Bearer {accounts.create_token(name, 'test', by='test')}"}
+    queue.enqueue({})
+    status, text = ask(place[0], f"/api/v1/queues/{queue.name}/reserve", "POST", {}, **send)
+    lease = json.loads(text)
+    path = f"/api/v1/queues/{queue.name}/items/{lease['id']}/finish"
+    status, _ = ask(place[0], path, "POST", {"token": lease["token"], "result": {}}, **send)
+    assert status == 200
+    place[1].terminate()
+    place[1].wait(PATIENCE)
+    assert Activity(server.client).today(name, queue.name).finished == 1

@@ -1,0 +1,48 @@
+"""The response that is an event stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from flask import Response, request
+
+from leaseq.webapp.context import person, state
+from leaseq.webapp.realtime.poller import RETRY_MS, Channel, Vouch, Watcher
+from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.security.authorization import request_check
+from leaseq.webapp.serving.disconnect import at_disconnect
+
+
+def streamed(channel: Channel, watch: Callable[[Stream, Vouch], Watcher]) -> Response:
+    """A stream of what the channel sends to the watcher that ``watch`` makes, open while the caller may
+    watch. Raises TooManyOpen."""
+    if request.method == "HEAD":
+        return _response(())
+    live, environ, may_watch = state().live, request.environ, request_check()
+    call = state().open_calls.begin("streams", person().name)
+
+    def vouch() -> bool:
+        call.confirm()
+        return may_watch()
+
+    stream = Stream()
+
+    def body() -> Iterator[bytes]:
+        yield b"retry: %d\n\n" % RETRY_MS
+        live.poller.watch(channel, watch(stream, vouch))
+        with at_disconnect(environ, stream.end):
+            yield from stream.events()
+
+    def close() -> None:
+        stream.end()
+        call.end()
+
+    response = _response(body())
+    response.call_on_close(close)
+    return response
+
+
+def _response(body: Iterator[bytes] | tuple[()]) -> Response:
+    response = Response(body, mimetype="text/event-stream")
+    response.headers["X-Accel-Buffering"] = "no"  # nginx would keep it back
+    return response

@@ -1,0 +1,38 @@
+"""Notices that a client has closed its connection while its request waits.
+
+Otherwise an item would be leased to somebody who has gone, and a stream kept until it is written to.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import gevent
+from gevent.socket import socket as gevent_socket
+from gevent.socket import wait_read
+
+
+@contextmanager
+def at_disconnect(environ: Mapping[str, Any], act: Callable[[], object]) -> Iterator[None]:
+    """Call ``act`` if the client closes its connection in the ``with`` block; under gunicorn only, and not
+    through its own TLS."""
+    client = environ.get("gunicorn.socket")
+    if type(client) is not gevent_socket:
+        yield
+        return
+    watch = gevent.spawn(_watch, client, act)
+    try:
+        yield
+    finally:
+        watch.kill(block=False)
+
+
+def _watch(client: socket.socket, act: Callable[[], object]) -> None:
+    with suppress(OSError):
+        wait_read(client.fileno())
+        if client.recv(1, socket.MSG_PEEK):
+            return  # the next request came early: it is read when this one is answered
+    act()

@@ -1,0 +1,81 @@
+"""Open calls: the streams, waits and exports that a person has open, counted over all web processes."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Literal
+
+from leaseq import Client, LeaseqError
+from leaseq.webapp.store.base import Store
+
+Kind = Literal["streams", "waits", "exports"]
+MOST: dict[Kind, int] = {"streams": 10, "waits": 4, "exports": 2}
+COUNTED_SECONDS = 60.0
+"""For how long an open call counts, unless it is confirmed; a process that was killed confirms none."""
+_CONFIRM_SECONDS = 20.0
+
+
+class TooManyOpen(LeaseqError):
+    """The person has as many of this kind open as one may have."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__(f"you have {MOST[kind]} {kind} open, as many as one person may have: close one")
+        self.kind = kind
+
+
+class OpenCall:
+    """One stream, wait or export."""
+
+    def __init__(
+        self, write: Callable[[], object], end: Callable[[], object], clock: Callable[[], float]
+    ) -> None:
+        self._write, self._clock = write, clock
+        self._confirmed = clock()
+        self.end = end
+
+    def confirm(self) -> None:
+        """Have it count for another minute; call it as often as you like."""
+        if self._clock() - self._confirmed >= _CONFIRM_SECONDS:
+            self._confirmed = self._clock()
+            self._write()
+
+
+class OpenCalls(Store):
+    """Each kind of each person is a sorted set: the calls, by when they cease to count."""
+
+    def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(client, clock=clock)
+
+    def begin(self, kind: Kind, person: str) -> OpenCall:
+        """Count one more. Raises TooManyOpen where that is too many."""
+        key, id = "leaseq:{@open}:" + f"{kind}:{person}", secrets.token_urlsafe(9)
+        if self._count(key, id) > MOST[kind]:
+            self._end(key, id)
+            raise TooManyOpen(kind)
+        return OpenCall(lambda: self._count(key, id), lambda: self._end(key, id), self._clock)
+
+    @contextmanager
+    def one(self, kind: Kind, person: str) -> Iterator[None]:
+        """Count one more during the ``with`` block."""
+        call = self.begin(kind, person)
+        try:
+            yield
+        finally:
+            call.end()
+
+    def _count(self, key: str, id: str) -> int:
+        now = self._clock()
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.zadd(key, {id: now + COUNTED_SECONDS})
+            pipe.zremrangebyrank(key, 0, -100)  # of those that nobody ended
+            pipe.expire(key, int(COUNTED_SECONDS))
+            pipe.zcount(key, now, "+inf")
+            return int(pipe.execute()[-1])
+
+    def _end(self, key: str, id: str) -> None:
+        with suppress(LeaseqError), self._client.translating():  # it ceases to count by itself
+            self._redis.zrem(key, id)
