@@ -25,6 +25,7 @@ from leaseq.webapp.rendering.filters import init_filters
 from leaseq.webapp.security.audit_log import init_audit_log
 from leaseq.webapp.security.authorization import init_authorization
 from leaseq.webapp.security.headers import init_headers
+from leaseq.webapp.security.rate_limits import init_rate_limits
 from leaseq.webapp.security.session_cookie import SessionCookie
 from leaseq.webapp.serving.access_log import init_access_log
 from leaseq.webapp.serving.cors import Cors
@@ -94,6 +95,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_hosts(app, settings.allowed_hosts)
     init_negotiation(app, api.bp)
     init_authorization(app)
+    init_rate_limits(app, client, settings.rate_limit)
     init_audit_log(app)
     init_errors(app)
     init_unreadable(app, answer)

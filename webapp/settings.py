@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Literal
 
+from limits import RateLimitItem, parse_many
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -30,7 +31,9 @@ class SettingsRefused(LeaseqError):
 class Settings(BaseSettings):
     """Read once, when the app is made."""
 
-    model_config = SettingsConfigDict(env_prefix="LEASEQ_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="LEASEQ_", extra="ignore", frozen=True, arbitrary_types_allowed=True
+    )
 
     redis_url: str = Field(
         "redis://localhost:6379/0",
@@ -89,6 +92,11 @@ class Settings(BaseSettings):
         "Retry-After. If "
         "requests have been queueing that long already, the limit drops to a fifth. 0: no limit.",
     )
+    rate_limit: Annotated[RateLimitItem | None, NoDecode] = Field(
+        None,
+        description="How many REST requests each token may send, such as 600/minute or 20/second. Further "
+        "ones are refused with 429. If not set, there is no limit.",
+    )
     drain_seconds: int = Field(
         0,
         ge=0,
@@ -138,6 +146,17 @@ class Settings(BaseSettings):
         description="Create a worker account at the first sign-in through the provider. If not set, an "
         "admin must add people first.",
     )
+
+    @field_validator("rate_limit", mode="before")
+    @classmethod
+    def _rate(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        try:
+            (limit,) = parse_many(value)
+        except ValueError:
+            raise ValueError(f"{value!r} is not a limit like 600/minute or 20/second") from None
+        return limit
 
     @field_validator("oidc_issuer")
     @classmethod

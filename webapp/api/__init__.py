@@ -59,7 +59,7 @@ bp = APIBlueprint(
         "413": problem_reply("`too-large`: the body, or a payload, result or draft in it, is over its limit"),
         "415": problem_reply("`unsupported-media-type`"),
         "429": problem_reply(
-            "`too-many-requests`: this person has too many streams, waits or exports open",
+            "`too-many-requests`: this token or person sends too many requests, or has too many open",
             headers.RETRY_AFTER,
         ),
         "422": problem_reply(

@@ -176,7 +176,7 @@ def _identify() -> ApiToken | Literal["unknown"] | None:
     caller = accounts().caller(token) if token is not None else None
     if caller is None:
         return "unknown"
-    g.person = caller.person
+    g.person, g.token = caller.person, caller.token
     return caller.token
 
 

@@ -1,0 +1,73 @@
+"""Rate limits on REST: how many requests a token may send, by the library ``limits``.
+
+The requests are counted in the server, so all web processes count together. Where no limit is set, nothing of
+this runs.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+from flask import Flask, Response, g
+from limits import RateLimitItem
+from limits.storage import RedisClusterStorage, RedisStorage
+from limits.strategies import FixedWindowRateLimiter
+from redis.cluster import RedisCluster
+
+import leaseq
+from leaseq.webapp.serving.problem import Problem
+
+_PREFIX = "leaseq:{@limits}"
+
+
+def init_rate_limits(app: Flask, client: leaseq.Client, limit: RateLimitItem | None) -> None:
+    """Refuse a token's requests over the limit with 429, and say in ``RateLimit-*`` what is left."""
+    if limit is None:
+        return
+    limits = _RateLimits(client, limit)
+    app.before_request(limits.count)
+    app.after_request(limits.say)
+
+
+class _RateLimits:
+    def __init__(self, client: leaseq.Client, limit: RateLimitItem) -> None:
+        self._client, self._limit = client, limit
+        self._limiter: FixedWindowRateLimiter | None = None
+
+    def count(self) -> None:
+        """Count the request of a token. Raises Problem where it is one too many."""
+        if "token" not in g:
+            return
+        with self._client.translating():
+            if self._limiter is None:
+                self._limiter = FixedWindowRateLimiter(_storage(self._client))
+            has_room = self._limiter.hit(self._limit, g.token.id)
+            reset_at, left = self._limiter.get_window_stats(self._limit, g.token.id)
+        seconds = max(math.ceil(reset_at - time.time()), 1)
+        g.rate_limit = {
+            "RateLimit-Limit": str(self._limit.amount),
+            "RateLimit-Remaining": str(left),
+            "RateLimit-Reset": str(seconds),
+        }
+        if not has_room:
+            detail = f"this token may send {self._limit}: wait {seconds} s"
+            problem = Problem(429, "too-many-requests", detail)
+            problem.headers["Retry-After"] = str(seconds)
+            raise problem
+
+    def say(self, response: Response) -> Response:
+        response.headers.update(g.get("rate_limit", {}))
+        return response
+
+
+def _storage(client: leaseq.Client) -> RedisStorage:
+    """The client's own connections; a cluster needs some of its own."""
+    redis: Any = client.redis
+    if not isinstance(redis, RedisCluster):
+        return RedisStorage("redis://", connection_pool=redis.connection_pool, key_prefix=_PREFIX)
+    nodes = ",".join(f"{node.host}:{node.port}" for node in redis.get_nodes())
+    return RedisClusterStorage(
+        f"redis+cluster://{nodes}", key_prefix=_PREFIX, **redis.get_connection_kwargs()
+    )
