@@ -84,9 +84,9 @@ def as_route(environ: WSGIEnvironment, route: str) -> None:
 
 def _pass_on(response: Response) -> Response:
     """Pass the route and the person, which only the app knows, to the middleware."""
-    person = g.get("person")
-    request.environ[_ROUTE] = request.url_rule.rule if request.url_rule else NO_ROUTE
-    request.environ[_PERSON] = person.name if person else None
+    person, rule, environ = g.get("person"), request.url_rule, request.environ
+    environ[_ROUTE] = rule.rule if rule else NO_ROUTE
+    environ[_PERSON] = person.name if person else None
     return response
 
 

@@ -37,15 +37,16 @@ class HttpMetrics:
 
         self._waited = Histogram(
             "leaseq_http_wait_seconds",
-            "From when a request could be read until a thread took it.",
+            "From when a request's head was read until it was handled.",
             buckets=BUCKETS,
             registry=self._own,
         )
         self._shed = Counter(
             "leaseq_http_shed",
-            "Requests that waited too long for a thread, and were told to come again.",
+            "Requests that waited too long in line, and were told to come again.",
             registry=self._own,
         )
+        self._of: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}  # to look them up takes long
 
     def waited(self, seconds: float) -> None:
         self._waited.observe(seconds)
@@ -55,8 +56,12 @@ class HttpMetrics:
 
     def count(self, route: str, method: str, status: int, seconds: float) -> None:
         method = method if method in _METHODS else "other"
-        self._counts.labels(method, route, str(status)).inc()
-        self._seconds.labels(method, route).observe(seconds)
+        found = self._of.get((method, route, status))
+        if found is None:
+            counter = self._counts.labels(method, route, str(status))
+            found = self._of[method, route, status] = counter, self._seconds.labels(method, route)
+        found[0].inc()
+        found[1].observe(seconds)
 
     def everywhere(self) -> CollectorRegistry:
         """The metrics of all processes that share the directory."""

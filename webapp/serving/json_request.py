@@ -6,7 +6,7 @@ import io
 from typing import Any, BinaryIO, cast
 
 from flask import Request, request
-from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge, UnsupportedMediaType
 
 from leaseq import Invalid, validation
 
@@ -28,7 +28,7 @@ class StrictRequest(Request):
 
     def strict_json(self) -> Any:
         """The body as any JSON value; {} where there is none."""
-        raw = self.get_data()
+        raw = self._whole_body()
         # A body without a length is cut off at the limit, and werkzeug does not say so.
         if self.max_content_length is not None and len(raw) >= self.max_content_length:
             raise RequestEntityTooLarge
@@ -37,6 +37,18 @@ class StrictRequest(Request):
         if self.mimetype != JSON:
             raise UnsupportedMediaType(f"send the body as {JSON}")
         return validation.load_json(raw)
+
+    def _whole_body(self) -> bytes:
+        """The body; one of a stated length past werkzeug's own stream, which takes a tenth of a call."""
+        length, most = self.content_length, self.max_content_length
+        known = "stream" in self.__dict__ or hasattr(self, "_cached_data")  # somebody has read it
+        if known or length is None or (most is not None and length > most):
+            return self.get_data()
+        raw: bytes = self.environ["wsgi.input"].read(length)
+        if len(raw) < length:
+            raise ClientDisconnected
+        self._cached_data = raw
+        return raw
 
     def byte_lines(self) -> BinaryIO:
         """The body as a stream whose lines can be read fast."""

@@ -24,6 +24,7 @@ VARIABLE = "LEASEQ_LOG"
 ACCESS = "leaseq.access"
 REQUEST_ID = "leaseq.request_id"
 """Where a request's id stands in its WSGI environment."""
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def escaped(text: str) -> str:
@@ -61,7 +62,7 @@ class TextFormatter(logging.Formatter):
 
 
 def _shown(value: object) -> str:
-    return json.dumps(escaped(value), ensure_ascii=False) if isinstance(value, str) else str(value)
+    return _quoted(escaped(value)) if isinstance(value, str) else str(value)
 
 
 class JsonFormatter(logging.Formatter):

@@ -47,10 +47,11 @@ class UndeclaredProxies:
         self._noted_at: float | None = None
 
     def after(self, response: Response) -> Response:
-        if came_by_proxy(request.environ) or request.endpoint in PROBES:  # guard: proxy-probes
+        environ = request.environ
+        sent = _FORWARDED.keys() & environ.keys()
+        if not sent or came_by_proxy(environ) or request.endpoint in PROBES:  # guard: proxy-probes
             return response
-        sent = _FORWARDED.keys() & request.environ.keys()
-        if sent and _is_near(request.remote_addr):  # guard: proxy-near
+        if _is_near(request.remote_addr):  # guard: proxy-near
             self._note(request.remote_addr or "a unix socket", _FORWARDED[min(sent)])
         return response
 

@@ -35,11 +35,24 @@ class TimedBody(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def read(self, size: int = -1) -> bytes:
+        if 0 <= size <= PIECE:
+            return self._piece(size)
+        return super().read(size)
+
     def readinto(self, buffer: Any) -> int:
-        with self._slots.lent(), gevent.Timeout(self._seconds, RequestTimeout(TOO_SLOW)):
-            data = self._body.read(min(len(buffer), PIECE))
+        data = self._piece(min(len(buffer), PIECE))
         buffer[: len(data)] = data
         return len(data)
+
+    def _piece(self, size: int) -> bytes:
+        self._slots.release()
+        try:
+            with gevent.Timeout(self._seconds, RequestTimeout(TOO_SLOW)):
+                data: bytes = self._body.read(size)
+        finally:
+            self._slots.acquire()
+        return data
 
 
 class SlowClients:
@@ -50,9 +63,13 @@ class SlowClients:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         client = environ["gunicorn.socket"]
+        if client.gettimeout() != self._seconds:
+            self._limit(client)
+        environ["wsgi.input"] = TimedBody(environ["wsgi.input"], self._slots, self._seconds)
+        return self._inner(environ, start_response)
+
+    def _limit(self, client: socket.socket) -> None:
         client.settimeout(self._seconds)
         if client.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):
             # The kernel gives up on what it was to send after that long, too.
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(self._seconds * 1_000))
-        environ["wsgi.input"] = TimedBody(environ["wsgi.input"], self._slots, self._seconds)
-        return self._inner(environ, start_response)
