@@ -53,9 +53,13 @@ def _adapter() -> Any:
 def _refuse_other_encodings() -> None:
     """Refuse what is not UTF-8. Werkzeug would decode it to other characters: to another item's or
     person's name."""
+    environ = request.environ
+    path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
+    if path.isascii() and not query:
+        return
     for field, raw in (
-        ("path", request.environ["PATH_INFO"].encode("latin-1")),
-        ("query", unquote_to_bytes(request.query_string)),
+        ("path", path.encode("latin-1")),
+        ("query", unquote_to_bytes(query.encode("latin-1"))),
     ):
         try:
             raw.decode()  # guard: path-utf8
@@ -78,6 +82,8 @@ def _say_what_is_there(response: Response) -> Response:
 
 def refuse_repeated_parameters() -> None:
     """Refuse repeated parameters, of which some programs read the first and others the last."""
+    if not request.query_string:
+        return
     for name, values in request.args.lists():
         if len(values) > 1:  # guard: one-value
             raise Invalid(name, f"one value; the query has {len(values)}")

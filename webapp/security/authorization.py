@@ -117,23 +117,26 @@ def _whose_page() -> Person | None:
 
 
 def _guard() -> BaseResponse | None:
-    if request.endpoint is None:
+    endpoint = request.endpoint
+    if endpoint is None:
         return None  # no such path or method: Flask says so
-    need = need_of(current_app, request.endpoint)
+    view = current_app.view_functions[endpoint]
+    need = need_of(current_app, endpoint)
     if need is None:
         raise Forbidden("this route declares no role")  # guard: default-deny
     if need != ANYONE:
-        lets_in = getattr(current_app.view_functions[request.endpoint], "lets_in", None)
+        lets_in = getattr(view, "lets_in", None)
         if lets_in is not None and lets_in():
             return None
         token = _identify()
-        if g.person is None:
+        person = g.person
+        if person is None:
             return _ask_to_sign_in()  # guard: stranger-signs-in
-        if not at_least(g.person.role, need):  # guard: role-of-the-route
-            raise Forbidden(f"this requires the role {need}; yours is {g.person.role}")
+        if not at_least(person.role, need):  # guard: role-of-the-route
+            raise Forbidden(f"this requires the role {need}; yours is {person.role}")
         if isinstance(token, ApiToken):
             _stay_within(token, need)  # guard: token-within
-        if getattr(current_app.view_functions[request.endpoint], "takes_any_size", False):
+        if getattr(view, "takes_any_size", False):
             request.max_content_length = sys.maxsize
         if token is not None:
             return None
@@ -165,8 +168,8 @@ def _stay_within(token: ApiToken, need: Role) -> None:
 
 def _identify() -> ApiToken | Literal["unknown"] | None:
     """Identify the caller: by a bearer token under /api, else by the session. Returns the token, if any."""
-    g.person = None
     if not in_api() or "Authorization" not in request.headers:  # guard: api-only-tokens, bad-token-stays-bad
+        g.person = None
         visitor = flask_login.current_user
         if visitor.is_authenticated:
             g.person = visitor.person
@@ -175,6 +178,7 @@ def _identify() -> ApiToken | Literal["unknown"] | None:
     token = bearer_token()
     caller = accounts().caller(token) if token is not None else None
     if caller is None:
+        g.person = None
         return "unknown"
     g.person, g.token = caller.person, caller.token
     return caller.token
@@ -208,4 +212,5 @@ def _page_of_post() -> str:
 
 def in_api() -> bool:
     """Whether this path is for programs: they send tokens, and get problems as JSON."""
-    return request.path.startswith("/api/") or request.path == "/metrics"
+    path = request.path
+    return path.startswith("/api/") or path == "/metrics"
