@@ -198,7 +198,7 @@ class Activity(Store):
     def _count(self, person: str, queue: str, member: str, counts: Mapping[str, int]) -> DayFigures:
         today, recent = self._today().isoformat(), keys.recent(person)
         key, who = keys.day_of(today, person), keys.who_worked(today)
-        pipe = self._redis.pipeline(transaction=True)
+        pipe = self._redis.pipeline(transaction=False)
         pipe.zadd(recent, {member: self._clock()}, nx=True)
         pipe.zremrangebyrank(recent, 0, -RECENT - 1)
         for name, count in counts.items():
