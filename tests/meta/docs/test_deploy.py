@@ -83,10 +83,11 @@ FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 
 @pytest.mark.skipif(not IS_HERE, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_slow_clients_hold_nothing(nginx: int) -> None:
-    """Fifteen times as many as there are threads."""
+    """Thirty of each kind: nothing is sent, half of the headers, half of a body, and no answer is read."""
     head = b"POST /login HTTP/1.1\r\nHost: leaseq.example.org\r\n" + FORM
+    long = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: leaseq.example.org\r\n\r\n"
     with ExitStack() as slow:
-        for sent in (head, head + b"Content-Length: 9\r\n\r\nname") * 30:
+        for sent in (b"", head, head + b"Content-Length: 9\r\n\r\nname", long * 10) * 30:
             slow.enter_context(connect(nginx)).sendall(sent)
         with connect(nginx) as other:
             other.settimeout(PATIENCE / 2)  # nginx gives up on the others after its default of 60 seconds
