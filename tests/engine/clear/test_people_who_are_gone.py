@@ -20,10 +20,10 @@ def walk(queue: leaseq.Queue) -> None:
         queue.clear()
 
 
-def put_off_by_ann(server: Server, queue: leaseq.Queue) -> int:
-    """How many items she may have again, as they lie in the server."""
+def put_off_by_ann(server: Server, queue: leaseq.Queue, row: str = "") -> int:
+    """How many items of a row she may have again, as they lie in the server."""
     inbound = Keys(queue.name).inbound
-    return int(server.redis.zcard(f"{inbound.removesuffix('inbound')}later::ann"))
+    return int(server.redis.zcard(f"{inbound.removesuffix('inbound')}later:{row}:ann"))
 
 
 @pytest.mark.parametrize("count", [WINDOW - 1, WINDOW + 1])
@@ -98,3 +98,90 @@ def test_where_it_is_not_known_how_far_a_walk_was_a_new_one_begins(
         walk(timed)
         clock.tick(8 * DAY)
     assert not server.redis.hexists(Keys(timed.name).ledger, "p:ann")
+
+
+def progress(server: Server, queue: leaseq.Queue) -> list[str]:
+    """When the next step is due, in microseconds, and what it looks at."""
+    words: list[str] = server.redis.hget(Keys(queue.name).ledger, "tidy").decode().split()
+    return words
+
+
+@pytest.mark.parametrize("early", [1, 0])
+def test_a_walk_begins_a_day_after_the_one_before_and_no_earlier(
+    server: Server, timed: leaseq.Queue, clock: Clock, early: int
+) -> None:
+    """Also where clear has something else to do before that."""
+    timed.enqueue({})
+    walk(timed)
+    over = progress(server, timed)
+    take(timed, "ann")  # her lease runs out before
+    clock.now = int(over[0]) - early
+    assert timed.clear().returned == 1
+    assert (progress(server, timed) == over) == bool(early)
+
+
+def steps_through_looks(server: Server, queue: leaseq.Queue, clock: Clock) -> int:
+    """How many calls of clear a walk takes, which is due, behind those through people's records."""
+    queue.clear()
+    states: list[str] = []
+    while int(progress(server, queue)[0]) < clock.now + DAY * 1_000_000 and len(states) < 20:
+        states.append(progress(server, queue)[1])
+        queue.clear()
+    return states.count("looks")
+
+
+@pytest.mark.parametrize(
+    ("count", "gone"),
+    [(WINDOW - 1, range(WINDOW - 1)), (WINDOW, range(WINDOW)), (WINDOW + 1, range(10, 10 + WINDOW // 2))],
+)
+def test_what_a_person_put_off_is_looked_at_once_where_few_of_it_can_be_left(
+    server: Server, timed: leaseq.Queue, clock: Clock, count: int, gone: range
+) -> None:
+    timed.configure(holds=100)
+    timed.enqueue_many([{}] * count)
+    for _ in range(count):
+        timed.abandon(take(timed, "ann"))
+    for n, lease in enumerate([take(timed, "bob") for _ in range(count)]):
+        if n in gone:
+            timed.finish(lease, {})
+        else:
+            timed.release(lease.id)
+    assert put_off_by_ann(server, timed) == count
+    clock.tick(DAY + 1)
+    assert steps_through_looks(server, timed, clock) == 1
+    assert put_off_by_ann(server, timed) == count - len(gone)
+
+
+@pytest.mark.parametrize(("few", "many"), [("", "fr"), ("fr", "")])
+def test_one_walk_forgets_all_of_a_row_where_another_row_has_little(
+    server: Server, timed: leaseq.Queue, clock: Clock, few: str, many: str
+) -> None:
+    rows = [*[many] * 3 * WINDOW, few]
+    timed.enqueue_many(leaseq.NewItem({}, requires=(row,) if row else ()) for row in rows)
+    for _ in rows:
+        timed.abandon(take(timed, "ann", "fr"))
+    for _ in rows:
+        timed.finish(take(timed, "bob", "fr"), {})
+    assert (put_off_by_ann(server, timed, few), put_off_by_ann(server, timed, many)) == (1, 3 * WINDOW)
+    clock.tick(DAY + 1)
+    walk(timed)
+    assert (put_off_by_ann(server, timed, few), put_off_by_ann(server, timed, many)) == (0, 0)
+
+
+def test_a_cursor_goes_at_once_where_what_waits_is_just_behind_it(
+    server: Server, timed: leaseq.Queue, clock: Clock
+) -> None:
+    timed.configure(holds=2)
+    timed.enqueue_many([leaseq.NewItem({}, id="passed over"), leaseq.NewItem({}, id="behind")])
+    never = take(timed, "ann")
+    behind = take(timed, "bob")
+    assert timed.reserve("ann") is None  # the next look changes nothing but her cursor, and takes no time
+    timed.abandon(never, again=False)
+    assert timed.reserve("ann") is None
+    timed.abandon(behind)  # it returns a microsecond after the other one
+    assert sorted(server.redis.hkeys(Keys(timed.name).cursors)) == [b"ann", b"bob"]
+    timed.finish(take(timed, "cyd"), {})
+    assert timed.get("passed over").state == "finished"
+    clock.tick(DAY + 1)
+    walk(timed)
+    assert server.redis.hkeys(Keys(timed.name).cursors) == [b"bob"]

@@ -218,6 +218,29 @@ def test_a_step_through_what_is_left_of_people_looks_at_a_little_of_it(
     )
 
 
+@pytest.mark.parametrize(("shelves", "looked_at"), [(3, 2), (4, 1)])
+def test_a_step_looks_at_one_more_person_until_it_took_300_commands(
+    alone: redis.Redis,  # noqa: F811
+    clock: Clock,
+    shelves: int,
+    looked_at: int,
+) -> None:
+    """Each put off 97 items, which take 3 commands each, in two rows, which take 2 each. One more writes what
+    is kept. With one for each shelf, that is 299 or 300."""
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), f"one-more.{shelves}", clock=clock)
+    put_off = [NewItem({}, priority=1), *[NewItem({})] * 49, *[NewItem({}, requires=("fr",))] * 46]
+    put_off.append(NewItem({}, requires=("fr",), priority=1 if shelves == 4 else 100))
+    queue.enqueue_many(put_off)
+    for person in ("ann", "bob", "cyd"):
+        for _ in put_off:
+            queue.abandon(take(queue, person, "fr"))
+    clock.tick(86_400 + 1)
+    walk = [counted(alone, queue.clear) for _ in range(9)]
+    counts = next(step for step in walk if "zscore" in step)  # behind those through their records
+    assert counts["zscore"] == looked_at * len(put_off), "each item that is looked at takes one"
+    assert sum(counts.values()) <= looked_at * 300 + 10
+
+
 def test_a_page_that_is_full_reads_no_more_rows(alone: redis.Redis) -> None:  # noqa: F811
     def cost(rows: int) -> dict[str, int]:
         queue = leaseq.Queue(leaseq.connect(server_url(alone)), f"rows.{rows}", clock=Clock())
