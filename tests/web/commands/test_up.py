@@ -15,9 +15,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.server.datadir import DataDir
 from leaseq.server.embedded import EmbeddedServer, running_url
-from leaseq.webapp.commands.up import _Startup
 from tests.support.patience import PATIENCE, eventually
 from tests.support.processes import (
     LEASEQ,
@@ -252,21 +250,6 @@ def test_a_server_that_is_away_is_said_in_one_line(data_dir: Path, port: int) ->
     )
     assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
     assert "nobody.sock" in refused.stderr
-
-
-def test_what_a_server_of_its_own_said_last_is_told_where_it_ended(data_dir: Path) -> None:
-    """Where it still answers, its log does not tell why it refuses."""
-    with DataDir(data_dir) as directory, EmbeddedServer(data_dir) as server:
-        startup = _Startup(directory, None, "127.0.0.1", 1)
-        with redis.Redis.from_url(server.url) as settings:
-            settings.config_set("min-replicas-to-write", 1)
-        with pytest.raises(leaseq.ServerUnavailable, match="NOREPLICAS") as refused:
-            startup.prepare(demo=False)
-        assert server.last_words() not in str(refused.value)
-        server.stop()
-        with pytest.raises(leaseq.ServerUnavailable) as ended:
-            startup.prepare(demo=False)
-        assert str(ended.value).endswith(f": {server.last_words()}")
 
 
 def test_a_wrong_setting_is_said_in_one_line(data_dir: Path, port: int) -> None:
