@@ -125,7 +125,6 @@ class _Startup:
 
         client = leaseq.connect(self._url)
         try:
-            client.ping()
             if demo:
                 add_demo(client)
             token = Accounts(client).setup_token()
