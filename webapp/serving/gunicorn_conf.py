@@ -35,6 +35,9 @@ keeps its connections for a shorter time, so that none is closed as a request co
 keepalive = 10
 """Seconds for the headers of a request, and that a connection is kept without one."""
 
+UNREAD_PIECE = 16_384
+"""The bytes of a body that are read at a time, where the app did not read it."""
+
 worker_connections = 10_000
 graceful_timeout = 10 + shutdown.drain_seconds()
 # guard: forwarded-by-gunicorn
@@ -52,6 +55,7 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
     - SIGTERM makes the process not ready first; it stops accepting when the drain is over.
     - A stop does not wait for connections on which nothing is asked.
     - All connections that have come are accepted at once.
+    - What the app left of a body is read in pieces, with others served in between.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -87,6 +91,18 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
             return
         self.log.warning("Invalid request from ip=%s: %s", (addr or ("",))[0], exc)
         unreadable.write(client, unreadable.problem_of(exc))
+
+    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
+        """Handle a request, then read what the app left of its body. In gunicorn's own loop for that, nothing
+        else runs while data comes: one fast client that was refused stopped the whole process."""
+        super().handle_request(listener_name, req, sock, addr)
+        if req.body.failed:
+            return  # gunicorn closes the connection
+        with gevent.Timeout(self.cfg.keepalive, False):  # type: ignore[arg-type]
+            while req.body.read(UNREAD_PIECE):
+                gevent.sleep(0)
+            return
+        raise StopIteration  # closes the connection
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """SIGTERM. A signal handler may not block, so a greenlet does the rest."""

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import re
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.open_calls import MOST
 from tests.support.patience import PATIENCE, eventually
 from tests.support.taking import not_none
 from tests.web.conftest import SECRET
@@ -118,6 +120,34 @@ def test_a_request_that_is_refused_is_not_read_first(place: tuple[str, Any]) -> 
         assert client.recv(100).startswith(b"HTTP/1.1 401 ")
 
 
+def test_a_refused_body_without_end_holds_nobody_up(server: Any) -> None:
+    """It comes as fast as it can be read, and is read on only so that the client sees the answer."""
+    long = ("--keep-alive", "3600")
+    head = LINE.replace(b"/login", b"/api/v1/queues/q/items") + b"Authorization: Bearer wrong\r\n"
+    chunk = b"100000\r\n" + b"x" * 0x10_0000 + b"\r\n"
+    with gunicorn(server.url, SECRET, workers=1, threads=1, options=long) as (url, _):
+        address = urlsplit(url).netloc
+        host, _, port = address.partition(":")
+        sent, over = threading.Event(), threading.Event()
+        with socket.create_connection((host, int(port))) as client:
+
+            def send() -> None:
+                with contextlib.suppress(OSError):
+                    client.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
+                    while not over.is_set():
+                        for _ in range(32):
+                            client.sendall(chunk)
+                        sent.set()
+
+            sender = threading.Thread(target=send)
+            sender.start()
+            assert sent.wait(PATIENCE)
+            assert ask(address, "/healthz")[0] == 200
+            assert sender.is_alive(), "it was closed first"
+            over.set()
+            sender.join(PATIENCE)
+
+
 def test_a_client_that_does_not_read_is_let_go(
     server: Any, accounts: Accounts, queue: leaseq.Queue, new_name: Any
 ) -> None:
@@ -129,10 +159,17 @@ def test_a_client_that_does_not_read_is_let_go(
         queue.finish(not_none(queue.reserve("ann")), {})
     path = f"/api/v1/queues/{queue.name}/answers"
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
-    with gunicorn(server.url, SECRET, workers=1, threads=1, app=ADJUSTED, SLOW_SECONDS="1") as (url, _):
+    with (
+        gunicorn(server.url, SECRET, workers=1, threads=1, app=ADJUSTED, SLOW_SECONDS="1") as (url, _),
+        contextlib.ExitStack() as deaf,
+    ):
         host, _, port = urlsplit(url).netloc.partition(":")
-        with socket.socket() as deaf:
-            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            deaf.connect((host, int(port)))
-            deaf.sendall(request.encode())
-            assert ask(urlsplit(url).netloc, "/healthz")[0] == 200  # once the only thread is free again
+        for _ in range(MOST["exports"]):
+            client = deaf.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect((host, int(port)))
+            client.sendall(request.encode())
+            assert client.recv(12) == b"HTTP/1.1 200"
+        # Their exports are over: the person may have another one.
+        authorized = {"Authorization": f"Bearer {token}"}
+        eventually(lambda: ask(urlsplit(url).netloc, path, **authorized)[0] == 200, "they are closed")
