@@ -32,15 +32,20 @@ class OpenCall:
     def __init__(
         self, write: Callable[[], object], end: Callable[[], object], clock: Callable[[], float]
     ) -> None:
-        self._write, self._clock = write, clock
+        self._write, self._end, self._clock = write, end, clock
         self._confirmed = clock()
-        self.end = end
+        self._ended = False
 
     def confirm(self) -> None:
-        """Have it count for another minute; call it as often as you like."""
-        if self._clock() - self._confirmed >= _CONFIRM_SECONDS:
+        """Have it count for another minute, unless it ended; call it as often as you like."""
+        if not self._ended and self._clock() - self._confirmed >= _CONFIRM_SECONDS:
             self._confirmed = self._clock()
             self._write()
+
+    def end(self) -> None:
+        """Count it no more. The poller may have yet to check a stream that ends now."""
+        self._ended = True
+        self._end()
 
 
 class OpenCalls(Store):

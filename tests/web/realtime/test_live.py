@@ -71,6 +71,20 @@ def test_a_call_that_nobody_ended_ceases_to_count(server: Any, new_name: Callabl
     calls.begin("waits", f"{person} 2")
 
 
+def test_a_call_that_ended_is_not_counted_by_a_late_confirmation(
+    server: Any, new_name: Callable[[str], str]
+) -> None:
+    """The poller may be about to check a stream when its client goes."""
+    person, now = new_name("person"), [1_000.0]
+    calls = OpenCalls(server.client, clock=lambda: now[0])
+    ended = calls.begin("exports", person)
+    now[0] += COUNTED_SECONDS / 2
+    ended.end()
+    ended.confirm()
+    for _ in range(2):
+        calls.begin("exports", person)
+
+
 # Who may watch
 
 
