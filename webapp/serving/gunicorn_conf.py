@@ -22,7 +22,7 @@ import gevent
 from gevent.server import StreamServer
 from gunicorn.workers.ggevent import GeventWorker
 
-from leaseq.webapp.serving import shutdown
+from leaseq.webapp.serving import shutdown, unreadable
 from leaseq.webapp.serving.logging import ServerLogger
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
@@ -65,8 +65,9 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
     @contextmanager
     def timeout_ctx(self) -> Iterator[None]:
         """The time limit on the headers of a connection's next request."""
+        seconds = self.cfg.keepalive if self.alive else LINGER_SECONDS
         # False: it ends the block, and raises nothing
-        with gevent.Timeout(self.cfg.keepalive, False) as wait:  # type: ignore[arg-type]
+        with gevent.Timeout(seconds, False) as wait:  # type: ignore[arg-type]
             self._waits[wait] = gevent.getcurrent()
             try:
                 yield
@@ -84,8 +85,6 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
         """Answer a request that can't be read as REST answers any error; gunicorn's own answer is HTML."""
-        from leaseq.webapp.serving import unreadable  # noqa: PLC0415  # imports Flask, which gunicorn's master does without
-
         if not unreadable.is_unreadable(exc):
             super().handle_error(req, client, addr, exc)
             return
@@ -114,8 +113,15 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
         super().handle_exit(sig, frame)
         shutdown.end_waits()
         gevent.sleep(LINGER_SECONDS)
-        for wait, greenlet in list(self._waits.items()):
-            gevent.kill(greenlet, wait)
+        for wait in list(self._waits):
+            gevent.get_hub().loop.run_callback(self._end_wait, wait)
+
+    def _end_wait(self, wait: gevent.Timeout) -> None:
+        """Called by the event loop, which has no other greenlet run in between: where the request has come
+        meanwhile, the wait is over, and the request is not disturbed."""
+        greenlet = self._waits.get(wait)
+        if greenlet is not None:
+            greenlet.throw(wait)
 
 
 worker_class = Worker

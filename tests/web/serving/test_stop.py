@@ -19,7 +19,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.support.patience import PATIENCE, eventually
 from tests.web.conftest import SECRET
-from tests.web.gunicorn_place import ask, gunicorn
+from tests.web.gunicorn_place import ADJUSTED, ask, gunicorn
 
 
 @pytest.fixture
@@ -103,6 +103,27 @@ def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
             for _ in range(2):  # by the same thread: now the worker waits for what the first one asks next
                 assert ask(address, "/healthz")[0] == 200
             process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == 0
+
+
+def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
+    server: Any, token: str, queue: leaseq.Queue
+) -> None:
+    """Its request came before the stop, and the client keeps the connection."""
+    queue.configure()
+    hours = ("--keep-alive", "3600", "--graceful-timeout", "3600")
+    with gunicorn(
+        server.url, SECRET, workers=1, threads=4, options=hours, app=ADJUSTED, SLOW_SECONDS="3600"
+    ) as (url, process):
+        address = urlsplit(url).netloc
+        client = http.client.HTTPConnection(address, timeout=PATIENCE)
+        with contextlib.closing(client):
+            server.admin.redis.client_pause(4_000, all=True)  # longer than LINGER_SECONDS
+            path = f"/api/v1/queues/{queue.name}/mine"
+            client.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+            assert ask(address, "/healthz")[0] == 200, "the first request is being handled"
+            process.send_signal(signal.SIGTERM)
+            assert client.getresponse().read().startswith(b'{"leases":')
             assert process.wait(PATIENCE) == 0
 
 
