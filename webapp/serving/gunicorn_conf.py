@@ -74,11 +74,14 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
             finally:
                 del self._waits[wait]
 
-    def server_class(self, listener: Any, *, spawn: Any, **_options: Any) -> StreamServer:
+    def server_class(
+        self, listener: Any, *, spawn: Any, ssl_context: Any = None, **_options: Any
+    ) -> StreamServer:
         """A server that accepts all connections that have come. gunicorn's takes one and then looks after the
         others: in a burst of 2,000, /healthz waited for 0.4 s. Where processes share a socket, that divides
         the connections among them."""
-        server = StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn)
+        tls = {} if ssl_context is None else {"ssl_context": ssl_context}
+        server = StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn, **tls)
         if not reuse_port:
             server.max_accept = 1
         return server

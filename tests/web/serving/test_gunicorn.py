@@ -5,23 +5,37 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 import leaseq
+from leaseq.webapp.serving.gunicorn_conf import Worker
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import SECRET
 from tests.web.gunicorn_place import serving
+
+HOST = "127.0.0.1"
 
 
 @pytest.fixture(scope="module")
 def address(server: Any) -> Iterator[str]:
     with serving(server.url, SECRET) as url:
         yield urlsplit(url).netloc
+
+
+def test_with_a_certificate_gunicorn_serves_tls() -> None:
+    """A server with gunicorn's options for it (``--certfile``), as the worker makes it."""
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    worker: Any = SimpleNamespace(handle=print)
+    server = Worker.server_class(worker, (HOST, 0), spawn="default", ssl_context=tls, log=None)
+    assert server.ssl_enabled
+    assert not Worker.server_class(worker, (HOST, 0), spawn="default").ssl_enabled
 
 
 @pytest.fixture
