@@ -21,6 +21,7 @@ from leaseq.webapp.commands.serve import (
     threads_option,
     workers_option,
 )
+from leaseq.webapp.serving import shutdown
 
 if TYPE_CHECKING:
     from leaseq.server.datadir import DataDir
@@ -148,6 +149,7 @@ class _Startup:
             argv,
             ready=self._answers,
             ready_within=300,  # the first start compiles it all, on a small or busy machine for minutes
+            grace=Child.grace + shutdown.drain_seconds(),
             settings=settings,
             pass_fds=(self._directory.lock_fd,),  # the next `leaseq up` waits until it has let go of the port
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import redis
@@ -11,6 +12,7 @@ import leaseq
 from leaseq.engine.keys import QUEUES
 from leaseq.server.datadir import DataDir
 from leaseq.server.embedded import EmbeddedServer
+from leaseq.server.supervisor import Child
 from leaseq.webapp.commands.up import _Startup
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.taking import not_none
@@ -55,3 +57,13 @@ def test_what_a_server_of_its_own_said_last_is_told_where_it_ended(data_dir: Pat
         with pytest.raises(leaseq.ServerUnavailable) as ended:
             startup.prepare(demo=False)
         assert str(ended.value).endswith(f": {server.last_words()}")
+
+
+def test_a_stop_allows_for_the_drain(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Child] = []
+    monkeypatch.setenv("LEASEQ_DRAIN_SECONDS", "30")
+    with DataDir(data_dir) as directory:
+        startup = _Startup(directory, "redis://127.0.0.1", "127.0.0.1", 1)
+        startup.start_web(SimpleNamespace(start=started.append), 1, 1)  # type: ignore[arg-type]
+    (web,) = started
+    assert web.grace == 45
