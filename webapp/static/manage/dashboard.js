@@ -197,7 +197,7 @@ function stream() {
   });
 }
 
-// Who looks elsewhere needs no place in the hub.
+// A page that nobody looks at needs no stream.
 let leaving = null;
 function look() {
   clearTimeout(leaving);
