@@ -16,7 +16,7 @@ from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.access_log import as_route
 from leaseq.webapp.serving.http_metrics import HttpMetrics
 from leaseq.webapp.serving.queue_time import QueueTimeLimit
-from leaseq.webapp.serving.request_slots import RequestSlots
+from leaseq.webapp.serving.request_slots import HOLDS_SLOT, RequestSlots
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -49,6 +49,7 @@ class LoadShedding:
         if path in ALWAYS:
             return self._inner(environ, start_response)
         waited = self._slots.acquire()
+        environ[HOLDS_SLOT] = True
         try:
             self._metrics.waited(waited)
             is_over = self._limit.is_over(waited, time.monotonic())
@@ -56,6 +57,7 @@ class LoadShedding:
                 return self._inner(environ, start_response)
             return self._refuse(environ, start_response)
         finally:
+            environ[HOLDS_SLOT] = False
             self._slots.release()
 
     def _refuse(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

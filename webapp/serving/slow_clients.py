@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import io
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import gevent
 from werkzeug.exceptions import RequestTimeout
+from werkzeug.wsgi import ClosingIterator
 
-from leaseq.webapp.serving.request_slots import RequestSlots
+from leaseq.webapp.serving.request_slots import HOLDS_SLOT, RequestSlots
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-PIECE = 16_384  # bytes
+PIECE = 16_384  # bytes of a body
+WRITE = 65_536  # bytes of an answer
 SECONDS = 10.0
-"""The time for each piece of a body, and for each write of an answer: at least 1.6 kB/s."""
+"""The time for each piece of a body, and for each write of an answer: at least 1.6 and 6.5 kB/s."""
 
 TOO_SLOW = "the rest of the body did not arrive in time, and nothing was done: send the request again"
 
@@ -29,8 +32,9 @@ class TimedBody(io.RawIOBase):
     """A request's body, each piece of which has to arrive in time; meanwhile its slot is lent to others.
     Raises RequestTimeout where it does not arrive."""
 
-    def __init__(self, body: Any, slots: RequestSlots, seconds: float) -> None:
-        self._body, self._slots, self._seconds = body, slots, seconds
+    def __init__(self, environ: WSGIEnvironment, slots: RequestSlots, seconds: float) -> None:
+        self._body, self._environ = environ["wsgi.input"], environ
+        self._slots, self._seconds = slots, seconds
 
     def readable(self) -> bool:
         return True
@@ -42,16 +46,14 @@ class TimedBody(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         data = self._piece(min(len(buffer), PIECE))
+        gevent.sleep(0)  # others are served, also where all of a large body is there already
         buffer[: len(data)] = data
         return len(data)
 
     def _piece(self, size: int) -> bytes:
-        self._slots.release()
-        try:
-            with gevent.Timeout(self._seconds, RequestTimeout(TOO_SLOW)):
-                data: bytes = self._body.read(size)
-        finally:
-            self._slots.acquire()
+        lent = self._slots.lent() if self._environ.get(HOLDS_SLOT) else nullcontext()
+        with lent, gevent.Timeout(self._seconds, RequestTimeout(TOO_SLOW)):
+            data: bytes = self._body.read(size)
         return data
 
 
@@ -65,11 +67,22 @@ class SlowClients:
         client = environ["gunicorn.socket"]
         if client.gettimeout() != self._seconds:
             self._limit(client)
-        environ["wsgi.input"] = TimedBody(environ["wsgi.input"], self._slots, self._seconds)
-        return self._inner(environ, start_response)
+        environ["wsgi.input"] = TimedBody(environ, self._slots, self._seconds)
+        answer = self._inner(environ, start_response)
+        return ClosingIterator(_in_pieces(answer), getattr(answer, "close", None))
 
     def _limit(self, client: socket.socket) -> None:
         client.settimeout(self._seconds)
         if client.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):
             # The kernel gives up on what it was to send after that long, too.
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(self._seconds * 1_000))
+
+
+def _in_pieces(answer: Iterable[bytes]) -> Iterator[bytes]:
+    """The answer in pieces that a slow client can take in time: the limit is on a whole write."""
+    for piece in answer:
+        if len(piece) <= WRITE:
+            yield piece
+        else:
+            for start in range(0, len(piece), WRITE):
+                yield piece[start : start + WRITE]

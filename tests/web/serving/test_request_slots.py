@@ -1,0 +1,96 @@
+"""Request slots: in order, and none is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from leaseq.webapp.serving.request_slots import RequestSlots
+from tests.support.patience import PATIENCE, eventually
+
+
+class Line:
+    """Requests that wait for the only slot, each in a thread; by name, in the order in which they got it."""
+
+    def __init__(self, slots: RequestSlots) -> None:
+        self.slots = slots
+        self.order: list[str] = []
+        self._threads: list[threading.Thread] = []
+
+    def join(self, name: str, get: Callable[[], object]) -> None:
+        def wait() -> None:
+            get()
+            self.order.append(name)
+            self.slots.release()
+
+        before = len(self.slots._line)
+        self._threads.append(threading.Thread(target=wait, daemon=True))
+        self._threads[-1].start()
+        eventually(lambda: len(self.slots._line) == before + 1)
+
+    def run(self) -> list[str]:
+        self.slots.release()
+        for one in self._threads:
+            one.join(PATIENCE)
+        return self.order
+
+
+@pytest.fixture
+def line() -> Line:
+    slots = RequestSlots(1)
+    assert slots.acquire() == 0.0
+    return Line(slots)
+
+
+def test_a_slot_goes_to_the_first_in_line(line: Line) -> None:
+    for name in ("one", "two", "three"):
+        line.join(name, line.slots.acquire)
+    assert line.run() == ["one", "two", "three"]
+    assert line.slots.acquire() == 0.0, "it is free again"
+
+
+def test_a_request_that_comes_later_does_not_take_it_before(line: Line) -> None:
+    line.join("one", line.slots.acquire)
+    line.slots.release()
+    line.slots.acquire()  # comes now
+    assert line.order == ["one"]
+
+
+def test_a_request_that_lent_its_slot_goes_on_with_the_next_one(line: Line) -> None:
+    """It has been in line before."""
+    line.join("one", line.slots.acquire)
+    line.join("went on", lambda: line.slots.acquire(first=True))
+    assert line.run() == ["went on", "one"]
+
+
+def test_the_time_in_line_is_told() -> None:
+    now = [100.0]
+    slots = RequestSlots(1, clock=lambda: now[0])
+    slots.acquire()
+    waited: list[float] = []
+    thread = threading.Thread(target=lambda: waited.append(slots.acquire()))
+    thread.start()
+    eventually(lambda: len(slots._line) == 1)
+    now[0] += 2.5
+    slots.release()
+    thread.join(PATIENCE)
+    assert waited == [2.5]
+
+
+def test_a_request_that_ends_in_line_keeps_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = RequestSlots(1)
+    slots.acquire()
+    for came in (False, True):  # before its turn, and at that moment
+
+        def end(turn: threading.Event, came: bool = came) -> None:
+            if came:
+                slots.release()
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Event, "wait", end)
+            with pytest.raises(KeyboardInterrupt):
+                slots.acquire()
+    assert slots.acquire() == 0.0

@@ -1,0 +1,53 @@
+"""Limits on slow clients: what the middleware does to bodies and answers."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from gevent.socket import socketpair
+
+from leaseq.webapp.serving.request_slots import HOLDS_SLOT, RequestSlots
+from leaseq.webapp.serving.slow_clients import WRITE, SlowClients
+
+
+def call(app: Any, slots: RequestSlots, body: bytes = b"", *, holds: bool = False) -> Any:
+    ours, theirs = socketpair()
+    with ours, theirs:
+        environ = {"gunicorn.socket": ours, "wsgi.input": io.BytesIO(body), HOLDS_SLOT: holds}
+        return SlowClients(app, slots)(environ, lambda *_: None)  # type: ignore[arg-type]
+
+
+def test_a_long_answer_is_written_in_pieces() -> None:
+    """The limit is on a whole write: a slow but steady reader takes a piece in time."""
+    parts = [b"short", b"x" * (2 * WRITE + 1), b""]
+    pieces = list(call(lambda *_: parts, RequestSlots(1)))
+    assert b"".join(pieces) == b"".join(parts)
+    assert max(map(len, pieces)) == WRITE
+
+
+def test_an_answer_is_closed_at_its_end() -> None:
+    closed = []
+
+    class Answer(list[bytes]):
+        def close(self) -> None:
+            closed.append(True)
+
+    call(lambda *_: Answer([b"one"]), RequestSlots(1)).close()
+    assert closed == [True]
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_request_lends_its_slot_only_where_it_holds_one(holds: bool) -> None:
+    """Else there would be one slot more from then on."""
+    slots, read = RequestSlots(2), []
+    slots.acquire()
+
+    def app(environ: Any, _start: Any) -> list[bytes]:
+        read.append(environ["wsgi.input"].read())
+        return []
+
+    call(app, slots, b"x" * 40_000, holds=holds)
+    assert read == [b"x" * 40_000]
+    assert slots._free == 1
