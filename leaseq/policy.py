@@ -229,7 +229,7 @@ TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.about.kept 
 
 def _no_field(name: str) -> str:
     known = sorted(FIELDS)
-    near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    near = get_close_matches(name.lower(), known, cutoff=0.5)
     return f"no policy field; {f'did you mean {near[0]}?' if near else 'they are ' + ', '.join(known)}"
 
 
