@@ -155,11 +155,12 @@ class _Reader:
     def read(self, schema: Schema, groups: tuple[Group, ...]) -> Iterator[Field]:
         properties, required = schema.get("properties"), schema.get("required")
         names = required if isinstance(required, list) else []
-        for name, member in properties.items() if isinstance(properties, dict) else ():
+        siblings = properties if isinstance(properties, dict) else {}
+        for name, member in siblings.items():
             inner, nullable = settled(member, self._root)
             path = (*(groups[-1].path if groups else ()), name)
             self._count += 1
-            if _is_group(inner, tuple(properties or ()), name, len(groups)):
+            if _is_group(inner, siblings, name, len(groups)):
                 group = Group(path, f"group-{self._count}", _title(inner, name), _help(inner), name in names)
                 yield from self.read(inner, (*groups, group))
             else:
@@ -214,7 +215,7 @@ class _Reader:
 _TYPED = ("string", "number", "integer")
 
 
-def _is_group(schema: Schema, siblings: Sequence[str], name: str, depth: int) -> bool:
+def _is_group(schema: Schema, siblings: Schema, name: str, depth: int) -> bool:
     """Whether an object gets a field for each property. A sibling may have its dotted name already."""
     properties = schema.get("properties")
     if schema.get("type") != "object" or not isinstance(properties, dict) or not properties:

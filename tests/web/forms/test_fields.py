@@ -201,6 +201,17 @@ def test_an_object_inside_is_a_fieldset_of_its_own_fields() -> None:
     assert top[1].members[2].group.path == ("place", "where")
 
 
+def test_an_object_whose_field_has_the_dotted_name_of_a_sibling_is_typed_as_json() -> None:
+    inside = {"type": "object", "properties": {"right": {"type": "boolean"}}}
+    members = {"place": inside, "place.right": {"type": "string"}, "more": inside}
+    fields = fields_of({"ask": {"type": "object", "properties": members}})
+    assert [(field.path, field.kind) for field in fields] == [
+        (("place",), "json"),
+        (("place.right",), "long-text"),
+        (("more", "right"), "choice"),
+    ]
+
+
 def test_an_object_inside_is_there_when_it_must_be_or_has_something_in_it() -> None:
     fields = fields_of(RECORD)
 
