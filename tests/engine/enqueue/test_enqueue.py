@@ -101,6 +101,12 @@ def test_priority_chooses_the_band_and_bands_are_the_policy_s(timed: leaseq.Queu
     assert sets()["inbound"] == ["p10", "p0", "p20", "p11", "p21", "p1000000"]
 
 
+@pytest.mark.parametrize("priority", [0, 99, 100, 101])
+def test_a_priority_beside_the_default_stays_with_the_item(timed: leaseq.Queue, priority: int) -> None:
+    timed.enqueue({}, id="one", priority=priority)
+    assert timed.get("one").priority == priority
+
+
 def test_due_and_max_attempts_stay_with_the_item(timed: leaseq.Queue) -> None:
     due = datetime(2031, 5, 4, 3, 2, 1, 123456, tzinfo=UTC)
     timed.enqueue({}, id="one", due=due, max_attempts=7, priority=42)
