@@ -26,6 +26,7 @@ from tests.web.conftest import FORM
         ('{"keys": {\n"ab": 1}}', 2, "one character"),
         ("[1]", 1, "is an object"),
         ('{"show": [], "show": []}', 0, "twice"),
+        ('{"show": [\n  with-no-quotes]}', 2, "This is not JSON: Expecting value at 'with-no-quot'."),
     ],
 )
 def test_what_is_wrong_with_a_form_is_told_with_its_line(app: Any, text: str, line: int, said: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from werkzeug.exceptions import ClientDisconnected
 
 import leaseq
+from leaseq.transfer import BadRow
 from leaseq.webapp.manage import import_jobs as jobs_module
 from leaseq.webapp.manage.import_jobs import ImportJobs
 from tests.web.conftest import Browser
@@ -73,6 +74,17 @@ def test_so_many_rejected_rows_are_kept(boss: Browser, base: str, monkeypatch: p
     monkeypatch.setattr("leaseq.webapp.manage.import_jobs.BAD_ROWS", 2)
     to, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
     assert len(list(csv.reader(io.StringIO(boss.get(f"{to}/rejected").text)))) == 1 + 2
+
+
+def test_no_more_rejected_rows_are_read_than_asked_for(
+    server: Any, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of an import reads a hundred and one of ten thousand."""
+    monkeypatch.setattr(jobs_module, "_CHUNK", 2)
+    jobs = ImportJobs(server.client)
+    jobs.keep_bad(base, [BadRow(line, "no id") for line in range(1, 8)])
+    for limit in (1, 2, 3, 4, 7, 9):
+        assert [row["line"] for row in jobs.bad(base, limit)] == list(range(1, min(limit, 7) + 1))
 
 
 class CutStream(io.BytesIO):

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.taking import not_none
@@ -102,6 +104,17 @@ def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -
     table = boss.get(f"{base}/export?format=csv").text
     answers = [(row["person"], row["result.answer"]) for row in csv.DictReader(table.splitlines())]
     assert answers == [("ann", "ann says"), ("bob", "bob says")]
+
+
+@pytest.mark.parametrize("answers", [1, 2])
+def test_an_item_in_work_is_assigned_where_it_waits_for_another_answer(
+    boss: Browser, queue: leaseq.Queue, answers: int
+) -> None:
+    queue.configure(answers=answers)
+    queue.enqueue({}, id="one")
+    queue.reserve("ann")
+    page = boss.get(f"/manage/{queue.name}/items/one").text
+    assert (f'action="/manage/{queue.name}/items/one/assign"' in page) == (answers > 1)
 
 
 def test_skills_are_changed_on_the_page_of_people_and_count_at_once(
