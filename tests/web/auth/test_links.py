@@ -76,6 +76,20 @@ def test_who_comes_second_by_the_same_invitation_stays_out(
     assert (accounts.find(first) is None, accounts.find(second)) == (False, None)
 
 
+def test_setting_a_password_by_a_link_signs_the_person_in(
+    app: Flask, accounts: Accounts, person: Browser
+) -> None:
+    link = accounts.password_link(person.name, by="test")
+    browser = Browser(app, person.name)
+    fields = {"token": link, "new_password": NEW, "again": NEW}
+    assert browser.post("/welcome", fields, page=f"/welcome?token={link}").location == "/"
+    page = browser.get("/account")
+    assert page.status_code == 200
+    assert "set your password." in page.text, "the notice of a sign-in"
+    logged = [one for one in accounts.log.page(person=person.name).entries if one.what == "sign-in.done"]
+    assert logged[0].detail.startswith("password link, ")
+
+
 def test_a_link_made_on_the_command_line_needs_no_account(accounts: Accounts, person: Browser) -> None:
     link = accounts.password_link(person.name, by="the command line")
     assert accounts.use_link(link, NEW).name == person.name
