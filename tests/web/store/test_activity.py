@@ -124,6 +124,19 @@ def test_what_was_let_go_is_told_for_a_day(days: Activity, time: AdjustableClock
     assert [done.id for done in days.recent(ann)] == ["b"]
 
 
+@pytest.mark.parametrize("way", ["record", "record_soon"])
+def test_so_many_of_a_persons_items_are_kept_by_id_the_latest(
+    days: Activity, time: AdjustableClock, queue_name: str, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.store.activity.RECENT", 3)
+    ann = f"ann {queue_name}"
+    for token, id in enumerate("abcde", 1):
+        getattr(days, way)(ann, "reviews", "finished", id=id, token=token)
+        time.now += timedelta(seconds=1)
+    assert [done.id for done in days.recent(ann)] == ["e", "d", "c"]
+    assert days.today(ann, "reviews").finished == 5
+
+
 def test_counting_gives_the_figures_of_the_day(days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "gave_back", id="a", token=1)
