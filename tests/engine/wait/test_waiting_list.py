@@ -49,6 +49,20 @@ def test_the_line_by_the_tests_clock(timed: leaseq.Queue, clock: Clock, server: 
     assert message["data"] == b"w-second"
 
 
+@pytest.mark.parametrize(("microseconds", "left"), [(5_000_000, 1), (5_000_001, 0)])
+def test_a_waiter_counts_for_five_seconds_to_the_last_moment(
+    timed: leaseq.Queue, stand: Callable[..., None], clock: Clock, microseconds: int, left: int
+) -> None:
+    """Afterwards the next one is woken instead, and no longer in line either."""
+    timed.configure()
+    stand("ann")
+    began = clock.now
+    stand("bob")
+    clock.now = began + microseconds
+    timed.enqueue({})
+    assert timed.stats().waiting == left
+
+
 def test_who_was_killed_after_being_woken_is_forgotten(
     timed: leaseq.Queue, stand: Callable[..., None], server: Server
 ) -> None:
