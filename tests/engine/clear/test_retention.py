@@ -169,11 +169,13 @@ def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
 
 
 @pytest.mark.not_on("cluster")  # its statistics are of one node
+@pytest.mark.parametrize("later", [(), ("b", "c")], ids=["all-go", "some-stay"])
 def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
-    daily: leaseq.Queue, clock: Clock, server: Server
+    daily: leaseq.Queue, clock: Clock, server: Server, later: tuple[str, ...]
 ) -> None:
     finish(daily, *(f"{n:03}" for n in range(100)))
     clock.tick(DAY + 1)
+    finish(daily, *later)
     assert largest(server.redis, lambda: daily.clear(limit=80)) <= MOST
     daily.clear()
     clock.tick(1)
