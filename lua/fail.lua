@@ -27,6 +27,7 @@ local dead, failures = deaths.count_failure(item)
 local due = 0
 if not dead then
   math.randomseed(queue.now % 2147483647)
+  -- equivalent mutant: limit:4: a microsecond doubled 40 times is longer than a week, which is the longest wait
   local wait = math.min(queue.rules.retry_seconds * 2 ^ math.min(failures - 1, 40), queue.rules.retry_max_seconds + 0)
   due = math.floor(queue.now + wait * 1000000 * (1 - math.random() / 4) + 0.5)
 end

@@ -57,6 +57,7 @@ function retain.run(state, limit)
   end
   if forgotten > 0 then redis.call('HINCRBY', keys.ledger, 'n:forgotten', forgotten) end
   local next_score = behind(from, '+inf', 1)[2]
+  -- equivalent mutant: limit:1: a time that is over says as much as the present one
   local next_time = next_score and math.max(next_score + keep, queue.now) or queue.now + keep
   redis.call('HSET', keys.ledger, 'forget', stamp(next_time) .. ' ' .. from)
   return forgotten, next_score ~= nil and next_score + 0 <= last and not waits
