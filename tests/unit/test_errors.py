@@ -22,6 +22,7 @@ from leaseq.webapp.settings import SettingsRefused
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.accounts.provider import AccountNotLinked
+from leaseq.webapp.store.open_calls import TooManyOpen
 from tests.support.taking import not_none
 
 MADE: tuple[leaseq.LeaseqError, ...] = (
@@ -44,6 +45,7 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     AccountNotLinked(Person("ann", "manager", ("fr",), False, 1, True, datetime(2026, 11, 22, tzinfo=UTC))),
     PortTaken("something listens on port 8000"),
     SettingsRefused("LEASEQ_SECRET_KEY is not set"),
+    TooManyOpen("streams"),
 )
 """One of each class but LeaseLost, with nothing left at its default."""
 
