@@ -48,7 +48,10 @@ def kill(up: RunningUp, what: str, dice: random.Random) -> None:
     """kill -9, and wait until another one runs in its place."""
     before = up.state()["pids"]
     pid = before["web" if what == "worker" else what]
-    victim = dice.choice(sorted(descendants(pid))) if what == "worker" else pid
+    victim = pid
+    if what == "worker":  # the web app may just have begun anew, while workers of the one before still answer
+        eventually(lambda: len(descendants(pid)) == 2, "both workers")
+        victim = dice.choice(sorted(descendants(pid)))
     os.kill(victim, signal.SIGKILL)
     if what == "worker":
         eventually(lambda: len(descendants(pid)) == 2 and not alive(victim), "another worker")

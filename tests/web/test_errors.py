@@ -103,15 +103,14 @@ def test_metrics(manager: Caller, unreadable: leaseq.Queue, queue: leaseq.Queue)
 def test_rest(worker: Caller, unreadable: leaseq.Queue, queue: leaseq.Queue) -> None:
     queues: dict[str, Any] = {}
     wrong: dict[str, str] = {}
-    after = None
-    while True:
-        answer = worker("GET", "/queues", query_string={"limit": 3, **({"after": after} if after else {})})
+    first, last = sorted((queue.name, unreadable.name))
+    after: str | None = first[:-1]  # other tests have thousands of queues, and each page looks at all
+    while after is not None and after < last:
+        answer = worker("GET", "/queues", query_string={"limit": 1, "after": after})
         assert answer.status_code == 200
         queues |= {one["name"]: one for one in answer.json["queues"]}
         wrong |= {one["name"]: one["detail"] for one in answer.json["unreadable"]}
         after = answer.json["after"]
-        if after is None:
-            break
     assert queues[queue.name]["title"] == "Of today"
     assert unreadable.name not in queues
     assert list(wrong) == [unreadable.name]

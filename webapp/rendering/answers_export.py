@@ -46,6 +46,7 @@ def streamed_answers(
                 piece = next(pieces, None)
                 call.confirm()
             if piece is None:
+                call.end()
                 return
             yield piece
 

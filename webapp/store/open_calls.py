@@ -12,7 +12,7 @@ from leaseq import Client, LeaseqError
 from leaseq.webapp.store.base import Store
 
 Kind = Literal["streams", "waits", "exports"]
-MOST: dict[Kind, int] = {"streams": 10, "waits": 4, "exports": 2}
+MOST: dict[Kind, int] = {"streams": 10, "waits": 4, "exports": 4}
 COUNTED_SECONDS = 60.0
 """For how long an open call counts, unless it is confirmed; a process that was killed confirms none."""
 _CONFIRM_SECONDS = 20.0

@@ -12,6 +12,7 @@ import pytest
 
 import leaseq
 from leaseq import transfer
+from leaseq.webapp.store.open_calls import OpenCalls
 from tests.conftest import Server
 from tests.support.taking import not_none
 from tests.web.api_calls import problem
@@ -125,3 +126,16 @@ def test_memory_does_not_grow_with_the_answers(boss: Browser, queue: leaseq.Queu
 
     few = peak(510)
     assert peak(510) < few + 600_000, "the answers that came to it are 1.5 MB"
+
+
+def test_a_person_may_have_four_exports_open(
+    server: Any, boss: Browser, manager: Caller, answered: leaseq.Queue
+) -> None:
+    path = f"/manage/{answered.name}/export?format=csv"
+    opened = [OpenCalls(server.client).begin("exports", boss.name) for _ in range(4)]
+    refused = boss.get(path)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
+    assert manager("GET", f"/queues/{answered.name}/answers", buffered=True).status_code == 200
+    opened[0].end()
+    for _ in range(2):  # one that was read to its end is open no longer
+        assert boss.get(path, buffered=True).status_code == 200

@@ -16,6 +16,7 @@ from leaseq.webapp.store.accounts import Accounts
 from tests.support.booting import cluster
 from tests.web.api_calls import problem
 from tests.web.conftest import CHEAP, SECRET, Caller
+from tests.web.gunicorn_place import ask, gunicorn
 
 
 def limited(url: str) -> Flask:
@@ -76,9 +77,11 @@ def test_it_counts_in_a_cluster() -> None:
         accounts = Accounts(client, passwords=CHEAP)
         accounts.add("ann", by="test")
         header = {"Authorization": f"Bearer {accounts.create_token('ann', 'test', by='test')}"}
-        program = limited(engine.of("pages")).test_client()
-        codes = [program.get("/api/v1/queues", headers=header).status_code for _ in range(4)]
         client.close()
+        limit = {"LEASEQ_RATE_LIMIT": "3/hour"}
+        with gunicorn(engine.of("pages"), SECRET, workers=2, threads=2, **limit) as (url, _):  # type: ignore[arg-type]
+            address = url.removeprefix("http://")
+            codes = [ask(address, "/api/v1/queues", **header)[0] for _ in range(4)]
     assert codes == [200, 200, 200, 429]
 
 
