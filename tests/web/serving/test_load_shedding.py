@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import http.client
 import json
 import re
 import signal
@@ -11,6 +10,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -175,19 +175,16 @@ def one_slot(server: Any) -> Iterator[tuple[str, Any]]:
         yield urlsplit(url).netloc, process
 
 
-Sent = http.client.HTTPConnection
-
-
-def send(address: str, token: str, method: str, path: str, body: Any = None) -> Sent:
+def send(address: str, token: str, method: str, path: str, body: Any = None) -> HTTPConnection:
     """Send a request on a connection of its own; a moment later it is in line."""
-    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+    connection = HTTPConnection(address, timeout=PATIENCE)
     header = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     connection.request(method, path, json.dumps(body) if body is not None else None, header)
     time.sleep(0.05)
     return connection
 
 
-def read(connection: Sent) -> tuple[int, Any]:
+def read(connection: HTTPConnection) -> tuple[int, Any]:
     answer = connection.getresponse()
     text = answer.read()
     connection.close()
