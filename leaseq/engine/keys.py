@@ -12,6 +12,9 @@ from functools import cached_property
 QUEUES = "leaseq:queues"
 """Set: the names of all queues. A name is added before its queue is created, so that none is missing."""
 
+STATUS = "status"
+"""The field of a queue's ledger that is there as long as the queue is."""
+
 UNDECLARED_PROXY = "leaseq:{@web}:undeclared-proxy"
 """Hash: ``address`` and ``header`` of a proxy that the web app's settings do not declare, for the doctor.
 Expires after two hours. No queue can have this name: it contains an '@'."""

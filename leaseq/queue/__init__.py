@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
 from leaseq.engine.client import Client, checked, connection_of
-from leaseq.engine.keys import QUEUES
+from leaseq.engine.keys import QUEUES, STATUS, Keys
 from leaseq.errors import LeaseqError, QueueUnreadable
 from leaseq.queue.admin import Admin
 from leaseq.queue.consumer import Consumer
@@ -17,6 +17,7 @@ from leaseq.queue.producer import Producer
 __all__ = ["Queue", "queues", "read_queues"]
 
 T = TypeVar("T")
+_BATCH = 1_000  # queues that are looked for in one round trip
 
 
 class Queue(Producer, Consumer, Admin, Inspection):
@@ -38,7 +39,7 @@ def queues(client: Client) -> list[str]:
         members = client.redis.smembers(QUEUES)
     names = {name.decode() if isinstance(name, bytes) else name for name in members}
     missing = connection.names - names
-    there = sorted(name for name in names | missing if Queue(client, name).exists())
+    there = _existing(client, sorted(names | missing))
     if lost := missing.intersection(there):
         with (
             suppress(LeaseqError),
@@ -48,6 +49,18 @@ def queues(client: Client) -> list[str]:
     connection.names.update(there)
     connection.names.difference_update(missing - lost)
     return there
+
+
+def _existing(client: Client, names: Sequence[str]) -> list[str]:
+    """Those of the queues that exist."""
+    replies: list[bytes | None] = []
+    with client.translating():
+        for start in range(0, len(names), _BATCH):
+            pipe = client.redis.pipeline(transaction=False)
+            for name in names[start : start + _BATCH]:
+                pipe.hget(Keys(name).ledger, STATUS)
+            replies += pipe.execute()
+    return [name for name, status in zip(names, replies, strict=True) if status is not None]
 
 
 def read_queues(

@@ -12,9 +12,12 @@ function open() {
 addEventListener("hashchange", open);
 addEventListener("load", open); // not before: the browser goes to the place by itself, and takes the focus away
 
-// The address follows what is read, so that it can be sent to somebody.
+// The address follows what is read, so that it can be sent to somebody. By the click, which comes before it opens,
+// also by a key; "toggle" comes later, when the browser may have gone back already.
 for (const one of document.querySelectorAll("details.told")) {
-  one.addEventListener("toggle", () => one.open && history.replaceState(null, "", `#${one.id}`));
+  one.querySelector("summary").addEventListener("click", () => {
+    if (!one.open) history.replaceState(null, "", `#${one.id}`);
+  });
 }
 
 for (const button of document.querySelectorAll(".command button")) {
