@@ -95,6 +95,7 @@ def sign_in(tab: Page, name: str) -> None:
 
 def judge(tab: Page) -> None:
     """The page is accessible as far as a program can tell, and as wide as its window."""
+    tab.wait_for_load_state()  # with its style sheets
     violations_report = Axe().run(tab)
     assert violations_report.violations_count == 0, f"{tab.url}: {violations_report.generate_report()}"
     wide = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

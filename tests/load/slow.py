@@ -20,15 +20,16 @@ import click
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.load.clients import HOST, allow_files, call, open_sockets_of, quantile, request_bytes, workers_of
+from tests.load.clients import HOST, allow_files, call, open_connections_to, quantile, request_bytes
 from tests.web.gunicorn_place import gunicorn
 
 QUEUE = "slow"
 OTHERS = 8  # clients that make calls
+_BATCH = 20  # connections of the attack that are opened in a row
 PAUSE = 0.02  # seconds between two of a client's calls
 RATIO, HEALTH_MS = 2.0, 100.0
 CLOSED_SECONDS = 30.0  # within which each slow client is closed
-_SLACK = 20  # further connections to the queue server
+OPENED_SECONDS = 1  # within which the attack opens its connections
 
 
 @click.command()
@@ -40,9 +41,8 @@ def slow(clients: int, seconds: int) -> None:
     with tempfile.TemporaryDirectory(prefix="leaseq-slow-") as folder, EmbeddedServer(folder) as server:
         token = _filled(server.url)
         key, log = secrets.token_urlsafe(48), Path(folder) / "web.log"
-        with gunicorn(server.url, key, workers=2, threads=16, access_log=log) as (url, web):
-            workers = workers_of(web.pid)
-            sys.exit(asyncio.run(_run(urlsplit(url).port or 80, workers, token, clients, seconds)))
+        with gunicorn(server.url, key, workers=2, threads=16, access_log=log) as (url, _):
+            sys.exit(asyncio.run(_run(urlsplit(url).port or 80, token, clients, seconds)))
 
 
 def _filled(url: str) -> str:
@@ -56,15 +56,15 @@ def _filled(url: str) -> str:
     return token
 
 
-async def _run(port: int, workers: list[int], token: str, clients: int, seconds: int) -> int:
+async def _run(port: int, token: str, clients: int, seconds: int) -> int:
     allow_files(2 * clients + 200)
     before, _ = await _others(port, token, seconds)
-    sockets = sum(map(open_sockets_of, workers)) + _SLACK
     began = time.monotonic()
-    attack = await _attack(port, token, clients)
-    during, health = await _others(port, token, seconds)
+    attack, (during, health) = await asyncio.gather(
+        _attack(port, token, clients), _others(port, token, seconds + OPENED_SECONDS)
+    )
     try:
-        await asyncio.wait_for(_until_closed(workers, sockets), CLOSED_SECONDS)
+        await asyncio.wait_for(_until_closed(port), CLOSED_SECONDS)
         last = time.monotonic() - began
     except TimeoutError:
         last = float("inf")
@@ -104,11 +104,13 @@ async def _attack(port: int, token: str, clients: int) -> list[socket.socket]:
         await loop.sock_connect(one, (HOST, port))
         await loop.sock_sendall(one, kinds[n % len(kinds)])
         made.append(one)
+        if len(made) % _BATCH == 0:
+            await asyncio.sleep(OPENED_SECONDS * _BATCH / clients)
     return made
 
 
-async def _until_closed(workers: list[int], before: int) -> None:
-    while sum(map(open_sockets_of, workers)) > before:  # noqa: ASYNC110 - there is no event for it
+async def _until_closed(port: int) -> None:
+    while open_connections_to(port):  # noqa: ASYNC110 - there is no event for it
         await asyncio.sleep(0.2)
 
 
