@@ -1,12 +1,43 @@
-"""A bare Flask app with one JSON route: what a request costs that does nothing."""
+"""Flask routes to compare with: one that does nothing, and two that make round trips by stock parts alone."""
 
 from __future__ import annotations
 
+import os
+import secrets
 from typing import Any
 
-from flask import Flask, request
+import flask_login
+from flask import Flask, render_template, request
+from flask_wtf.csrf import CSRFProtect, generate_csrf
+from redis import Redis
+
+SCRIPT = "return ARGV[1]"
+FIELDS = 10
+PAGE = """<h1>{{ title }}</h1><form><input type="hidden" name="csrf_token" value="{{ csrf_token() }}">
+{% for n in range(fields) %}<label>{{ title }} <input name="f{{ n }}" value="{{ sent.token }}"></label>
+{% endfor %}</form>"""
 
 app = Flask(__name__)
+app.config.update(SECRET_KEY=secrets.token_urlsafe(48), WTF_CSRF_CHECK_DEFAULT=False)
+csrf = CSRFProtect(app)
+logins = flask_login.LoginManager(app)
+server = Redis.from_url(os.environ["LEASEQ_REDIS_URL"], protocol=2)
+script = server.script_load(SCRIPT)
+page = app.jinja_env.from_string(PAGE)
+
+
+class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
+    id = "person"
+
+
+@logins.user_loader  # type: ignore[untyped-decorator]
+def visitor_of(id: str) -> Visitor:
+    server.get(f"leaseq:session:{id}")
+    return Visitor()
+
+
+def call_script() -> None:
+    server.evalsha(script, 1, "leaseq:{bare}:ledger", "1")
 
 
 @app.get("/readyz")
@@ -16,5 +47,31 @@ def readyz() -> dict[str, Any]:
 
 @app.post("/echo")
 def echo() -> dict[str, Any]:
+    """Does nothing."""
     found: dict[str, Any] = request.get_json()
     return found
+
+
+@app.post("/stock-call")
+def stock_call() -> dict[str, Any]:
+    """Two round trips: one for who calls, one for the move."""
+    found: dict[str, Any] = request.get_json()
+    server.get("leaseq:token")
+    call_script()
+    return found
+
+
+@app.get("/sign-in")
+def sign_in() -> dict[str, str]:
+    flask_login.login_user(Visitor())
+    return {"csrf_token": generate_csrf()}
+
+
+@app.post("/stock-page")
+def stock_page() -> str:
+    """Three round trips, for the session, the move and the figures of the day; and a form of ten fields."""
+    csrf.protect()
+    assert flask_login.current_user.is_authenticated
+    call_script()
+    server.hincrby("leaseq:bare:day", "finished", 1)
+    return render_template(page, title="A message", fields=FIELDS, sent=request.form)

@@ -1,8 +1,9 @@
-"""`./dev bench http`: the CPU time of a web process for a REST call and for a page, against a bare route.
+"""`./dev bench http`: the CPU time of a web process for a REST call and for a page, against other routes.
 
-Both apps run under gunicorn with leaseq's configuration, one web process each, and are asked in turns, so
-that a busy machine slows both. The time is that of the web process alone, as Linux counts it for its
-threads; what a process does after an answer counts for the next call.
+The others are those of tests/load/bare.py: one that does nothing, and two that make the same round trips by
+Flask, its extensions and redis-py alone. All run under gunicorn with leaseq's configuration, one web process
+for each app, and are asked in turns, so that a busy machine slows all. The time is that of the web process
+alone, as Linux counts it for its threads; what a process does after an answer counts for the next call.
 """
 
 from __future__ import annotations
@@ -30,16 +31,19 @@ from tests.web.gunicorn_place import gunicorn
 
 QUEUE, PAGES = "bench", "pages"
 BARE = "tests.load.bare:app"
-REST, PAGE = 0.6, 0.4  # of the bare route's speed, at least
+BARE_ROUTE, STOCK_CALL, STOCK_PAGE = "bare route", "stock: two round trips", "stock: page, three"
+PAGE = "page: finish and next"
+LEAST_REST, LEAST_PAGE = 0.7, 0.6  # of the stock routes' speed: docs/decisions/0023-request-cost.md
 FORM = {"ask": {"type": "object", "properties": {"about": {"type": "string", "title": "What is it about?"}}}}
-_BLOCK = 20  # calls to one app in a row
-_WARM = 50
+ECHO = {"token": 1, "result": {"about": "refund"}}
+_BLOCK = 20  # calls of the bare app in a row
+_WARM = 3  # rounds
 
 
 @click.command()
 @click.option("--rounds", default=40, show_default=True, type=click.IntRange(10, 1_000))
 def http(rounds: int) -> None:
-    """Print the median of each call, and its speed as a share of the bare route's; exit with 1 where one is
+    """Print the median of each call, and its speed as a share of the other routes'; exit with 1 where one is
     below its limit."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq-http-"))
@@ -49,13 +53,25 @@ def http(rounds: int) -> None:
         ours, web = stack.enter_context(gunicorn(server.url, key, workers=1, threads=4, access_log=log))
         theirs, bare = stack.enter_context(gunicorn(server.url, key, workers=1, threads=4, app=BARE))
         meter = _Meter()
-        program = _Program(meter, ours, theirs, token, meter.worker_of(web.pid), meter.worker_of(bare.pid))
-        for n in range(rounds):
-            program.work()
-            if n == 0:  # warm now
-                meter.times.clear()
-        asyncio.run(_person(meter, meter.worker_of(web.pid), ours, password, rounds * _BLOCK // 4))
+        web_process, bare_process = meter.worker_of(web.pid), meter.worker_of(bare.pid)
+        stock = _Stock(meter, theirs, bare_process)
+        program = _Program(meter, ours, web_process, token)
+        person = _Worker(meter, ours, web_process, password)
+        asyncio.run(_in_turns(meter, rounds, stock, program, person))
     sys.exit(_print(meter.times))
+
+
+async def _in_turns(meter: _Meter, rounds: int, stock: _Stock, program: _Program, person: _Worker) -> None:
+    await stock.sign_in()
+    await person.sign_in()
+    for n in range(rounds):
+        await stock.work()
+        program.work()
+        await person.work()
+        if n == _WARM:
+            meter.times.clear()
+    stock.close()
+    person.close()
 
 
 def _filled(url: str, items: int) -> tuple[str, str]:
@@ -93,19 +109,40 @@ class _Meter:
         return sum(int((one / "schedstat").read_text().split()[0]) for one in threads) / 1_000
 
 
-class _Program:
-    """A program that calls REST on kept connections."""
+class _Stock:
+    """Somebody who calls the routes to compare with."""
 
-    def __init__(self, meter: _Meter, ours: str, bare: str, token: str, web: int, bare_pid: int) -> None:
-        self._meter, self._web, self._bare_pid = meter, web, bare_pid
-        self._ours, self._bare = (HTTPConnection(urlsplit(url).netloc) for url in (ours, bare))
+    def __init__(self, meter: _Meter, url: str, process: int) -> None:
+        self._meter, self._process = meter, process
+        self._connection = HTTPConnection(urlsplit(url).netloc)
+        self._browser = Browser("127.0.0.1", urlsplit(url).port or 80, LoadReport())
+
+    async def sign_in(self) -> None:
+        answer = await self._browser.ask("sign in", "/sign-in")
+        self._fields = {**json.loads(answer.text), "token": "1", "about": "refund"}
+
+    async def work(self) -> None:
+        for what, path in ((BARE_ROUTE, "/echo"), (STOCK_CALL, "/stock-call")):
+            for _ in range(_BLOCK):
+                with self._meter.of(what, self._process):
+                    _send(self._connection, path, ECHO, {"Content-Type": "application/json"})
+        for _ in range(_BLOCK // 4):
+            with self._meter.of(STOCK_PAGE, self._process):
+                await self._browser.ask("page", "/stock-page", self._fields)
+
+    def close(self) -> None:
+        self._browser.close()
+
+
+class _Program:
+    """A program that calls REST on a kept connection."""
+
+    def __init__(self, meter: _Meter, url: str, process: int, token: str) -> None:
+        self._meter, self._process = meter, process
+        self._connection = HTTPConnection(urlsplit(url).netloc)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
     def work(self) -> None:
-        """Some calls of the bare route, then as many of each verb."""
-        for _ in range(_BLOCK):
-            with self._meter.of("bare route", self._bare_pid):
-                self._send(self._bare, "/echo", {"token": 1, "result": {"about": "refund"}})
         for _ in range(_BLOCK // 4):
             self._work_once()
 
@@ -122,42 +159,54 @@ class _Program:
         return self._call(what, f"items/{lease['id']}/{verb}", {"token": lease["token"], **body})
 
     def _call(self, what: str, path: str, body: dict[str, Any]) -> Any:
-        with self._meter.of(what, self._web):
-            return self._send(self._ours, f"/api/v1/queues/{QUEUE}/{path}", body)
-
-    def _send(self, connection: HTTPConnection, path: str, body: dict[str, Any]) -> Any:
-        connection.request("POST", path, json.dumps(body), self._headers)
-        answer = connection.getresponse()
-        text = answer.read()
-        if answer.status != 200:
-            raise click.ClickException(f"{path}: {answer.status} {text.decode()}")
-        return json.loads(text)
+        with self._meter.of(what, self._process):
+            return _send(self._connection, f"/api/v1/queues/{QUEUE}/{path}", body, self._headers)
 
 
-async def _person(meter: _Meter, web: int, url: str, password: str, rounds: int) -> None:
+class _Worker:
     """Somebody who finishes items on the work page."""
-    browser = Browser("127.0.0.1", urlsplit(url).port or 80, LoadReport())
-    person = Person("person", password, PAGES, browser, LoadReport())
-    await person.sign_in()
-    page = await person.open()
-    for n in range(rounds):
-        with meter.of("page: finish and next", web):
-            page = await person.finish(page)
-        if n == _WARM:
-            meter.times.pop("page: finish and next")
-    browser.close()
+
+    def __init__(self, meter: _Meter, url: str, process: int, password: str) -> None:
+        self._meter, self._process = meter, process
+        self._browser = Browser("127.0.0.1", urlsplit(url).port or 80, LoadReport())
+        self._person = Person("person", password, PAGES, self._browser, LoadReport())
+
+    async def sign_in(self) -> None:
+        await self._person.sign_in()
+        self._page = await self._person.open()
+
+    async def work(self) -> None:
+        for _ in range(_BLOCK // 4):
+            with self._meter.of(PAGE, self._process):
+                self._page = await self._person.finish(self._page)
+
+    def close(self) -> None:
+        self._browser.close()
+
+
+def _send(connection: HTTPConnection, path: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
+    connection.request("POST", path, json.dumps(body), headers)
+    answer = connection.getresponse()
+    text = answer.read()
+    if answer.status != 200:
+        raise click.ClickException(f"{path}: {answer.status} {text.decode()}")
+    return json.loads(text)
 
 
 def _print(times: dict[str, list[float]]) -> int:
     middle = {what: median(found) for what, found in times.items()}
-    bare = middle.pop("bare route")
-    click.echo(f"{'bare route':<24}{bare:>8.0f} us")
-    failed = 0
+    bare = middle[BARE_ROUTE]
+    click.echo(f"{'':<24}{'us':>6}{'of bare':>9}{'of stock':>10}{'at least':>10}")
+    failed = False
     for what, found in middle.items():
-        least, share = PAGE if what.startswith("page") else REST, bare / found
-        click.echo(f"{what:<24}{found:>8.0f} us  {share:.2f} of the bare route's speed, at least {least}")
-        failed += share < least
-    return failed and 1
+        row = f"{what:<24}{found:>6.0f}{bare / found:>9.2f}"
+        if what not in (BARE_ROUTE, STOCK_CALL, STOCK_PAGE):
+            stock, least = (STOCK_PAGE, LEAST_PAGE) if what == PAGE else (STOCK_CALL, LEAST_REST)
+            share = middle[stock] / found
+            row += f"{share:>10.2f}{least:>10}"
+            failed |= share < least
+        click.echo(row)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
