@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from typing import Any
 
 import redis
 from redis.cluster import RedisCluster
 
 from leaseq.engine.connection import Connection
+from leaseq.engine.transport import Command
 from leaseq.engine.urls import redis_of, without_password
 from leaseq.errors import Invalid
 
@@ -38,6 +40,16 @@ class Client:
     @property
     def closed(self) -> bool:
         return self._connection.listener.closed
+
+    def ask(self, *commands: Command) -> list[Any]:
+        """Send commands, such as ``("HGET", key, field)``, in one round trip; returns their replies as the
+        server sent them, in order.
+
+        For keys that are not a queue's, all in one slot of a cluster. Where the connection breaks, all are
+        sent once more: each must give the same when it is repeated. Raises ServerUnavailable or
+        ServerRefused.
+        """
+        return self._connection.ask_all(commands)
 
     def translating(self) -> AbstractContextManager[None]:
         """Turn what redis-py raises into ServerUnavailable or ServerRefused."""

@@ -6,7 +6,7 @@ once more, and never more often: redis-py's own retries are off.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -19,7 +19,7 @@ from leaseq.engine.notifications import Listener
 from leaseq.engine.replies import Reply
 from leaseq.engine.script_errors import message_of
 from leaseq.engine.scripts import Bound, Script
-from leaseq.engine.transport import FAILURES, ClusterTransport, PooledTransport, Transport
+from leaseq.engine.transport import FAILURES, ClusterTransport, Command, PooledTransport, Transport
 from leaseq.engine.urls import without_password
 from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
@@ -106,6 +106,19 @@ class Connection:
             raise
         except FAILURES as error:
             self._translate(error)
+
+    def ask_all(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands in one packet, and once more where its connection broke."""
+        with self.translating():
+            try:
+                replies = self._transport.ask_all(commands)
+            except _BROKEN_LINK:
+                self._transport.reset()
+                replies = self._transport.ask_all(commands)
+            for reply in replies:
+                if isinstance(reply, Exception):
+                    raise reply
+        return replies
 
     def replicas(self, key: str) -> int:
         """The number of replicas of the server that has this key."""

@@ -69,7 +69,7 @@ def majority_of(replicas: int) -> int:
 def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool) -> list[Any]:
     """Send a script call. ``loading``: after loading its script, for a server that forgets scripts
     quickly."""
-    _, reply = _sent(connection, _load(bound, loading), pack(bound.words + args))
+    _, reply = send_all(connection, _load(bound, loading), pack(bound.words + args))
     if isinstance(reply, Exception):
         raise reply
     made: list[Any] = reply
@@ -85,11 +85,11 @@ def exchange(
     made but not confirmed.
     """
     commands = (_load(bound, loading), pack(bound.words + args), *wait.packed())
-    _, reply, marked, confirmed = _sent(connection, *commands)
+    _, reply, marked, confirmed = send_all(connection, *commands)
     if isinstance(reply, Exception):
         raise reply
     if isinstance(marked, rx.NoScriptError):
-        loaded, marked, confirmed = _sent(connection, _load(wait.mark, True), *wait.packed())
+        loaded, marked, confirmed = send_all(connection, _load(wait.mark, True), *wait.packed())
         if isinstance(marked, rx.NoScriptError) and isinstance(loaded, Exception):
             marked = loaded
     for error in (marked, confirmed):
@@ -109,8 +109,9 @@ def _load(bound: Bound, loading: bool) -> bytes:
     return pack(("SCRIPT", "LOAD", bound.script.source)) if loading else b""
 
 
-def _sent(connection: Any, *commands: bytes) -> list[Any]:
-    """Send all in one packet, and read every reply. An error of the load shows in the replies that follow."""
+def send_all(connection: Any, *commands: bytes) -> list[Any]:
+    """Send all in one packet, and read every reply; an error reply is returned, for others follow it. An
+    error of the load shows in the replies that follow."""
     # equivalent mutant: field: a health check in front of it takes a round trip and changes no reply
     connection.send_packed_command((b"".join(commands),), check_health=False)
     return [_read(connection) if command else None for command in commands]

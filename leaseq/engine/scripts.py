@@ -18,7 +18,7 @@ from leaseq.engine.lua_functions import placed
 from leaseq.engine.lua_source import GLOBALS, LuaSource
 from leaseq.policy import rule_defaults, text_defaults
 
-pack: Callable[[tuple[str, ...]], bytes] = cast("Any", pack_command)
+pack: Callable[[tuple[Any, ...]], bytes] = cast("Any", pack_command)
 """A command as the server reads it; what hiredis says of its types is of tuples with one word."""
 
 # In an error of the server, before the line of a script: Redis 7 adds the script's SHA, Valkey does not.

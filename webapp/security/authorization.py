@@ -141,7 +141,14 @@ def _guard() -> BaseResponse | None:
         if token is not None:
             return None
     csrf.protect()  # guard: csrf
+    _keep_csrf_token()
     return None
+
+
+def _keep_csrf_token() -> None:
+    """Use the token that came, and is good, in the answer's forms, too: to sign another takes long."""
+    if g.get("person") and g.get("csrf_valid") and "csrf_token" in request.form:
+        g.csrf_token = request.form["csrf_token"]
 
 
 def request_check() -> Callable[[], bool]:

@@ -198,14 +198,13 @@ class Activity(Store):
     def _count(self, person: str, queue: str, member: str, counts: Mapping[str, int]) -> DayFigures:
         today, recent = self._today().isoformat(), keys.recent(person)
         key, who = keys.day_of(today, person), keys.who_worked(today)
-        pipe = self._redis.pipeline(transaction=False)
-        pipe.zadd(recent, {member: self._clock()}, nx=True)
-        pipe.zremrangebyrank(recent, 0, -RECENT - 1)
-        for name, count in counts.items():
-            pipe.hincrby(key, _field(queue, name), count)
-        pipe.sadd(who, person)
-        pipe.hmget(key, _fields(queue))
-        is_new, *_, is_first, values = pipe.execute()
+        is_new, *_, is_first, values = self._client.ask(
+            ("ZADD", recent, "NX", self._clock(), member),
+            ("ZREMRANGEBYRANK", recent, 0, -RECENT - 1),
+            *(("HINCRBY", key, _field(queue, name), count) for name, count in counts.items()),
+            ("SADD", who, person),
+            ("HMGET", key, *_fields(queue)),
+        )
         if is_first:
             self._expire(today, person)
         if not is_new:  # a retry: known only now, to save everybody else a round trip

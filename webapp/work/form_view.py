@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from flask import current_app
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from leaseq import Json
 from leaseq.webapp.forms import Field, Typed, fields_of, typed_of
@@ -17,6 +17,11 @@ from leaseq.webapp.i18n import language
 
 PAGE_KEYS = ("k", "l", "n", "g", "b", "t", "u", "h")
 """The work page's own keys: renew, later, not for me, note, broken, take back, undo, help."""
+
+WAYS = ("reason", "error", "note")
+"""The fields of the ways to let an item go."""
+
+_ITEM = "\0"  # in no page
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +34,7 @@ class FormView:
     one_key: Field | None  # the one thing that must be answered, where its key finishes the item
     unfilled: Typed
     _unfilled_html: dict[str, Markup] = field(default_factory=dict)  # by language
+    _unused_ways: dict[str, Markup] = field(default_factory=dict)  # by language, with _ITEM for its address
 
     def inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
         """The form's inputs as HTML. Those of an empty form are cached by language."""
@@ -38,6 +44,21 @@ class FormView:
         if spoken not in self._unfilled_html:
             self._unfilled_html[spoken] = self._inputs(typed, errors)
         return self._unfilled_html[spoken]
+
+    def ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
+        """The ways to let an item go, as HTML. ``item_url``: the address of the item, with a slash."""
+        if errors or any(typed.get(name) for name in WAYS):
+            return self._ways_out(item_url, typed, errors)
+        spoken = language()
+        if spoken not in self._unused_ways:
+            self._unused_ways[spoken] = self._ways_out(_ITEM, {}, {})
+        return self._unused_ways[spoken].replace(_ITEM, escape(item_url))
+
+    def _ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
+        to = {verb: item_url + verb for verb in ("abandon", "fail")}
+        macros: Any = current_app.jinja_env.get_or_select_template("work/give_back.html").module
+        made: Markup = macros.ways_out(self.keys, to, typed, errors)
+        return made
 
     def _inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
         macros: Any = current_app.jinja_env.get_or_select_template("work/fields.html").module

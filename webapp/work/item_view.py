@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flask import render_template, url_for
+from flask import render_template, request, url_for
 
 import leaseq
 from leaseq import Json
@@ -49,6 +49,7 @@ class ItemView:
 def shown(sheet: ItemView) -> str:
     form_view = form_view_of(sheet.policy.form)
     errors = errors_at(form_view.fields, sheet.errors)
+    base = item_url(sheet.queue.name, sheet.id)
     return render_template(
         "work/item_view.html" if wants_piece() else "work/page.html",
         piece=wants_piece(),
@@ -57,13 +58,14 @@ def shown(sheet: ItemView) -> str:
         today=sheet.today or state().activity.today(person().name, sheet.queue.name),
         queue=sheet.queue,
         id=sheet.id,
-        to=urls_of(sheet.queue.name, sheet.id),
+        to=urls_of(base),
         policy=sheet.policy,
         lease=sheet.lease,
         receipt=sheet.receipt,
         renewals=_renewals_left(sheet),
         parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
         inputs=form_view.inputs(sheet.typed, errors),
+        ways_out=form_view.ways_out(base, request.form, errors) if sheet.lease else None,
         errors=errors,
         by_name=form_view.by_name,
         keys=form_view.keys,
@@ -71,9 +73,13 @@ def shown(sheet: ItemView) -> str:
     )
 
 
-def urls_of(queue: str, id: str) -> dict[str, str]:
+def item_url(queue: str, id: str) -> str:
+    """The address of an item, with a slash."""
+    return url_for("work.finish", q=queue, id=id).removesuffix("finish")
+
+
+def urls_of(base: str) -> dict[str, str]:
     """Where the page sends what is done with an item. A URL takes Flask as long as all of these."""
-    base = url_for("work.finish", q=queue, id=id).removesuffix("finish")
     return {verb: base + verb for verb in VERBS}
 
 

@@ -15,7 +15,7 @@ from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.form_view import form_view_of
-from leaseq.webapp.work.item_view import ItemView, shown, urls_of
+from leaseq.webapp.work.item_view import ItemView, item_url, shown, urls_of
 from leaseq.webapp.work.lease_outcome import GONE, receipt_of
 from leaseq.webapp.work.nothing import nothing_held
 from leaseq.webapp.work.responses import Page, back, held, keep, over, refused, token_sent
@@ -88,7 +88,7 @@ def receipt(q: str, id: str) -> str | tuple[str, int]:
     fragment = render_template(
         "work/lease_outcome.html",
         queue=queue,
-        to=urls_of(q, id),
+        to=urls_of(item_url(q, id)),
         receipt=known or GONE,
         keys=form_view_of(queue.policy.form).keys,
     )

@@ -70,13 +70,11 @@ class Callers(Store):
 
     def _read(self, hashed: str, name: str | None) -> Caller | None:
         """``name``: whose it was before, and so is still, to read token and person in one round trip."""
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=False)
-            self._tokens.ask(pipe, hashed)
-            if name is not None:
-                pipe.hget(keys.PEOPLE, name)
-            raw, used, *person = pipe.execute()
-            token = self._tokens.used(hashed, raw, used)
+        commands = self._tokens.commands(hashed)
+        if name is not None:
+            commands.append(("HGET", keys.PEOPLE, name))
+        raw, used, *person = self._client.ask(*commands)
+        token = self._tokens.used(hashed, raw, used)
         if token is None:
             return None
         record = Record.loaded(person[0]) if person and person[0] and name == token.person else None

@@ -56,20 +56,17 @@ class Sessions(Store):
         if named is None:
             return None
         key = keys.session(digest(named.secret))
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=False)
-            pipe.hget(keys.PEOPLE, named.name)
-            pipe.get(key)
-            raw, kept = pipe.execute()
-            seen, _, whose = (kept or b"").decode().partition(" ")
-            if raw is None or whose != named.name:  # guard: session-of-its-person
-                return None
-            person = Record.loaded(raw).person()
-            # guard: password-ends-sessions, disabled-has-no-session
-            if person.disabled or str(person.version) != named.version:
-                return None
-            now = int(time.time())
-            if now - int(seen) >= SEEN_SECONDS:
+        raw, kept = self._client.ask(("HGET", keys.PEOPLE, named.name), ("GET", key))
+        seen, _, whose = (kept or b"").decode().partition(" ")
+        if raw is None or whose != named.name:  # guard: session-of-its-person
+            return None
+        person = Record.loaded(raw).person()
+        # guard: password-ends-sessions, disabled-has-no-session
+        if person.disabled or str(person.version) != named.version:
+            return None
+        now = int(time.time())
+        if now - int(seen) >= SEEN_SECONDS:
+            with self._client.translating():
                 self._redis.set(key, f"{now} {whose}", ex=self._seconds, xx=True)
         return person
 

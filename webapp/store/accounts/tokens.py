@@ -71,13 +71,12 @@ class Tokens(Store):
             )
         return over
 
-    def ask(self, pipe: Any, hashed: str) -> None:
-        """Add to a pipeline what ``used`` reads."""
-        pipe.hget(keys.TOKENS, hashed)
-        pipe.hget(keys.TOKENS_USED, hashed)
+    def commands(self, hashed: str) -> list[tuple[str, ...]]:
+        """The commands whose replies ``used`` reads."""
+        return [("HGET", keys.TOKENS, hashed), ("HGET", keys.TOKENS_USED, hashed)]
 
     def used(self, hashed: str, raw: bytes | None, used: bytes | None) -> ApiToken | None:
-        """The token of this digest, from the replies to ``ask``; records that it is used."""
+        """The token of this digest, from the replies to ``commands``; records that it is used."""
         if not raw:
             return None
         if (now := self._clock()) - int(used or 0) >= _MINUTE:
