@@ -23,8 +23,10 @@ COOKIE = "leaseq-language"
 
 def language() -> str:
     """The code of the language that this request is answered in."""
-    locale = get_locale()
-    return str(locale) if locale else "en"
+    if "language" not in g:
+        locale = get_locale()
+        g.language = str(locale) if locale else "en"
+    return str(g.language)
 
 
 def init_i18n(app: Flask) -> None:
@@ -51,6 +53,11 @@ class Templates(Environment):
         if wanted not in spoken:
             spoken[wanted] = self.overlay(extensions=[_FixedTexts])
         return spoken[wanted].get_or_select_template(template_name_or_list, parent, globals)
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """One dict, where Jinja's chain of two is searched slowly at each import of macros. What the app sets
+        is set before a template is loaded."""
+        return {**self.globals, **(d or {})}
 
 
 class _FixedTexts(Extension):

@@ -26,6 +26,7 @@ from tests.web.gunicorn_place import gunicorn
 HOST = "127.0.0.1"
 QUEUE = "load"
 SIGN_INS = 8  # at once; each costs a password hash
+ARRIVALS = 100  # people a second who begin: each opens three pages at once
 P95, P99 = 50, 150  # milliseconds
 FORM = {
     "show": [{"field": "text", "kind": "text"}],
@@ -92,7 +93,8 @@ def _fill(url: str, people: int, items: int) -> tuple[list[str], str]:
 
 
 async def _crowd(port: int, names: list[str], password: str, think: float, seconds: int) -> LoadReport:
-    """Everybody signs in, a few at a time; then all work. The first moments are not counted."""
+    """Everybody signs in, a few at a time; then all begin, ARRIVALS a second, and work. The time until all
+    have begun is not counted."""
     allow_files(2 * len(names) + 100)
     tally = LoadReport()
     browsers = [Browser(HOST, port, tally) for _ in names]
@@ -108,12 +110,13 @@ async def _crowd(port: int, names: list[str], password: str, think: float, secon
 
     await asyncio.gather(*map(in_turn, people))
     click.echo(f".. all signed in within {time.monotonic() - began:.0f} s; now they work", err=True)
-    warm = 2 * think
+    arrival = len(people) / ARRIVALS
+    warm = arrival + 2 * think
     until = time.monotonic() + warm + seconds
 
     async def working(person: Person) -> None:
         try:
-            await person.work(think, until)
+            await person.work(arrival, think, until)
         except (WrongAnswer, OSError, asyncio.IncompleteReadError) as error:
             tally.errors.append(f"{error!r}")
 

@@ -143,9 +143,9 @@ class Person:
         if answer.status != 303:
             raise WrongAnswer("could not sign in")
 
-    async def work(self, think: float, until: float) -> None:
-        """Take, think, answer, until the time is over."""
-        await asyncio.sleep(self._random.uniform(0, think))
+    async def work(self, arrival: float, think: float, until: float) -> None:
+        """Take, think, answer, until the time is over. Begins within ``arrival`` seconds."""
+        await asyncio.sleep(self._random.uniform(0, arrival))
         page = await self.open()
         while time.monotonic() < until:
             await asyncio.sleep(self._random.expovariate(1 / think))

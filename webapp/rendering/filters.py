@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from leaseq import Item, Json
 from leaseq.transfer import rfc3339
-from leaseq.webapp.context import state
+from leaseq.webapp.context import state, wants_piece
 from leaseq.webapp.forms import laid_out
 from leaseq.webapp.forms.limits import limits_text
 from leaseq.webapp.origins import origin_of
@@ -126,8 +126,14 @@ def time_left(until: datetime) -> float:
 
 
 def clock(time: datetime) -> str:
-    """A time in UTC, which the browser replaces by one in the reader's zone."""
+    """A time in UTC, in the page's language."""
     return f"{format_datetime(time.astimezone(UTC), rebase=False)} UTC"
+
+
+def local_clock(time: datetime) -> str:
+    """What stands in a page until its script has replaced it by the time in the reader's zone. In a piece,
+    which a script requested, it is never read: the page's language would take long."""
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if wants_piece() else clock(time)
 
 
 def overdue(item: Item) -> bool:
@@ -138,7 +144,7 @@ def overdue(item: Item) -> bool:
 def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, laid_out, pretty,
-        is_plain, plain, span, time_left, clock, rfc3339,
+        is_plain, plain, span, time_left, local_clock, rfc3339,
     )  # fmt: skip
     for one in filters:
         app.jinja_env.filters[one.__name__] = one
