@@ -1,0 +1,109 @@
+"""What the work page renders once for many: nothing of one person or item is in another's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+from urllib.parse import quote
+
+from flask import Flask
+from itsdangerous import TimestampSigner, URLSafeTimedSerializer
+
+import leaseq
+from tests.support.taking import not_none
+from tests.web.conftest import Browser
+from tests.web.work_pages import path, take
+
+PIECE = {"X-Leaseq-Piece": "yes"}
+ANSWER = {"answer.about": "refund", "answer.urgent": "true"}
+ODD = 'a"b<c>/&d'
+
+
+def ways_out(text: str) -> set[str]:
+    return set(map(unescape, re.findall(r'formaction="([^"]*/(?:abandon|fail))"', text)))
+
+
+def csrf_of(text: str) -> str:
+    return not_none(re.search(r'name="csrf_token" value="([^"]+)"', text))[1]
+
+
+def test_the_ways_out_lead_from_the_item_that_is_shown(person: Browser, asking: leaseq.Queue) -> None:
+    asking.enqueue({}, id=ODD)
+    for id in ("one", "two", ODD):
+        lease = take(asking, person)
+        assert lease.id == id
+        base = f"/q/{asking.name}/items/{quote(id, safe='/')}"
+        assert {quote(unescape(way), safe="/%") for way in ways_out(person.get(path(asking)).text)} == {
+            f"{base}/abandon",
+            f"{base}/fail",
+        }
+        asking.abandon(lease, again=False)
+
+
+def test_what_one_person_typed_is_not_in_the_page_of_another(
+    visitor: Callable[[str], Browser], asking: leaseq.Queue
+) -> None:
+    ann, bob = visitor("worker"), visitor("worker")
+    lease = take(asking, ann)
+    typed = {"token": str(lease.token), "then": "next", "note": "I know this customer"}
+    refused = ann.post(path(asking, "items", lease.id, "finish"), typed)
+    assert refused.status_code == 422
+    assert "I know this customer" in refused.text
+    take(asking, bob)
+    assert "I know this customer" not in bob.get(path(asking)).text
+
+
+def test_the_ways_out_are_in_the_language_of_each_page(person: Browser, asking: leaseq.Queue) -> None:
+    take(asking, person)
+    english = person.get(path(asking)).text
+    person.client.set_cookie("leaseq-language", "de")
+    german = person.get(path(asking)).text
+    assert "Report a problem" in english
+    assert "Report a problem" not in german
+    assert "Problem melden" in german
+
+
+class Earlier(TimestampSigner):
+    def get_timestamp(self) -> int:
+        return super().get_timestamp() - 100
+
+
+def earlier(app: Flask, token: str) -> str:
+    """The same token, as it was signed some time ago."""
+    key, salt = str(app.secret_key), "wtf-csrf-token"
+    made = URLSafeTimedSerializer(key, salt=salt).loads(token)
+    return str(URLSafeTimedSerializer(key, salt=salt, signer=Earlier).dumps(made))
+
+
+def test_the_forms_of_a_piece_have_the_token_that_came(
+    app: Flask, person: Browser, asking: leaseq.Queue
+) -> None:
+    lease, sent = take(asking, person), earlier(app, person.csrf(path(asking)))
+    fields = {"csrf_token": sent, "token": str(lease.token), "then": "next", **ANSWER}
+    piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+    assert piece.status_code == 200
+    assert csrf_of(piece.text) == sent
+    (following,) = asking.mine(person.name)
+    fields |= {"token": str(following.token), "then": "stop"}
+    done = person.client.post(path(asking, "items", following.id, "finish"), data=fields)
+    assert done.status_code == 303, "it is still good"
+
+
+def test_a_token_that_is_not_good_is_in_no_form(person: Browser, asking: leaseq.Queue) -> None:
+    lease = take(asking, person)
+    fields = {"csrf_token": "forged", "token": str(lease.token)}
+    refused = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+    assert refused.status_code == 403
+    assert "forged" not in refused.text
+
+
+def test_a_time_is_in_the_page_s_language_where_no_script_may_replace_it(
+    person: Browser, asking: leaseq.Queue
+) -> None:
+    lease = take(asking, person)
+    assert re.search(r"<time [^>]*>[A-Z][a-z]+ \d+, \d{4}, .*UTC</time>", person.get(path(asking)).text)
+    fields = {"csrf_token": person.csrf(path(asking)), "token": str(lease.token), "then": "next", **ANSWER}
+    piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+    assert piece.status_code == 200
+    assert re.search(r"<time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d UTC</time>", piece.text)
