@@ -25,4 +25,4 @@ def test_each_name_is_there() -> None:
 def test_all_of_a_client_but_a_few_names_is_internal() -> None:
     client = leaseq.connect("redis://localhost:6379/0")
     public = {name for name in dir(client) if not name.startswith("_")}
-    assert public == {"close", "closed", "ping", "redis", "translating", "url"}
+    assert public == {"ask", "close", "closed", "ping", "redis", "translating", "url"}

@@ -188,12 +188,9 @@ class Activity(Store):
         self._deferred.flush()
         recent, member = keys.recent(person), _member("finished", queue, token, id)
         with self._at_best():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.zscore(recent, member)
-            pipe.zrem(recent, member)
-            at, removed = pipe.execute()
+            at, removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
             if removed:
-                self._add(keys.day_of(_date(at).isoformat(), person), queue, {"finished": -1})
+                self._add(keys.day_of(_date(float(at)).isoformat(), person), queue, {"finished": -1})
 
     def _count(self, person: str, queue: str, member: str, counts: Mapping[str, int]) -> DayFigures:
         today, recent = self._today().isoformat(), keys.recent(person)
