@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from typing import Any
 
 import flask_login
@@ -18,7 +17,7 @@ PAGE = """<h1>{{ title }}</h1><form><input type="hidden" name="csrf_token" value
 {% endfor %}</form>"""
 
 app = Flask(__name__)
-app.config.update(SECRET_KEY=secrets.token_urlsafe(48), WTF_CSRF_CHECK_DEFAULT=False)
+app.config.update(SECRET_KEY=os.environ["LEASEQ_SECRET_KEY"], WTF_CSRF_CHECK_DEFAULT=False)
 csrf = CSRFProtect(app)
 logins = flask_login.LoginManager(app)
 server = Redis.from_url(os.environ["LEASEQ_REDIS_URL"], protocol=2)
