@@ -179,6 +179,31 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """An answer as `Queue.outcomes` gives it."""
+
+    token: int
+    person: str
+    result: str  # as JSON
+    finished_at: datetime
+    late: bool
+    stands: bool  # False: it came too late, and is kept for a manager
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an item, and what `Queue.enqueue` was given for it."""
+
+    id: str
+    state: State
+    payload: str  # as JSON
+    priority: int
+    requires: str  # the skills, with commas between
+    due: datetime | None
+    answers: tuple[GivenAnswer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """A work item and all that is known about it."""
 

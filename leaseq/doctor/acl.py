@@ -50,6 +50,9 @@ SCRIPTS = (
     "xrevrange",
     "xlen",
     "xinfo|groups",
+    "xgroup|create",
+    "xgroup|setid",
+    "xgroup|destroy",
     "xpending",
     "publish",
 )

@@ -162,16 +162,16 @@ def journal_cursor(after: object) -> tuple[str, int]:
     """The journal entry to begin with, and how many of its events were seen."""
     if after is None:
         return "-", 0
-    entry, number = _event(after, "after")
+    entry, number = event(after, "after")
     return entry, number + 1
 
 
 def journal_cursor_back(before: object) -> tuple[str, int]:
     """The journal entry to begin with, and the number of its events before those already seen."""
-    return ("+", 0) if before is None else _event(before, "before")
+    return ("+", 0) if before is None else event(before, "before")
 
 
-def _event(cursor: object, field: str) -> tuple[str, int]:
+def event(cursor: object, field: str) -> tuple[str, int]:
     """The journal entry of an event, and the event's number in it, from 0."""
     match = _ENTRY.match(cursor) if isinstance(cursor, str) else None
     if match is None:

@@ -13,7 +13,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import quote
 
-from leaseq.models import Answer, Ending, Event, EventKind, Grant, Ineligibility, Item, Json, Lease, State
+from leaseq.models import (
+    Answer,
+    Ending,
+    Event,
+    EventKind,
+    GivenAnswer,
+    Grant,
+    Ineligibility,
+    Item,
+    Json,
+    Lease,
+    Outcome,
+    State,
+)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _parse = cast("Any", json.JSONDecoder()).scan_once  # what raw_decode calls: text, where to begin
@@ -172,6 +185,36 @@ def item(name: str, known: Sequence[Any]) -> Item:
         assignment=int(number or 1),
         cursor=f"{place}/{float(first.score):.0f}/{number or 1}/{id}",
     )
+
+
+def outcome(id: str, parts: Sequence[bytes]) -> Outcome:
+    """Decode the state, the record, the late answers, and the grant of each assignment that is finished."""
+    state, record, late, *grants = (part.decode() for part in parts)
+    _, head, payload = parse_record(record)
+    answers = [_given(text) for text in grants]
+    answers += [_came_late(text) for text in late.split("\n\n") if text]
+    return Outcome(
+        id=id,
+        state=cast("State", state),
+        payload=payload,
+        priority=int(head.get("p", 100)),
+        requires=head.get("r", ""),
+        due=when(head["d"]) if "d" in head else None,
+        answers=tuple(answers),
+    )
+
+
+def _given(grant: str) -> GivenAnswer:
+    claim, ending, result = grant.split("\n", 2)
+    token, person, _ = claim.split("\t")
+    _, at, late = ending.split(" ")
+    return GivenAnswer(int(token), person, result, when(at), late == "1", stands=True)
+
+
+def _came_late(text: str) -> GivenAnswer:
+    claim, _, result = text.partition("\n")
+    token, person, at = claim.split("\t")
+    return GivenAnswer(int(token), person, result, when(at), late=True, stands=False)
 
 
 def in_list_by_due(item: Item) -> Item:

@@ -58,11 +58,15 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
         load("journal", "ledger", "journal"),
         load("history", "journal"),
+        load("follow", "ledger", "journal"),
+        load("unfollow", "ledger", "journal"),
+        load("outcomes", *_READ),
     )
 }
 
-# What acknowledges nothing: the clear job runs again by itself, and a line is no promise.
-_UNCONFIRMED = {"clear", "leave_line", "confirm"}
+# What acknowledges nothing: the clear job runs again by itself, a line is no promise, and a follower that was
+# set back reads again.
+_UNCONFIRMED = {"clear", "leave_line", "confirm", "follow", "unfollow"}
 _CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
 _UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
@@ -236,6 +240,15 @@ class Commands:
 
     def history(self, start: str, look: int, id: str) -> Reply:
         return self._run("history", (start, str(look), id))
+
+    def follow(self, name: str, entry: str, number: str) -> Reply:
+        return self._run("follow", (name, entry, number))
+
+    def unfollow(self, name: str) -> Reply:
+        return self._run("unfollow", (name,))
+
+    def outcomes(self, ids: Sequence[str]) -> Reply:
+        return self._run("outcomes", tuple(ids))
 
     def journal(self, start: str, count: int, direction: str = "") -> Reply:
         return self._run("journal", (start, str(count), direction))

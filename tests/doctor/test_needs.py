@@ -22,7 +22,7 @@ SENT_AS = {
 def called(text: str) -> set[str]:
     """The commands of a script, as the ACL names them."""
     matches = re.findall(r"\bcall\(\s*'(\w+)'(?:,\s*'([A-Z]+)')?", text)
-    return {f"{name}|{sub}".lower() if name == "XINFO" else name.lower() for name, sub in matches}
+    return {f"{name}|{sub}".lower() if name in ("XINFO", "XGROUP") else name.lower() for name, sub in matches}
 
 
 def test_what_the_scripts_call() -> None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 ANSWERS = {
     *("ok", "item", "items", "policy", "schema", "stats", "entries", "history", "leases"),
     *("leased", "nothing", "more", "finished", "form", "digests", "changed", "retry", "dead"),
-    *("something", "paused", "not-eligible", "held", "empty"),
+    *("something", "paused", "not-eligible", "held", "empty", "position", "outcomes"),
 }
 
 

@@ -46,6 +46,9 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "journal after": lambda q: q.journal(after="1.0"),
         "latest_events": leaseq.Queue.latest_events,
         "history": lambda q: q.history("one"),
+        "follow": lambda q: q.follow("archive"),
+        "unfollow": lambda q: q.unfollow("archive"),
+        "outcomes": lambda q: q.outcomes(["one"]),
     }
 
 

@@ -100,6 +100,7 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
         "journal",
         "late_items",
         "mine",
+        "outcomes",
         "policy",
         "schema",
         "stats",

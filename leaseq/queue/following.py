@@ -1,0 +1,53 @@
+"""The queue's methods for programs that follow its journal, such as the bridge and the webhooks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from leaseq import validation
+from leaseq.engine import arguments, codec
+from leaseq.errors import Invalid
+from leaseq.models import Outcome
+from leaseq.queue.base import Base
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
+_BATCH = 250  # items of one call
+_WHOLE = 999_999_999  # behind the last event of any entry
+
+
+class Following(Base):
+    def follow(self, name: str, *, read: str | None = None) -> str:
+        """Where the follower of this name goes on in the journal: a cursor for `journal`'s ``after``.
+
+        What a follower has not read is kept: the journal is not trimmed past it, and finished items stay. A
+        new name begins with the oldest event. ``read``: the cursor of the last event that it has dealt with.
+        The position never moves back. Where only some events of a journal entry were read, which has those
+        of one call, all of them come again.
+        """
+        entry, number = ("", 0) if read is None else arguments.event(read, "read")
+        reply = self._commands.follow(_follower(name), entry, "" if read is None else str(number))
+        return f"{reply.rest[0].decode().partition('-')[0]}.{_WHOLE}"
+
+    def unfollow(self, name: str) -> None:
+        """Forget a follower: nothing is kept for it any more."""
+        self._commands.unfollow(_follower(name))
+
+    def outcomes(self, ids: Sequence[str]) -> list[Outcome | None]:
+        """The state and the answers of many items; None for each that is not there. Payload and results are
+        the JSON texts that the server has."""
+        wanted = [validation.item_id(id, "ids") for id in ids]
+        known: list[Outcome | None] = []
+        while len(known) < len(wanted):
+            batch = wanted[len(known) : len(known) + _BATCH]
+            reply = self._commands.outcomes(batch)
+            known += [
+                parts and codec.outcome(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
+            ]
+        return known
+
+
+def _follower(name: object) -> str:
+    if not isinstance(name, str) or not _NAME.match(name):
+        raise Invalid("name", "1 to 64 of a-z, 0-9, - and _, beginning with a letter")
+    return name

@@ -1,0 +1,49 @@
+#!lua flags=allow-oom
+--[[ The position of a consumer group in the journal: the group is made where there is none, at the journal's beginning, and
+moves forward only. What a group has not read is not trimmed, and no item is forgotten that it says something of.
+
+KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
+ARGV   1 the time (not used)   2 the group's name   3 the entry of the last event that was read, 4 that event's number in its
+       entry, from 0; '' each to move nothing
+REPLY  {'position', the id of the last entry of which all was read}   {'no-queue'} ]]
+local JOURNAL, group, entry, number = KEYS[2], ARGV[2], ARGV[3], ARGV[4]
+if redis.call('HEXISTS', KEYS[1], 'status') == 0 then return { 'no-queue' } end
+
+local function position()
+  if redis.call('EXISTS', JOURNAL) == 0 then return nil end
+  for _, one in ipairs(redis.call('XINFO', 'GROUPS', JOURNAL)) do
+    local known = {}
+    for i = 1, #one, 2 do known[one[i]] = one[i + 1] end
+    if known.name == group then return known['last-delivered-id'] end
+  end
+end
+
+local function count_events(fields)
+  local count = 0
+  for i = 1, #fields, 2 do
+    local _, others = string.gsub(fields[i + 1], '\t', '')
+    count = count + (fields[i] == 'enqueued' and others + 1 or 1)
+  end
+  return count
+end
+
+-- The entry itself where all of it was read, else what is before it. Each entry has a time of its own.
+local function read_to()
+  local found = redis.call('XRANGE', JOURNAL, entry, entry)[1]
+  if found and count_events(found[2]) > number + 1 then return string.format('%d-0', entry - 1) end
+  return entry .. '-0'
+end
+
+local now = position()
+if not now then
+  redis.call('XGROUP', 'CREATE', JOURNAL, group, '0', 'MKSTREAM')
+  now = '0-0'
+end
+if entry ~= '' then
+  local wanted = read_to()
+  if string.match(wanted, '^%d+') + 0 > string.match(now, '^%d+') + 0 then
+    redis.call('XGROUP', 'SETID', JOURNAL, group, wanted)
+    now = wanted
+  end
+end
+return { 'position', now }

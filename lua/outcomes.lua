@@ -1,0 +1,33 @@
+#!lua flags=no-writes
+--[[ What became of items: their state, and what was answered.
+
+KEYS   as get.lua
+ARGV   1 the time (not used)   then the ids, at most 250
+REPLY  {'outcomes', {state, record, late answers, then the latest grant of each assignment that is finished} or nil, …}: fewer
+       where they are large, at least one   {'no-queue'} ]]
+--- @include places
+--- @include grants
+local refused = queue.open(true)
+if refused then return refused end
+local RANK = { reserved = 1, inbound = 2, scheduled = 3, dead = 4, finished = 5 }
+local room = 1000000 -- bytes to read, so that large items don't make a long call
+
+local function outcome(id)
+  local record = redis.call('HGET', keys.items, id)
+  if not record then return false end
+  local known = { 'finished', record, redis.call('HGET', keys.late, id) or '' }
+  for _, member in ipairs(items.assignments(id)) do
+    local state = places.find(items.read(member)) or 'finished'
+    if RANK[state] < RANK[known[1]] then known[1] = state end
+    if state == 'finished' then known[#known + 1] = redis.call('HGET', keys.ledger, 'g:' .. member) end
+  end
+  for i = 2, #known do room = room - #known[i] end
+  return known
+end
+
+local reply = { 'outcomes' }
+for i = 2, #ARGV do
+  reply[i] = outcome(ARGV[i])
+  if room <= 0 then break end
+end
+return reply

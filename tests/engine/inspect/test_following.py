@@ -1,0 +1,134 @@
+"""Programs that follow the journal: what they have not read stays, and they go on where they were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock
+from tests.support.taking import not_none
+
+DAY = 86_400
+
+
+def finish(queue: leaseq.Queue, id: str, person: str = "ann") -> leaseq.Event:
+    queue.enqueue({"n": id}, id=id)
+    queue.finish(not_none(queue.reserve(person)), {"v": id})
+    return queue.latest_events(1)[0]
+
+
+def test_a_new_follower_begins_with_the_oldest_event(timed: leaseq.Queue) -> None:
+    finish(timed, "a")
+    everything = timed.journal()
+    assert timed.journal(after=timed.follow("archive")) == everything
+    assert everything[-1].what == "finished"
+
+
+def test_a_follower_goes_on_behind_what_it_read_and_never_back(timed: leaseq.Queue) -> None:
+    first, second = finish(timed, "a"), finish(timed, "b")
+    timed.follow("archive", read=second.cursor)
+    finish(timed, "c")
+    behind = timed.journal(after=second.cursor)
+    assert timed.journal(after=timed.follow("archive")) == behind != []
+    assert timed.journal(after=timed.follow("archive", read=first.cursor)) == behind
+
+
+def test_followers_do_not_move_each_other(timed: leaseq.Queue) -> None:
+    last = finish(timed, "a")
+    timed.follow("archive", read=last.cursor)
+    assert timed.journal(after=timed.follow("webhooks")) == timed.journal()
+
+
+def test_an_entry_that_was_read_in_part_comes_again_whole(timed: leaseq.Queue) -> None:
+    timed.enqueue_many([NewItem(n, id=f"i{n}") for n in range(3)])
+    enqueued = [one for one in timed.journal() if one.what == "enqueued"]
+    timed.follow("archive", read=enqueued[1].cursor)
+    assert timed.journal(after=timed.follow("archive")) == enqueued
+    timed.follow("archive", read=enqueued[2].cursor)
+    assert timed.journal(after=timed.follow("archive")) == []
+
+
+def test_finished_items_stay_until_every_follower_has_read_of_them(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(keep_finished_seconds=DAY)
+    timed.follow("archive")
+    last = finish(timed, "a")
+    clock.tick(2 * DAY)
+    assert timed.clear().forgotten == 0
+    timed.follow("archive", read=last.cursor)
+    clock.tick(2 * DAY)
+    assert timed.clear().forgotten == 1
+
+
+def test_nothing_waits_for_a_follower_that_is_gone(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(keep_finished_seconds=DAY)
+    timed.follow("archive")
+    finish(timed, "a")
+    timed.unfollow("archive")
+    timed.unfollow("archive")
+    clock.tick(2 * DAY)
+    assert timed.clear().forgotten == 1
+
+
+@pytest.mark.parametrize("name", ["", "Archive", "1st", "a b", "a" * 65, "a\n", None, 7])
+@pytest.mark.parametrize("call", [leaseq.Queue.follow, leaseq.Queue.unfollow])
+def test_a_name_that_is_none_is_refused(
+    timed: leaseq.Queue, call: Callable[[leaseq.Queue, object], object], name: object
+) -> None:
+    with pytest.raises(leaseq.Invalid, match="1 to 64 of a-z"):
+        call(timed, name)
+
+
+@pytest.mark.parametrize("cursor", ["", "1-0", "x.1", "1.", 7])
+def test_a_cursor_that_is_none_is_refused(timed: leaseq.Queue, cursor: object) -> None:
+    with pytest.raises(leaseq.Invalid, match="the cursor of an event"):
+        timed.follow("archive", read=cursor)  # type: ignore[arg-type]
+
+
+def test_outcomes_tell_the_state_and_the_answers_of_many_items(timed: leaseq.Queue, clock: Clock) -> None:
+    finish(timed, "done")
+    timed.enqueue({"é": 1}, id="held", priority=7, due=datetime(2030, 1, 1, tzinfo=UTC))
+    lease = not_none(timed.reserve("bob"))
+    timed.enqueue("", id="waits", requires=["fr", "legal"])
+    done, none, held, waits = timed.outcomes(["done", "none", "held", "waits"])
+    assert none is None
+    assert done is not None
+    assert held is not None
+    assert waits is not None
+    assert (done.state, held.state, waits.state) == ("finished", "reserved", "inbound")
+    given = timed.get("done").answers[0]
+    assert [
+        (a.token, a.person, json.loads(a.result), a.finished_at, a.late, a.stands) for a in done.answers
+    ] == [(given.token, "ann", {"v": "done"}, given.finished_at, False, True)]
+    assert (json.loads(held.payload), held.priority, held.due) == ({"é": 1}, 7, timed.get("held").due)
+    assert lease.id == "held"
+    assert (waits.requires, waits.answers) == ("fr,legal", ())
+
+
+def test_outcomes_have_late_answers_and_those_of_every_person(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(answers=2, lease_seconds=60)
+    timed.enqueue({"n": 1}, id="one")
+    late = not_none(timed.reserve("ann"))
+    clock.tick(61)
+    timed.finish(not_none(timed.reserve("bob")), {"v": "bob"})
+    timed.finish(not_none(timed.reserve("cid")), {"v": "cid"})
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(late, {"v": "ann"})
+    outcome = timed.outcomes(["one"])[0]
+    assert outcome is not None
+    assert outcome.state == "finished"
+    assert [(a.person, a.late, a.stands) for a in outcome.answers] == [
+        ("bob", False, True),
+        ("cid", False, True),
+        ("ann", True, False),
+    ]
+
+
+def test_outcomes_of_more_items_than_one_call_gives(timed: leaseq.Queue) -> None:
+    ids = [f"i{n}" for n in range(300)]
+    timed.enqueue_many(NewItem("x" * 10_000, id=id) for id in ids)
+    assert [one.id for one in timed.outcomes(ids) if one] == ids
