@@ -5,10 +5,10 @@ Times are aware ``datetime`` in UTC, durations are seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 Json: TypeAlias = Any
 """Any JSON value: a dict with string keys, a list, a string, a number, a bool or None."""
@@ -39,6 +39,7 @@ EventKind = Literal[
     "enqueued",
     "due",
     "assigned",
+    "changed",
     "reserved",
     "renewed",
     "finished",
@@ -86,6 +87,16 @@ class NewItem:
     requires: tuple[str, ...] = ()  # skills that a person needs
     due: datetime | None = None
     max_attempts: int | None = None  # the policy's, where None
+
+
+class ItemChanges(TypedDict, total=False):
+    """The keyword arguments of ``change``: what is left out stays as it is."""
+
+    priority: int
+    due: datetime | None  # None: no due date
+    requires: Sequence[str]
+    payload: Json
+    delay: float  # seconds from now until it may be reserved; 0: at once
 
 
 @dataclass(frozen=True, slots=True)

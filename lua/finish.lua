@@ -106,6 +106,8 @@ local hands, source, past_of, past = holdings.read(person), nil, nil, nil
 local replayed = latest ~= nil and latest.ending == 'finished' and latest.answer == result
 if latest and not latest.ending then
   source = keys.reserved
+elseif replayed or leases.is_outdated(id, token) then
+  source = nil
 elseif latest and latest.ending == 'expired' and answers.may_give(id, person, hands) then
   source = select(3, places.find(items.read(member)))
 elseif not latest and queue.mode ~= 'open' and answers.may_give(id, person, hands) then

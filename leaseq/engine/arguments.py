@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from leaseq import validation
 from leaseq.engine import codec, digest, ids
 from leaseq.errors import Invalid
-from leaseq.models import Filter, Held, Lease, LeaseOutcome, NewItem
+from leaseq.models import Filter, Held, ItemChanges, Lease, LeaseOutcome, NewItem
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
@@ -106,6 +106,30 @@ def row(new: NewItem, id: str) -> list[str]:
     if needs := validation.skills(new.requires, "requires"):
         head += f" r{','.join(needs)}"
     return [validation.item_id(id), head, validation.dump_json(new.payload, "payload")]
+
+
+def changes(given: ItemChanges) -> list[str]:
+    """What `change` is to change: each field's name, its value as an item's head has it, and as JSON for the
+    journal."""
+    if unknown := given.keys() - ItemChanges.__annotations__.keys():
+        raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+    fields: list[str] = []
+    if "priority" in given:
+        priority = validation.integer(given["priority"], "priority", 0, validation.MAX_PRIORITY)
+        fields += ["priority", "" if priority == 100 else str(priority), str(priority)]
+    if "due" in given:
+        due = None if given["due"] is None else _time(given["due"], "due")
+        shown = None if due is None else codec.when(due).isoformat().replace("+00:00", "Z")
+        fields += ["due", "" if due is None else str(due), json.dumps(shown)]
+    if "requires" in given:
+        needs = validation.skills(given["requires"], "requires")
+        fields += ["requires", ",".join(needs), json.dumps(needs)]
+    if "payload" in given:
+        fields += ["payload", validation.dump_json(given["payload"], "payload"), "true"]
+    if "delay" in given:
+        delay = validation.number(given["delay"], "delay", 0, MAX_DELAY)
+        fields += ["delay", str(round(delay * 1e6)), json.dumps(delay)]
+    return fields
 
 
 def _time(value: object, field: str) -> int:

@@ -42,6 +42,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("revive", *_MANAGER),
         load("release", *_MANAGER),
         load("assign", *_MANAGER),
+        load("change", *_MANAGER),
         load("remove", *_MANAGER),
         load("adopt", *_MANAGER),
         load("pause", "ledger", "journal"),
@@ -194,6 +195,10 @@ class Commands:
 
     def assign(self, id: str, by: str, person: str) -> Reply:
         return self._run("assign", (id, by, person))
+
+    def change(self, id: str, by: str, request: str, fields: Sequence[str]) -> Reply:
+        """Change an item. ``fields``: from `arguments.changes`."""
+        return self._run("change", (id, by, request, *fields))
 
     def remove(self, id: str, by: str) -> Reply:
         return self._run("remove", (id, by))

@@ -94,6 +94,11 @@ class Keys:
         return self._key("cursors")
 
     @cached_property
+    def passed(self) -> str:
+        """Hash: row and shelf → how far anybody's cursors are on it; there as long as anybody has one."""
+        return self._key("passed")
+
+    @cached_property
     def line(self) -> str:
         """Sorted set: the waiting list, by the time that each waiter began to wait."""
         return self._key("line")

@@ -95,6 +95,17 @@ def _not_waiting(call: Call, reply: Reply) -> Invalid:
     return Invalid("id", limit)
 
 
+def _not_changeable(call: Call, reply: Reply) -> Invalid:
+    state = _state(reply)
+    first = {"reserved": "release it first", "dead": "revive it first"}.get(state, "enqueue it anew")
+    return Invalid("id", f"an item that is inbound or scheduled; {call.id!r} is {state}: {first}")
+
+
+def _taken(call: Call, _: Reply) -> Invalid:
+    limit = f"of {call.id!r} it stays as it is, since somebody holds or answered it; the rest can be changed"
+    return Invalid("payload", limit)
+
+
 def _answered_or_holds(call: Call, _: Reply) -> Invalid:
     limit = f"a person who has not answered {call.id!r} and does not hold it; {call.args[2]!r} has or does"
     return Invalid("person", limit)
@@ -130,6 +141,9 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("assign", b"wrong-state"): _not_waiting,
     ("assign", b"answered"): _answered_or_holds,
     ("assign", b"rows"): _rows("person"),
+    ("change", b"wrong-state"): _not_changeable,
+    ("change", b"taken"): _taken,
+    ("change", b"rows"): _rows("requires"),
     ("adopt", b"no-answer"): _no_answer,
     ("adopt", b"answered"): lambda *_: Invalid("token", _ANSWERED),
     ("remove", b"no-item"): _removed,

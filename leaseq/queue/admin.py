@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from leaseq import validation
 from leaseq.engine import arguments, ids
 from leaseq.errors import Invalid, ItemNotFound
-from leaseq.models import Cleared, Item
+from leaseq.models import Cleared, Item, ItemChanges
 from leaseq.queue.inspection import Inspection
 
 _MOVES = 40  # moves of one call to the server: about a millisecond of it
@@ -79,6 +81,21 @@ class Admin(Inspection):
         """
         who = validation.person_name(person)
         return self._item(self._commands.assign(validation.item_id(id), arguments.by(by), who), id)
+
+    def change(self, id: str, *, by: str | None = None, **changes: Unpack[ItemChanges]) -> Item:
+        """Change an item that is inbound or scheduled; what is not named stays as it is.
+
+        With another priority or other skills it is placed among the items there by its age. Of an item with
+        several assignments at least one must be inbound or scheduled: it is moved, and what somebody holds
+        stays with them. ``due=None`` removes the date. ``delay`` in seconds from now: it is scheduled until
+        then, with 0 inbound at once.
+
+        Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or answered
+        the item. An answer to the earlier payload that still comes is kept as a late one.
+        """
+        fields = arguments.changes(changes)
+        reply = self._commands.change(validation.item_id(id), arguments.by(by), ids.request_id(), fields)
+        return self._item(reply, id)
 
     def remove(self, id: str, *, by: str | None = None) -> None:
         """Delete an item, whatever its state."""

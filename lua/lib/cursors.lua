@@ -52,6 +52,7 @@ function cursors.put_off(item, person)
   local path = row .. ':' .. (item.shelf or 'normal')
   redis.call('ZADD', cursors.later_key(row, person), queue.now, item.member)
   if not cursors.find(list, path) then
+    passed.begin()
     list.idle, list[#list + 1] = nil, { path, '0' }
     cursors.write(person, list)
   end

@@ -5,6 +5,8 @@ record  = enqueued *(" " letter value) LF payload
 letter  a attempts | f failures | x it dies when it comes back | m max_attempts | p priority | d due, in microseconds
         | r required skills, with commas between | o the only person who may have it, with \a for a space
         | s its shelf, where that is not `normal` | w somebody has a draft of it
+        | v the token of the queue's latest grant when the payload was changed: of a lease that ran out before, an
+        answer is a late one
 
 enqueued  when, in milliseconds: 11 hexadecimal digits
 payload   JSON; empty for the second assignment of an item and those that follow
@@ -15,7 +17,7 @@ first one's. The k-th is made when the one before it is handed out, so that ever
 gets its second. ]]
 local items = {}
 local LETTERS = { 'a', 'attempts', 'f', 'failures', 'x', 'dies', 'm', 'max_attempts', 'p', 'priority', 'd', 'due',
-  'r', 'requires', 'o', 'only', 's', 'shelf', 'w', 'has_draft' }
+  'r', 'requires', 'o', 'only', 's', 'shelf', 'w', 'has_draft', 'v', 'changed_at' }
 
 function items.parse(member, record)
   local enqueued, head, payload = string.match(record, '^(%x+)([^\n]*)\n(.*)$')

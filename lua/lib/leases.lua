@@ -30,6 +30,12 @@ function leases.find(id, token, person)
   end
 end
 
+-- Whether the item has another payload than the one that was handed out under this token.
+function leases.is_outdated(id, token)
+  local first = items.read(id)
+  return first ~= nil and first.changed_at ~= nil and token + 0 <= first.changed_at + 0
+end
+
 -- The next assignment of an item comes into being when one is handed out for the first time.
 function leases.make_following(item)
   local round = items.round(item.member) + 1

@@ -1,22 +1,30 @@
 --- @include shelves
 --- @include line
+--- @include passed
 -- Which set an assignment is in, and how one comes back to inbound.
 local places = {}
 local wakes, has_entered
 
--- Puts an assignment at the end of its shelf, `returned` where it was out before, and wakes one who waits. Each entry
--- has a time of its own.
-function places.put(item, returned)
-  if has_entered then queue.tick() end
-  has_entered = true
+local function shelf_of(item, returned)
   local round = items.round(item.member)
-  local shelf = shelves.band(item.priority) .. (round > 1 and ':' .. round or '') .. (returned and ':returned' or '')
+  return shelves.band(item.priority) .. (round > 1 and ':' .. round or '') .. (returned and ':returned' or '')
+end
+
+-- Puts an assignment on a shelf of its row, and wakes one who waits.
+local function enter(item, shelf, score)
   item.shelf = shelf ~= 'normal' and shelf or nil
-  redis.call('ZADD', shelves.key_of(item), queue.now, item.member)
+  redis.call('ZADD', shelves.key_of(item), score, item.member)
   shelves.open(shelves.row(item), shelf)
   items.write(item)
   if wakes == nil then wakes = queue.mode ~= 'paused' and redis.call('HEXISTS', keys.ledger, 'line') == 1 end
   if wakes then line.wake(1) end
+end
+
+-- Puts an assignment at the end of its shelf, `returned` where it was out before. Each entry has a time of its own.
+function places.put(item, returned)
+  if has_entered then queue.tick() end
+  has_entered = true
+  enter(item, shelf_of(item, returned), queue.now)
 end
 
 -- An assignment's state, its score there, and the key of the set.
@@ -32,6 +40,21 @@ end
 function places.put_anew(item, key)
   places.put(item, true)
   if shelves.key_of(item) ~= key then redis.call('ZREM', key, item.member) end
+end
+
+-- Moves an assignment whose priority or skills were changed to the shelf that it belongs on now, among the entries there by
+-- the time since when it waits; where somebody passed over later ones, behind those. Where that has no place near it goes
+-- ahead of what was not out before.
+function places.move(item, key, since)
+  local shelf, row = shelf_of(item, string.find(item.shelf or '', ':returned', 1, true)), shelves.row(item)
+  local to = shelves.key(row, shelf)
+  if to == key then
+    items.write(item)
+    return
+  end
+  local score = passed.free_score(row .. ':' .. shelf, to, since + 0)
+  if score then enter(item, shelf, stamp(score)) else places.put(item, true) end
+  redis.call('ZREM', key, item.member)
 end
 
 -- An item with a due date is in the set `due` until it is finished or removed, or an assignment of it is dead. `but`:

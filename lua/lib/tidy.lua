@@ -101,6 +101,7 @@ function tidy.run(state)
     from, done, more = tidy_cursors(from, done + 0)
     if not more then
       rows.drop_empty({})
+      passed.forget()
       walk, next_step = 'people', queue.now + DAY
     end
   end

@@ -41,6 +41,17 @@ def rows(
     return {place: [id.decode() for id in ids] for place, ids in zip(wanted, pipe.execute(), strict=True)}
 
 
+def scores(server: Any, name: str) -> dict[str, float]:
+    """Of each assignment that waits on any shelf, or is scheduled, its score."""
+    keys = Keys(name)
+    shelves = list(server.scan_iter(match=f"leaseq:{{{name}}}:inbound*", count=10_000))
+    return {
+        member.decode(): score
+        for key in (*shelves, keys.scheduled)
+        for member, score in server.zrange(key, 0, -1, withscores=True)
+    }
+
+
 def hands(server: Any, name: str, person: str) -> list[str]:
     """The assignments that a person holds, as their record has them."""
     held = server.hget(Keys(name).ledger, f"p:{person}") or b""

@@ -135,6 +135,7 @@ def moves(queue: leaseq.Queue) -> list[Callable[[], object]]:
         lambda: reserve("ann"),
         lambda: queue.save_draft(held[0], {"half": 1}),
         lambda: queue.release("one"),
+        lambda: queue.change("one", priority=1, delay=0),
         lambda: queue.assign("one", "bob"),
         lambda: reserve("bob"),
         refused,

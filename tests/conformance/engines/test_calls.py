@@ -141,6 +141,14 @@ def assign(at: Scene) -> None:
     assert at.other.get("2").leases[0].person == "bob"
 
 
+def change(at: Scene) -> None:
+    assert at.other.change("2", priority=1, requires=(), by="meg").priority == 1
+    assert at.other.change("2", delay=60).state == "scheduled"
+    assert at.other.change("2", payload="new", delay=0).state == "inbound"
+    assert at.take().payload == "new"
+    assert at.queue.get("2").priority == 1
+
+
 def remove(at: Scene) -> None:
     at.queue.remove("2")
     with pytest.raises(leaseq.ItemNotFound):
@@ -249,6 +257,7 @@ CALLS: dict[str, Callable[[Scene], None]] = {
     for call in (
         *(enqueue, enqueue_many, reserve, renew, save_draft, finish, undo_finish, abandon, fail, mine),
         *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
+        change,
         *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),
         *(find_policy, exists, schema),
     )

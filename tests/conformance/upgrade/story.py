@@ -96,6 +96,8 @@ class Story:
         self.take(queue, "ann")
         self.clock.tick(301)
         queue.clear()
+        was_out = next(item for item in queue.items("inbound") if item.attempts)
+        queue.change(was_out.id, priority=120, payload={"text": "corrected"}, by="meg")
         queue.release(self.take(queue, "b b").id, by="meg")
 
     def _answered_too_late(self, queue: leaseq.Queue) -> None:

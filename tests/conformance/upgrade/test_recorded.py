@@ -31,7 +31,7 @@ from tests.conftest import Clock
 from tests.meta.docs.test_inspecting import events, key_parts, letters
 from tests.web.conftest import CHEAP, PASSWORD
 
-STATES = sorted((Path(__file__).parent / "states").glob("*.jsonl"))
+STATES = sorted((Path(__file__).parent / "states").glob("*.jsonl"), key=lambda path: path.stem)
 ROUNDS = 400
 
 

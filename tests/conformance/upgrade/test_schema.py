@@ -37,6 +37,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "revive_all": lambda queue: queue.revive_all(),
     "release": lambda queue: queue.release("one"),
     "assign": lambda queue: queue.assign("one", "bob"),
+    "change": lambda queue: queue.change("one", priority=1),
     "remove": lambda queue: queue.remove("one"),
     "adopt": lambda queue: queue.adopt("one", 1),
     "pause": lambda queue: queue.pause("again"),

@@ -65,12 +65,13 @@ def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
         assert following is not None
         queue.release(following.id)
         queue.assign(following.id, "bob")
+        queue.change(following.id, priority=1)
         queue.remove(following.id)
         queue.pause()
         queue.resume()
 
     day()  # a script that the server hasn't is sent twice
-    assert calls(server, "waitaof", day) == 12
+    assert calls(server, "waitaof", day) == 13
 
     def look() -> None:
         queue.stats()

@@ -151,6 +151,8 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
     ("assign", lambda q, v: q.assign(v, "bob"), "id", [*IDS, None]),
     ("assign person", lambda q, v: q.assign("waits", v), "person", PEOPLE),
     ("assign by", lambda q, v: q.assign("waits", "bob", by=v), "by", ["", "\t", 5]),
+    ("change", lambda q, v: q.change(v, priority=1), "id", [*IDS, None]),
+    ("change by", lambda q, v: q.change("waits", priority=1, by=v), "by", ["", "\t", 5]),
     ("by_due limit", lambda q, v: q.by_due(limit=v), "limit", [*WHOLE, 0, 1_001]),
     ("by_due after", lambda q, v: q.by_due(after=v), "after", ["x", "normal/5/1/a", "/x/1/a", "/5/a", 5]),
     ("adopt", lambda q, v: q.adopt("held", v), "token", [*WHOLE, 0]),

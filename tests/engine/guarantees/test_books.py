@@ -103,6 +103,12 @@ class JournalTotals(RuleBasedStateMachine):
         with contextlib.suppress(leaseq.LeaseqError):
             self.queue.assign(id, person)
 
+    @rule(id=id, priority=st.sampled_from([10, 100, 200]), fr=st.booleans(), delay=st.sampled_from([0, 30]))
+    def change(self, id: str, priority: int, fr: bool, delay: float) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.change(id, priority=priority, requires=("fr",) if fr else ())
+            self.queue.change(id, payload={"priority": priority}, delay=delay)
+
     @rule(id=id)
     def remove(self, id: str) -> None:
         with contextlib.suppress(leaseq.LeaseqError):

@@ -81,6 +81,9 @@ CALLS: dict[str, tuple[Call, Call]] = {
     "release": (reserved, lambda queue: queue.release("one")),
     "revive": (dead, lambda queue: queue.revive("one")),
     "assign": (nothing, lambda queue: queue.assign("one", "bob")),
+    "change": (nothing, lambda queue: queue.change("one", priority=1)),
+    "delay": (nothing, lambda queue: queue.change("one", delay=60)),
+    "no delay": (scheduled, lambda queue: queue.change("one", delay=0)),
 }
 
 

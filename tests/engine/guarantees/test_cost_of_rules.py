@@ -4,6 +4,7 @@ passed many items over. By counting commands, never by the clock."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -53,6 +54,10 @@ def a_day(server: redis.Redis, queue: leaseq.Queue, person: str) -> dict[str, di
     counts["release"] = counted(server, lambda: queue.release(given[4].id))
     counts["assign"] = counted(server, lambda: queue.assign(given[4].id, "zoe"))
     counts["reserve what is assigned"] = counted(server, lambda: take(queue.reserve("zoe")))
+    counts["enqueue one"] = counted(server, lambda: queue.enqueue({}, id="changed", priority=200))
+    counts["change"] = counted(server, lambda: queue.change("changed", priority=1))
+    counts["change back"] = counted(server, lambda: queue.change("changed", priority=200, requires=["s10"]))
+    queue.remove("changed")
     counts["fail"] = counted(server, lambda: queue.fail(given[5], "no"))
     counts["enqueue"] = counted(server, lambda: queue.enqueue({}, requires=["s10"]))
     counts["why nothing"] = counted(server, lambda: queue.why_nothing(person))
@@ -112,6 +117,7 @@ SCRIPTS: dict[str, Callable[[leaseq.Queue], object]] = {
     "get": lambda queue: queue.get("plain0"),
     "release": lambda queue: queue.release("plain1"),
     "assign": lambda queue: queue.assign("plain250", "zoe"),
+    "change": lambda queue: queue.change("plain251", priority=1, requires=["t1"]),
     "revive": lambda queue: queue.revive("plain3"),
     "remove": lambda queue: queue.remove("plain4"),
     "enqueue": lambda queue: queue.enqueue_many(NewItem({}, requires=(f"u{n % 250}",)) for n in range(500)),
@@ -139,6 +145,9 @@ def test_an_item_with_a_hundred_answers_is_bounded_too(alone: redis.Redis) -> No
         lambda: queue.save_draft(leases[69], {}),
         lambda: queue.renew(leases[71]),
         lambda: queue.assign("a", "zoe"),
+        lambda: queue.change("a", priority=1, requires=["fr"]),
+        lambda: queue.change("a", requires=(), delay=60),
+        lambda: queue.change("a", due=datetime(2027, 1, 1, tzinfo=UTC), delay=0),
         lambda: queue.reserve("p0"),
         lambda: queue.why_nothing("p0"),
         lambda: queue.get("a"),

@@ -36,7 +36,7 @@ def proxy(server: Server) -> Iterator[CuttingProxy]:
 
 def known(server: Server, name: str) -> dict[str, str]:
     """All that the server has of a queue, with the request ids left out, which are made at random."""
-    request = re.compile(r"(b'p:\w+': b' ?)[0-9a-f]+|( q)[^ \\]+|(b'request': b')[^']+")
+    request = re.compile(r"(b'p:\w+': b' ?)[0-9a-f]+|( q)[^ \\]+|(b'(?:request|changes)': b')[^']+")
     state = looking.everything(server.redis, name).items()
     return {key.decode().partition("}")[2]: request.sub(r"\1\2\3", str(value)) for key, value in state}
 

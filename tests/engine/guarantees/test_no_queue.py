@@ -39,6 +39,7 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "revive_all": leaseq.Queue.revive_all,
         "release": lambda q: q.release("one"),
         "assign": lambda q: q.assign("one", "ann"),
+        "change": lambda q: q.change("one", priority=1),
         "remove": lambda q: q.remove("one"),
         "adopt": lambda q: q.adopt("one", 1),
         "stats": leaseq.Queue.stats,

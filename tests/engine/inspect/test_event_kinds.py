@@ -23,6 +23,7 @@ def test_a_queue_to_which_everything_happens_has_each_kind(timed: leaseq.Queue, 
     timed.enqueue({}, id="removed", delay=5)
     clock.tick(6)
     timed.clear()  # due
+    timed.change("removed", priority=1)
     timed.assign("removed", "bob")
     timed.abandon(take(timed, "bob"))
     timed.fail(take(timed, "bob"), "cut off")  # failed and died

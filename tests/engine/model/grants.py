@@ -53,6 +53,7 @@ class Grants(Sets):
         person = part.grants[-1].person
         return (
             part.grants[-1].how == "expired"
+            and part.grants[-1].token > part.item.changed_at
             and part.state == "inbound"
             and part.assigned in (None, person)
             and self.may_answer(part.item, person)
@@ -65,14 +66,16 @@ class Grants(Sets):
         if part and grant and grant.how == "held":
             self.end(part, "finished")
             return self.answer(part, grant, result, late=grant.expires <= now, now=now)
-        if part and grant and grant.how == "expired" and self.may_answer(item, person):
+        known = token > item.changed_at  # of the payload that it has now
+        if known and part and grant and grant.how == "expired" and self.may_answer(item, person):
             return self.answer(part, grant, result, late=True, now=now)
         if grant and (grant.how, grant.result) == ("finished", result):
             return "again"
         before = self.once(id, token, person)
         if before is None:
             return "refused"
-        if not part and before[1].how == "expired" and (other := self.free_part(item, person)):
+        late = known and not part and before[1].how == "expired"
+        if late and (other := self.free_part(item, person)):
             before[0].grants.remove(before[1])
             self.follow(other)
             other.grants.append(before[1])

@@ -35,6 +35,8 @@ class Item:
     requires: tuple[str, ...] = ()
     due: datetime | None = None
     payload: str = ""  # the id that it was made up of: its own, or that of an item like it
+    changed: object = None  # the payload in its place
+    changed_at: int = 0  # the latest token then
     failures: int = 0
     died: bool = False  # while somebody held some of it
     drafts: dict[str, object] = field(default_factory=dict)
@@ -43,6 +45,10 @@ class Item:
     later: set[str] = field(default_factory=set)  # gave it back: they see it when nothing else waits for them
     never: set[str] = field(default_factory=set)  # gave it back for good
     parts: list[Part] = field(default_factory=list)
+
+    @property
+    def payload_now(self) -> object:
+        return self.changed or {"n": self.payload or self.id}
 
     @property
     def state(self) -> str:
@@ -59,6 +65,7 @@ class Part:
     state: str = ""
     shelf: tuple[str, str] = ("", "")  # inbound: row and shelf
     entry: int = 0  # inbound: the number of this entry among all entries
+    order: float = 0  # inbound: its score, where it was asked for, else as much later as it entered
     until: datetime | None = None  # scheduled: when it is due
     assigned: str | None = None
     attempts: int = 0
@@ -78,6 +85,6 @@ class Part:
         return f"@{self.assigned}" if self.assigned else "+".join(self.item.requires)
 
     @property
-    def rank(self) -> tuple[int, int, bool, int]:
+    def rank(self) -> tuple[int, int, bool, float]:
         _, name = self.shelf
-        return BANDS.index(name.split(":")[0]), self.number, "returned" not in name, self.entry
+        return BANDS.index(name.split(":")[0]), self.number, "returned" not in name, self.order

@@ -163,6 +163,7 @@ class WatchedMachine(RuleBasedStateMachine):
         self.model.line.leave(waiter)
         self.model.granted(part, lease.token, person, lease.expires_at)
         assert lease.person == person
+        assert lease.payload == part.item.payload_now
         assert lease.draft == part.item.drafts.get(person)
         assert lease.attempt == part.attempts
         self.leases.append(lease)
@@ -289,6 +290,7 @@ class WatchedMachine(RuleBasedStateMachine):
             grants = sorted((g.token, g.person, g.how) for part in item.parts for g in part.grants)
             assert [(g.token, g.person, g.how) for g in real.history] == grants
             assert (real.state, real.failures) == (item.state, item.failures)
-            assert real.payload == {"n": item.payload or id}
+            assert real.payload == item.payload_now
+            assert (real.requires, real.due) == (item.requires, item.due)
             open = [part for part in item.parts if part.state not in ("finished", "dead")]
             assert real.assigned_to == tuple(part.assigned for part in open if part.assigned)

@@ -7,7 +7,7 @@ out and items come due.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 from leaseq import NothingReason
 from tests.engine.model.grants import Grants
@@ -103,6 +103,7 @@ class Model(Grants):
             if free and part.entry not in past and person not in part.item.later:
                 return [part]
             past.add(part.entry)
+            self.shelves_passed.add(part.shelf)
             if free:
                 again.append(part)
         return again
@@ -179,6 +180,23 @@ class Model(Grants):
             self.wait(part, returned=True)
         self.count("assigned")
         return True
+
+    def may_change(self, item: Item, payload: object) -> bool:
+        states = [part.state for part in item.parts]
+        taken = "reserved" in states or "finished" in states
+        return ("inbound" in states or "scheduled" in states) and not (payload and taken)
+
+    def change(self, item: Item, payload: object, delayed: bool, now: bool, scores: dict[str, float]) -> None:
+        """What it is to be is set already. ``scores``: where its assignments are by now."""
+        if payload:
+            item.changed, item.changed_at = payload, self.last_token
+        for part in item.parts:
+            if delayed and part.state in ("inbound", "scheduled"):
+                self.schedule(part, datetime.fromtimestamp(scores[part.name] / 1e6, UTC))
+            elif now and part.state == "scheduled":
+                self.wait(part, returned=bool(part.attempts or part.assigned))
+            elif part.state == "inbound":
+                self.move(part, scores[part.name])
 
     def remove(self, id: str) -> None:
         for part in self.items.pop(id).parts:

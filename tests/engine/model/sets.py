@@ -8,6 +8,8 @@ from datetime import datetime
 from tests.engine.model.items import BANDS, Item, Part, Rules
 from tests.engine.model.line import Line
 
+LATER = 4e15  # than any score, and small enough to be counted on from
+
 
 class Sets:
     def __init__(self, rules: Rules, now: Callable[[], datetime]) -> None:
@@ -21,6 +23,7 @@ class Sets:
         self.hands: dict[str, list[Part]] = {}
         self.counters: dict[str, int] = {}
         self.looked_past: dict[str, set[int]] = {}  # person → entries
+        self.shelves_passed: set[tuple[str, str]] = set()  # where anybody looked past anything
         self.first: dict[str, tuple[Item, datetime]] = {}  # payload → which item entered with it, and when
         self.entries = 0
         self.last_token = 0
@@ -60,15 +63,30 @@ class Sets:
         part.until = None
 
     def wait(self, part: Part, returned: bool) -> None:
-        self.leave(part)
-        part.state = "inbound"
-        name = part.item.band + (f":{part.number}" if part.number > 1 else "")
-        part.shelf = (part.row, name + (":returned" if returned else ""))
         self.entries += 1
-        part.entry = self.entries
-        self.shelves.setdefault(part.shelf, []).append(part.name)
+        self.enter(part, self.shelf_of(part, returned), LATER + self.entries)
+
+    def shelf_of(self, part: Part, returned: bool) -> tuple[str, str]:
+        name = part.item.band + (f":{part.number}" if part.number > 1 else "")
+        return part.row, name + (":returned" if returned else "")
+
+    def enter(self, part: Part, shelf: tuple[str, str], order: float) -> None:
+        self.leave(part)
+        part.state, part.shelf, part.order, part.entry = "inbound", shelf, order, self.entries
+        names = self.shelves.setdefault(shelf, [])
+        names.append(part.name)
+        names.sort(key=lambda name: self.part(name).order)
         if not self.paused:
             self.line.wake()
+
+    def move(self, part: Part, order: float) -> None:
+        """Its priority or its skills are others: among what is there, by its age; but behind what anybody
+        looked past, where they would not see it."""
+        shelf = self.shelf_of(part, "returned" in part.shelf[1])
+        if shelf != part.shelf:
+            assert order == part.order or (order > part.order and shelf in self.shelves_passed)
+            self.entries += 1
+            self.enter(part, shelf, order)
 
     def schedule(self, part: Part, until: datetime) -> None:
         self.leave(part)

@@ -1,0 +1,103 @@
+"""change of an item that several people answer, or that somebody had before."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.support.taking import take
+
+PAST = datetime(2001, 1, 1, tzinfo=UTC)
+
+
+def test_what_waits_moves_and_what_is_held_stays(three: leaseq.Queue) -> None:
+    three.enqueue({"n": 1}, id="a")
+    held = take(three, "ann")
+    for n in range(2):
+        three.enqueue({}, id=f"{n}", priority=10)
+    item = three.change("a", priority=10, requires=["fr"])
+    assert (item.state, item.priority, item.requires) == ("reserved", 10, ("fr",))
+    assert three.mine("ann") == [held]
+    assert [take(three, "bob", "fr").id, take(three, "cyd").id] == ["0", "1"], "its first answer is given"
+    three.abandon(held)
+    assert take(three, "dan", "fr").id == "a"
+
+
+def test_all_of_it_is_scheduled_but_for_what_is_held(three: leaseq.Queue, clock: Clock) -> None:
+    three.enqueue({}, id="a")
+    three.abandon(take(three, "ann"))
+    assert [item.assignment for item in three.items("inbound")] == [1, 2]
+    assert three.change("a", delay=60).state == "scheduled"
+    assert three.reserve("bob") is None
+    clock.tick(61)
+    assert take(three, "bob").id == "a"
+    assert three.change("a", delay=60).state == "reserved"
+    assert three.reserve("cyd") is None
+
+
+def test_a_due_date_counts_until_all_of_it_is_answered(three: leaseq.Queue) -> None:
+    three.enqueue({}, id="a")
+    held = take(three, "ann")
+    three.change("a", due=PAST)
+    three.finish(held, {})
+    assert three.stats().overdue == 1
+    for person in ("bob", "cyd"):
+        three.finish(take(three, person), {})
+    assert three.stats().overdue == 0
+
+
+def test_the_payload_stays_once_somebody_holds_or_answered_it(three: leaseq.Queue) -> None:
+    three.enqueue({"n": 1}, id="a")
+    held = take(three, "ann")
+    for _ in range(2):
+        with pytest.raises(leaseq.Invalid, match="somebody holds or answered it") as refused:
+            three.change("a", payload={"n": 2}, priority=10)
+        assert refused.value.field == "payload"
+        assert three.get("a").priority == 100
+        assert three.change("a", payload={"n": 1}).payload == {"n": 1}, "which is no change"
+        three.finish(held, {})
+
+
+def test_after_it_came_back_the_payload_can_be_changed(three: leaseq.Queue) -> None:
+    three.enqueue({"n": 1}, id="a")
+    three.abandon(take(three, "ann"))
+    three.change("a", payload={"n": 2})
+    assert [take(three, person).payload for person in ("bob", "cyd")] == [{"n": 2}] * 2
+
+
+@pytest.mark.parametrize("answers", [1, 3])
+def test_an_answer_to_the_earlier_payload_is_kept_as_a_late_one(
+    timed: leaseq.Queue, clock: Clock, answers: int
+) -> None:
+    timed.configure(answers=answers)
+    timed.enqueue({"n": 1}, id="a")
+    held = take(timed, "ann")
+    clock.tick(301)
+    timed.clear()
+    timed.change("a", priority=10)
+    timed.save_draft(held, "half")
+    timed.change("a", payload={"n": 2})
+    with pytest.raises(leaseq.LeaseLost):
+        timed.renew(held)
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        timed.finish(held, "old")
+    assert lost.value.answer_kept
+    assert timed.get("a").state == "inbound"
+    again = take(timed, "bob")
+    assert (again.payload, again.attempt) == ({"n": 2}, 2)
+    clock.tick(301)
+    timed.clear()
+    assert timed.finish(again, "new").late, "and one to the present payload counts"
+    assert timed.adopt("a", held.token).answers[-1].result in ("old", "new")
+
+
+def test_with_the_payload_as_it_is_a_late_answer_counts(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.enqueue({"n": 1}, id="a")
+    held = take(timed, "ann")
+    clock.tick(301)
+    timed.clear()
+    timed.change("a", priority=10, requires=["fr"])
+    assert timed.finish(held, {}).late

@@ -1,0 +1,130 @@
+"""Where a changed item goes: by its age, and never where somebody's cursor hides it from them."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import leaseq
+from leaseq import NewItem
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+from tests.engine.conftest import Sets
+from tests.support.taking import take
+
+PRIORITIES = st.sampled_from([10, 50, 51, 100, 150, 151, 1000])
+numbers = itertools.count()
+
+
+def band(priority: int) -> int:
+    return 0 if priority <= 50 else 1 if priority <= 150 else 2
+
+
+@given(
+    priorities=st.lists(PRIORITIES, min_size=1, max_size=12),
+    moves=st.lists(st.tuples(st.integers(0, 11), PRIORITIES), max_size=12),
+    together=st.booleans(),
+)
+def test_within_a_band_the_oldest_is_first(
+    server: Server, priorities: list[int], moves: list[tuple[int, int]], together: bool
+) -> None:
+    queue = leaseq.Queue(server.client, f"order.{next(numbers)}", clock=Clock())
+    new = [NewItem({}, f"{n}", priority) for n, priority in enumerate(priorities)]
+    for chunk in [new] if together else [[one] for one in new]:
+        queue.enqueue_many(chunk)
+    wanted = dict(enumerate(priorities))
+    for index, priority in moves:
+        n = index % len(priorities)
+        assert queue.change(f"{n}", priority=priority).priority == priority
+        wanted[n] = priority
+    order = sorted(wanted, key=lambda n: (band(wanted[n]), n))
+    assert [int(item.id) for item in queue.items("inbound", limit=100)] == order
+    assert [int(take(queue, f"person {n}").id) for n in range(len(order))] == order
+
+
+def test_it_goes_behind_what_somebody_passed_over(timed: leaseq.Queue, sets: Sets) -> None:
+    """Ann said no to two, which returned; what is put between them would be hidden from her."""
+    for n in range(4):
+        timed.enqueue({}, id=f"{n}", priority=100 if n == 0 else 10)
+    leases = [take(timed, person) for person in ("ann", "bob", "cyd", "dan")]
+    assert [lease.id for lease in leases] == ["1", "2", "3", "0"]
+    timed.abandon(leases[3])  # the first to come back, and not urgent
+    for lease in leases[:3]:
+        timed.abandon(lease)
+    for id in "123":
+        lease = take(timed, "eva")
+        assert lease.id == id
+        timed.abandon(lease, again=False)
+    assert sets()["inbound"] == ["1", "2", "3", "0"]
+    assert take(timed, "eva").id == "0", "past the others"
+    timed.release("0")
+    timed.enqueue({}, id="4", priority=10)
+    timed.change("0", priority=10)
+    assert sets()["inbound"] == ["1", "2", "3", "0", "4"]
+    assert take(timed, "eva").id == "0"
+
+
+def test_several_go_behind_it_one_by_one(server: Server, timed: leaseq.Queue, sets: Sets) -> None:
+    """Where the next microseconds are taken, behind these."""
+    for n in range(3):
+        timed.enqueue({}, id=f"{n}")
+    leases = [take(timed, person) for person in ("ann", "bob", "cyd")]
+    for lease in leases:
+        timed.abandon(lease)
+    timed.enqueue({}, id="u", priority=10)
+    timed.abandon(take(timed, "eva"), again=False)
+    assert take(timed, "eva").id == "0", "past u"
+    for id in "21":
+        timed.change(id, priority=10)
+    assert sets()["inbound"] == ["u", "2", "1"]
+    scores = server.redis.zrange(Keys(timed.name).inbound + ":high:returned", 0, -1, withscores=True)
+    assert [score - scores[0][1] for _, score in scores] == [0, 1, 2]
+    assert [take(timed, "eva").id for _ in range(1)] == ["0"], "hands full"
+    timed.finish(take(timed, "eva"), {}, then_reserve=True)
+    assert timed.mine("eva")[0].id == "2"
+
+
+def test_where_no_place_is_near_it_goes_ahead_of_what_was_not_out(
+    timed: leaseq.Queue, sets: Sets, server: Server
+) -> None:
+    timed.enqueue({}, id="old", priority=200)
+    since = server.redis.zscore(Keys(timed.name).inbound + ":low", "old")
+    many = {f"{n}": since + n for n in range(300)}
+    timed.enqueue_many(NewItem({}, id, 10) for id in many)
+    server.redis.zadd(Keys(timed.name).inbound + ":high", many)  # one microsecond apart, as enqueue adds 250
+    timed.change("old", priority=10)
+    assert sets()["inbound"][0] == "old"
+    assert server.redis.zscore(Keys(timed.name).inbound + ":high:returned", "old") is not None
+
+
+def test_nobody_s_look_is_forgotten_while_there_are_cursors(
+    timed: leaseq.Queue, server: Server, clock: Clock
+) -> None:
+    """Of very many shelves one score stands for all; without cursors there is none."""
+    key = Keys(timed.name).passed
+    timed.enqueue({}, id="a")
+    timed.abandon(take(timed, "ann"))
+    assert server.redis.hgetall(key) == {b"*": b"0"}
+    server.redis.hset(key, mapping={f"row{n}:normal": 1 for n in range(1_000)})
+    timed.abandon(take(timed, "ann"))
+    assert server.redis.hkeys(key) == [b"*"]
+    assert float(server.redis.hget(key, "*")) >= clock.now
+    timed.remove("a")
+    for _ in range(2):
+        clock.tick(100 * 86_400)
+        for _ in range(8):
+            timed.clear()
+    assert not server.redis.exists(key)
+
+
+def test_cursors_without_that_score_count_for_every_shelf(
+    timed: leaseq.Queue, server: Server, sets: Sets
+) -> None:
+    """They were written by an earlier version."""
+    timed.enqueue({}, id="a")
+    timed.enqueue({}, id="b", priority=10)
+    server.redis.hset(Keys(timed.name).cursors, "ann", ":high\t1800000000000001\n")
+    timed.change("a", priority=10)
+    assert sets()["inbound"] == ["b", "a"]

@@ -1,0 +1,64 @@
+"""Items that are changed while they wait, as a rule of the state machine."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+
+import leaseq
+from tests.engine import looking
+from tests.engine.model.choices import BAND
+from tests.engine.model.machine import numbers
+from tests.engine.model.machine_managing import INDEX, ManagedMachine
+
+NO = "no"  # not given: None is a value
+
+
+class ChangingMachine(ManagedMachine):
+    @precondition(lambda self: self.model.items)
+    @rule(
+        index=INDEX,
+        priority=st.sampled_from([NO, *BAND]),
+        due_in=st.sampled_from([NO, NO, None, -7.5, 12.5]),
+        requires=st.sampled_from([NO, NO, NO, (), ("fr",), ("fr", "legal")]),
+        payload=st.booleans(),
+        delay=st.sampled_from([NO, NO, NO, 0, 4.25]),
+    )
+    def change(
+        self, index: int, priority: Any, due_in: Any, requires: Any, payload: bool, delay: Any
+    ) -> None:
+        waiting = self.model.parts("inbound") + self.model.parts("scheduled")
+        likely = [part.item for part in waiting] if index % 5 else list(self.model.items.values())
+        item = (likely or list(self.model.items.values()))[index % max(len(likely), 1)]
+        due = self.now + timedelta(seconds=due_in) if isinstance(due_in, float) else due_in
+        new = {"n": f"changed {next(numbers)}"} if payload else None
+        given: Any = {
+            "priority": priority,
+            "due": due,
+            "requires": requires,
+            "payload": new or NO,
+            "delay": delay,
+        }
+        if self.plain:
+            del given["requires"]
+        given = {name: value for name, value in given.items() if value != NO}
+        if not self.model.may_change(item, new):
+            with pytest.raises(leaseq.Invalid):
+                self.queue.change(item.id, **given)
+            return
+        before = self.scores()
+        for part in self.model.parts("inbound"):
+            part.order = before[part.name]
+        assert self.queue.change(item.id, **given).payload == (new or item.payload_now)
+        item.band = BAND[priority] if priority != NO else item.band
+        item.due = given.get("due", item.due)
+        item.requires = given.get("requires", item.requires)
+        self.model.change(item, new, delay == 4.25, delay == 0, self.scores())
+
+    def scores(self) -> dict[str, float]:
+        """Of all that waits or is scheduled."""
+        return looking.scores(self.server.redis, self.queue.name)
