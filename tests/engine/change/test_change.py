@@ -212,7 +212,7 @@ def test_an_unknown_field_and_a_bad_id_are_refused(timed: leaseq.Queue) -> None:
     call: Any = timed.change
     with pytest.raises(TypeError, match="max_attempts"):
         call("a", max_attempts=3)
-    with pytest.raises(leaseq.Invalid, match="^id: "):
+    with pytest.raises(leaseq.Invalid, match=r"^id: "):
         call("", priority=10)
 
 

@@ -45,24 +45,19 @@ def test_within_a_band_the_oldest_is_first(
 
 
 def test_it_goes_behind_what_somebody_passed_over(timed: leaseq.Queue, sets: Sets) -> None:
-    """Ann said no to two, which returned; what is put between them would be hidden from her."""
-    for n in range(4):
-        timed.enqueue({}, id=f"{n}", priority=100 if n == 0 else 10)
-    leases = [take(timed, person) for person in ("ann", "bob", "cyd", "dan")]
-    assert [lease.id for lease in leases] == ["1", "2", "3", "0"]
-    timed.abandon(leases[3])  # the first to come back, and not urgent
-    for lease in leases[:3]:
-        timed.abandon(lease)
-    for id in "123":
-        lease = take(timed, "eva")
-        assert lease.id == id
-        timed.abandon(lease, again=False)
+    """Eva said no to three, which came back later than 0 did: ahead of them it would be hidden from her."""
+    timed.enqueue({}, id="0", requires=["fr"])
+    timed.abandon(take(timed, "ann", "fr"))
+    timed.enqueue({}, id="low", priority=200)
+    timed.enqueue_many(NewItem({}, f"{n}", 10) for n in (1, 2, 3, 4))
+    for _ in range(3):
+        timed.abandon(take(timed, "eva"), again=False)
+    assert take(timed, "eva").id == "4"
+    timed.finish(timed.mine("eva")[0], {}, then_reserve=True)
+    assert timed.mine("eva")[0].id == "low", "past the others"
+    timed.change("0", priority=10, requires=())
     assert sets()["inbound"] == ["1", "2", "3", "0"]
-    assert take(timed, "eva").id == "0", "past the others"
-    timed.release("0")
-    timed.enqueue({}, id="4", priority=10)
-    timed.change("0", priority=10)
-    assert sets()["inbound"] == ["1", "2", "3", "0", "4"]
+    timed.finish(timed.mine("eva")[0], {})
     assert take(timed, "eva").id == "0"
 
 

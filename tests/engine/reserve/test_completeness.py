@@ -117,6 +117,8 @@ class Workday:
             self.clock.tick(self.chance.choice([5, 61]))
         elif what < 0.62:
             self.assign(person)
+        elif what < 0.7:
+            self.change()
         elif lease.expires_at.timestamp() * 1e6 > self.clock.now:
             self.end(lease, person)
         self.clock.tick(0.001)
@@ -138,6 +140,14 @@ class Workday:
         item.later.discard(person)
         for number in {w[1] for w in self.waiting() if w[0] == id and w[2] == f"@{person}"}:
             item.assigned[number] = person
+
+    def change(self) -> None:
+        if not (waiting := self.waiting()):
+            return
+        id = self.chance.choice(waiting)[0]
+        needs = self.chance.choice([self.items[id].requires, self.chance.choice(NEEDS)])
+        priority = self.chance.choice([10, 10, 100, 200])
+        self.items[id].requires = self.queue.change(id, priority=priority, requires=needs).requires
 
     def end(self, lease: leaseq.Lease, person: str) -> None:
         item = self.items[lease.id]
