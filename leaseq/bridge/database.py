@@ -1,0 +1,84 @@
+"""Opens the database, and turns its errors into those of leaseq."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+
+from leaseq.errors import Invalid, LeaseqError
+
+_WAIT = 10  # seconds for a connection, and in SQLite for another writer
+_KINDS = ("postgresql", "sqlite")
+URLS = "postgresql://user:password@host/database, or sqlite:////path/to/a/file"
+
+
+class DatabaseUnavailable(LeaseqError):
+    """The database can't be reached, or broke off: what was not committed can be done again."""
+
+
+class DatabaseRefused(LeaseqError):
+    """The database refused a statement: a right is missing, its tables are of another version, or a disk is full."""
+
+
+def open_database(url: str) -> Engine:
+    """An engine for the URL. Connects to nothing yet. Raises Invalid."""
+    try:
+        parsed = sqlalchemy.make_url(url)
+    except ArgumentError:
+        raise Invalid("database", URLS) from None
+    kind = parsed.get_backend_name()
+    if kind not in _KINDS or (kind == "sqlite" and parsed.database in (None, "", ":memory:")):
+        raise Invalid("database", URLS)
+    if kind == "postgresql":
+        return _open(parsed.set(drivername="postgresql+psycopg"), connect_timeout=_WAIT)
+    engine = _open(parsed.set(drivername="sqlite+pysqlite"), timeout=_WAIT)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _open(url: sqlalchemy.URL, **settings: Any) -> Engine:
+    try:
+        return sqlalchemy.create_engine(url, connect_args=settings, pool_pre_ping=True)
+    except (NoSuchModuleError, ArgumentError):  # an unknown option in the URL
+        raise Invalid("database", URLS) from None
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    # SQLAlchemy's way to have transactions begin when they are told to, also those of CREATE TABLE.
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")  # an answer that Redis may forget is on the disk
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+@contextmanager
+def transaction(engine: Engine) -> Iterator[Connection]:
+    """A transaction, committed at the end. Raises DatabaseUnavailable or DatabaseRefused."""
+    with translating(), engine.begin() as connection:
+        yield connection
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Turn the database's errors into those of leaseq."""
+    try:
+        yield
+    except OperationalError as error:
+        raise DatabaseUnavailable(f"the database does not answer: {_first_line(error)}") from error
+    except DBAPIError as error:
+        away = error.connection_invalidated
+        kind = DatabaseUnavailable if away else DatabaseRefused
+        raise kind(f"the database refused: {_first_line(error)}") from error
+
+
+def _first_line(error: DBAPIError) -> str:
+    return str(error.orig).strip().partition("\n")[0]

@@ -1,0 +1,67 @@
+"""Makes and upgrades the bridge's tables by Alembic, and tells whether they are of this version."""
+
+from __future__ import annotations
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine
+
+from leaseq.bridge.database import DatabaseRefused, transaction
+
+_VERSIONS = "leaseq_version"
+
+
+def upgrade(engine: Engine) -> tuple[str | None, str]:
+    """Bring the tables to this version, in one transaction; the version before (None: none) and now.
+
+    Raises DatabaseRefused where a newer leaseq made them.
+    """
+    config = _config()
+    with transaction(engine) as connection:
+        before = _version(connection)
+        _refuse_newer(before)
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        return before, _newest()
+
+
+def check(engine: Engine) -> None:
+    """Raise DatabaseRefused where the tables are not of this version."""
+    with transaction(engine) as connection:
+        version = _version(connection)
+    _refuse_newer(version)
+    if version != _newest():
+        there = "has no tables of leaseq" if version is None else f"has leaseq's tables of version {version}"
+        raise DatabaseRefused(
+            f"the database {there} and this leaseq needs version {_newest()}: run `leaseq bridge init`"
+        )
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", "leaseq.bridge:migrations")
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _version(connection: Connection) -> str | None:
+    context = MigrationContext.configure(connection, opts={"version_table": _VERSIONS})
+    return context.get_current_revision()
+
+
+def _known() -> list[str]:
+    """The versions, newest first."""
+    return [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
+
+
+def _newest() -> str:
+    return _known()[0]
+
+
+def _refuse_newer(version: str | None) -> None:
+    if version is not None and version not in _known():
+        raise DatabaseRefused(
+            f"the database has leaseq's tables of version {version}, which a newer leaseq made: use that one"
+        )

@@ -1,0 +1,84 @@
+"""The bridge's tables, as docs/bridge.md describes them. The migrations make them.
+
+Times are UTC: ``timestamptz`` in PostgreSQL; in SQLite text in one of its own formats, which its functions read.
+JSON is ``json`` in PostgreSQL, which keeps each text as it was given, and text in SQLite.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table, Text
+from sqlalchemy.types import JSON, TIMESTAMP
+
+STATUSES: Final = ("waiting", "queued", "finished", "dead", "cancelled", "refused")
+"""``waiting``: for the migrator; ``queued``: handed to leaseq; ``refused``: ``error`` tells why."""
+
+CHANNEL: Final = "leaseq"
+"""Where PostgreSQL notifies the bridge of new and changed rows."""
+
+metadata = MetaData()
+_TIME = TIMESTAMP(timezone=True).with_variant(Text(), "sqlite")
+_JSON = JSON().with_variant(Text(), "sqlite")
+
+item = Table(
+    "leaseq_item",
+    metadata,
+    Column("queue", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("payload", _JSON, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("run_at", _TIME, nullable=False),
+    Column("requires", Text, nullable=False),
+    Column("due", _TIME),
+    Column("status", Text, nullable=False),
+    Column("error", Text),
+    Column("created_at", _TIME, nullable=False),
+)
+
+answer = Table(
+    "leaseq_answer",
+    metadata,
+    Column("queue", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("token", BigInteger, primary_key=True, autoincrement=False),
+    Column("person", Text, nullable=False),
+    Column("result", _JSON, nullable=False),
+    Column("finished_at", _TIME, nullable=False),
+    Column("late", Boolean, nullable=False),
+    Column("accepted", Boolean, nullable=False),
+)
+
+event = Table(
+    "leaseq_event",
+    metadata,
+    Column("queue", Text, primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),  # microseconds since the epoch
+    Column("number", Integer, primary_key=True, autoincrement=False),  # among the events of one call, from 0
+    Column("at", _TIME, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("id", Text),
+    Column("person", Text),
+    Column("token", BigInteger),
+    Column("detail", _JSON),
+)
+
+change = Table(
+    "leaseq_change",
+    metadata,
+    Column("queue", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("number", BigInteger, nullable=False),  # of the changes since the bridge last dealt with the row
+)
+
+bridged = Table(
+    "leaseq_bridge",
+    metadata,
+    Column("queue", Text, primary_key=True),
+    Column("cursor", Text),  # of the last event that is archived
+    Column("policy", _JSON),
+    Column("high", Integer),  # the window of the bridge that ran last
+    Column("low", Integer),
+    Column("runner", Text),  # that bridge, and when it last looked
+    Column("seen_at", _TIME),
+)
