@@ -1,17 +1,20 @@
 #!lua flags=allow-oom
 --[[ The position of a consumer group in the journal: the group is made where there is none, at the journal's beginning, and
-moves forward only. What a group has not read is not trimmed, and no item is forgotten that it says something of.
+moves forward only. What a group has not read is not trimmed, and no item is forgotten that it tells of.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time (not used)   2 the group's name   3 the entry of the last event that was read, 4 that event's number in its
-       entry, from 0; '' each to move nothing
+       entry, from 0; '' each to move nothing   5 how many entries are kept, at least, of those that every group has read; ''
+       to trim nothing
 REPLY  {'position', the id of the last entry of which all was read}   {'no-queue'} ]]
-local JOURNAL, group, entry, number = KEYS[2], ARGV[2], ARGV[3], ARGV[4]
-if redis.call('HEXISTS', KEYS[1], 'status') == 0 then return { 'no-queue' } end
+local group, entry, number, keep = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+--- @include journal_groups
+local refused = queue.open(true)
+if refused then return refused end
 
 local function position()
-  if redis.call('EXISTS', JOURNAL) == 0 then return nil end
-  for _, one in ipairs(redis.call('XINFO', 'GROUPS', JOURNAL)) do
+  if redis.call('EXISTS', keys.journal) == 0 then return nil end
+  for _, one in ipairs(redis.call('XINFO', 'GROUPS', keys.journal)) do
     local known = {}
     for i = 1, #one, 2 do known[one[i]] = one[i + 1] end
     if known.name == group then return known['last-delivered-id'] end
@@ -29,21 +32,28 @@ end
 
 -- The entry itself where all of it was read, else what is before it. Each entry has a time of its own.
 local function read_to()
-  local found = redis.call('XRANGE', JOURNAL, entry, entry)[1]
+  local found = redis.call('XRANGE', keys.journal, entry, entry)[1]
   if found and count_events(found[2]) > number + 1 then return string.format('%d-0', entry - 1) end
   return entry .. '-0'
 end
 
 local now = position()
 if not now then
-  redis.call('XGROUP', 'CREATE', JOURNAL, group, '0', 'MKSTREAM')
+  redis.call('XGROUP', 'CREATE', keys.journal, group, '0', 'MKSTREAM')
   now = '0-0'
 end
 if entry ~= '' then
   local wanted = read_to()
   if string.match(wanted, '^%d+') + 0 > string.match(now, '^%d+') + 0 then
-    redis.call('XGROUP', 'SETID', JOURNAL, group, wanted)
+    redis.call('XGROUP', 'SETID', keys.journal, group, wanted)
     now = wanted
+  end
+end
+if keep ~= '' then
+  local STEP = 20000 -- in one call
+  local extra = redis.call('XLEN', keys.journal) - keep
+  if extra > 0 then
+    redis.call('XTRIM', keys.journal, 'MINID', '~', stamp(read_by_all() + 1), 'LIMIT', math.min(extra, STEP))
   end
 end
 return { 'position', now }

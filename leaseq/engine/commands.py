@@ -246,8 +246,8 @@ class Commands:
     def history(self, start: str, look: int, id: str) -> Reply:
         return self._run("history", (start, str(look), id))
 
-    def follow(self, name: str, entry: str, number: str) -> Reply:
-        return self._run("follow", (name, entry, number))
+    def follow(self, name: str, entry: str, number: str, keep: str) -> Reply:
+        return self._run("follow", (name, entry, number, keep))
 
     def unfollow(self, name: str) -> Reply:
         return self._run("unfollow", (name,))

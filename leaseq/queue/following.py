@@ -17,16 +17,18 @@ _WHOLE = 999_999_999  # behind the last event of any entry
 
 
 class Following(Base):
-    def follow(self, name: str, *, read: str | None = None) -> str:
+    def follow(self, name: str, *, read: str | None = None, keep: int | None = None) -> str:
         """Where the follower of this name goes on in the journal: a cursor for `journal`'s ``after``.
 
         What a follower has not read is kept: the journal is not trimmed past it, and finished items stay. A
         new name begins with the oldest event. ``read``: the cursor of the last event that it has dealt with.
         The position never moves back. Where only some events of a journal entry were read, which has those
-        of one call, all of them come again.
+        of one call, all of them come again. ``keep``: of what all followers have read, keep about so many
+        entries only.
         """
+        most = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")
-        reply = self._commands.follow(_follower(name), entry, "" if read is None else str(number))
+        reply = self._commands.follow(_follower(name), entry, "" if read is None else str(number), most)
         return f"{reply.rest[0].decode().partition('-')[0]}.{_WHOLE}"
 
     def unfollow(self, name: str) -> None:

@@ -18,6 +18,7 @@ _BATCH = 250  # items
 _BATCH_BYTES = 1_000_000
 
 OnConflict = Callable[[Conflict], object]
+OnInvalid = Callable[[int, Invalid], object]
 
 
 class _EnqueueResult(NamedTuple):
@@ -74,43 +75,51 @@ class Producer(Base):
         *,
         request_id: str | None = None,
         on_conflict: OnConflict | None = None,
+        on_invalid: OnInvalid | None = None,
     ) -> EnqueuedMany:
         """Add any number of payloads or NewItems, in chunks, each of which is added whole or not at all.
 
         Raises Invalid for an invalid item, with its place in ``field`` (``items[17].priority``); the chunks
         before it are added, its own and those after it are not. With explicit ids, or with a ``request_id``,
         from which ids are derived, repeating the call adds only what is missing. ``on_conflict`` is called
-        with each item whose id exists with another payload.
+        with each item whose id exists with another payload. ``on_invalid`` is called with the place and the
+        error of each invalid item, which is left out; without it the call ends there.
         """
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             raise Invalid("items", "a list or another iterable of payloads or NewItems")
         chosen = None if request_id is None else arguments.request(request_id)
         make_id = self._maker(chosen)
-        added = total = sent = size = chunk = 0
+        added = total = invalid = size = chunk = 0
         rows: list[str] = []
+        places: list[int] = []  # of the rows, among the items
 
         def send() -> None:
-            nonlocal added, sent, size, chunk, rows
+            nonlocal added, size, chunk, rows, places
             entered = self._enqueue(rows, chosen, chunk)
             for place in entered.differing:
                 row = rows[3 * place - 3 : 3 * place]
                 if on_conflict and self._differs(row):
-                    on_conflict(Conflict(sent + place - 1, row[0]))
-            added, sent, chunk, rows, size = added + entered.added, total, chunk + 1, [], 0
+                    on_conflict(Conflict(places[place - 1], row[0]))
+            added, chunk, rows, places, size = added + entered.added, chunk + 1, [], [], 0
 
         for item in items:
             try:
                 row = _row(item, make_id, total)
             except Invalid as error:
-                raise type(error)(f"items[{total}].{error.field}", error.limit) from None
+                if on_invalid is None:
+                    raise type(error)(f"items[{total}].{error.field}", error.limit) from None
+                on_invalid(total, error)
+                total, invalid = total + 1, invalid + 1
+                continue
             rows += row
+            places.append(total)
             total += 1
             size += len(row[2])
             if len(rows) == 3 * _BATCH or size > _BATCH_BYTES:
                 send()
         if rows:
             send()
-        return EnqueuedMany(added, total - added)
+        return EnqueuedMany(added, total - invalid - added)
 
     def _maker(self, chosen: str | None) -> Callable[[int], str]:
         """A function that makes the id of the item at a place: a new one, or one derived from the request

@@ -126,4 +126,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    raise NotImplementedError("the tables hold answers: drop them yourself where you don't need them any more")
+    raise NotImplementedError(
+        "the tables hold answers: drop them yourself where you don't need them any more"
+    )

@@ -1,0 +1,122 @@
+"""Writes what happened in queues to the database: events, answers, and the status of each item.
+
+The place in the journal is in the database, and is written in the same transaction as what was read up to there: so each
+event is written once, wherever the archiver breaks off. The server is told the place afterwards, and keeps what is behind
+it. Status and answers are those that an item has by now, and not those of an event, so their order does not matter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection, Engine, delete, update
+
+from leaseq.bridge.database import transaction
+from leaseq.bridge.dialect import dialect_of
+from leaseq.bridge.registry import save_policy
+from leaseq.bridge.rows import AnswerRow, EventRow, ItemRow
+from leaseq.bridge.tables import answer, bridged
+from leaseq.errors import QueueNotFound
+from leaseq.models import Event, EventKind, Outcome, State
+from leaseq.queue import Queue
+
+FOLLOWER = "bridge"
+"""Its name among those that follow a queue's journal."""
+
+_EVENTS = 5_000  # of one transaction
+_SETTLING: frozenset[EventKind] = frozenset(
+    {"finished", "undone", "late", "adopted", "died", "revived", "removed"}
+)
+"""Events after which an item's status or answers are others."""
+_STATUS: dict[State, str] = {
+    "inbound": "queued",
+    "reserved": "queued",
+    "scheduled": "queued",
+    "finished": "finished",
+    "dead": "dead",
+}
+
+
+class Archiver:
+    def __init__(self, engine: Engine, keep_events: int = 100_000) -> None:
+        self._keep_events = keep_events
+        self._engine = engine
+        self._dialect = dialect_of(engine)
+
+    def archive(self, queue: Queue) -> int:
+        """Write the queue's next events; how many there were."""
+        with transaction(self._engine) as connection:
+            cursor = self._dialect.lock(connection, queue.name)
+            try:
+                start = cursor or queue.follow(FOLLOWER)
+                events = queue.journal(after=start, limit=_EVENTS)
+                if events:
+                    self._write(connection, queue, events)
+            except QueueNotFound:
+                return 0
+        if events or cursor:  # the server may have lost the last place
+            queue.follow(FOLLOWER, read=events[-1].cursor if events else cursor, keep=self._keep_events)
+        return len(events)
+
+    def _write(self, connection: Connection, queue: Queue, events: Sequence[Event]) -> None:
+        self._dialect.add_events(connection, queue.name, [_event_row(event) for event in events])
+        removed = {event.id for event in events if event.what == "removed" and event.id}
+        settling = {event.id: None for event in events if event.what in _SETTLING and event.id}
+        added = [event.id for event in events if event.what == "enqueued" and event.id]
+        foreign = self._dialect.missing(connection, queue.name, added) if added else []
+        wanted = list(settling | dict.fromkeys(foreign))
+        outcomes = dict(zip(wanted, queue.outcomes(wanted), strict=True))
+        self._drop_undone(connection, queue, events, outcomes)
+        there = {id: one for id, one in outcomes.items() if one is not None}
+        self._dialect.put_answers(connection, queue.name, list(_answer_rows(there.values())))
+        rows = [(_item_row(there[id]), _STATUS[there[id].state]) for id in foreign if id in there]
+        self._dialect.add_items(connection, queue.name, rows)
+        self._set_statuses(connection, queue.name, [there[id] for id in settling if id in there])
+        if gone := [id for id in removed if outcomes.get(id) is None]:
+            self._dialect.set_status(connection, queue.name, gone, "cancelled")
+        if any(event.what in ("created", "configured") for event in events):
+            save_policy(connection, queue.name, queue.policy)
+        connection.execute(
+            update(bridged).where(bridged.c.queue == queue.name).values(cursor=events[-1].cursor)
+        )
+
+    def _drop_undone(
+        self,
+        connection: Connection,
+        queue: Queue,
+        events: Iterable[Event],
+        outcomes: dict[str, Outcome | None],
+    ) -> None:
+        """An undone answer is none, unless it was given again since."""
+        for event in events:
+            if event.what != "undone" or event.id is None:
+                continue
+            outcome = outcomes.get(event.id)
+            if outcome is None or all(one.token != event.token for one in outcome.answers):
+                here = (answer.c.queue == queue.name) & (answer.c.id == event.id)
+                connection.execute(delete(answer).where(here, answer.c.token == event.token))
+
+    def _set_statuses(self, connection: Connection, queue: str, outcomes: Sequence[Outcome]) -> None:
+        for status in ("queued", "finished", "dead"):
+            ids = [one.id for one in outcomes if _STATUS[one.state] == status]
+            if ids:
+                self._dialect.set_status(connection, queue, ids, status)
+
+
+def _event_row(event: Event) -> EventRow:
+    position, _, number = event.cursor.partition(".")
+    detail = None if event.detail is None else json.dumps(event.detail, ensure_ascii=False)
+    return EventRow(int(position), int(number), event.what, event.id, event.person, event.token, detail)
+
+
+def _answer_rows(outcomes: Iterable[Outcome]) -> Iterable[AnswerRow]:
+    for outcome in outcomes:
+        for one in outcome.answers:
+            yield AnswerRow(
+                outcome.id, one.token, one.person, one.result, one.finished_at, one.late, one.stands
+            )
+
+
+def _item_row(outcome: Outcome) -> ItemRow:
+    return ItemRow(outcome.id, outcome.payload, outcome.priority, outcome.requires, outcome.due)

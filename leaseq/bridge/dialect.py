@@ -1,0 +1,66 @@
+"""The statements that the two databases write differently, for many rows at once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, Engine
+
+from leaseq.bridge.rows import AnswerRow, ChangeRow, EventRow, ItemRow, Runner
+
+
+class Dialect(ABC):
+    """Each method is part of the caller's transaction. ``queue`` names the rows that it is about."""
+
+    @abstractmethod
+    def lock(self, connection: Connection, queue: str) -> str | None:
+        """Let no other archiver at this queue until the transaction ends; the cursor of the last archived event."""
+
+    @abstractmethod
+    def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
+        """Rows that wait and whose time has come, by priority and age. Another migrator does not get them."""
+
+    @abstractmethod
+    def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+        """The status of rows; their error goes."""
+
+    @abstractmethod
+    def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
+        """Rows that leaseq has and that were changed in the database, by id."""
+
+    @abstractmethod
+    def add_events(self, connection: Connection, queue: str, rows: Sequence[EventRow]) -> None: ...
+
+    @abstractmethod
+    def put_answers(self, connection: Connection, queue: str, rows: Sequence[AnswerRow]) -> None:
+        """Write answers, in place of those with the same id and token."""
+
+    @abstractmethod
+    def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+        """Those of the ids that leaseq_item does not have."""
+
+    @abstractmethod
+    def add_items(self, connection: Connection, queue: str, rows: Sequence[tuple[ItemRow, str]]) -> None:
+        """Rows with a status, of items that did not come from the database."""
+
+    @abstractmethod
+    def runner(self, connection: Connection, queue: str) -> Runner | None:
+        """The bridge that worked on the queue last."""
+
+    @abstractmethod
+    def set_runner(self, connection: Connection, queue: str, name: str, high: int, low: int) -> None: ...
+
+    @abstractmethod
+    def settled(self, connection: Connection, queue: str, after: str, limit: int) -> list[tuple[str, str]]:
+        """Id and status of rows, by id."""
+
+
+def dialect_of(engine: Engine) -> Dialect:
+    if engine.dialect.name == "postgresql":
+        from leaseq.bridge.postgresql import PostgreSQL
+
+        return PostgreSQL()
+    from leaseq.bridge.sqlite import SQLite
+
+    return SQLite()

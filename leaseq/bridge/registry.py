@@ -1,0 +1,76 @@
+"""The rows of leaseq_bridge: which bridge works on a queue, with which window, and the queue's policy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select, update
+
+from leaseq.bridge.dialect import Dialect
+from leaseq.bridge.tables import bridged, item
+from leaseq.errors import Invalid
+from leaseq.policy import FIELDS, Policy
+
+GONE_SECONDS = 15.0
+"""A bridge that gave no sign of life for so long has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How many items wait in a queue: it is filled up to ``high`` when no more than ``low`` are left."""
+
+    high: int
+    low: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.high <= 1_000_000:
+            raise Invalid("window", "1 to 1,000,000 items")
+        if not 0 <= self.low < self.high:
+            raise Invalid("low", f"0 to {self.high - 1:,} items: fewer than the window has")
+
+
+def join(connection: Connection, dialect: Dialect, queue: str, name: str, window: Window) -> None:
+    """Note that a bridge of this name works on the queue. Raises Invalid where another one does with another
+    window."""
+    dialect.lock(connection, queue)
+    other = dialect.runner(connection, queue)
+    theirs = Window(other.high, other.low) if other and other.high and other.low is not None else window
+    if other and other.name != name and other.seconds < GONE_SECONDS and theirs != window:
+        raise Invalid(
+            "window",
+            f"{theirs.high:,} and refilled at {theirs.low:,}, as the bridge has that works on queue {queue!r} now: "
+            "use the same, or end that one first",
+        )
+    dialect.set_runner(connection, queue, name, window.high, window.low)
+
+
+def save_policy(connection: Connection, queue: str, policy: Policy) -> None:
+    """Keep the policy's fields that are not the default, for `leaseq bridge rebuild`."""
+    values = {name: getattr(policy, name) for name in FIELDS}
+    kept = {name: value for name, value in values.items() if value != FIELDS[name].default}
+    connection.execute(update(bridged).where(bridged.c.queue == queue).values(policy=_json(connection, kept)))
+
+
+def read_policy(connection: Connection, queue: str) -> Mapping[str, object]:
+    """The fields for `Queue.configure`."""
+    kept = connection.execute(select(bridged.c.policy).where(bridged.c.queue == queue)).scalar()
+    fields: Mapping[str, object] = (json.loads(kept) if isinstance(kept, str) else kept) or {}
+    return {name: value for name, value in fields.items() if name in FIELDS}
+
+
+def queues(connection: Connection) -> Iterator[str]:
+    """The queues that the database has rows of. Each is one look into the primary key."""
+    last = ""
+    while True:
+        name = connection.execute(select(func.min(item.c.queue)).where(item.c.queue > last)).scalar()
+        if name is None:
+            return
+        yield name
+        last = name
+
+
+def _json(connection: Connection, value: object) -> object:
+    """A value for a column of JSON: SQLAlchemy writes it itself where the database has the type."""
+    return value if connection.dialect.name == "postgresql" else json.dumps(value)

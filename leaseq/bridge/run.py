@@ -1,0 +1,144 @@
+"""Runs the bridge: archives, passes changes on, and fills queues, until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from sqlalchemy import Engine
+
+import leaseq
+from leaseq.bridge import registry
+from leaseq.bridge.archiver import FOLLOWER, Archiver
+from leaseq.bridge.database import DatabaseUnavailable, transaction
+from leaseq.bridge.dialect import dialect_of
+from leaseq.bridge.migrator import BY, Migrator
+from leaseq.bridge.registry import Window
+from leaseq.bridge.tables import CHANNEL
+from leaseq.errors import QueueUnreadable, ServerUnavailable
+
+Part = Literal["migrate", "archive"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+_POLL_SECONDS = 0.2  # between two looks at what there is to do
+_NAMES_SECONDS = 3.0  # between two looks for new queues
+_SEEN_SECONDS = 5.0  # between two signs of life
+_RETRY_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a bridge does."""
+
+    window: Window
+    queues: tuple[str, ...] = ()  # none: all that the database has rows of
+    parts: tuple[Part, ...] = PARTS
+    keep_finished_seconds: float = 3600  # in a queue whose policy would keep finished items for good
+    keep_events: int = 100_000  # in a queue's journal, of those that are archived
+
+
+class Bridge:
+    """Works on all queues in turns. Several bridges on one database share the work."""
+
+    def __init__(self, client: leaseq.Client, engine: Engine, settings: Settings) -> None:
+        self._client = client
+        self._engine = engine
+        self._dialect = dialect_of(engine)
+        self._settings = settings
+        self._migrator = Migrator(engine, settings.window)
+        self._archiver = Archiver(engine, settings.keep_events)
+        self._name = secrets.token_hex(8)
+        self._names: list[str] = []
+        self._next_names = 0.0
+        self._next_seen: dict[str, float] = {}
+
+    def run(self, stop: threading.Event) -> None:
+        """Until ``stop`` is set. Where the server or the database is away, try again until it is back."""
+        away = False
+        while not stop.is_set():
+            try:
+                with self._bell(stop) as wait:
+                    while not stop.is_set():
+                        busy = self.step()
+                        if away:
+                            log.warning("the bridge goes on")
+                        away = False
+                        if not busy:
+                            wait()
+            except (ServerUnavailable, DatabaseUnavailable) as error:
+                if not away:
+                    log.warning("%s; trying again until it is back", error)
+                away = True
+                stop.wait(_RETRY_SECONDS)
+
+    def step(self) -> bool:
+        """Look at each queue once; whether there was anything to do."""
+        dealt = 0
+        for name in self._queues():
+            try:
+                dealt += self._look_at(leaseq.Queue(self._client, name))
+            except QueueUnreadable as error:
+                log.warning("queue %s is left alone: %s", name, error)
+        return dealt > 0
+
+    def _look_at(self, queue: leaseq.Queue) -> int:
+        self._join(queue)
+        dealt = 0
+        if "archive" in self._settings.parts:
+            dealt += self._archiver.archive(queue)
+        if "migrate" in self._settings.parts:
+            self._migrator.change(queue)
+            dealt += self._migrator.fill(queue)
+        return dealt
+
+    def _queues(self) -> Sequence[str]:
+        if self._settings.queues:
+            return self._settings.queues
+        if time.monotonic() >= self._next_names:
+            with transaction(self._engine) as connection:
+                self._names = list(registry.queues(connection))
+            self._next_names = time.monotonic() + _NAMES_SECONDS
+        return self._names
+
+    def _join(self, queue: leaseq.Queue) -> None:
+        """Give a sign of life, every few seconds; prepare the queue at first."""
+        due = self._next_seen.get(queue.name)
+        if due is not None and time.monotonic() < due:
+            return
+        with transaction(self._engine) as connection:
+            registry.join(connection, self._dialect, queue.name, self._name, self._settings.window)
+            if due is None:
+                registry.save_policy(connection, queue.name, self._prepared(queue))
+        self._next_seen[queue.name] = time.monotonic() + _SEEN_SECONDS
+
+    def _prepared(self, queue: leaseq.Queue) -> leaseq.Policy:
+        """The queue's policy, by which the server does not keep for good what is in the database."""
+        policy = queue.find_policy()
+        if policy is None or policy.keep_finished_seconds is None:
+            keep = self._settings.keep_finished_seconds
+            log.warning(
+                "queue %s: finished items are kept for %g seconds, and then in SQL only", queue.name, keep
+            )
+            policy = queue.configure(keep_finished_seconds=keep, by=BY)
+        if "archive" in self._settings.parts:
+            queue.follow(FOLLOWER)
+        return policy
+
+    @contextmanager
+    def _bell(self, stop: threading.Event) -> Iterator[Callable[[], object]]:
+        """A function that waits for a short time, or until PostgreSQL notifies of new rows."""
+        if self._engine.dialect.name != "postgresql" or "migrate" not in self._settings.parts:
+            yield lambda: stop.wait(_POLL_SECONDS)
+            return
+        from leaseq.bridge.postgresql import listening
+
+        with listening(self._engine, CHANNEL) as wait:
+            yield lambda: wait(_POLL_SECONDS)

@@ -1,0 +1,133 @@
+"""SQLite: the rows of one statement are given one after the other, without a round trip."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection
+
+from leaseq.bridge.dialect import Dialect
+from leaseq.bridge.rows import AnswerRow, ChangeRow, EventRow, ItemRow, Runner
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_COLUMNS = "id, payload, priority, requires, due, round((julianday(due) - 2440587.5) * 86400000)"
+
+
+class SQLite(Dialect):
+    """Each transaction begins as a writer, and there is one at a time."""
+
+    def lock(self, connection: Connection, queue: str) -> str | None:
+        connection.exec_driver_sql("INSERT OR IGNORE INTO leaseq_bridge (queue) VALUES (?)", (queue,))
+        cursor: str | None = connection.exec_driver_sql(
+            "SELECT cursor FROM leaseq_bridge WHERE queue = ?", (queue,)
+        ).scalar()
+        return cursor
+
+    def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
+        found = connection.exec_driver_sql(
+            f"SELECT {_COLUMNS}, julianday(run_at) IS NULL FROM leaseq_item WHERE queue = ? "
+            "AND status = 'waiting' AND coalesce(julianday(run_at), 0) <= julianday('now') "
+            "ORDER BY priority, created_at, rowid LIMIT ?",
+            (queue, limit),
+        )
+        return [_row(*columns) for columns in found]
+
+    def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+        connection.exec_driver_sql(
+            "UPDATE leaseq_item SET status = ?, error = NULL WHERE queue = ? AND id = ?",
+            [(status, queue, id) for id in ids],
+        )
+
+    def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
+        found = connection.exec_driver_sql(
+            f"SELECT change.id, change.number, item.status, {_COLUMNS} FROM leaseq_change AS change "
+            "LEFT JOIN leaseq_item AS item USING (queue, id) WHERE change.queue = ? AND change.id > ? "
+            "ORDER BY change.id LIMIT ?",
+            (queue, after, limit),
+        )
+        return [
+            ChangeRow(id, number, status, _row(*columns) if status else None)
+            for id, number, status, *columns in found
+        ]
+
+    def add_events(self, connection: Connection, queue: str, rows: Sequence[EventRow]) -> None:
+        statement = (
+            "INSERT INTO leaseq_event (queue, position, number, at, what, id, person, token, detail) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        values = [(queue, row[0], row[1], _text(_at(row[0])), *row[2:]) for row in rows]
+        if values:
+            connection.exec_driver_sql(statement, values)
+
+    def put_answers(self, connection: Connection, queue: str, rows: Sequence[AnswerRow]) -> None:
+        statement = (
+            "INSERT OR REPLACE INTO leaseq_answer "
+            "(queue, id, token, person, result, finished_at, late, accepted) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        values = [(queue, *row[:4], _text(row.finished_at), row.late, row.accepted) for row in rows]
+        if values:
+            connection.exec_driver_sql(statement, values)
+
+    def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+        found = connection.exec_driver_sql(
+            "SELECT value FROM json_each(?) WHERE NOT EXISTS "
+            "(SELECT 1 FROM leaseq_item WHERE queue = ? AND id = value)",
+            (json.dumps(list(ids)), queue),
+        )
+        return list(found.scalars())
+
+    def add_items(self, connection: Connection, queue: str, rows: Sequence[tuple[ItemRow, str]]) -> None:
+        statement = (
+            "INSERT OR IGNORE INTO leaseq_item (queue, id, payload, priority, requires, due, status) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)"
+        )
+        values = [(queue, *row[:4], row.due and _text(row.due), status) for row, status in rows]
+        if values:
+            connection.exec_driver_sql(statement, values)
+
+    def runner(self, connection: Connection, queue: str) -> Runner | None:
+        found = connection.exec_driver_sql(
+            "SELECT runner, high, low, (julianday('now') - julianday(seen_at)) * 86400 FROM leaseq_bridge "
+            "WHERE queue = ? AND runner IS NOT NULL",
+            (queue,),
+        ).one_or_none()
+        return None if found is None else Runner(*found)
+
+    def set_runner(self, connection: Connection, queue: str, name: str, high: int, low: int) -> None:
+        connection.exec_driver_sql(
+            "UPDATE leaseq_bridge SET runner = ?, high = ?, low = ?, seen_at = datetime('now') WHERE queue = ?",
+            (name, high, low, queue),
+        )
+
+    def settled(self, connection: Connection, queue: str, after: str, limit: int) -> list[tuple[str, str]]:
+        found = connection.exec_driver_sql(
+            "SELECT id, status FROM leaseq_item WHERE queue = ? AND id > ? ORDER BY id LIMIT ?",
+            (queue, after, limit),
+        )
+        return [(id, status) for id, status in found]
+
+
+def _row(
+    id: str,
+    payload: str,
+    priority: object,
+    requires: str,
+    due: str | None,
+    milliseconds: float | None,
+    bad_run_at: bool = False,
+) -> ItemRow:
+    wrong = "run_at: a time as SQLite reads it, such as 2030-01-31 12:00:00" if bad_run_at else None
+    if due is not None and milliseconds is None:
+        wrong = "due: a time as SQLite reads it, such as 2030-01-31 12:00:00"
+    when = None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
+    return ItemRow(id, payload, priority, requires, when, wrong)
+
+
+def _at(position: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=position)
+
+
+def _text(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"
