@@ -53,6 +53,7 @@ EventKind = Literal[
     "died",
     "revived",
     "removed",
+    "restored",
     "forgotten",
 ]
 """The kinds of journal events: the first four are about the queue itself, the others about an item."""

@@ -40,6 +40,6 @@ for i = 2, #ARGV do counters[i - 1] = 'n:' .. ARGV[i] end
 local counts = counters[1] and redis.call('HMGET', keys.ledger, unpack(counters)) or {}
 for i, count in ipairs(counts) do
   local word = ARGV[i + 1]
-  reply[10 + i] = word == 'reserved' and queue.token or word == 'finished' and queue.finished or count or 0
+  reply[10 + i] = word == 'reserved' and stamp(queue.token - (count or 0)) or word == 'finished' and queue.finished or count or 0
 end
 return reply

@@ -24,7 +24,7 @@ from leaseq.queue import Queue
 FOLLOWER = "bridge"
 """Its name among those that follow a queue's journal."""
 
-_EVENTS = 5_000  # of one transaction
+_EVENTS = 10_000  # of one transaction
 _SETTLING: frozenset[EventKind] = frozenset(
     {"finished", "undone", "late", "adopted", "died", "revived", "removed"}
 )

@@ -44,7 +44,7 @@ def open_database(url: str) -> Engine:
 
 def _open(url: sqlalchemy.URL, **settings: Any) -> Engine:
     try:
-        return sqlalchemy.create_engine(url, connect_args=settings, pool_pre_ping=True)
+        return sqlalchemy.create_engine(url, connect_args=settings, pool_pre_ping=True, hide_parameters=True)
     except (NoSuchModuleError, ArgumentError):  # an unknown option in the URL
         raise Invalid("database", URLS) from None
 

@@ -52,8 +52,16 @@ class Dialect(ABC):
     def set_runner(self, connection: Connection, queue: str, name: str, high: int, low: int) -> None: ...
 
     @abstractmethod
-    def settled(self, connection: Connection, queue: str, after: str, limit: int) -> list[tuple[str, str]]:
-        """Id and status of rows, by id."""
+    def statuses(self, connection: Connection, queue: str, after: str, limit: int) -> dict[str, str]:
+        """The status of rows by id, in the order of the ids' characters."""
+
+    @abstractmethod
+    def queued(self, connection: Connection, queue: str) -> list[str]:
+        """The ids of the rows that leaseq has, by priority and age."""
+
+    @abstractmethod
+    def items(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[ItemRow]:
+        """Rows by their ids, in the order of the ids."""
 
 
 def dialect_of(engine: Engine) -> Dialect:

@@ -59,6 +59,7 @@ class Bridge:
         self._names: list[str] = []
         self._next_names = 0.0
         self._next_seen: dict[str, float] = {}
+        self._lost: set[str] = set()  # and said so
 
     def run(self, stop: threading.Event) -> None:
         """Until ``stop`` is set. Where the server or the database is away, try again until it is back."""
@@ -90,6 +91,8 @@ class Bridge:
         return dealt > 0
 
     def _look_at(self, queue: leaseq.Queue) -> int:
+        if self._is_lost(queue):
+            return 0
         self._join(queue)
         dealt = 0
         if "archive" in self._settings.parts:
@@ -98,6 +101,24 @@ class Bridge:
             self._migrator.change(queue)
             dealt += self._migrator.fill(queue)
         return dealt
+
+    def _is_lost(self, queue: leaseq.Queue) -> bool:
+        """Whether the server lost a queue that was archived before. To fill it anew would hand out tokens that were
+        granted before."""
+        if queue.exists():
+            self._lost.discard(queue.name)
+            return False
+        with transaction(self._engine) as connection:
+            lost = self._dialect.lock(connection, queue.name) is not None
+        if lost and queue.name not in self._lost:
+            self._lost.add(queue.name)
+            log.warning(
+                "queue %s: the server has lost it, and the bridge leaves it alone: run `leaseq bridge rebuild %s`",
+                queue.name,
+                queue.name,
+            )
+        self._next_seen.pop(queue.name, None)
+        return lost
 
     def _queues(self) -> Sequence[str]:
         if self._settings.queues:

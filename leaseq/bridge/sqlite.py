@@ -12,7 +12,10 @@ from leaseq.bridge.dialect import Dialect
 from leaseq.bridge.rows import AnswerRow, ChangeRow, EventRow, ItemRow, Runner
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_COLUMNS = "id, payload, priority, requires, due, round((julianday(due) - 2440587.5) * 86400000)"
+_COLUMNS = (
+    "item.id, item.payload, item.priority, item.requires, item.due, "
+    "round((julianday(item.due) - 2440587.5) * 86400000)"
+)
 
 
 class SQLite(Dialect):
@@ -27,7 +30,7 @@ class SQLite(Dialect):
 
     def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
         found = connection.exec_driver_sql(
-            f"SELECT {_COLUMNS}, julianday(run_at) IS NULL FROM leaseq_item WHERE queue = ? "
+            f"SELECT {_COLUMNS}, julianday(run_at) IS NULL FROM leaseq_item AS item WHERE queue = ? "
             "AND status = 'waiting' AND coalesce(julianday(run_at), 0) <= julianday('now') "
             "ORDER BY priority, created_at, rowid LIMIT ?",
             (queue, limit),
@@ -43,7 +46,7 @@ class SQLite(Dialect):
     def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
         found = connection.exec_driver_sql(
             f"SELECT change.id, change.number, item.status, {_COLUMNS} FROM leaseq_change AS change "
-            "LEFT JOIN leaseq_item AS item USING (queue, id) WHERE change.queue = ? AND change.id > ? "
+            "LEFT JOIN leaseq_item AS item ON item.queue = change.queue AND item.id = change.id WHERE change.queue = ? AND change.id > ? "
             "ORDER BY change.id LIMIT ?",
             (queue, after, limit),
         )
@@ -54,10 +57,10 @@ class SQLite(Dialect):
 
     def add_events(self, connection: Connection, queue: str, rows: Sequence[EventRow]) -> None:
         statement = (
-            "INSERT INTO leaseq_event (queue, position, number, at, what, id, person, token, detail) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT OR IGNORE INTO leaseq_event (queue, position, number, what, id, person, token, detail) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        values = [(queue, row[0], row[1], _text(_at(row[0])), *row[2:]) for row in rows]
+        values = [(queue, *row) for row in rows]
         if values:
             connection.exec_driver_sql(statement, values)
 
@@ -101,12 +104,28 @@ class SQLite(Dialect):
             (name, high, low, queue),
         )
 
-    def settled(self, connection: Connection, queue: str, after: str, limit: int) -> list[tuple[str, str]]:
+    def statuses(self, connection: Connection, queue: str, after: str, limit: int) -> dict[str, str]:
         found = connection.exec_driver_sql(
             "SELECT id, status FROM leaseq_item WHERE queue = ? AND id > ? ORDER BY id LIMIT ?",
             (queue, after, limit),
         )
-        return [(id, status) for id, status in found]
+        return dict(found.tuples())
+
+    def queued(self, connection: Connection, queue: str) -> list[str]:
+        found = connection.exec_driver_sql(
+            "SELECT id FROM leaseq_item WHERE queue = ? AND status = 'queued' "
+            "ORDER BY priority, created_at, rowid",
+            (queue,),
+        )
+        return list(found.scalars())
+
+    def items(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[ItemRow]:
+        found = connection.exec_driver_sql(
+            f"SELECT {_COLUMNS} FROM json_each(?) AS wanted "
+            "JOIN leaseq_item AS item ON item.queue = ? AND item.id = wanted.value ORDER BY wanted.key",
+            (json.dumps(list(ids)), queue),
+        )
+        return [_row(*row) for row in found]
 
 
 def _row(
@@ -125,9 +144,5 @@ def _row(
     return ItemRow(id, payload, priority, requires, when, wrong)
 
 
-def _at(position: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=position)
-
-
 def _text(time: datetime) -> str:
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"
+    return time.astimezone(UTC).isoformat(" ", "microseconds").removesuffix("+00:00")

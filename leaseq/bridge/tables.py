@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, FetchedValue, Integer, MetaData, Table, Text
 from sqlalchemy.types import JSON, TIMESTAMP
 
 STATUSES: Final = ("waiting", "queued", "finished", "dead", "cancelled", "refused")
@@ -55,7 +55,7 @@ event = Table(
     Column("queue", Text, primary_key=True),
     Column("position", BigInteger, primary_key=True, autoincrement=False),  # microseconds since the epoch
     Column("number", Integer, primary_key=True, autoincrement=False),  # among the events of one call, from 0
-    Column("at", _TIME, nullable=False),
+    Column("at", _TIME, FetchedValue()),  # made of position
     Column("what", Text, nullable=False),
     Column("id", Text),
     Column("person", Text),

@@ -9,6 +9,7 @@ from leaseq.cli.group import CommandGroup
 EXAMPLE = "Example: leaseq queue create reviews && leaseq import reviews reviews.csv"
 
 COMMANDS = {
+    "bridge": ("leaseq.cli.bridge:bridge", "Connect queues with a SQL database."),
     "bench": ("leaseq.cli.bench:bench", "Measure the engine, compared with a minimal script."),
     "clear": ("leaseq.cli.clear:clear", "Return items whose lease expired; release items that are due."),
     "doctor": (

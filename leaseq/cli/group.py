@@ -16,6 +16,9 @@ import click
 from leaseq.cli.common import CommandFailed, CommandMisused
 from leaseq.errors import Invalid, LeaseqError
 
+EXTRAS = {"bridge": "bridge"}
+"""The extra of the package that a command needs, where that is not ``web``."""
+
 
 class CommandGroup(click.Group):
     """Loads its commands (name: module, one line of help) and those of entry points on demand. Listing
@@ -48,7 +51,7 @@ class CommandGroup(click.Group):
         try:
             return _command(entry.load())
         except ModuleNotFoundError as error:
-            self._without_web(cmd_name, error)
+            self._without_extra(cmd_name, error)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, self._help(name)) for name in self.list_commands(ctx)]
@@ -75,8 +78,8 @@ class CommandGroup(click.Group):
         except LeaseqError as error:
             raise CommandFailed(str(error)) from error
         except ModuleNotFoundError as error:
-            if ctx.invoked_subcommand not in self._own:
-                self._without_web(str(ctx.invoked_subcommand), error)
+            if ctx.invoked_subcommand not in self._own or ctx.invoked_subcommand in EXTRAS:
+                self._without_extra(str(ctx.invoked_subcommand), error)
             raise
         except BrokenPipeError:
             _forget_stdout()  # the reader closed the pipe: that is no failure
@@ -85,12 +88,13 @@ class CommandGroup(click.Group):
             raise CommandFailed(f"{where}{error.strerror or error}") from error
         return None
 
-    def _without_web(self, name: str, error: ModuleNotFoundError) -> NoReturn:
+    def _without_extra(self, name: str, error: ModuleNotFoundError) -> NoReturn:
         missing = (error.name or "").partition(".")[0]
         if missing in ("", "leaseq"):
             raise error
-        needs = f"`leaseq {name}` needs the web parts, and {missing} is not installed"
-        raise CommandFailed(f"{needs}: pip install 'leaseq[web]'") from error
+        extra = EXTRAS.get(name, "web")
+        needs = f"`leaseq {name}` needs the {extra} parts, and {missing} is not installed"
+        raise CommandFailed(f"{needs}: pip install 'leaseq[{extra}]'") from error
 
 
 def _command(loaded: object) -> click.Command:

@@ -259,25 +259,23 @@ def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
     name = entry.decode().removesuffix("-0")
     at = when(name)
     decoded: list[Event] = []
-
-    def add(what: str, id: str, token: str = "", person: str = "", detail: str = "") -> None:
+    for what, value in zip(fields[::2], fields[1::2], strict=True):
+        if what == b"enqueued":
+            first, ids = len(decoded), value.decode().split("\t")
+            decoded += [
+                Event(f"{name}.{n}", at, "enqueued", id, None, None, None) for n, id in enumerate(ids, first)
+            ]
+            continue
+        id, token, person, detail = [*value.decode().split("\t", 3), ""][:4]
         decoded.append(
             Event(
-                cursor=f"{name}.{len(decoded)}",
-                at=at,
-                what=cast("EventKind", what),
-                id=id or None,
-                person=person or None,
-                token=int(token) if token else None,
-                detail=json.loads(detail) if detail else None,
+                f"{name}.{len(decoded)}",
+                at,
+                cast("EventKind", what.decode()),
+                id or None,
+                person or None,
+                int(token) if token else None,
+                json.loads(detail) if detail else None,
             )
         )
-
-    for what, value in zip(fields[::2], fields[1::2], strict=True):
-        parts = value.decode().split("\t", 3)
-        if what == b"enqueued":
-            for id in value.decode().split("\t"):
-                add("enqueued", id)
-        else:
-            add(what.decode(), *parts)
     return decoded

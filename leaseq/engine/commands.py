@@ -45,6 +45,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("change", *_MANAGER),
         load("remove", *_MANAGER),
         load("adopt", *_MANAGER),
+        load("restore", *_MANAGER),
         load("pause", "ledger", "journal"),
         load("resume", "ledger", "journal"),
         load("configure", "ledger", "journal"),
@@ -205,6 +206,10 @@ class Commands:
 
     def adopt(self, id: str, token: int, by: str, request: str) -> Reply:
         return self._run("adopt", (id, str(token), by, request))
+
+    def restore(self, by: str, tokens_above: int, rows: Sequence[str]) -> Reply:
+        """Put an item back. ``rows``: id, head and payload, then six values of each answer; or nothing."""
+        return self._run("restore", (by, str(tokens_above), *rows))
 
     def pause(self, by: str, reason: str) -> Reply:
         return self._run("pause", (by, reason))

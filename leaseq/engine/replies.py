@@ -144,6 +144,7 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("change", b"wrong-state"): _not_changeable,
     ("change", b"taken"): _taken,
     ("change", b"rows"): _rows("requires"),
+    ("restore", b"rows"): _rows("requires"),
     ("adopt", b"no-answer"): _no_answer,
     ("adopt", b"answered"): lambda *_: Invalid("token", _ANSWERED),
     ("remove", b"no-item"): _removed,

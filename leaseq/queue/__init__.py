@@ -14,6 +14,7 @@ from leaseq.queue.consumer import Consumer
 from leaseq.queue.following import Following
 from leaseq.queue.inspection import Inspection
 from leaseq.queue.producer import Producer
+from leaseq.queue.restoring import Restoring
 
 __all__ = ["Queue", "queues", "read_queues"]
 
@@ -21,7 +22,7 @@ T = TypeVar("T")
 _BATCH = 1_000  # queues that are looked for in one round trip
 
 
-class Queue(Producer, Consumer, Admin, Inspection, Following):
+class Queue(Producer, Consumer, Admin, Inspection, Following, Restoring):
     """A queue of work items in a server. Making one does no I/O; threads may share it.
 
     ``clock`` (microseconds since the epoch) is for tests: without it the server's clock counts.

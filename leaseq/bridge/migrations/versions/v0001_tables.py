@@ -39,7 +39,7 @@ CREATE TABLE leaseq_event (
     queue text NOT NULL,
     position bigint NOT NULL,
     number integer NOT NULL,
-    at {time} NOT NULL,
+    at {time} GENERATED ALWAYS AS ({at}) {kept},
     what text NOT NULL,
     id text,
     person text,
@@ -114,11 +114,20 @@ BEGIN"""
 
 def upgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
-        op.execute(_TABLES.format(json="json", time="timestamptz", now="clock_timestamp()"))
+        op.execute(
+            _TABLES.format(
+                json="json",
+                time="timestamptz",
+                now="clock_timestamp()",
+                at="to_timestamp(position / 1e6)",
+                kept="STORED",
+            )
+        )
         op.execute(_POSTGRESQL.replace(":", r"\:"))
         return
+    at = "strftime('%Y-%m-%d %H:%M:%f', position / 1e6, 'unixepoch')"
     now = "(strftime('%Y-%m-%d %H:%M:%f', 'now'))"
-    for statement in _TABLES.format(json="text", time="text", now=now).split(";\n"):
+    for statement in _TABLES.format(json="text", time="text", now=now, at=at, kept="VIRTUAL").split(";\n"):
         if statement.strip():
             op.get_bind().exec_driver_sql(statement)
     for trigger in _SQLITE:

@@ -1,0 +1,115 @@
+"""Restores a queue in a server that lost it, from the database."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, Engine, Text, cast, delete, func, select, update
+
+import leaseq
+from leaseq.bridge import registry
+from leaseq.bridge.database import transaction
+from leaseq.bridge.dialect import Dialect, dialect_of
+from leaseq.bridge.migrator import BY, new_item
+from leaseq.bridge.rows import ItemRow
+from leaseq.bridge.tables import answer, bridged, change, event, item
+from leaseq.errors import Invalid
+from leaseq.models import GivenAnswer
+
+_BATCH = 500
+_MARGIN = 1_000_000  # grants that the archiver may not have seen
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What a rebuild did."""
+
+    restored: int  # items that leaseq had and that wait again
+    refused: int  # rows that their queue would not take: `error` tells why
+    waiting: int  # rows that were not handed out yet, which the bridge moves as before
+    tokens_above: int
+
+
+def rebuild(client: leaseq.Client, engine: Engine, name: str) -> Rebuilt:
+    """Restore a queue whose items the server does not have.
+
+    Its policy is that of the last time that the bridge saw it. Each row with status `queued` waits again, with
+    the answers that others gave to it. Tokens begin above the time in microseconds, and so above all that were
+    granted before. Items that the queue has are left as they are: broken off, a rebuild can be run again.
+    Raises Invalid where the database has no rows of the queue.
+    """
+    queue, dialect = leaseq.Queue(client, name), dialect_of(engine)
+    with transaction(engine) as connection:
+        _refuse_unknown(connection, name)
+        tokens = max(_last_token(connection, name) + _MARGIN, time.time_ns() // 1_000)
+        fields = registry.read_policy(connection, name)
+    lost = not queue.exists()
+    queue.configure(by=BY, **fields)  # type: ignore[arg-type]
+    queue.raise_tokens(tokens, by=BY)
+    restored = refused = 0
+    for rows in _batches(engine, dialect, name):
+        with transaction(engine) as connection:
+            for row in rows:
+                if _restore(connection, queue, row):
+                    restored += 1
+                else:
+                    refused += 1
+    with transaction(engine) as connection:
+        if lost:  # the journal begins anew: what the old one had is archived, or lost with it
+            connection.execute(update(bridged).where(bridged.c.queue == name).values(cursor=None))
+        connection.execute(delete(change).where(change.c.queue == name))
+        waiting = select(func.count()).where(item.c.queue == name, item.c.status == "waiting")
+        return Rebuilt(restored, refused, connection.execute(waiting).scalar_one(), tokens)
+
+
+def _refuse_unknown(connection: Connection, name: str) -> None:
+    if name not in registry.queues(connection):
+        raise Invalid("queue", f"a queue that the database has rows of; {name!r} is none")
+
+
+def _last_token(connection: Connection, name: str) -> int:
+    given = select(func.max(answer.c.token)).where(answer.c.queue == name)
+    granted = select(func.max(event.c.token)).where(event.c.queue == name)
+    return max(connection.execute(one).scalar() or 0 for one in (given, granted))
+
+
+def _batches(engine: Engine, dialect: Dialect, name: str) -> Iterator[list[ItemRow]]:
+    """The rows that leaseq had, by priority and age."""
+    done = 0
+    with transaction(engine) as connection:
+        ids = dialect.queued(connection, name)
+    while done < len(ids):
+        with transaction(engine) as connection:
+            rows = dialect.items(connection, name, ids[done : done + _BATCH])
+        yield rows
+        done += _BATCH
+
+
+def _restore(connection: Connection, queue: leaseq.Queue, row: ItemRow) -> bool:
+    try:
+        queue.restore(new_item(row), _answers(connection, queue.name, row.id), by=BY)
+    except Invalid as error:
+        here = (item.c.queue == queue.name) & (item.c.id == row.id)
+        connection.execute(update(item).where(here).values(status="refused", error=str(error)))
+        return False
+    return True
+
+
+def _answers(connection: Connection, queue: str, id: str) -> list[GivenAnswer]:
+    columns = (answer.c.token, answer.c.person, cast(answer.c.result, Text), answer.c.finished_at)
+    found = connection.execute(
+        select(*columns, answer.c.late, answer.c.accepted)
+        .where(answer.c.queue == queue, answer.c.id == id)
+        .order_by(answer.c.finished_at)
+    )
+    return [
+        GivenAnswer(token, person, result, _time(at), late, stands)
+        for token, person, result, at, late, stands in found
+    ]
+
+
+def _time(value: datetime | str) -> datetime:
+    return value if isinstance(value, datetime) else datetime.fromisoformat(value).replace(tzinfo=UTC)

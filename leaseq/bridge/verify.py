@@ -1,0 +1,127 @@
+"""Compares a queue in the server with its rows in the database."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Engine, Text, cast, select
+
+import leaseq
+from leaseq.bridge.database import transaction
+from leaseq.bridge.dialect import dialect_of
+from leaseq.bridge.tables import answer, item
+from leaseq.errors import QueueNotFound
+from leaseq.models import STATES, Outcome
+
+_BATCH = 250
+_LOOKS = 6  # at what differs: the two sides are read one after the other, and the archiver needs a moment
+_SECONDS = 0.5  # between them
+
+_Answers = Mapping[tuple[str, int], tuple[str, str]]  # id and token: person and result
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    queue: str
+    id: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.queue} {self.id}: {self.text}"
+
+
+def verify(
+    client: leaseq.Client, engine: Engine, name: str, sleep: Callable[[float], object] = time.sleep
+) -> Iterator[Difference]:
+    """Each difference between the two sides. What differs only for a moment, as the bridge works, is none."""
+    queue = leaseq.Queue(client, name)
+    for ids in _all_ids(queue, engine):
+        found = _compare(queue, engine, ids)
+        for _ in range(_LOOKS - 1):
+            if not found:
+                break
+            sleep(_SECONDS)
+            found = _compare(queue, engine, [one.id for one in found])
+        yield from found
+
+
+def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
+    """Those of the database, then those that only the server has."""
+    dialect, last = dialect_of(engine), ""
+    while True:
+        with transaction(engine) as connection:
+            batch = list(dialect.statuses(connection, queue.name, last, _BATCH))
+        if not batch:
+            break
+        yield batch
+        last = batch[-1]
+    if not queue.exists():
+        return
+    for state in STATES:
+        after = None
+        while True:
+            page = queue.page(state, limit=_BATCH, after=after)
+            with transaction(engine) as connection:
+                yield dialect.missing(connection, queue.name, sorted({one.id for one in page.items}))
+            after = page.after
+            if after is None:
+                break
+
+
+def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str]) -> list[Difference]:
+    with transaction(engine) as connection:
+        here = (item.c.queue == queue.name) & item.c.id.in_(ids)
+        rows = dict(connection.execute(select(item.c.id, item.c.status).where(here)).tuples())
+        answers = _answers(connection, queue.name, ids)
+    try:
+        outcomes = queue.outcomes(ids)
+    except QueueNotFound:
+        outcomes = [None] * len(ids)
+    found: list[Difference] = []
+    for id, outcome in zip(ids, outcomes, strict=True):
+        text = _difference(
+            rows.get(id), outcome, {key: given for key, given in answers.items() if key[0] == id}
+        )
+        if text is not None:
+            found.append(Difference(queue.name, id, text))
+    return found
+
+
+def _answers(connection: Connection, queue: str, ids: Sequence[str]) -> _Answers:
+    here = (answer.c.queue == queue) & answer.c.id.in_(ids)
+    columns = (answer.c.id, answer.c.token, answer.c.person, cast(answer.c.result, Text))
+    found = connection.execute(select(*columns).where(here))
+    return {(id, token): (person, result) for id, token, person, result in found}
+
+
+def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) -> str | None:
+    if status is None:
+        return f"is {outcome.state} in the queue, and the database has no row of it" if outcome else None
+    if outcome is None:
+        if status in ("queued", "dead"):
+            return f"is {status} in the database, and the queue does not have it"
+        if status == "finished" and not answers:
+            return "is finished in the database, which has no answer of it"
+        return None
+    expected = outcome.state if outcome.state in ("finished", "dead") else "queued"
+    if status != expected:
+        return f"is {status} in the database and {outcome.state} in the queue"
+    given = {(outcome.id, one.token): (one.person, one.result) for one in outcome.answers}
+    for key in sorted(given.keys() | answers.keys()):
+        if not _same(given.get(key), answers.get(key)):
+            side = "database" if key not in answers else "queue" if key not in given else None
+            return (
+                f"its answer of token {key[1]} is not in the {side}"
+                if side
+                else f"its answer of token {key[1]} is another one in the database"
+            )
+    return None
+
+
+def _same(one: tuple[str, str] | None, other: tuple[str, str] | None) -> bool:
+    if one is None or other is None:
+        return False
+    return one[0] == other[0] and json.loads(one[1]) == json.loads(other[1])

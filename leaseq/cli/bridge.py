@@ -1,0 +1,201 @@
+"""``leaseq bridge``: a SQL database holds the backlog and the answers."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+import click
+
+from leaseq.cli.common import CommandFailed, connected, emit_json, json_option
+from leaseq.cli.signals import stopped_by_signals
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from leaseq import Client
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def database_option(command: Callable[Concatenate[Engine, P], R]) -> Callable[P, R]:
+    """Give a command ``--database``, and as its first argument an engine of that database."""
+
+    @click.option(
+        "--database",
+        metavar="URL",
+        envvar="LEASEQ_DATABASE",
+        required=True,
+        help="postgresql://user:password@host/database, or sqlite:////path/to/a/file. [env: LEASEQ_DATABASE]",
+    )
+    @functools.wraps(command)
+    def with_engine(*args: P.args, **kwargs: P.kwargs) -> R:
+        from leaseq.bridge.database import open_database
+
+        engine = open_database(str(kwargs.pop("database")))
+        try:
+            return command(engine, *args, **kwargs)
+        finally:
+            engine.dispose()
+
+    return with_engine
+
+
+@click.group(epilog="Example: leaseq bridge init --database sqlite:////var/lib/work.db")
+def bridge() -> None:
+    """Connect queues with a SQL database that holds the backlog and the answers."""
+    logging.basicConfig(format="leaseq: %(message)s", stream=sys.stderr)
+
+
+@bridge.command(epilog="Example: leaseq bridge init --database postgresql:///work")
+@database_option
+def init(engine: Engine) -> None:
+    """Make leaseq's tables in the database, or bring them to this version. Needs no server."""
+    from leaseq.bridge.schema import upgrade
+
+    before, now = upgrade(engine)
+    if before == now:
+        click.echo(f"The tables are of version {now} already.")
+    else:
+        click.echo(f"The tables are of version {now} now{f', before of {before}' if before else ''}.")
+
+
+@bridge.command(epilog="Example: leaseq bridge run --database postgresql:///work --window 10000")
+@click.option(
+    "--queue",
+    "queues",
+    multiple=True,
+    metavar="NAME",
+    envvar="LEASEQ_BRIDGE_QUEUES",
+    help="Only this queue; repeat it for several. Without it all that the database has rows of. "
+    "[env: LEASEQ_BRIDGE_QUEUES, with blanks between]",
+)
+@click.option(
+    "--window",
+    default=10_000,
+    show_default=True,
+    type=click.IntRange(1, 1_000_000),
+    envvar="LEASEQ_BRIDGE_WINDOW",
+    help="How many items wait in a queue at most. [env: LEASEQ_BRIDGE_WINDOW]",
+)
+@click.option(
+    "--low",
+    type=click.IntRange(0, 999_999),
+    envvar="LEASEQ_BRIDGE_LOW",
+    help="Fill a queue again when no more than these wait; half the window if not given. "
+    "[env: LEASEQ_BRIDGE_LOW]",
+)
+@click.option(
+    "--part",
+    type=click.Choice(("both", "migrate", "archive")),
+    default="both",
+    show_default=True,
+    envvar="LEASEQ_BRIDGE_PART",
+    help="Only fill the queues, or only write to the database. [env: LEASEQ_BRIDGE_PART]",
+)
+@click.option(
+    "--keep-finished",
+    default=3600.0,
+    show_default=True,
+    metavar="SECONDS",
+    type=click.FloatRange(0, 315_360_000),
+    envvar="LEASEQ_BRIDGE_KEEP_FINISHED",
+    help="How long the server keeps finished items, where the queue's policy keeps them for good: the database "
+    "has them. [env: LEASEQ_BRIDGE_KEEP_FINISHED]",
+)
+@click.option(
+    "--keep-events",
+    default=100_000,
+    show_default=True,
+    type=click.IntRange(0, 1_000_000),
+    envvar="LEASEQ_BRIDGE_KEEP_EVENTS",
+    help="How many entries of a queue's journal the server keeps of those that the database has. "
+    "[env: LEASEQ_BRIDGE_KEEP_EVENTS]",
+)
+@click.option("--init", "make", is_flag=True, help="First do what `leaseq bridge init` does.")
+@connected
+@database_option
+def run(
+    engine: Engine,
+    client: Client,
+    queues: tuple[str, ...],
+    window: int,
+    low: int | None,
+    part: str,
+    keep_finished: float,
+    keep_events: int,
+    make: bool,
+) -> None:
+    """Move waiting rows into queues, and write answers and events to the database, until SIGTERM or Ctrl-C.
+
+    Several may run at once.
+    """
+    from leaseq.bridge import schema
+    from leaseq.bridge.registry import Window
+    from leaseq.bridge.run import PARTS, Bridge, Settings
+
+    settings = Settings(
+        Window(window, window // 2 if low is None else low),
+        queues,
+        tuple(one for one in PARTS if part in ("both", one)),
+        keep_finished,
+        keep_events,
+    )
+    if make:
+        schema.upgrade(engine)
+    schema.check(engine)
+    with stopped_by_signals() as stop:
+        Bridge(client, engine, settings).run(stop)
+
+
+@bridge.command(epilog="Example: leaseq bridge rebuild reviews --database postgresql:///work")
+@click.argument("queue")
+@connected
+@database_option
+def rebuild(engine: Engine, client: Client, queue: str) -> None:
+    """Restore a queue that the server lost, from the database.
+
+    Items that were handed to leaseq and are unfinished wait again. End the bridge before, and start it afterwards.
+    """
+    from leaseq.bridge import schema
+    from leaseq.bridge.rebuild import rebuild as rebuild_queue
+
+    schema.check(engine)
+    done = rebuild_queue(client, engine, queue)
+    click.echo(
+        f"{queue}: {done.restored:,} items wait again, {done.waiting:,} rows are still to be moved by the bridge, "
+        f"{done.refused:,} were refused; tokens are above {done.tokens_above}"
+    )
+
+
+@bridge.command(epilog="Example: leaseq bridge verify --database postgresql:///work --queue reviews")
+@click.option(
+    "--queue", "queues", multiple=True, metavar="NAME", help="Only this queue; repeat it for several."
+)
+@json_option
+@connected
+@database_option
+def verify(engine: Engine, client: Client, queues: tuple[str, ...], as_json: bool) -> None:
+    """Compare queues with the database and print each difference; exit with 1 where there are any."""
+    from leaseq.bridge import registry, schema
+    from leaseq.bridge.database import transaction
+    from leaseq.bridge.verify import verify as differences
+
+    schema.check(engine)
+    if not queues:
+        with transaction(engine) as connection:
+            queues = tuple(registry.queues(connection))
+    count = 0
+    for name in queues:
+        for one in differences(client, engine, name):
+            count += 1
+            if as_json:
+                emit_json(one, indent=None)
+            else:
+                click.echo(str(one))
+    if count:
+        raise CommandFailed(f"{count:,} differences between the queues and the database")

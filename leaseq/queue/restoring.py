@@ -1,0 +1,49 @@
+"""The queue's methods that put back what a server lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from leaseq import validation
+from leaseq.engine import arguments, codec
+from leaseq.errors import Invalid
+from leaseq.models import GivenAnswer, NewItem
+from leaseq.policy import Policy
+from leaseq.queue.base import Base
+
+
+class Restoring(Base):
+    def restore(self, item: NewItem, answers: Iterable[GivenAnswer] = (), *, by: str | None = None) -> bool:
+        """Put an unfinished item back, with the answers that it has: their people get it no more. False where
+        the queue has the item.
+
+        For programs that rebuild a queue from what they kept. Creates the queue where there is none. Raises
+        Invalid.
+        """
+        if item.id is None:
+            raise Invalid("id", "required: the id that the item had")
+        row = arguments.row(item, item.id)
+        given = [word for one in answers for word in _words(one)]
+        self._ensure()
+        return bool(self._commands.restore(arguments.by(by), 0, [*row, *given]).rest[0])
+
+    def raise_tokens(self, above: int, *, by: str | None = None) -> None:
+        """Let the tokens of all later grants be above this one. They never go back."""
+        token = validation.integer(above, "above", 0, 2**52)
+        self._ensure()
+        self._commands.restore(arguments.by(by), token, ())
+
+    def _ensure(self) -> None:
+        if self._is_new():
+            self._make(Policy())
+
+
+def _words(answer: GivenAnswer) -> tuple[str, ...]:
+    return (
+        validation.person_name(answer.person),
+        str(validation.integer(answer.token, "token", 1, 2**53)),
+        str(codec.microseconds(answer.finished_at)),
+        "1" if answer.late else "0",
+        "1" if answer.stands else "0",
+        answer.result,
+    )

@@ -1,0 +1,61 @@
+#!lua
+--[[ Puts an item back into a queue that lost it, with the answers that were given to it, and lets tokens begin above all
+that were granted before. An item that is there is left as it is.
+
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
+       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
+       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 a token: later ones are above it; 0 for any
+       then, of an item: 4 id   5 its head beyond the time (see lib/items.lua)   6 payload
+       and of each answer: person, token, when it was given, late 0|1, 1 where it counts or 0 where it is kept as a late
+       answer, the answer
+REPLY  {'ok', restored 0|1}   {'rows', how many sets of skills may wait at once}   {'no-queue'} ]]
+local by, least, id, head, payload = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6]
+--- @include leases
+--- @include bars
+--- @include rows
+local refused = queue.open()
+if refused then return refused end
+if least > queue.token then -- the counter of grants goes on where it was
+  redis.call('HINCRBY', keys.ledger, 'n:reserved', stamp(least - queue.token))
+  queue.token = least
+end
+if not id or items.read(id) then
+  commit()
+  return { 'ok', 0 }
+end
+
+local enqueued = string.format('%011x', queue.now / 1000)
+local first = items.parse(id, enqueued .. head .. '\n' .. payload)
+local row = shelves.row(first)
+if row ~= '' and rows.too_many({ [row] = true }) then return { 'rows', rows.MOST } end
+
+local function assignment(round)
+  if round == 1 then return first end
+  return { member = id .. '\a' .. round, enqueued = enqueued, priority = first.priority, due = first.due,
+    max_attempts = first.max_attempts, requires = first.requires, payload = '' }
+end
+
+local round, late = 1, {}
+for i = 7, #ARGV, 6 do
+  local person, token, at, is_late, counts, answer = unpack(ARGV, i, i + 5)
+  if counts == '1' then
+    local item = assignment(round)
+    item.attempts = 1
+    items.write(item)
+    grants.write(item.member, { token = token, person = person, granted = at + 0, seconds = queue.lease_seconds, attempt = 1,
+      ending = 'finished', ended = at + 0, detail = is_late, answer = answer })
+    redis.call('ZADD', keys.finished, at, item.member)
+    bars.set(id, person, '=')
+    round = round + 1
+  else
+    late[#late + 1] = token .. '\t' .. person .. '\t' .. at .. '\n' .. answer
+  end
+end
+if round > 1 then shelves.mix() end
+blocks.write(keys.late, id, late)
+places.put(assignment(round), false)
+places.enter_due(id)
+journal.note('restored', id, '', by)
+commit()
+return { 'ok', 1 }
