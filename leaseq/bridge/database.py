@@ -22,7 +22,8 @@ class DatabaseUnavailable(LeaseqError):
 
 
 class DatabaseRefused(LeaseqError):
-    """The database refused a statement: a right is missing, its tables are of another version, or a disk is full."""
+    """The database refused a statement: a right is missing, its tables are of another version, or its disk
+    is full."""
 
 
 def open_database(url: str) -> Engine:

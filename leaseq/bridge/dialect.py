@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
 from leaseq.bridge.rows import AnswerRow, ChangeRow, EventRow, ItemRow, Runner
 
@@ -15,7 +15,8 @@ class Dialect(ABC):
 
     @abstractmethod
     def lock(self, connection: Connection, queue: str) -> str | None:
-        """Let no other archiver at this queue until the transaction ends; the cursor of the last archived event."""
+        """Let no other archiver at this queue until the transaction ends; the cursor of the last archived
+        event."""
 
     @abstractmethod
     def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
@@ -62,13 +63,3 @@ class Dialect(ABC):
     @abstractmethod
     def items(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[ItemRow]:
         """Rows by their ids, in the order of the ids."""
-
-
-def dialect_of(engine: Engine) -> Dialect:
-    if engine.dialect.name == "postgresql":
-        from leaseq.bridge.postgresql import PostgreSQL
-
-        return PostgreSQL()
-    from leaseq.bridge.sqlite import SQLite
-
-    return SQLite()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sqlalchemy import Connection, Engine, delete, update
 
 from leaseq.bridge.database import transaction
-from leaseq.bridge.dialect import dialect_of
+from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.registry import Window
 from leaseq.bridge.rows import ChangeRow, ItemRow
 from leaseq.bridge.tables import change, item
@@ -115,9 +116,13 @@ class Migrator:
             refused: dict[str, str] = {}
             if one.status in (None, "cancelled"):
                 _remove(queue, one.id)
-            elif one.status == "queued" and one.row and outcome:
-                if outcome.state == "reserved" or not _changed(queue, outcome, one.row, refused):
-                    continue
+            elif (
+                one.status == "queued"
+                and one.row
+                and outcome
+                and not _changed(queue, outcome, one.row, refused)
+            ):
+                continue
             here = (change.c.queue == queue.name) & (change.c.id == one.id)
             connection.execute(delete(change).where(here, change.c.number == one.number))
             for id, why in refused.items():
@@ -174,9 +179,9 @@ def _outcomes(queue: Queue, ids: Sequence[str]) -> Sequence[Outcome | None]:
 
 
 def _changed(queue: Queue, outcome: Outcome, row: ItemRow, refused: dict[str, str]) -> bool:
-    """Change an item as its row says. False where it must wait."""
+    """Change an item as its row says. False where that must wait."""
     if outcome.state not in _WAITS:
-        return True
+        return outcome.state != "reserved"
     try:
         return _change(queue, row.id, outcome, new_item(row), refused)
     except Invalid as error:
@@ -208,7 +213,5 @@ def _change(queue: Queue, id: str, outcome: Outcome, wanted: NewItem, refused: d
 
 
 def _remove(queue: Queue, id: str) -> None:
-    try:
+    with suppress(ItemNotFound, QueueNotFound):  # it is gone already
         queue.remove(id, by=BY)
-    except (ItemNotFound, QueueNotFound):
-        pass  # it is gone already

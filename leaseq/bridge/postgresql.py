@@ -28,7 +28,8 @@ class PostgreSQL(Dialect):
 
     def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
         found = connection.exec_driver_sql(
-            f"SELECT {_COLUMNS} FROM leaseq_item AS item WHERE queue = %s AND status = 'waiting' AND run_at <= now() "
+            f"SELECT {_COLUMNS} FROM leaseq_item AS item "
+            "WHERE queue = %s AND status = 'waiting' AND run_at <= now() "
             "ORDER BY priority, created_at, id LIMIT %s FOR UPDATE SKIP LOCKED",
             (queue, limit),
         )
@@ -57,8 +58,9 @@ class PostgreSQL(Dialect):
         _insert(
             connection,
             "INSERT INTO leaseq_event (queue, position, number, what, id, person, token, detail) "
-            "SELECT %s, position, number, what, id, person, token, detail::json FROM json_to_recordset(%s::json) "
-            "AS row (position bigint, number int, what text, id text, person text, token bigint, detail text) "
+            "SELECT %s, position, number, what, id, person, token, detail::json "
+            "FROM json_to_recordset(%s::json) AS row (position bigint, number int, what text, id text, "
+            "person text, token bigint, detail text) "
             "ON CONFLICT DO NOTHING",
             queue,
             [row._asdict() for row in rows],
@@ -128,8 +130,8 @@ class PostgreSQL(Dialect):
 
     def items(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[ItemRow]:
         found = connection.exec_driver_sql(
-            f"SELECT {_COLUMNS} FROM json_array_elements_text(%s::json) WITH ORDINALITY AS wanted (id, place) "
-            "JOIN leaseq_item AS item ON item.queue = %s AND item.id = wanted.id ORDER BY wanted.place",
+            f"SELECT {_COLUMNS} FROM json_array_elements_text(%s::json) "
+            "WITH ORDINALITY AS wanted (id, place) JOIN leaseq_item AS item ON item.queue = %s AND item.id = wanted.id ORDER BY wanted.place",
             (json.dumps(list(ids)), queue),
         )
         return [ItemRow(*row) for row in found]

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Engine, Text, cast, delete, func, select, upd
 import leaseq
 from leaseq.bridge import registry
 from leaseq.bridge.database import transaction
-from leaseq.bridge.dialect import Dialect, dialect_of
+from leaseq.bridge.dialect import Dialect
+from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.migrator import BY, new_item
 from leaseq.bridge.rows import ItemRow
 from leaseq.bridge.tables import answer, bridged, change, event, item
@@ -36,9 +37,10 @@ class Rebuilt:
 def rebuild(client: leaseq.Client, engine: Engine, name: str) -> Rebuilt:
     """Restore a queue whose items the server does not have.
 
-    Its policy is that of the last time that the bridge saw it. Each row with status `queued` waits again, with
-    the answers that others gave to it. Tokens begin above the time in microseconds, and so above all that were
-    granted before. Items that the queue has are left as they are: broken off, a rebuild can be run again.
+    Its policy is that of the last time that the bridge saw it. Each row with status `queued` waits again,
+    with the answers that people gave to it. Tokens begin above the time in microseconds, and so above all
+    that were granted before. Items that the queue has are left as they are: broken off, a rebuild can be
+    run again.
     Raises Invalid where the database has no rows of the queue.
     """
     queue, dialect = leaseq.Queue(client, name), dialect_of(engine)

@@ -40,8 +40,8 @@ def join(connection: Connection, dialect: Dialect, queue: str, name: str, window
     if other and other.name != name and other.seconds < GONE_SECONDS and theirs != window:
         raise Invalid(
             "window",
-            f"{theirs.high:,} and refilled at {theirs.low:,}, as the bridge has that works on queue {queue!r} now: "
-            "use the same, or end that one first",
+            f"{theirs.high:,} and refilled at {theirs.low:,}, as the bridge has that works on queue "
+            f"{queue!r} now: use the same, or end that one first",
         )
     dialect.set_runner(connection, queue, name, window.high, window.low)
 

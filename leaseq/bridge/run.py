@@ -17,8 +17,9 @@ import leaseq
 from leaseq.bridge import registry
 from leaseq.bridge.archiver import FOLLOWER, Archiver
 from leaseq.bridge.database import DatabaseUnavailable, transaction
-from leaseq.bridge.dialect import dialect_of
+from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.migrator import BY, Migrator
+from leaseq.bridge.postgresql import listening
 from leaseq.bridge.registry import Window
 from leaseq.bridge.tables import CHANNEL
 from leaseq.errors import QueueUnreadable, ServerUnavailable
@@ -103,8 +104,8 @@ class Bridge:
         return dealt
 
     def _is_lost(self, queue: leaseq.Queue) -> bool:
-        """Whether the server lost a queue that was archived before. To fill it anew would hand out tokens that were
-        granted before."""
+        """Whether the server lost a queue that was archived before. To fill it anew would hand out tokens
+        that were granted before."""
         if queue.exists():
             self._lost.discard(queue.name)
             return False
@@ -113,7 +114,8 @@ class Bridge:
         if lost and queue.name not in self._lost:
             self._lost.add(queue.name)
             log.warning(
-                "queue %s: the server has lost it, and the bridge leaves it alone: run `leaseq bridge rebuild %s`",
+                "queue %s: the server has lost it, and the bridge leaves it alone: run `leaseq bridge "
+                "rebuild %s`",
                 queue.name,
                 queue.name,
             )
@@ -159,7 +161,5 @@ class Bridge:
         if self._engine.dialect.name != "postgresql" or "migrate" not in self._settings.parts:
             yield lambda: stop.wait(_POLL_SECONDS)
             return
-        from leaseq.bridge.postgresql import listening
-
         with listening(self._engine, CHANNEL) as wait:
             yield lambda: wait(_POLL_SECONDS)

@@ -46,8 +46,8 @@ class SQLite(Dialect):
     def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
         found = connection.exec_driver_sql(
             f"SELECT change.id, change.number, item.status, {_COLUMNS} FROM leaseq_change AS change "
-            "LEFT JOIN leaseq_item AS item ON item.queue = change.queue AND item.id = change.id WHERE change.queue = ? AND change.id > ? "
-            "ORDER BY change.id LIMIT ?",
+            "LEFT JOIN leaseq_item AS item ON item.queue = change.queue AND item.id = change.id "
+            "WHERE change.queue = ? AND change.id > ? ORDER BY change.id LIMIT ?",
             (queue, after, limit),
         )
         return [
@@ -100,7 +100,8 @@ class SQLite(Dialect):
 
     def set_runner(self, connection: Connection, queue: str, name: str, high: int, low: int) -> None:
         connection.exec_driver_sql(
-            "UPDATE leaseq_bridge SET runner = ?, high = ?, low = ?, seen_at = datetime('now') WHERE queue = ?",
+            "UPDATE leaseq_bridge SET runner = ?, high = ?, low = ?, seen_at = datetime('now') "
+            "WHERE queue = ?",
             (name, high, low, queue),
         )
 

@@ -1,7 +1,7 @@
 """The bridge's tables, as docs/bridge.md describes them. The migrations make them.
 
-Times are UTC: ``timestamptz`` in PostgreSQL; in SQLite text in one of its own formats, which its functions read.
-JSON is ``json`` in PostgreSQL, which keeps each text as it was given, and text in SQLite.
+Times are UTC: ``timestamptz`` in PostgreSQL; in SQLite text in one of its own formats, which its functions
+read. JSON is ``json`` in PostgreSQL, which keeps each text as it was given, and text in SQLite.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, Text, cast, select
 
 import leaseq
 from leaseq.bridge.database import transaction
-from leaseq.bridge.dialect import dialect_of
+from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.tables import answer, item
 from leaseq.errors import QueueNotFound
 from leaseq.models import STATES, Outcome

@@ -104,8 +104,8 @@ def init(engine: Engine) -> None:
     metavar="SECONDS",
     type=click.FloatRange(0, 315_360_000),
     envvar="LEASEQ_BRIDGE_KEEP_FINISHED",
-    help="How long the server keeps finished items, where the queue's policy keeps them for good: the database "
-    "has them. [env: LEASEQ_BRIDGE_KEEP_FINISHED]",
+    help="How long the server keeps finished items, where the queue's policy keeps them for good: the "
+    "database has them. [env: LEASEQ_BRIDGE_KEEP_FINISHED]",
 )
 @click.option(
     "--keep-events",
@@ -159,7 +159,8 @@ def run(
 def rebuild(engine: Engine, client: Client, queue: str) -> None:
     """Restore a queue that the server lost, from the database.
 
-    Items that were handed to leaseq and are unfinished wait again. End the bridge before, and start it afterwards.
+    Items that were handed to leaseq and are unfinished wait again. End the bridge before, and start it
+    afterwards.
     """
     from leaseq.bridge import schema
     from leaseq.bridge.rebuild import rebuild as rebuild_queue
@@ -167,8 +168,8 @@ def rebuild(engine: Engine, client: Client, queue: str) -> None:
     schema.check(engine)
     done = rebuild_queue(client, engine, queue)
     click.echo(
-        f"{queue}: {done.restored:,} items wait again, {done.waiting:,} rows are still to be moved by the bridge, "
-        f"{done.refused:,} were refused; tokens are above {done.tokens_above}"
+        f"{queue}: {done.restored:,} items wait again, {done.waiting:,} rows are still to be moved by the "
+        f"bridge, {done.refused:,} were refused; tokens are above {done.tokens_above}"
     )
 
 

@@ -102,7 +102,9 @@ _NOTE = """
 END;
 """
 _SQLITE = (
-    """CREATE TRIGGER leaseq_item_changed AFTER UPDATE OF payload, priority, requires, due, status ON leaseq_item
+    """
+CREATE TRIGGER leaseq_item_changed AFTER UPDATE OF payload, priority, requires, due, status
+    ON leaseq_item
     WHEN OLD.status = 'queued' AND (NEW.status = 'cancelled' OR NEW.status = 'queued' AND (
         NEW.payload <> OLD.payload OR NEW.priority <> OLD.priority OR NEW.requires <> OLD.requires
         OR NEW.due IS NOT OLD.due))
