@@ -1,9 +1,9 @@
 """Writes what happened in queues to the database: events, answers, and the status of each item.
 
 The place in the journal is in the database, and is written in the same transaction as what was read up to
-there: so each event is written once, wherever the archiver breaks off. The server is told the place afterwards,
-and keeps what is behind it. Status and answers are those that an item has by now, and not those of an event, so
-their order does not matter.
+there: so each event is written once, wherever the archiver breaks off. The server is told the place
+afterwards, and keeps what is behind it. Status and answers are those that an item has by now, not those of
+an event, so their order does not matter.
 """
 
 from __future__ import annotations

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy
 from sqlalchemy import Connection, Engine, event
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from leaseq.errors import Invalid, LeaseqError
 
 _WAIT = 10  # seconds for a connection, and in SQLite for another writer
 _KINDS = ("postgresql", "sqlite")
+_SQLITE_AWAY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR")
+# Connection lost, shutdown or start, too many connections; a deadlock, which PostgreSQL ends.
+_POSTGRESQL_AWAY = ("08", "57P", "53300", "40")
 URLS = "postgresql://user:password@host/database, or sqlite:////path/to/a/file"
 
 
@@ -73,13 +77,18 @@ def translating() -> Iterator[None]:
     """Turn the database's errors into those of leaseq."""
     try:
         yield
-    except OperationalError as error:
-        raise DatabaseUnavailable(f"the database does not answer: {_first_line(error)}") from error
     except DBAPIError as error:
-        away = error.connection_invalidated
-        kind = DatabaseUnavailable if away else DatabaseRefused
-        raise kind(f"the database refused: {_first_line(error)}") from error
+        why = str(error.orig).strip().partition("\n")[0]
+        if _is_away(error):
+            raise DatabaseUnavailable(f"the database does not answer: {why}") from error
+        raise DatabaseRefused(f"the database refused: {why}") from error
 
 
-def _first_line(error: DBAPIError) -> str:
-    return str(error.orig).strip().partition("\n")[0]
+def _is_away(error: DBAPIError) -> bool:
+    """Whether the same can work when it is sent again."""
+    if error.connection_invalidated:
+        return True
+    if isinstance(error.orig, sqlite3.Error):
+        return str(getattr(error.orig, "sqlite_errorname", "")).startswith(_SQLITE_AWAY)
+    state = getattr(error.orig, "sqlstate", None)  # None: there is no connection
+    return state is None or state.startswith(_POSTGRESQL_AWAY)

@@ -70,9 +70,9 @@ class Migrator:
         duplicates = _enqueue(queue, entering, refused)
         moved = [one.id for one in entering if one.id and one.id not in refused]
         finished = self._look(queue, entering, moved, refused) if duplicates else []
-        self._dialect.set_status(connection, queue.name, [id for id in moved if id not in refused], "queued")
-        if finished:
-            self._dialect.set_status(connection, queue.name, finished, "finished")
+        for ids, status in ([id for id in moved if id not in refused], "queued"), (finished, "finished"):
+            if ids:
+                self._dialect.set_status(connection, queue.name, ids, status)
         for id, why in refused.items():
             log.warning("queue %s, row %r is refused: %s", queue.name, id, why)
             here = (item.c.queue == queue.name) & (item.c.id == id)

@@ -118,7 +118,7 @@ class PostgreSQL(Dialect):
             "SELECT id, status FROM leaseq_item WHERE queue = %s AND id > %s ORDER BY id LIMIT %s",
             (queue, after, limit),
         )
-        return dict(found.tuples())
+        return {row.id: row.status for row in found}
 
     def queued(self, connection: Connection, queue: str) -> list[str]:
         found = connection.exec_driver_sql(
@@ -131,7 +131,8 @@ class PostgreSQL(Dialect):
     def items(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[ItemRow]:
         found = connection.exec_driver_sql(
             f"SELECT {_COLUMNS} FROM json_array_elements_text(%s::json) "
-            "WITH ORDINALITY AS wanted (id, place) JOIN leaseq_item AS item ON item.queue = %s AND item.id = wanted.id ORDER BY wanted.place",
+            "WITH ORDINALITY AS wanted (id, place) "
+            "JOIN leaseq_item AS item ON item.queue = %s AND item.id = wanted.id ORDER BY wanted.place",
             (json.dumps(list(ids)), queue),
         )
         return [ItemRow(*row) for row in found]

@@ -16,13 +16,13 @@ from sqlalchemy import Engine
 import leaseq
 from leaseq.bridge import registry
 from leaseq.bridge.archiver import FOLLOWER, Archiver
-from leaseq.bridge.database import DatabaseUnavailable, transaction
+from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable, transaction
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.migrator import BY, Migrator
 from leaseq.bridge.postgresql import listening
 from leaseq.bridge.registry import Window
 from leaseq.bridge.tables import CHANNEL
-from leaseq.errors import QueueUnreadable, ServerUnavailable
+from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
 
 Part = Literal["migrate", "archive"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -75,7 +75,7 @@ class Bridge:
                         away = False
                         if not busy:
                             wait()
-            except (ServerUnavailable, DatabaseUnavailable) as error:
+            except (ServerUnavailable, ServerRefused, DatabaseUnavailable, DatabaseRefused) as error:
                 if not away:
                     log.warning("%s; trying again until it is back", error)
                 away = True

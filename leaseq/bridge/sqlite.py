@@ -110,7 +110,7 @@ class SQLite(Dialect):
             "SELECT id, status FROM leaseq_item WHERE queue = ? AND id > ? ORDER BY id LIMIT ?",
             (queue, after, limit),
         )
-        return dict(found.tuples())
+        return {row.id: row.status for row in found}
 
     def queued(self, connection: Connection, queue: str) -> list[str]:
         found = connection.exec_driver_sql(

@@ -65,7 +65,8 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
         while True:
             page = queue.page(state, limit=_BATCH, after=after)
             with transaction(engine) as connection:
-                yield dialect.missing(connection, queue.name, sorted({one.id for one in page.items}))
+                foreign = dialect.missing(connection, queue.name, sorted({one.id for one in page.items}))
+            yield foreign
             after = page.after
             if after is None:
                 break
@@ -74,7 +75,8 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
 def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str]) -> list[Difference]:
     with transaction(engine) as connection:
         here = (item.c.queue == queue.name) & item.c.id.in_(ids)
-        rows = dict(connection.execute(select(item.c.id, item.c.status).where(here)).tuples())
+        found_rows = connection.execute(select(item.c.id, item.c.status).where(here))
+        rows = {row.id: row.status for row in found_rows}
         answers = _answers(connection, queue.name, ids)
     try:
         outcomes = queue.outcomes(ids)

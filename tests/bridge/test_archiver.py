@@ -1,0 +1,177 @@
+"""Answers, outcomes and events come to the database once each, wherever the archiver breaks off."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from leaseq.bridge.database import DatabaseRefused
+from leaseq.bridge.run import Bridge
+from tests.bridge.conftest import Database, Make, finish, settle
+from tests.conftest import Clock, Server
+from tests.support.taking import not_none
+
+
+def test_an_answer_comes_with_its_status_and_events(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    finish(queue, result={"é": [1, None]})
+    settle(bridge)
+    assert database.statuses() == {"a": "finished", "b": "queued"}
+    assert database.answers() == [("a", "ann", {"é": [1, None]}, False, True)]
+    assert database.events()[-2:] == [("reserved", "a"), ("finished", "a")]
+    row = database.run("SELECT * FROM leaseq_result")[0]._mapping
+    assert (row["id"], row["person"], row["status"], row["token"]) == ("a", "ann", "finished", 1)
+
+
+def test_the_events_are_those_of_the_journal_in_its_order(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    settle(bridge)
+    queue.enqueue_many(leaseq.NewItem(n, id=f"i{n}") for n in range(5))
+    queue.pause("lunch", by="bob")
+    queue.resume()
+    queue.abandon(not_none(queue.reserve("ann")), "no")
+    settle(bridge)
+    assert database.events() == [(one.what, one.id) for one in queue.journal(limit=1000)]
+    told = database.run("SELECT person, detail FROM leaseq_event WHERE what = 'paused'")[0]
+    assert told[0] == "bob"
+    assert str(told[1]).strip('"') == "lunch"
+
+
+def test_what_died_and_what_was_revived_is_told(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(max_attempts=1)
+    database.add(queue.name, "a")
+    settle(bridge)
+    queue.fail(not_none(queue.reserve("ann")), "unreadable")
+    settle(bridge)
+    assert database.statuses() == {"a": "dead"}
+    queue.revive("a")
+    settle(bridge)
+    assert database.statuses() == {"a": "queued"}
+
+
+def test_an_undone_answer_is_none_and_the_one_given_then_counts(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    lease = finish(queue)
+    settle(bridge)
+    again = queue.undo_finish(lease)
+    settle(bridge)
+    assert database.answers() == []
+    assert database.statuses() == {"a": "queued"}
+    queue.finish(again, "no")
+    settle(bridge)
+    assert [row[2] for row in database.answers()] == ["no"]
+
+
+def test_a_late_answer_is_kept_beside_the_one_that_counts_until_it_is_adopted(
+    database: Database, make: Make, server: Server, queue_name: str, clock: Clock
+) -> None:
+    queue = leaseq.Queue(server.client, queue_name, clock=clock)
+    bridge = make(queue_name)
+    database.add(queue_name, "a")
+    settle(bridge)
+    clock.tick(10)
+    late = not_none(queue.reserve("ann"))
+    clock.tick(301)
+    finish(queue, "bob", "bob's")
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(late, "ann's")
+    settle(bridge)
+    assert database.answers() == [("a", "ann", "ann's", True, False), ("a", "bob", "bob's", False, True)]
+    queue.adopt("a", late.token)
+    settle(bridge)
+    assert [(row[1], row[4]) for row in database.answers()] == [("ann", True), ("bob", False)]
+
+
+def test_several_answers_finish_an_item_together(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(answers=2)
+    database.add(queue.name, "a")
+    settle(bridge)
+    finish(queue, "ann", 1)
+    settle(bridge)
+    assert database.statuses() == {"a": "queued"}
+    finish(queue, "bob", 2)
+    settle(bridge)
+    assert database.statuses() == {"a": "finished"}
+    assert [(row[1], row[2]) for row in database.answers()] == [("ann", 1), ("bob", 2)]
+
+
+def test_items_that_came_by_another_way_get_a_row(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    settle(bridge)
+    queue.enqueue({"n": 1}, id="other", priority=3, requires=["fr"])
+    settle(bridge)
+    row = database.run("SELECT status, priority, requires FROM leaseq_item WHERE id = 'other'")[0]
+    assert tuple(row) == ("queued", 3, "fr")
+    queue.remove("other")
+    settle(bridge)
+    assert database.statuses() == {"other": "cancelled"}
+
+
+def test_where_a_write_fails_nothing_of_it_is_there_and_it_is_made_again(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    finish(queue)
+    before = database.events()
+    database.run("ALTER TABLE leaseq_answer RENAME TO elsewhere")
+    with pytest.raises(DatabaseRefused, match="leaseq_answer"):
+        bridge.step()
+    assert database.events() == before
+    database.run("ALTER TABLE elsewhere RENAME TO leaseq_answer")
+    settle(bridge)
+    assert [row[0] for row in database.answers()] == ["a"]
+    assert database.events().count(("finished", "a")) == 1
+
+
+def test_killed_after_the_commit_it_writes_nothing_twice(
+    database: Database, make: Make, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.add(queue.name, "a")
+    settle(make(queue.name))
+    finish(queue)
+    bridge = make(queue.name)
+    bridge.step()
+    queue.enqueue({}, id="b")
+    finish(queue)
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(leaseq.Queue, "follow", killed)  # behind the commit, before the server is told
+        with pytest.raises(KeyboardInterrupt):
+            bridge.step()
+    assert database.events()[-1] == ("finished", "b")
+    settle(make(queue.name))
+    assert database.events().count(("finished", "b")) == 1
+    assert [row[0] for row in database.answers()] == ["a", "b"]
+
+
+def test_the_server_keeps_what_is_not_archived_and_lets_go_of_the_rest(
+    database: Database, make: Make, server: Server, queue_name: str, clock: Clock
+) -> None:
+    queue = leaseq.Queue(server.client, queue_name, clock=Clock.from_now(3600))
+    bridge = make(queue_name, keep_finished_seconds=0, keep_events=0)
+    database.add(queue_name, "a")
+    settle(bridge)
+    finish(queue)
+    assert queue.clear().forgotten == 0
+    settle(bridge)
+    later = leaseq.Queue(server.client, queue_name, clock=Clock.from_now(7200))
+    assert later.clear().forgotten == 1
+    settle(bridge)
+    assert database.statuses() == {"a": "finished"}
+    assert len(database.answers()) == 1

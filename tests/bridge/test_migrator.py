@@ -1,0 +1,200 @@
+"""Rows that wait in the database enter their queue: by priority and age, up to the window, each once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import leaseq
+from leaseq.bridge.registry import Window
+from leaseq.bridge.run import Bridge
+from tests.bridge.conftest import Database, Make, finish, only_sqlite, settle
+from tests.conftest import Server
+from tests.support.taking import not_none
+
+DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+
+
+def ids(queue: leaseq.Queue) -> list[str]:
+    return [one.id for one in queue.items("inbound", limit=1000)]
+
+
+def test_rows_enter_by_priority_and_age(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
+    database.add(queue.name, "b", "a")
+    database.add(queue.name, "late", priority=900)
+    database.add(queue.name, "soon", priority=1)
+    settle(bridge)
+    assert ids(queue) == ["soon", "b", "a", "late"]
+    assert set(database.statuses().values()) == {"queued"}
+
+
+def test_a_row_enters_with_all_that_it_has(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
+    due = DUE if database.is_postgresql else "2031-05-06 07:08:09"
+    payload = {"text": "ÄÖ 漢 \u0000 😀", "big": 12345678901234567890, "pi": 3.14}
+    database.add(queue.name, "one", payload=payload, priority=7, requires="legal, fr", due=due)
+    database.add(queue.name, "two", requires='["es"]')
+    settle(bridge)
+    one = queue.get("one")
+    assert (one.payload, one.priority, one.requires, one.due) == (payload, 7, ("fr", "legal"), DUE)
+    assert queue.get("two").requires == ("es",)
+
+
+def test_the_window_is_filled_up_when_it_is_low(database: Database, make: Make, queue: leaseq.Queue) -> None:
+    bridge = make(queue.name, high=4, low=2)
+    database.add(queue.name, *(f"i{n}" for n in range(9)))
+    settle(bridge)
+    assert ids(queue) == ["i0", "i1", "i2", "i3"]
+    finish(queue)
+    settle(bridge)
+    assert ids(queue) == ["i1", "i2", "i3"], "it is not low"
+    finish(queue)
+    settle(bridge)
+    assert ids(queue) == ["i2", "i3", "i4", "i5"]
+
+
+def test_a_row_waits_for_its_time(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
+    hour = timedelta(hours=1)
+    now = datetime.now(UTC)
+    for id, time in (("later", now + hour), ("now", now - hour)):
+        database.add(queue.name, id, run_at=time if database.is_postgresql else f"{time:%Y-%m-%dT%H:%M:%SZ}")
+    settle(bridge)
+    assert database.statuses() == {"later": "waiting", "now": "queued"}
+
+
+def test_an_invalid_row_is_set_aside_with_its_reason_and_the_others_enter(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure()
+    database.add(queue.name, "big", payload="x" * 300_000)
+    database.add(queue.name, "odd", requires="fr,not a skill!")
+    database.add(queue.name, "few", priority=-1)
+    database.add(queue.name, "x" * 600)
+    database.add(queue.name, "good")
+    settle(bridge)
+    refused = {id for id, status in database.statuses().items() if status == "refused"}
+    assert refused == {"big", "odd", "few", "x" * 600}
+    assert "payload" in str(database.error("big"))
+    assert "requires" in str(database.error("odd"))
+    assert "priority" in str(database.error("few"))
+    assert "id" in str(database.error("x" * 600))
+    assert ids(queue) == ["good"]
+    database.change("few", priority=5, status="waiting")
+    settle(bridge)
+    assert ids(queue) == ["few", "good"]
+    assert database.error("few") is None
+
+
+@only_sqlite
+def test_a_time_or_json_that_sqlite_cannot_read_is_refused(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    for id, column in (("a", "run_at"), ("b", "due"), ("c", "payload"), ("d", "requires")):
+        database.run(
+            f"INSERT INTO leaseq_item (queue, id, payload{', ' + column if column != 'payload' else ''}) "
+            f"VALUES (:queue, :id, {':bad' if column == 'payload' else '1, :bad'})",
+            queue=queue.name,
+            id=id,
+            bad="[soon",
+        )
+    settle(bridge)
+    assert set(database.statuses().values()) == {"refused"}
+    assert [str(database.error(id)).partition(":")[0] for id in "abcd"] == [
+        "run_at",
+        "due",
+        "payload",
+        "requires",
+    ]
+
+
+def test_a_move_that_broke_off_is_made_again_and_each_item_is_there_once(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({"n": "a"}, id="a")  # it entered, and the database was not told
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    assert ids(queue) == ["a", "b"]
+    assert queue.stats().counters["enqueued"] == 2
+
+
+def test_one_that_was_finished_meanwhile_is_not_handed_out_again(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({"n": "a"}, id="a")
+    finish(queue)
+    database.add(queue.name, "a")
+    settle(bridge)
+    assert database.statuses() == {"a": "finished"}
+    assert [row[0] for row in database.answers()] == ["a"]
+
+
+def test_a_dead_item_comes_back_where_its_row_waits_again(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(max_attempts=1)
+    database.add(queue.name, "a")
+    settle(bridge)
+    queue.fail(not_none(queue.reserve("ann")), "unreadable")
+    settle(bridge)
+    assert database.statuses() == {"a": "dead"}
+    database.change("a", status="waiting")
+    settle(bridge)
+    assert queue.get("a").state == "inbound"
+    assert database.statuses() == {"a": "queued"}
+
+
+def test_a_payload_that_entered_before_under_another_id_is_told_in_the_row(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(dedupe_seconds=60)
+    database.add(queue.name, "a", "b", payload={"same": True})
+    settle(bridge)
+    assert database.statuses() == {"a": "queued", "b": "refused"}
+    assert "dedupe_seconds" in str(database.error("b"))
+
+
+def test_two_bridges_move_each_row_once(database: Database, make: Make, queue: leaseq.Queue) -> None:
+    first, second = make(queue.name, high=1000, low=900), make(queue.name, high=1000, low=900)
+    database.add(queue.name, *(f"i{n:03}" for n in range(200)))
+    first.step()
+    second.step()
+    settle(first)
+    settle(second)
+    assert len(ids(queue)) == queue.stats().counters["enqueued"] == 200
+
+
+def test_a_bridge_with_another_window_is_refused(database: Database, make: Make, queue: leaseq.Queue) -> None:
+    database.add(queue.name, "a")
+    make(queue.name, high=100, low=50).step()
+    with pytest.raises(leaseq.Invalid, match="100 and refilled at 50"):
+        make(queue.name, high=10, low=5).step()
+    database.run("UPDATE leaseq_bridge SET seen_at = '2020-01-01'")
+    make(queue.name, high=10, low=5).step()
+
+
+@pytest.mark.parametrize(("high", "low"), [(0, 0), (10, 10), (10, 11), (2_000_000, 5), (5, -1)])
+def test_a_window_that_is_none_is_refused(high: int, low: int) -> None:
+    with pytest.raises(leaseq.Invalid):
+        Window(high, low)
+
+
+def test_without_names_every_queue_of_the_database_is_served(
+    database: Database, make: Make, server: Server, queue: leaseq.Queue
+) -> None:
+    other = leaseq.Queue(server.client, f"{queue.name}-2")
+    database.add(queue.name, "a")
+    database.add(other.name, "b")
+    settle(make())
+    assert (ids(queue), ids(other)) == (["a"], ["b"])
+
+
+def test_a_queue_keeps_what_its_policy_says_else_what_the_bridge_says(
+    database: Database, make: Make, queue: leaseq.Queue
+) -> None:
+    queue.configure(keep_finished_seconds=5)
+    database.add(queue.name, "a")
+    make(queue.name, keep_finished_seconds=77).step()
+    assert queue.policy.keep_finished_seconds == 5
+    queue.configure(keep_finished_seconds=None)
+    make(queue.name, keep_finished_seconds=77).step()
+    assert queue.policy.keep_finished_seconds == 77

@@ -1,0 +1,162 @@
+"""A queue that the server lost comes back from the database, and both sides can be compared."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from leaseq.bridge.rebuild import rebuild
+from leaseq.bridge.run import Bridge
+from leaseq.bridge.verify import verify
+from tests.bridge.conftest import Database, Make, finish, settle
+from tests.conftest import Server
+from tests.support.taking import not_none
+
+
+def lose(server: Server, queue: leaseq.Queue) -> None:
+    for key in server.redis.scan_iter(f"leaseq:{{{queue.name}}}:*"):
+        server.redis.delete(key)
+
+
+def differences(server: Server, database: Database, queue: leaseq.Queue) -> list[str]:
+    return [one.text for one in verify(server.client, database.engine, queue.name, sleep=lambda _: None)]
+
+
+def test_unfinished_items_wait_again_and_every_answer_is_kept(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(title="Reviews", lease_seconds=77)
+    database.add(queue.name, "done", "held", "waits", "also", priority=3)
+    settle(bridge)
+    finish(queue)
+    held = not_none(queue.reserve("bob"))
+    settle(bridge)
+    lose(server, queue)
+    done = rebuild(server.client, database.engine, queue.name)
+    assert (done.restored, done.refused, done.waiting) == (3, 0, 0)
+    assert [one.id for one in queue.items("inbound")] == ["held", "waits", "also"]
+    assert (queue.policy.title, queue.policy.lease_seconds) == ("Reviews", 77)
+    assert queue.get("held").priority == 3
+    assert not_none(queue.reserve("cid")).token > held.token + 1_000
+    settle(bridge)
+    assert [row[0] for row in database.answers()] == ["done"]
+    assert differences(server, database, queue) == []
+
+
+def test_a_lease_from_before_is_over(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    held = not_none(queue.reserve("bob"))
+    settle(bridge)
+    lose(server, queue)
+    rebuild(server.client, database.engine, queue.name)
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(held, "no")
+    settle(bridge)
+    finish(queue, "ann", "yes")
+    settle(bridge)
+    assert [row[:3] for row in database.answers()] == [("a", "ann", "yes")]
+
+
+def test_people_who_answered_an_item_get_it_no_more(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(answers=3, holds=5)
+    database.add(queue.name, "a", requires="fr")
+    settle(bridge)
+    for person in ("ann", "bob"):
+        queue.finish(not_none(queue.reserve(person, skills=["fr"])), person)
+    settle(bridge)
+    lose(server, queue)
+    rebuild(server.client, database.engine, queue.name)
+    assert queue.reserve("ann", skills=["fr"]) is None
+    assert [(one.person, one.result) for one in queue.get("a").answers] == [("ann", "ann"), ("bob", "bob")]
+    queue.finish(not_none(queue.reserve("cid", skills=["fr"])), "cid")
+    assert queue.get("a").state == "finished"
+    settle(bridge)
+    assert database.statuses() == {"a": "finished"}
+    assert [row[1] for row in database.answers()] == ["ann", "bob", "cid"]
+    assert differences(server, database, queue) == []
+
+
+def test_a_running_bridge_leaves_a_lost_queue_alone(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    lose(server, queue)
+    database.add(queue.name, "b")
+    settle(bridge)
+    assert not queue.exists(), "its tokens would begin anew"
+    rebuild(server.client, database.engine, queue.name)
+    settle(bridge)
+    assert [one.id for one in queue.items("inbound")] == ["a", "b"]
+
+
+def test_a_rebuild_that_broke_off_goes_on(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    lose(server, queue)
+    queue.restore(leaseq.NewItem({"n": "a"}, id="a"))
+    rebuild(server.client, database.engine, queue.name)
+    rebuild(server.client, database.engine, queue.name)
+    assert sorted(one.id for one in queue.items("inbound")) == ["a", "b"]
+
+
+def test_grants_are_counted_from_where_they_were(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    lose(server, queue)
+    rebuild(server.client, database.engine, queue.name)
+    finish(queue)
+    assert queue.stats().counters["reserved"] == 1
+
+
+def test_a_queue_that_the_database_does_not_have_is_refused(server: Server, database: Database) -> None:
+    with pytest.raises(leaseq.Invalid, match="has rows of"):
+        rebuild(server.client, database.engine, "no-such-queue")
+
+
+def test_each_difference_is_found(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "gone", "moved", "cancelled", "other-answer", "no-answer", "kept")
+    settle(bridge)
+    assert differences(server, database, queue) == []
+    queue.remove("gone")
+    database.change("moved", status="finished")
+    for id in ("other-answer", "no-answer"):
+        queue.assign(id, "eve")
+        finish(queue, "eve", "yes")
+    settle(bridge)
+    database.change("cancelled", status="dead")
+    database.change("gone", status="queued")
+    database.run("UPDATE leaseq_answer SET result = '\"no\"' WHERE id = 'other-answer'")
+    database.run("DELETE FROM leaseq_answer WHERE id = 'no-answer'")
+    database.run("DELETE FROM leaseq_item WHERE id = 'kept'")
+    found = {one.id: one.text for one in verify(server.client, database.engine, queue.name, lambda _: None)}
+    assert found == {
+        "gone": "is queued in the database, and the queue does not have it",
+        "moved": "is finished in the database and inbound in the queue",
+        "cancelled": "is dead in the database and inbound in the queue",
+        "other-answer": "its answer of token 1 is another one in the database",
+        "no-answer": "its answer of token 2 is not in the database",
+        "kept": "is inbound in the queue, and the database has no row of it",
+    }
+
+
+def test_what_differs_for_a_moment_is_no_difference(
+    server: Server, database: Database, make: Make, queue: leaseq.Queue
+) -> None:
+    bridge = make(queue.name)
+    database.add(queue.name, "a")
+    settle(bridge)
+    finish(queue)
+    found = verify(server.client, database.engine, queue.name, sleep=lambda _: settle(bridge))
+    assert list(found) == []
