@@ -25,7 +25,7 @@ LEASEQ_FLOORS: tuple[set[str], ...] = (
     {GROUND},
     {"engine"},
     {"queue"},
-    {"worker", "transfer", "doctor", "bench", "server", "simulation"},
+    {"worker", "transfer", "doctor", "bench", "server", "simulation", "bridge"},
     {"cli", "__main__"},
 )
 VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leaseq.cli.common import CommandFailed
 from leaseq.webapp.commands.serve import (
     address,
     gunicorn_argv,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
 LOG = "LEASEQ_LOG"
+DATABASE = "LEASEQ_DATABASE"
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -51,9 +54,24 @@ LOOPBACK = ("127.", "::1", "localhost")
 @host_option
 @port_option
 @click.option("--demo", is_flag=True, help="Add a queue of 40 example messages.")
+@click.option(
+    "--database",
+    metavar="URL",
+    envvar=DATABASE,
+    help="Run the bridge to this SQL database too; its tables are made. [env: LEASEQ_DATABASE]",
+)
 @workers_option
 @threads_option
-def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers: int, threads: int) -> None:
+def up(
+    redis: str | None,
+    data: Path,
+    host: str,
+    port: int,
+    demo: bool,
+    database: str | None,
+    workers: int,
+    threads: int,
+) -> None:
     """Run all of leaseq on this machine: the server, the web app and the clear job.
 
     Every acknowledged change is on the disk. Ctrl-C stops it; the data is kept for the next `leaseq up`.
@@ -67,6 +85,8 @@ def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers:
 
         with DataDir(data, check=signals.check) as directory:
             refuse_taken_port(host, port)
+            if database is not None:
+                _make_tables(database)
             startup = _Startup(directory, redis, host, port)
             startup.settle()
             with Supervisor(signals, changed=startup.publish) as supervisor:
@@ -74,8 +94,28 @@ def up(redis: str | None, data: Path, host: str, port: int, demo: bool, workers:
                 link = startup.prepare(demo=demo)
                 startup.start_web(supervisor, workers, threads)
                 startup.start_clear(supervisor)
+                if database is not None:
+                    startup.start_bridge(supervisor, database)
                 startup.announce(link, demo=demo)
                 supervisor.run()
+
+
+def _make_tables(database: str) -> None:
+    """Make the bridge's tables, or end with what is wrong with the database."""
+    made = subprocess.run(
+        _bridge("init"),
+        env={**os.environ, DATABASE: database},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if made.returncode:
+        raise CommandFailed(made.stderr.removeprefix("leaseq: "))
+
+
+def _bridge(command: str) -> list[str]:
+    return [sys.executable, "-m", "leaseq", "bridge", command]
 
 
 class _Startup:
@@ -160,6 +200,12 @@ class _Startup:
 
         argv = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
         supervisor.start(Child("clear", argv, settings={"LEASEQ_REDIS_URL": self._url}, quiet=True))
+
+    def start_bridge(self, supervisor: Supervisor, database: str) -> None:
+        from leaseq.server.supervisor import Child
+
+        settings = {"LEASEQ_REDIS_URL": self._url, DATABASE: database}
+        supervisor.start(Child("bridge", _bridge("run"), settings=settings))
 
     def announce(self, link: str | None, *, demo: bool) -> None:
         click.echo(f"leaseq serves on {self._web}")

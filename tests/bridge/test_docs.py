@@ -1,0 +1,54 @@
+"""The examples of docs/bridge.md run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import leaseq
+from leaseq.bridge.tables import STATUSES, item
+from tests.bridge.conftest import Database, Make, finish, settle
+from tests.conftest import Server
+
+PAGE = (Path(__file__).parents[2] / "docs" / "bridge.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_insert_by_sqlalchemy_and_the_way_back(
+    database: Database, make: Make, server: Server, queue: leaseq.Queue
+) -> None:
+    sqlalchemy, back = (block.replace('"reviews"', f'"{queue.name}"') for block in blocks("python"))
+    bridge = make(queue.name)
+    database.run("DROP TABLE IF EXISTS message")
+    names = {"DATABASE_URL": database.url.replace("postgresql://", "postgresql+psycopg://")}
+    exec(sqlalchemy, names)
+    names["engine"].dispose()  # type: ignore[attr-defined]
+    settle(bridge)
+    assert queue.get("message-1").payload == {"text": "Where is my refund?"}
+    finish(queue, result="delivery")
+    settle(bridge)
+    (row,) = database.run(blocks("sql")[2].replace("'reviews'", f"'{queue.name}'"))
+    assert row.id == "message-1"
+    exec(back, {"leaseq": leaseq, "client": server.client})
+    assert queue.journal(after=queue.follow("bridge")) == queue.journal(), "the follower is a new one"
+
+
+def test_the_inserts_and_changes_by_sql(database: Database, make: Make, queue: leaseq.Queue) -> None:
+    insert, changes, _ = (block.replace("'reviews'", f"'{queue.name}'") for block in blocks("sql"))
+    bridge = make(queue.name)
+    database.run(insert.replace(":", r"\:"))
+    database.add(queue.name, "message-2")
+    settle(bridge)
+    assert [(one.id, one.priority) for one in queue.items("inbound")] == [("message-1", 10), ("message-2", 100)]
+    for statement in changes.strip().split("\n"):
+        database.run(statement)
+    settle(bridge)
+    assert [(one.id, one.priority) for one in queue.items("inbound")] == [("message-1", 1)]
+
+
+def test_every_column_and_status_is_named() -> None:
+    for name in (*(column.name for column in item.columns), *STATUSES):
+        assert f"`{name}`" in PAGE
