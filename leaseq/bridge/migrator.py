@@ -15,7 +15,7 @@ from leaseq.bridge.registry import Window
 from leaseq.bridge.rows import ChangeRow, ItemRow
 from leaseq.bridge.tables import change, item
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
-from leaseq.models import NewItem, Outcome
+from leaseq.models import ItemChanges, NewItem, Outcome
 from leaseq.queue import Queue
 
 BY = "bridge"
@@ -190,7 +190,7 @@ def _changed(queue: Queue, outcome: Outcome, row: ItemRow, refused: dict[str, st
 
 
 def _change(queue: Queue, id: str, outcome: Outcome, wanted: NewItem, refused: dict[str, str]) -> bool:
-    changes: dict[str, object] = {}
+    changes: ItemChanges = {}
     if wanted.priority != outcome.priority:
         changes["priority"] = wanted.priority
     if tuple(sorted(wanted.requires)) != tuple(filter(None, outcome.requires.split(","))):

@@ -25,7 +25,8 @@ class Restoring(Base):
         row = arguments.row(item, item.id)
         given = [word for one in answers for word in _words(one)]
         self._ensure()
-        return bool(self._commands.restore(arguments.by(by), 0, [*row, *given]).rest[0])
+        reply = self._commands.restore(arguments.by(by), 0, [*row, *given])
+        return bool(reply.rest[0]) or reply.resent  # sent twice, it finds its own
 
     def raise_tokens(self, above: int, *, by: str | None = None) -> None:
         """Let the tokens of all later grants be above this one. They never go back."""

@@ -42,7 +42,10 @@ def test_the_inserts_and_changes_by_sql(database: Database, make: Make, queue: l
     database.run(insert.replace(":", r"\:"))
     database.add(queue.name, "message-2")
     settle(bridge)
-    assert [(one.id, one.priority) for one in queue.items("inbound")] == [("message-1", 10), ("message-2", 100)]
+    assert [(one.id, one.priority) for one in queue.items("inbound")] == [
+        ("message-1", 10),
+        ("message-2", 100),
+    ]
     for statement in changes.strip().split("\n"):
         database.run(statement)
     settle(bridge)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.conftest import Clock
 Before = Callable[[leaseq.Queue], object]
 Call = Callable[..., object]
 RESULT = {"label": "good"}
+GIVEN = leaseq.GivenAnswer(77, "eve", "1", datetime(2026, 1, 1, tzinfo=UTC), late=False, stands=True)
 
 
 def nothing(queue: leaseq.Queue) -> None:
@@ -247,6 +249,10 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("let in", scheduled, "change", lambda q, _: q.change("z", delay=0).state),
     ("change all of it", three_answers, "change", lambda q, _: q.change("a", priority=1, delay=5).priority),
     ("remove", lease, "remove", lambda q, _: q.remove("a")),
+    ("restore", nothing, "restore", lambda q, _: q.restore(NewItem(1, id="z", requires=("fr",)), [GIVEN])),
+    ("raise_tokens", lease, "restore", lambda q, _: q.raise_tokens(5_000)),
+    ("follow", nothing, "follow", lambda q, _: q.follow("one", read=q.journal()[-1].cursor, keep=0)),
+    ("unfollow", lambda q: q.follow("one"), "unfollow", lambda q, _: q.unfollow("one")),
     ("adopt", two_answers, "adopt", lambda q, _: [a.result for a in q.adopt("a", 1).answers]),
     ("pause", nothing, "pause", lambda q, _: q.pause("lunch")),
     ("resume", lambda q: q.pause("lunch"), "resume", lambda q, _: q.resume()),

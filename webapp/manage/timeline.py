@@ -83,6 +83,7 @@ def _words(event: Event) -> str | None:
         "late": _("A late answer from %(person)s was kept", person=by),
         "revived": _("%(by)s revived it", by=by),
         "adopted": _("%(by)s accepted a late answer", by=by),
+        "restored": _("It was restored after the server had lost it"),
         "died": _("It died"),
         "due": _("It became due, and is waiting"),
     }

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import Counter
+from datetime import UTC, datetime
 
 import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -21,7 +22,7 @@ PEOPLE: dict[str, tuple[str, ...]] = {"ann": (), "b b": ("fr",), "cyd": ("fr",),
 person = st.sampled_from(list(PEOPLE))
 id = st.sampled_from(["one", "two", "three"])
 index = st.integers(0, 10)
-NO_MOVES = {"leave_line", "confirm"}  # they write, and change no item and no policy
+NO_MOVES = {"leave_line", "confirm", "follow", "unfollow"}  # they write, and change no item and no policy
 
 
 class JournalTotals(RuleBasedStateMachine):
@@ -35,6 +36,7 @@ class JournalTotals(RuleBasedStateMachine):
         self.queue = leaseq.Queue(self.server.client, f"books.{next(numbers)}", clock=self.clock)
         self.queue.configure(answers=answers, holds=holds, max_abandons=max_abandons, lease_seconds=60)
         self.leases: list[leaseq.Lease] = []
+        self.tokens = 0
         for name in ("one", "two"):
             self.queue.enqueue({}, id=name)
         for name in PEOPLE:
@@ -113,6 +115,18 @@ class JournalTotals(RuleBasedStateMachine):
     def remove(self, id: str) -> None:
         with contextlib.suppress(leaseq.LeaseqError):
             self.queue.remove(id)
+
+    @rule(id=id, given=st.lists(person, max_size=2, unique=True), late=st.booleans(), fr=st.booleans())
+    def restore(self, id: str, given: list[str], late: bool, fr: bool) -> None:
+        self.tokens += 1_000
+        self.queue.raise_tokens(self.tokens)
+        item = leaseq.NewItem({}, id=id, requires=("fr",) if fr else ())
+        when = datetime.fromtimestamp(self.clock() / 1e6 - 9, UTC)
+        answers = [
+            leaseq.GivenAnswer(self.tokens - n, name, "1", when, late, stands=not late or n == 1)
+            for n, name in enumerate(given, 1)
+        ]
+        self.queue.restore(item, answers)
 
     @rule(index=index)
     def adopt(self, index: int) -> None:

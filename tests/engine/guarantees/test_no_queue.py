@@ -53,7 +53,16 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
     }
 
 
-MAKES_OR_SAYS = {"enqueue", "enqueue_many", "reserve", "configure", "exists", "find_policy"}
+MAKES_OR_SAYS = {
+    "restore",
+    "raise_tokens",
+    "enqueue",
+    "enqueue_many",
+    "reserve",
+    "configure",
+    "exists",
+    "find_policy",
+}
 
 
 def test_a_queue_that_is_not_there_is_said_so_by_every_call(

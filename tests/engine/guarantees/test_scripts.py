@@ -106,7 +106,7 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
         "stats",
         "why_nothing",
     }
-    assert {name for name, flag in flags.items() if not flag} == {"enqueue", "change", "configure"}
+    assert {name for name, flag in flags.items() if not flag} == {"enqueue", "change", "configure", "restore"}
     for name in reads:
         assert not re.search(r"call\('(H(SET|DEL|INCRBY)|Z(ADD|REM)|X(ADD|TRIM))'", FILES[name])
 
