@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import psycopg
 from sqlalchemy import Connection, Engine
 
-from leaseq.bridge.database import translating
+from leaseq.bridge.database import DatabaseUnavailable, translating
 from leaseq.bridge.dialect import Dialect
 from leaseq.bridge.rows import AnswerRow, ChangeRow, EventRow, ItemRow, Runner
 
@@ -144,10 +144,18 @@ def listening(engine: Engine, channel: str) -> Iterator[Callable[[float], object
     with translating(), engine.connect() as connection:
         raw = connection.connection.driver_connection
         assert isinstance(raw, psycopg.Connection)  # noqa: S101 - of the one driver that is used
-        raw.autocommit = True
-        raw.execute(f"LISTEN {channel}")
+
+        def wait(seconds: float) -> None:
+            try:
+                list(raw.notifies(timeout=seconds, stop_after=1))
+            except psycopg.OperationalError as error:  # SQLAlchemy has no part in it
+                why = str(error).strip().partition("\n")[0]
+                raise DatabaseUnavailable(f"the database does not answer: {why}") from error
+
         try:
-            yield lambda seconds: list(raw.notifies(timeout=seconds, stop_after=1))
+            raw.autocommit = True
+            raw.execute(f"LISTEN {channel}")
+            yield wait
         finally:
             connection.invalidate()  # so that no other use of it listens
 

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from sqlalchemy import Engine
 
 import leaseq
-from leaseq.bridge import registry
+from leaseq.bridge import registry, schema
 from leaseq.bridge.archiver import FOLLOWER, Archiver
 from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable, transaction
 from leaseq.bridge.dialects import dialect_of
@@ -63,10 +63,16 @@ class Bridge:
         self._lost: set[str] = set()  # and said so
 
     def run(self, stop: threading.Event) -> None:
-        """Until ``stop`` is set. Where the server or the database is away, try again until it is back."""
-        away = False
+        """Until ``stop`` is set. Where the server or the database is away, try again until it is back.
+
+        Raises DatabaseRefused where the tables are of another version.
+        """
+        away = checked = False
         while not stop.is_set():
             try:
+                if not checked:
+                    schema.check(self._engine)
+                checked = True
                 with self._bell(stop) as wait:
                     while not stop.is_set():
                         busy = self.step()
@@ -76,6 +82,8 @@ class Bridge:
                         if not busy:
                             wait()
             except (ServerUnavailable, ServerRefused, DatabaseUnavailable, DatabaseRefused) as error:
+                if isinstance(error, DatabaseRefused) and not checked:
+                    raise
                 if not away:
                     log.warning("%s; trying again until it is back", error)
                 away = True

@@ -134,9 +134,9 @@ def run(
 
     Several may run at once.
     """
-    from leaseq.bridge import schema
     from leaseq.bridge.registry import Window
     from leaseq.bridge.run import PARTS, Bridge, Settings
+    from leaseq.bridge.schema import upgrade
 
     settings = Settings(
         Window(window, window // 2 if low is None else low),
@@ -146,8 +146,7 @@ def run(
         keep_events,
     )
     if make:
-        schema.upgrade(engine)
-    schema.check(engine)
+        upgrade(engine)
     with stopped_by_signals() as stop:
         Bridge(client, engine, settings).run(stop)
 

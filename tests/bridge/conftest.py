@@ -81,8 +81,8 @@ class Database:
 
 @pytest.fixture(scope="session")
 def postgresql_url() -> Iterator[str]:
-    with postgresql() as url:
-        yield url
+    with postgresql() as server:
+        yield server.url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

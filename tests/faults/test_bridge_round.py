@@ -1,0 +1,219 @@
+"""From SQL to people and back, while each part is killed again and again: every answer is there, once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, text
+
+import leaseq
+from leaseq.bridge import schema
+from leaseq.bridge.database import open_database
+from leaseq.bridge.verify import verify
+from leaseq.server.embedded import EmbeddedServer
+from tests.support.databases import PostgreSQL, postgresql
+from tests.support.patience import eventually
+
+QUEUE = "round"
+PEOPLE = 20
+KILLS = 3  # of each part
+PARTS = ("server", "database", "migrate", "archive")
+
+
+class Bridge:
+    """The two parts of the bridge, each a process of its own that is started again when it was killed."""
+
+    def __init__(self, server: str, database: str, log: Path) -> None:
+        self._environment = {**os.environ, "LEASEQ_REDIS_URL": server, "LEASEQ_DATABASE": database}
+        self._path = log
+        self._log = log.open("ab")
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, part: str) -> None:
+        command = [sys.executable, "-m", "leaseq", "bridge", "run", "--window", "500", "--part", part]
+        self._running[part] = subprocess.Popen(command, env=self._environment, stderr=self._log)
+
+    def kill(self, part: str) -> None:
+        self._running[part].kill()
+        self._running[part].wait()
+
+    def check(self) -> None:
+        """Neither part ended by itself."""
+        ended = [part for part, process in self._running.items() if process.poll() is not None]
+        assert ended == [], self._path.read_text()
+
+    def close(self) -> None:
+        for part in self._running:
+            self.kill(part)
+        self._log.close()
+
+
+class Crowd:
+    """People, and one worker, who answer until they are told to stop; what was acknowledged to them."""
+
+    def __init__(self, url: str, seed: int) -> None:
+        self.acknowledged: dict[str, list[tuple[str, object]]] = {}
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._client = leaseq.connect(url)
+        self._threads = [
+            threading.Thread(target=self._go_on, args=(f"person {n}", random.Random(seed + n)))
+            for n in range(PEOPLE)
+        ]
+        self._worker = leaseq.Worker(self._client, {QUEUE: self._handle}, person="robot")
+        self._threads.append(threading.Thread(target=self._worker.run))
+        for one in self._threads:
+            one.start()
+
+    def _go_on(self, person: str, dice: random.Random) -> None:
+        while not self._stop.is_set():
+            with contextlib.suppress(leaseq.ServerUnavailable, leaseq.LeaseLost):
+                self._work(person, dice)
+
+    def _work(self, person: str, dice: random.Random) -> None:
+        queue = leaseq.Queue(self._client, QUEUE)
+        lease = queue.reserve(person, wait=0.2)
+        if lease is None:
+            return
+        if dice.random() < 0.02:
+            queue.abandon(lease, "not now", again=True)
+            return
+        result = {"by": person, "n": dice.randrange(10**6)}
+        while True:
+            try:
+                queue.finish(lease, result)
+            except leaseq.ServerUnavailable:
+                continue  # the same finish, until it is acknowledged or refused
+            break
+        self._note(lease.id, person, result)
+
+    def _handle(self, lease: leaseq.Lease) -> object:
+        return {"by": "robot", "n": lease.token}
+
+    def _note(self, id: str, person: str, result: object) -> None:
+        with self._lock:
+            self.acknowledged.setdefault(id, []).append((person, result))
+
+    def close(self) -> None:
+        self._stop.set()
+        self._worker.stop()
+        for one in self._threads:
+            one.join()
+        self._client.close()
+
+
+def insert(engine: Engine, rows: int, dice: random.Random) -> None:
+    """As an application does: many transactions, with mixed priorities, some for later."""
+    for start in range(0, rows, 500):
+        values = [
+            {
+                "id": f"row-{n}",
+                "payload": json.dumps({"n": n}),
+                "priority": dice.choice((10, 100, 100, 200)),
+                "delay": dice.choice((0, 0, 0, 3)),
+            }
+            for n in range(start, min(start + 500, rows))
+        ]
+        with engine.begin() as connection:
+            statement = (
+                "INSERT INTO leaseq_item (queue, id, payload, priority, run_at) VALUES "
+                f"('{QUEUE}', :id, CAST(:payload AS json), :priority, now() + :delay * interval '1 second')"
+            )
+            connection.execute(text(statement), values)
+
+
+def fault(part: str, server: EmbeddedServer, database: PostgreSQL, bridge: Bridge) -> None:
+    if part == "server":
+        assert server.pid is not None
+        os.kill(server.pid, signal.SIGKILL)
+        server.stop()
+        server.start()
+    elif part == "database":
+        database.crash()
+        time.sleep(0.3)  # so that both parts see it away
+        database.start()
+    else:
+        bridge.kill(part)
+        bridge.start(part)
+
+
+@pytest.fixture
+def database() -> Iterator[PostgreSQL]:
+    with postgresql() as server:
+        yield server
+
+
+def test_every_answer_is_in_the_database_once(
+    seed: int, request: pytest.FixtureRequest, database: PostgreSQL, measured: Callable[[str], None]
+) -> None:
+    rows = 50_000 if request.config.getoption("--soak") else 2_000
+    dice = random.Random(seed)
+    engine = open_database(database.url)
+    schema.upgrade(engine)
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder) as server,
+        contextlib.closing(Bridge(server.url, database.url, Path(folder) / "bridge.log")) as bridge,
+    ):
+        client = leaseq.connect(server.url)
+        queue = leaseq.Queue(client, QUEUE)
+        queue.configure(max_attempts=1_000, max_abandons=None, lease_seconds=5)
+        for part in ("migrate", "archive"):
+            bridge.start(part)
+        insert(engine, rows, dice)
+        with contextlib.closing(Crowd(server.url, seed)) as crowd:
+            faults = [part for part in PARTS for _ in range(KILLS)]
+            dice.shuffle(faults)
+            for n, part in enumerate(faults, 1):
+                goal = rows * n // (len(faults) + 3)
+                bridge.check()
+                eventually(partial(has_finished, queue, goal), f"{goal:,} are finished")
+                bridge.check()
+                fault(part, server, database, bridge)
+            engine.dispose()
+            eventually(lambda: done(engine) == rows, "all rows are finished")
+        check_answers(engine, rows, crowd)
+        assert [str(one) for one in verify(client, engine, QUEUE)] == []
+        client.close()
+    engine.dispose()
+    measured(
+        f"{rows:,} rows from SQL and back, {KILLS} kills of each of {len(PARTS)} parts: each answer once"
+    )
+
+
+def has_finished(queue: leaseq.Queue, count: int) -> bool:
+    return queue.stats().counters["finished"] >= count
+
+
+def done(engine: Engine) -> int:
+    with engine.begin() as connection:
+        found = connection.execute(text("SELECT count(*) FROM leaseq_item WHERE status = 'finished'"))
+        return int(found.scalar_one())
+
+
+def check_answers(engine: Engine, rows: int, crowd: Crowd) -> None:
+    with engine.begin() as connection:
+        found = connection.execute(text("SELECT id, person, result FROM leaseq_answer WHERE accepted")).all()
+        events = (
+            connection.execute(text("SELECT id FROM leaseq_event WHERE what = 'finished'")).scalars().all()
+        )
+    given = {id: (person, result) for id, person, result in found}
+    assert len(found) == len(given) == rows
+    assert max(Counter(events).values()) == 1
+    assert len(events) == rows
+    for id, acknowledged in crowd.acknowledged.items():
+        assert given[id] in acknowledged
