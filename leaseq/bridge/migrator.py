@@ -125,10 +125,11 @@ class Migrator:
                 continue
             here = (change.c.queue == queue.name) & (change.c.id == one.id)
             connection.execute(delete(change).where(here, change.c.number == one.number))
-            for id, why in refused.items():
-                log.warning("queue %s, row %r: %s", queue.name, id, why)
-                row = (item.c.queue == queue.name) & (item.c.id == id)
-                connection.execute(update(item).where(row).values(error=why))
+            why = refused.get(one.id)
+            if why is not None:
+                log.warning("queue %s, row %r: %s", queue.name, one.id, why)
+            row = (item.c.queue == queue.name) & (item.c.id == one.id)
+            connection.execute(update(item).where(row, item.c.error.is_distinct_from(why)).values(error=why))
             dealt += 1
         return dealt
 

@@ -194,8 +194,8 @@ def memory(url: str, client: leaseq.Client, redis_url: str, rows: int) -> bool:
     took = time.perf_counter() - began
     early, late = max(used[len(used) // 5 : 2 * len(used) // 5]), max(used[4 * len(used) // 5 :])
     click.echo(
-        f"memory: {rows:,} rows through a window of {WINDOW:,} at {rows / took:,.0f}/s: {early / 1e6:.1f} MB in "
-        f"the second fifth, {late / 1e6:.1f} MB in the last (at most {GROWTH:g} x)"
+        f"memory: {rows:,} rows through a window of {WINDOW:,} at {rows / took:,.0f}/s: {early / 1e6:.1f} MB "
+        f"in the second fifth, {late / 1e6:.1f} MB in the last (at most {GROWTH:g} x)"
     )
     return late > GROWTH * early
 

@@ -1,0 +1,144 @@
+"""What is changed in the database reaches the item that waits in its queue."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+import leaseq
+from leaseq.bridge.run import Bridge
+from tests.bridge.conftest import Database, finish, settle
+from tests.support.taking import not_none
+
+DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+
+
+def pending(database: Database) -> int:
+    return int(database.run("SELECT count(*) FROM leaseq_change")[0][0])
+
+
+def test_priority_skills_due_date_and_payload(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", "b", "c")
+    settle(bridge)
+    database.change("c", priority=1)
+    database.change("b", requires="fr", payload=database.json({"new": True}))
+    database.change("a", due=DUE if database.is_postgresql else "2031-05-06 07:08:09")
+    settle(bridge)
+    assert next(one.id for one in queue.items("inbound")) == "c"
+    b = queue.get("b")
+    assert (b.payload, b.requires) == ({"new": True}, ("fr",))
+    assert queue.get("a").due == DUE
+    database.change("a", due=None)
+    settle(bridge)
+    assert queue.get("a").due is None
+    assert pending(database) == 0
+
+
+def test_a_change_that_changes_nothing_is_none(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", requires="legal, fr")
+    settle(bridge)
+    before = len(queue.journal())
+    database.change("a", requires="fr,legal")
+    settle(bridge)
+    assert len(queue.journal()) == before
+    assert pending(database) == 0
+
+
+def test_what_leaseq_writes_itself_is_no_change(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    finish(queue)
+    bridge.step()
+    assert pending(database) == 0
+
+
+@pytest.mark.parametrize("how", ["cancelled", "deleted"])
+def test_a_row_that_is_withdrawn_leaves_the_queue(
+    database: Database, bridge: Bridge, queue: leaseq.Queue, how: str
+) -> None:
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    held = not_none(queue.reserve("ann"))
+    if how == "cancelled":
+        database.run("UPDATE leaseq_item SET status = 'cancelled'")
+    else:
+        database.run("DELETE FROM leaseq_item")
+    settle(bridge)
+    assert queue.items("inbound") == []
+    with pytest.raises(leaseq.ItemNotFound):
+        queue.finish(held, "too late")
+    assert set(database.statuses().values()) <= {"cancelled"}
+    assert pending(database) == 0
+
+
+def test_one_that_was_withdrawn_and_is_gone_already(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    queue.remove("a")
+    database.change("a", status="cancelled")
+    settle(bridge)
+    assert pending(database) == 0
+
+
+def test_a_change_waits_while_somebody_holds_the_item(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    held = not_none(queue.reserve("ann"))
+    database.change("a", priority=3)
+    settle(bridge)
+    assert (pending(database), queue.get("a").priority) == (1, 100)
+    queue.abandon(held, "not mine")
+    settle(bridge)
+    assert (pending(database), queue.get("a").priority) == (0, 3)
+
+
+def test_a_change_is_dropped_when_the_item_is_finished(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    held = not_none(queue.reserve("ann"))
+    database.change("a", priority=3)
+    settle(bridge)
+    queue.finish(held, "yes")
+    settle(bridge)
+    assert pending(database) == 0
+    assert database.statuses() == {"a": "finished"}
+
+
+def test_an_invalid_change_is_told_in_the_row_and_keeps_the_item(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    database.change("a", priority=-7)
+    settle(bridge)
+    assert "priority" in str(database.error("a"))
+    assert queue.get("a").priority == 100
+    database.change("a", priority=7)
+    settle(bridge)
+    assert queue.get("a").priority == 7
+    assert database.error("a") is None
+
+
+def test_a_row_that_waits_is_changed_without_the_queue(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", run_at=DUE if database.is_postgresql else "2031-05-06T07:08:09Z")
+    settle(bridge)
+    database.change("a", priority=5)
+    assert pending(database) == 0
+    database.change("a", status="cancelled")
+    settle(bridge)
+    assert not queue.items("inbound")
