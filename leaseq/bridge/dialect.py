@@ -39,7 +39,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
-        """Those of the ids that leaseq_item does not have."""
+        """Those of the ids that leaseq_item does not have, but for rows that were deleted just now."""
 
     @abstractmethod
     def add_items(self, connection: Connection, queue: str, rows: Sequence[tuple[ItemRow, str]]) -> None:

@@ -83,8 +83,9 @@ class PostgreSQL(Dialect):
     def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
         found = connection.exec_driver_sql(
             "SELECT id FROM json_array_elements_text(%s::json) AS wanted (id) WHERE NOT EXISTS "
-            "(SELECT FROM leaseq_item AS item WHERE item.queue = %s AND item.id = wanted.id)",
-            (json.dumps(list(ids)), queue),
+            "(SELECT FROM leaseq_item AS item WHERE item.queue = %s AND item.id = wanted.id) AND NOT EXISTS "
+            "(SELECT FROM leaseq_change AS change WHERE change.queue = %s AND change.id = wanted.id)",
+            (json.dumps(list(ids)), queue, queue),
         )
         return list(found.scalars())
 

@@ -76,8 +76,9 @@ class SQLite(Dialect):
     def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
         found = connection.exec_driver_sql(
             "SELECT value FROM json_each(?) WHERE NOT EXISTS "
-            "(SELECT 1 FROM leaseq_item WHERE queue = ? AND id = value)",
-            (json.dumps(list(ids)), queue),
+            "(SELECT 1 FROM leaseq_item WHERE queue = ? AND id = value) AND NOT EXISTS "
+            "(SELECT 1 FROM leaseq_change WHERE queue = ? AND id = value)",
+            (json.dumps(list(ids)), queue, queue),
         )
         return list(found.scalars())
 

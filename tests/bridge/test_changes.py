@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from leaseq.bridge.run import Bridge
-from tests.bridge.conftest import Database, finish, settle
+from tests.bridge.conftest import Database, Make, finish, settle
 from tests.support.taking import not_none
 
 DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
@@ -76,6 +76,18 @@ def test_a_row_that_is_withdrawn_leaves_the_queue(
         queue.finish(held, "too late")
     assert set(database.statuses().values()) <= {"cancelled"}
     assert pending(database) == 0
+
+
+def test_a_row_that_was_deleted_at_once_does_not_come_back(
+    database: Database, make: Make, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    make(queue.name, parts=("migrate",)).step()
+    database.run("DELETE FROM leaseq_item")
+    make(queue.name, parts=("archive",)).step()
+    settle(make(queue.name))
+    assert database.statuses() == {}
+    assert queue.items("inbound") == []
 
 
 def test_one_that_was_withdrawn_and_is_gone_already(

@@ -140,6 +140,7 @@ def test_each_difference_is_found(
     database.run("UPDATE leaseq_answer SET result = '\"no\"' WHERE id = 'other-answer'")
     database.run("DELETE FROM leaseq_answer WHERE id = 'no-answer'")
     database.run("DELETE FROM leaseq_item WHERE id = 'kept'")
+    database.run("DELETE FROM leaseq_change")
     found = {one.id: one.text for one in verify(server.client, database.engine, queue.name, lambda _: None)}
     assert found == {
         "gone": "is queued in the database, and the queue does not have it",

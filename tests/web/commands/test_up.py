@@ -4,10 +4,11 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
@@ -234,6 +235,32 @@ def test_the_clear_job_returns_an_item_whose_lease_ran_out(up: Start) -> None:
     queue.enqueue({"n": 1})
     assert queue.reserve("ann") is not None
     eventually(lambda: queue.stats().inbound == 1, "the item is back, without anybody reserving")
+
+
+def test_with_a_database_the_bridge_runs_too(up: Start, tmp_path: Path) -> None:
+    file = tmp_path / "work.db"
+    run = up("--database", f"sqlite:///{file}")
+
+    def query(statement: str) -> list[tuple[object, ...]]:
+        with closing(sqlite3.connect(file)) as connection, connection:
+            return connection.execute(statement).fetchall()
+
+    query("INSERT INTO leaseq_item (queue, id, payload) VALUES ('reviews', 'a', '1')")
+    client = leaseq.connect(run.state()["url"])
+    queue = leaseq.Queue(client, "reviews")
+    eventually(queue.exists, "the row makes the queue")
+    lease = queue.reserve("ann", wait=PATIENCE)
+    assert lease is not None
+    queue.finish(lease, "yes")
+    eventually(lambda: query("SELECT id, result FROM leaseq_answer") == [("a", '"yes"')], "it is archived")
+    client.close()
+
+
+def test_a_database_that_is_none_is_said_in_one_line(data_dir: Path, port: int) -> None:
+    refused = leaseq_command("up", "--data", str(data_dir), "--port", str(port), "--database", "mysql://x/y")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("leaseq: database: postgresql://")
+    assert refused.stderr.count("\n") == 1
 
 
 def test_with_a_server_of_your_own_none_is_started(up: Start, own_server: EmbeddedServer) -> None:
