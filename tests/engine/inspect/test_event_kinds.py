@@ -35,8 +35,10 @@ def test_a_queue_to_which_everything_happens_has_each_kind(timed: leaseq.Queue, 
         timed.finish(lease, {})  # late
     timed.adopt("removed", lease.token)
     timed.remove("removed")
+    timed.restore(leaseq.NewItem({}, id="restored"))
     timed.enqueue({}, id="expired")
     take(timed, "dan")
+    take(timed, "eve")
     clock.tick(61)
     timed.clear()  # expired, and the first finished item is forgotten
     clock.tick(61)
