@@ -31,6 +31,7 @@ CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "revive all": ("manager", "POST", "/queues/{q}/revive", {}),
     "release": ("manager", "POST", "/queues/{q}/items/one/release", {}),
     "assign": ("manager", "POST", "/queues/{q}/items/one/assign", {"person": "table worker"}),
+    "change": ("manager", "PATCH", "/queues/{q}/items/one", {"priority": 7}),
     "clear": ("manager", "POST", "/queues/{q}/clear", {}),
     "pause": ("manager", "POST", "/queues/{q}/pause", {}),
     "resume": ("manager", "POST", "/queues/{q}/resume", {}),

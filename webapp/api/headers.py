@@ -22,7 +22,7 @@ REPLAYED: Headers = {
     },
 }
 
-OF_POST: Headers = {
+OF_KEYED: Headers = {
     HEADER: {
         "description": "Makes the request safe to repeat: it takes effect once, with the same answer. "
         "Another for each body",

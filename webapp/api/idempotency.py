@@ -1,4 +1,4 @@
-"""``Idempotency-Key``: a POST that is repeated with the same key acts once, and gets the same response.
+"""``Idempotency-Key``: a POST or PATCH that is repeated with the same key acts once, and gets the same response.
 
 The engine's own request id is made from the key as well. So where a process dies after it acted and before
 its response is stored, the second request finds what the first one did.
@@ -22,6 +22,7 @@ from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.idempotency import InProgress, StoredResponse
 
 HEADER = "Idempotency-Key"
+KEYED = frozenset({"POST", "PATCH"})  # what any PUT and DELETE does once, it does once when repeated
 AGAIN = "Idempotency-Replayed"
 MAX_KEY = 200
 NDJSON = "application/x-ndjson"
@@ -106,7 +107,7 @@ def byte_lines() -> BinaryIO:
 
 def _look_back() -> Response | None:
     """Send the stored response, if there is one; else let the request go on, as the only one with its key."""
-    key = idempotency_key() if request.method == "POST" else None
+    key = idempotency_key() if request.method in KEYED else None
     if key is None:
         return None
     keyed = _KeyedRequest(person().name, _hashed(request.path, key))

@@ -27,12 +27,14 @@ from leaseq.webapp.api.models_in import (
     AssignRequest,
     DueQuery,
     EmptyRequest,
+    ItemChanges,
     ItemPath,
     ItemsQuery,
     QueuePath,
     TokenRequest,
 )
 from leaseq.webapp.context import accounts, existing_queue, person, state
+from leaseq.webapp.security.audit_log import detail_changes
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.serving.json_request import JSON, strict_request
 from leaseq.webapp.serving.problem import Problem
@@ -204,6 +206,20 @@ def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
 def get_item(path: ItemPath) -> dict[str, Any]:
     """Read one item, with its answers and history."""
     return models_out.Item.of(existing_queue(path.q).get(path.id))
+
+
+@bp.patch("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": models_out.Item})
+@needs("manager")
+def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
+    """Change an item that is inbound or scheduled; what is left out stays as it is.
+
+    With another priority or other skills it goes among the items there by its age. If the item has several
+    assignments, at least one must be inbound or scheduled: it moves, and nobody loses a lease.
+    """
+    changes = body.named()
+    item = existing_queue(path.q).change(path.id, by=person().name, **changes)
+    detail_changes(changes)
+    return models_out.Item.of(item)
 
 
 @bp.delete("/queues/<q>/items/<name:id>", tags=TAGS, responses={"204": None})

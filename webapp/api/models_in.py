@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
-from leaseq import validation
+import leaseq
+from leaseq import transfer, validation
 from leaseq.webapp.api.pagination import AFTER, LIMIT, Query, no_defaults
 from leaseq.webapp.store import accounts
 
@@ -45,6 +46,7 @@ def optional(description: str, **schema: Any) -> Any:
     return Field(None, description=description, json_schema_extra=schema)
 
 
+DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time", "pattern": DAY})]
 Whole = Annotated[int, BeforeValidator(validation.whole)]
 
 
@@ -88,6 +90,23 @@ class NewItem(Body):
     max_attempts: Whole = optional(
         "Expiries and fails until it is dead, where it is not the policy's number", **within(1, 1_000)
     )
+
+
+class ItemChanges(Body):
+    """What is to change of an item; what is left out stays as it is."""
+
+    priority: Whole = optional("The smaller, the sooner", **PRIORITY)
+    due: DateTime | None = optional("From 1970 to 9000; null: no due date")
+    requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
+    payload: Any = optional("Any JSON, at most 262,144 bytes; only while nobody holds or answered it")
+    delay: float = optional("Seconds from now before it may be reserved; 0: at once", **within(0, MAX_DELAY))
+
+    def named(self) -> leaseq.ItemChanges:
+        """The fields that the request contains, and no others."""
+        given: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.due is not None:
+            given["due"] = transfer.due(self.due)
+        return cast("leaseq.ItemChanges", given)
 
 
 class ReserveRequest(Body):

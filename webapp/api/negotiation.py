@@ -42,7 +42,7 @@ def _methods() -> set[str]:
     described = current_app.extensions[_PATHS].get(template(rule))
     if described is None:
         return set(PLAIN)
-    methods = {name.upper() for name in ("get", "put", "post", "delete") if getattr(described, name)}
+    methods = {name.upper() for name in ("get", "put", "post", "patch", "delete") if getattr(described, name)}
     return methods | ({"HEAD", "OPTIONS"} if "GET" in methods else {"OPTIONS"})
 
 

@@ -18,6 +18,7 @@ from flask_openapi.models.response import Response
 from flask_openapi.models.schema import Schema
 
 from leaseq.webapp.api import examples, headers
+from leaseq.webapp.api.idempotency import KEYED
 from leaseq.webapp.api.models_in import NewItem
 from leaseq.webapp.api.models_out import Enqueued, EnqueuedMany
 from leaseq.webapp.api.negotiation import template
@@ -43,7 +44,7 @@ def complete(bp: APIBlueprint) -> None:
                 status: one for status, one in answers.items() if status not in OF_CHANGES
             }
         if isinstance(operation.requestBody, RequestBody):
-            if method in ("put", "post"):
+            if method in ("put", "post", "patch"):
                 operation.requestBody.required = _asks_for_something(bp, operation.requestBody)
             _show_requests(call, operation.requestBody)
         _show_paths(operation)
@@ -62,7 +63,7 @@ def say_roles(app: Flask, bp: APIBlueprint) -> None:
 
 def _operations(paths: dict[str, PathItem]) -> Iterator[tuple[str, str, Operation]]:
     for path, item in paths.items():
-        for method in ("get", "put", "post", "delete"):
+        for method in ("get", "put", "post", "patch", "delete"):
             operation = getattr(item, method)
             if operation is not None:
                 yield path, method, operation
@@ -78,12 +79,13 @@ def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
 
 
 def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
-    read = {**headers.OF_CALLS.get(call, {}), **(headers.OF_POST if method == "post" else {})}
+    keyed = method.upper() in KEYED
+    read = {**headers.OF_CALLS.get(call, {}), **(headers.OF_KEYED if keyed else {})}
     parameters = [
         Parameter.model_validate({"name": name, "in": "header", **one}) for name, one in read.items()
     ]
     operation.parameters = [*(operation.parameters or ()), *parameters]
-    sent = {**headers.OF_ANSWERS.get(call, {}), **(headers.REPLAYED if method == "post" else {})}
+    sent = {**headers.OF_ANSWERS.get(call, {}), **(headers.REPLAYED if keyed else {})}
     for status, answer in answers.items():
         if status < "300" and sent:
             more = {name: Header.model_validate(one) for name, one in sent.items()}

@@ -52,6 +52,7 @@ WORDS = {
     "queue.cleared": _("returned expired leases"),
     "queue.imported": _("imported"),
     "queue.revived": _("revived items"),
+    "item.changed": _("changed an item"),
     "item.revived": _("revived an item"),
     "item.released": _("released an item"),
     "item.assigned": _("assigned an item"),

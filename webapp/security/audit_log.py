@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import fields
+from datetime import datetime
 from typing import Any
 
 from flask import Flask, Response, current_app, g, request
@@ -48,6 +49,7 @@ CHANGES = {
     "revive_all": "revived",
     "release": "released",
     "assign": "assigned",
+    "change": "changed",
     "remove": "removed",
     "adopt": "adopted",
 }
@@ -60,6 +62,20 @@ def note(what: str, about: str, detail: str = "") -> None:
     """Log that the person of this request did ``what``, a ``kind.act``, to a person, a queue or an item."""
     g.change_logged = True
     accounts().log.write(g.person.name, what, about, detail)
+
+
+def detail_changes(changes: leaseq.ItemChanges) -> None:
+    """Put what an item's fields were changed to into the line of this request; of a payload only that it was."""
+    g.item_changes = [
+        name if name == "payload" else f"{name}: {_short(_plain(value))}"
+        for name, value in sorted(changes.items())
+    ]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return ", ".join(value) if isinstance(value, list | tuple) else value
 
 
 def noted_before() -> None:
@@ -112,7 +128,7 @@ def _detail() -> str:
     chosen = request.form.getlist("id")
     if chosen:
         parts.append(_("%(n)s selected", n=len(chosen)))
-    return ", ".join(_changes() + parts)
+    return ", ".join(_changes() + parts + g.get("item_changes", []))
 
 
 def _request_fields() -> dict[str, Any]:

@@ -71,6 +71,7 @@ BEFORE: dict[str, Callable[[leaseq.Queue, Caller, Caller], int]] = {
     "revive all": dead,
     "release": held,
     "assign": waiting,
+    "change": waiting,
     "clear": held,
     "pause": waiting,
     "resume": paused,
@@ -78,7 +79,7 @@ BEFORE: dict[str, Callable[[leaseq.Queue, Caller, Caller], int]] = {
 
 
 def test_every_post_is_in_the_table() -> None:
-    assert set(BEFORE) == {name for name, (_, method, _, _) in CALLS.items() if method == "POST"}
+    assert set(BEFORE) == {name for name, (_, method, _, _) in CALLS.items() if method in ("POST", "PATCH")}
 
 
 @pytest.mark.parametrize("name", BEFORE)

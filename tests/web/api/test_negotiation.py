@@ -15,8 +15,8 @@ PATHS = {
     "/queues/{q}": {"GET", "PUT"},
     "/queues/{q}/items": {"GET", "POST"},
     "/queues/{q}/reserve": {"POST"},
-    "/queues/{q}/items/one": {"GET", "DELETE"},
-    "/queues/{q}/items/a%2Fb": {"GET", "DELETE"},
+    "/queues/{q}/items/one": {"GET", "PATCH", "DELETE"},
+    "/queues/{q}/items/a%2Fb": {"GET", "PATCH", "DELETE"},
     "/queues/{q}/items/one/finish": {"POST"},
     "/queues/{q}/items/one/draft": {"PUT"},
     "/queues/{q}/events": {"GET"},
@@ -37,7 +37,8 @@ def test_a_path_says_which_methods_it_has(
     url = path.format(q=asking.name)
     answer = app.test_client().options(f"/api/v1{url}")
     assert (answer.status_code, answer.data, allowed(answer)) == (204, b"", there)
-    for method in ("PATCH", "TRACE", "PROPFIND"):
+    of_items = {"PATCH"} if "/items/" in path else set()  # an id may contain slashes
+    for method in {"PATCH", "TRACE", "PROPFIND"} - of_items:
         with unchanged(asking):
             refused = call("admin", method, url)
         problem(refused, 405, "method-not-allowed")

@@ -73,8 +73,15 @@ def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
     manager("POST", f"{base}/items", json={"payload": 1})
     manager("GET", f"{base}/stats")
     manager("POST", f"{base}/items/one/assign", json={"person": manager.name})
+    changes = {"priority": 10, "requires": ["fr", "de"], "due": None, "payload": "secret"}
+    manager("PATCH", f"{base}/items/two", json=changes)
     assert manager("PUT", base, json={"lease_seconds": -1}).status_code == 400
     entries = told(accounts, manager.name)
+    assert entries.pop(0) == (
+        "item.changed",
+        f"{asking.name} / two",
+        "due: None, payload, priority: 10, requires: fr, de",
+    )
     assert [entry[:2] for entry in entries] == [
         ("item.assigned", f"{asking.name} / one"),
         ("queue.paused", asking.name),

@@ -39,7 +39,7 @@ def test_a_preflight_of_a_named_origin(named: Any, queue_name: str) -> None:
         answer = named.test_client().options(f"/api/v1{path}", headers={"Origin": OURS, **PREFLIGHT})
         assert (answer.status_code, answer.data) == (204, b"")
         assert answer.headers["Access-Control-Allow-Origin"] == OURS
-        assert {"GET", "POST", "PUT", "DELETE"} <= words(answer, "Access-Control-Allow-Methods")
+        assert {"GET", "POST", "PUT", "PATCH", "DELETE"} <= words(answer, "Access-Control-Allow-Methods")
         wanted = {"Authorization", "Content-Type", "Idempotency-Key"}
         assert wanted <= words(answer, "Access-Control-Allow-Headers")
         assert "Origin" in words(answer, "Vary")

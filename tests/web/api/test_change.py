@@ -1,0 +1,113 @@
+"""PATCH of an item: what is named changes, for managers, and what can't be is named with its limit."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.web.api_calls import ANSWER, everything, problem, unchanged
+from tests.web.conftest import Caller
+
+DUE = "2027-05-01T12:00:00.000Z"
+
+
+@pytest.fixture
+def path(asking: leaseq.Queue) -> str:
+    asking.enqueue({"text": "first"}, id="r-1", requires=["fr"])
+    return f"/queues/{asking.name}/items/r-1"
+
+
+def test_only_what_is_named_changes(asking: leaseq.Queue, manager: Caller, path: str) -> None:
+    before = manager("GET", path).json
+    for changes in (
+        {"priority": 10},
+        {"due": DUE},
+        {"due": None},
+        {"requires": ["de", "legal"]},
+        {"payload": {"text": "second"}},
+        {"payload": None},
+        {"priority": 100, "requires": [], "due": DUE, "payload": [1]},
+    ):
+        answer = manager("PATCH", path, json=changes)
+        assert answer.status_code == 200, answer.text
+        assert answer.json == {**before, **changes}
+        before = answer.json
+    assert manager("GET", path).json == before
+    told = [event for event in asking.journal(limit=1_000) if event.what == "changed"]
+    assert {event.person for event in told} == {manager.name}
+    assert json.loads(told[0].detail or "") == {"priority": 10}
+
+
+def test_a_delay_schedules_and_lets_in(manager: Caller, path: str) -> None:
+    assert manager("PATCH", path, json={"delay": 3600}).json["state"] == "scheduled"
+    assert manager("PATCH", path, json={"priority": 1}).json["state"] == "scheduled"
+    assert manager("PATCH", path, json={"delay": 0}).json["state"] == "inbound"
+
+
+def test_nothing_named_is_no_change(asking: leaseq.Queue, manager: Caller, path: str) -> None:
+    with unchanged(asking):
+        assert manager("PATCH", path, json={}).status_code == 200
+        assert manager("PATCH", path).status_code == 200
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"priority": -1}, "priority"),
+    ({"priority": 1_000_001}, "priority"),
+    ({"priority": None}, "priority"),
+    ({"priority": "10"}, "priority"),
+    ({"priority": 1.5}, "priority"),
+    ({"due": "2027-05-01"}, "due"),
+    ({"due": "2027-05-01T12:00:00"}, "due"),
+    ({"due": "tomorrow"}, "due"),
+    ({"due": 1_800_000_000}, "due"),
+    ({"due": "1969-12-31T23:59:59Z"}, "due"),
+    ({"requires": "fr"}, "requires"),
+    ({"requires": None}, "requires"),
+    ({"requires": ["a b"]}, "requires"),
+    ({"requires": [f"s{n}" for n in range(17)]}, "requires"),
+    ({"delay": -1}, "delay"),
+    ({"delay": None}, "delay"),
+    ({"delay": 315_360_001}, "delay"),
+    ({"max_attempts": 3}, "max_attempts"),
+    ({"id": "other"}, "id"),
+]
+
+
+@pytest.mark.parametrize(("body", "field"), BAD)
+def test_bad_input_is_refused_by_name(
+    asking: leaseq.Queue, manager: Caller, path: str, body: dict[str, Any], field: str
+) -> None:
+    with unchanged(asking):
+        answer = manager("PATCH", path, json={"payload": 1, **body})
+    assert problem(answer, 400, "invalid")["field"].partition(".")[0] == field
+
+
+def test_what_does_not_wait_is_refused(
+    asking: leaseq.Queue, manager: Caller, worker: Caller, path: str
+) -> None:
+    lease = worker("POST", f"/queues/{asking.name}/reserve").json
+    held = f"/queues/{asking.name}/items/{lease['id']}"
+    with unchanged(asking):
+        answer = problem(manager("PATCH", held, json={"priority": 1}), 400, "invalid")
+        assert answer["field"] == "id"
+        assert "reserved: release it first" in answer["detail"]
+        problem(manager("PATCH", f"{path}0", json={"priority": 1}), 404, "not-found")
+        problem(manager("PATCH", path, json={"payload": "x" * 262_144}), 413, "too-large")
+        problem(worker("PATCH", path, json={"priority": 1}), 403, "forbidden")
+    worker("POST", f"{held}/finish", json={"token": lease["token"], "result": ANSWER})
+    assert "finished" in problem(manager("PATCH", held, json={"priority": 1}), 400, "invalid")["detail"]
+
+
+def test_the_payload_stays_while_somebody_holds_it(
+    asking: leaseq.Queue, manager: Caller, worker: Caller
+) -> None:
+    asking.configure(answers=2)
+    lease = worker("POST", f"/queues/{asking.name}/reserve").json
+    held = f"/queues/{asking.name}/items/{lease['id']}"
+    before = everything(asking)
+    assert problem(manager("PATCH", held, json={"payload": 1}), 400, "invalid")["field"] == "payload"
+    assert everything(asking) == before
+    assert manager("PATCH", held, json={"priority": 1}).json["priority"] == 1
