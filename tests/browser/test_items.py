@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -185,3 +186,35 @@ def test_without_a_script_many_are_moved_just_the_same(
     plain_tab.get_by_role("button", name="Continue").click()
     expect(plain_tab.get_by_text("120 are waiting again.")).to_be_visible()
     assert graves.stats().inbound == 120
+
+
+def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
+    tab: Page, boss: str, queue: leaseq.Queue
+) -> None:
+    queue.configure(title="Triage")
+    queue.enqueue({"text": "a < b"}, id="r-1", priority=200)
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/items/r-1")
+    summary = tab.locator("summary", has_text="Change …")
+    summary.focus()
+    tab.keyboard.press("Enter")
+    tab.get_by_label("Priority").fill("10")
+    tab.get_by_label("Due date").fill("2027-05-01T12:00")
+    payload = tab.get_by_label("Payload, as JSON")
+    payload.fill('{"text": ')
+    tab.get_by_role("button", name="Save changes").click()
+    expect(tab.get_by_role("alert")).to_contain_text("Not changed: payload")
+    expect(tab.get_by_label("Priority")).to_have_value("10")
+    expect(payload).to_have_value('{"text": ')
+    expect(payload).to_have_attribute("aria-invalid", "true")
+    both_schemes(tab)
+    payload.fill('{"text": "new"}')
+    tab.get_by_role("button", name="Save changes").click()
+    expect(tab.get_by_text("Changed: priority, due date, payload.")).to_be_visible()
+    item = queue.get("r-1")
+    assert (item.priority, item.payload) == (10, {"text": "new"})
+    assert item.due == datetime(2027, 5, 1, 12, tzinfo=UTC)
+    summary.click()
+    both_schemes(tab)
+    tab.get_by_role("button", name="Save changes").click()
+    expect(tab.get_by_text("Nothing was changed.")).to_be_visible()

@@ -1,4 +1,4 @@
-"""``Idempotency-Key``: a POST or PATCH that is repeated with the same key acts once, and gets the same response.
+"""``Idempotency-Key``: a POST or PATCH repeated with the same key acts once, and gets the same response.
 
 The engine's own request id is made from the key as well. So where a process dies after it acted and before
 its response is stored, the second request finds what the first one did.

@@ -13,11 +13,13 @@ from leaseq import Invalid
 from leaseq.webapp.context import accounts, existing_queue, person
 from leaseq.webapp.forms import titles_of
 from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.change import ChangeForm, form_of, form_sent, names_of
 from leaseq.webapp.manage.items import LOOKS
 from leaseq.webapp.manage.late import becomes
 from leaseq.webapp.manage.search import Search, list_names, search_of
 from leaseq.webapp.manage.timeline import side_by_side, timeline_of
 from leaseq.webapp.rendering.payload import parts_of
+from leaseq.webapp.security.audit_log import detail_changes, noted_before
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
 
@@ -28,7 +30,9 @@ def item(q: str, id: str) -> str:
     return _shown(existing_queue(q), id)
 
 
-def _shown(queue: leaseq.Queue, id: str, *, error: str | None = None) -> str:
+def _shown(
+    queue: leaseq.Queue, id: str, *, error: str | None = None, change: ChangeForm | None = None
+) -> str:
     known, policy = queue.get(id), queue.policy
     search = search_of(request.args) if "state" in request.args else None
     waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
@@ -41,6 +45,7 @@ def _shown(queue: leaseq.Queue, id: str, *, error: str | None = None) -> str:
         item=known,
         parts=parts_of(policy.form, known.payload),
         people=[one.name for one in accounts().people() if not one.disabled] if waits else (),
+        change=change or (form_of(known) if waits else None),
         answers=answers,
         rows=side_by_side(answers, titles),
         titles=titles,
@@ -90,6 +95,26 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
     except Invalid as refused:
         return _shown(queue, id, error=_("Not assigned: %(why)s.", why=str(refused))), 400
     flash(_("Only %(whom)s gets it now, until they give it back.", whom=whom))
+    return _item(q, id)
+
+
+@bp.post("/manage/<q>/items/<name:id>/change")
+@needs("manager")
+def change(q: str, id: str) -> Response | tuple[str, int]:
+    """Change what waits; what was typed stays on the page where it is refused."""
+    queue, form = existing_queue(q), form_sent(request.form)
+    try:
+        changes = form.changes()
+        if changes:
+            queue.change(id, by=person().name, **changes)
+    except Invalid as refused:
+        return _shown(queue, id, change=form.refused(refused)), 400
+    if changes:
+        detail_changes(changes)
+        flash(_("Changed: %(what)s.", what=names_of(changes)))
+    else:
+        noted_before()  # which is nothing for the log
+        flash(_("Nothing was changed."))
     return _item(q, id)
 
 

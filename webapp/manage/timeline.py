@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,7 @@ from flask_babel import ngettext
 
 import leaseq
 from leaseq import Answer, Event, Grant, Json
+from leaseq.webapp.rendering.filters import span
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ def _words(event: Event) -> str | None:
     by = event.person or _("a program")
     words: dict[str, str] = {
         "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=event.detail),
+        "changed": _("%(by)s changed it: %(what)s", by=by, what=_changed(event)),
         "late": _("A late answer from %(person)s was kept", person=by),
         "revived": _("%(by)s revived it", by=by),
         "adopted": _("%(by)s accepted a late answer", by=by),
@@ -88,6 +91,22 @@ def _words(event: Event) -> str | None:
         "due": _("It became due, and is waiting"),
     }
     return words.get(event.what)
+
+
+def _changed(event: Event) -> str:
+    """The fields of a `changed`, with their new values."""
+    new: dict[str, Json] = json.loads(event.detail or "{}") if event.what == "changed" else {}
+    none = _("none")
+    words: dict[str, str] = {
+        "priority": _("priority %(n)s", n=new.get("priority")),
+        "due": _("due date %(when)s", when=new.get("due") or none),
+        "requires": _("skills %(skills)s", skills=", ".join(new.get("requires") or ()) or none),
+        "payload": _("payload"),
+        "delay": _("available after %(span)s", span=span(new.get("delay") or 0))
+        if new.get("delay")
+        else _("available at once"),
+    }
+    return ", ".join(words[name] for name in words if name in new)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def note(what: str, about: str, detail: str = "") -> None:
 
 
 def detail_changes(changes: leaseq.ItemChanges) -> None:
-    """Put what an item's fields were changed to into the line of this request; of a payload only that it was."""
+    """Put an item's new values into the line of this request; of a payload only that it changed."""
     g.item_changes = [
         name if name == "payload" else f"{name}: {_short(_plain(value))}"
         for name, value in sorted(changes.items())

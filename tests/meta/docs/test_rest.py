@@ -52,3 +52,4 @@ def test_its_commands_work_from_top_to_bottom(server: Any, queue_name: str, tmp_
     queue = leaseq.Queue(server.client, queue_name)
     assert queue.get("r-1").state == "finished"
     assert queue.get("r-2").assigned_to == (bob.name,)
+    assert queue.get("r-2").priority == 10

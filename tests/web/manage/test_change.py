@@ -1,0 +1,182 @@
+"""The form on an item's page that changes what waits."""
+
+from __future__ import annotations
+
+import html
+import re
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.support.taking import not_none, take
+from tests.web.conftest import Answer, Browser
+from tests.web.item_lists import text_of
+
+DUE = datetime(2027, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def path(queue: leaseq.Queue) -> str:
+    queue.enqueue({"text": "a < b"}, id="r-1", priority=200, requires=["fr", "legal"], due=DUE)
+    return f"/manage/{queue.name}/items/r-1"
+
+
+def form(page: str) -> dict[str, str]:
+    """The fields of the form and their values, as a browser would send them."""
+    text = not_none(re.search(r"<form [^>]*/change[^>]*>.*?</form>", page, re.DOTALL))[0]
+    fields = dict(re.findall(r'<input [^>]*?name="(\w+)"[^>]*?value="([^"]*)"', text))
+    fields |= dict(re.findall(r'<textarea [^>]*?name="(\w+)"[^>]*>\n(.*?)</textarea>', text, re.DOTALL))
+    fields.pop("let_in", None)
+    return {name: html.unescape(value).replace("\n", "\r\n") for name, value in fields.items()}
+
+
+def send(boss: Browser, path: str, **typed: str) -> Answer:
+    answer = boss.client.post(f"{path}/change", data={**form(boss.get(path).text), **typed})
+    return cast("Answer", answer)
+
+
+def test_it_has_what_is_there_and_changes_what_was_typed(
+    boss: Browser, queue: leaseq.Queue, path: str
+) -> None:
+    fields = form(boss.get(path).text)
+    assert (fields["priority"], fields["due"], fields["requires"]) == ("200", "2027-05-01T12:00", "fr legal")
+    assert fields["payload"] == '{\r\n  "text": "a < b"\r\n}'
+    answer = send(boss, path, priority="10", requires="de, fr")
+    assert (answer.status_code, answer.location) == (303, path)
+    item = queue.get("r-1")
+    assert (item.priority, item.requires, item.due, item.payload) == (
+        10,
+        ("de", "fr"),
+        DUE,
+        {"text": "a < b"},
+    )
+    page = text_of(boss.get(path).text)
+    assert "Changed: priority, skills." in page
+    assert f"{boss.name} changed it: priority 10, skills de, fr" in page
+    send(boss, path, due="", payload='["new"]', requires="")
+    item = queue.get("r-1")
+    assert (item.due, item.payload, item.requires, item.priority) == (None, ["new"], (), 10)
+    assert "changed it: due date none, skills none, payload" in text_of(boss.get(path).text)
+
+
+def test_what_was_not_typed_is_not_changed_back(boss: Browser, queue: leaseq.Queue, path: str) -> None:
+    """Somebody else changed the priority while the form was open."""
+    opened = form(boss.get(path).text)
+    queue.change("r-1", priority=1)
+    boss.client.post(f"{path}/change", data={**opened, "due": "2028-01-01T00:00"})
+    item = queue.get("r-1")
+    assert (item.priority, item.due) == (1, datetime(2028, 1, 1, tzinfo=UTC))
+
+
+def test_nothing_typed_is_no_change_and_no_entry(
+    boss: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
+) -> None:
+    assert send(boss, path).status_code == 303
+    assert "Nothing was changed." in text_of(boss.get(path).text)
+    assert "changed" not in [event.what for event in queue.journal()]
+    assert [
+        one for one in accounts.log.latest(20) if one.by == boss.name and one.what.startswith("item")
+    ] == []
+
+
+def test_the_log_has_what_was_changed(
+    boss: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
+) -> None:
+    send(boss, path, priority="10", payload='"secret"')
+    entry = next(one for one in accounts.log.latest(20) if one.by == boss.name)
+    assert (entry.what, entry.about) == ("item.changed", f"{queue.name} / r-1")
+    assert entry.detail == "payload, priority: 10"
+
+
+BAD = [
+    ("priority", "", "a whole number"),
+    ("priority", "ten", "a whole number"),
+    ("priority", "1000001", "to 1,000,000"),
+    ("due", "tomorrow", "a date and a time in UTC"),
+    ("due", "0001-01-01T00:00", "from 1970 to 9000"),
+    ("requires", "a/b", "at most 16 skills"),
+    ("payload", "{", "well-formed JSON"),
+    ("payload", "", "well-formed JSON"),
+    ("payload", '{"a": 1, "a": 2}', "payload"),
+    ("payload", '"' + "x" * 262_144 + '"', "262,144 bytes"),
+]
+
+
+@pytest.mark.parametrize(("field", "text", "why"), BAD)
+def test_what_can_not_be_is_refused_and_what_was_typed_stays(
+    boss: Browser, queue: leaseq.Queue, path: str, field: str, text: str, why: str
+) -> None:
+    before = queue.get("r-1")
+    typed: dict[str, Any] = {"priority": "7", "requires": "es", "payload": '["typed"]', field: text}
+    answer = send(boss, path, **typed)
+    assert answer.status_code == 400
+    assert f"Not changed: {field}" in text_of(answer.text)
+    assert why in text_of(answer.text)
+    assert {name: form(answer.text)[name] for name in typed} == typed
+    assert queue.get("r-1") == before
+    fixed = {**form(answer.text), "priority": "8", "due": "", "requires": "es", "payload": "[1]"}
+    assert boss.client.post(f"{path}/change", data=fixed).status_code == 303
+    item = queue.get("r-1")
+    assert (item.priority, item.requires, item.payload) == (8, ("es",), [1])
+
+
+def test_what_was_taken_meanwhile_is_refused_and_the_text_stays(
+    boss: Browser, queue: leaseq.Queue, path: str
+) -> None:
+    opened = form(boss.get(path).text)
+    take(queue, "ann", "fr", "legal")
+    answer = boss.client.post(f"{path}/change", data={**opened, "payload": '"typed"'})
+    assert answer.status_code == 400
+    assert "release it first" in text_of(answer.text)
+    assert form(answer.text)["payload"] == '"typed"'
+
+
+def test_only_what_waits_has_the_form(boss: Browser, queue: leaseq.Queue, path: str) -> None:
+    lease = take(queue, "ann", "fr", "legal")
+    assert "/change" not in boss.get(path).text
+    queue.finish(lease, {})
+    assert "/change" not in boss.get(path).text
+    queue.configure(answers=2)
+    queue.enqueue({}, id="two")
+    held = take(queue, "ann")
+    page = boss.get(f"/manage/{queue.name}/items/two").text
+    assert "payload" not in form(page), "somebody holds it"
+    assert send(boss, f"/manage/{queue.name}/items/two", priority="1").status_code == 303
+    assert queue.get("two").priority == 1
+    assert queue.mine("ann") == [held]
+
+
+def test_what_is_scheduled_can_be_let_in(boss: Browser, queue: leaseq.Queue, path: str) -> None:
+    queue.change("r-1", delay=3600)
+    assert send(boss, path).status_code == 303
+    assert queue.get("r-1").state == "scheduled"
+    send(boss, path, let_in="yes")
+    assert queue.get("r-1").state == "inbound"
+    page = text_of(boss.get(path).text)
+    assert "changed it: available after 1 h" in page
+    assert "changed it: available at once" in page
+
+
+@pytest.mark.parametrize(
+    ("due", "shown"),
+    [
+        (datetime(2027, 5, 1, 12, 30, 10, tzinfo=UTC), "2027-05-01T12:30:10"),
+        (datetime(2027, 5, 1, 12, 30, 10, 250_000, tzinfo=UTC), "2027-05-01T12:30:10.25"),
+        (datetime(2027, 5, 1, 12, 30, 0, 1, tzinfo=UTC), "2027-05-01T12:30"),
+    ],
+)
+def test_a_due_date_is_shown_as_browsers_write_it(
+    boss: Browser, queue: leaseq.Queue, path: str, due: datetime, shown: str
+) -> None:
+    queue.change("r-1", due=due)
+    assert form(boss.get(path).text)["due"] == shown
+    send(boss, path, priority="1")
+    assert queue.get("r-1").due == due, "not typed, so it stays to the microsecond"
+
+
+def test_it_is_for_managers(person: Browser, queue: leaseq.Queue, path: str) -> None:
+    assert person.post(f"{path}/change", {"priority": "1"}).status_code == 403
+    assert queue.get("r-1").priority == 200

@@ -1,0 +1,123 @@
+"""The form on an item's page that changes what waits: priority, due date, skills and payload."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from flask_babel import gettext as _
+
+import leaseq
+from leaseq import Invalid, validation
+from leaseq.webapp.rendering.filters import pretty
+from leaseq.webapp.serving.numbers import whole
+
+FIELDS = ("priority", "due", "requires", "payload")
+_SEEN = "seen_"  # what the names of the hidden fields begin with
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeForm:
+    """The texts of the form's fields. Only a field whose text is another one than the page had is changed:
+    what others changed meanwhile stays."""
+
+    texts: Mapping[str, str]
+    seen: Mapping[str, str]  # of each field a digest of the text that the page had
+    let_in: bool = False
+    wrong: Invalid | None = None
+
+    @property
+    def error(self) -> str | None:
+        return _("Not changed: %(why)s.", why=str(self.wrong)) if self.wrong else None
+
+    def refused(self, why: Invalid) -> ChangeForm:
+        return ChangeForm(self.texts, self.seen, self.let_in, why)
+
+    def changes(self) -> leaseq.ItemChanges:
+        """Raises Invalid for a text that can't be read; the library checks the values."""
+        given: dict[str, Any] = {
+            name: _READ[name](text.strip())
+            for name, text in self.texts.items()
+            if _digest(text) != self.seen.get(name)
+        }
+        if self.let_in:
+            given["delay"] = 0
+        return cast("leaseq.ItemChanges", given)
+
+
+def form_of(item: leaseq.Item) -> ChangeForm:
+    """The form as it is opened. The payload is in it while it can be changed."""
+    texts = {
+        "priority": str(item.priority),
+        "due": _local(item.due) if item.due else "",
+        "requires": " ".join(item.requires),
+    }
+    if not item.leases and not item.answers:
+        texts["payload"] = pretty(item.payload)
+    return ChangeForm(texts, {name: _digest(text) for name, text in texts.items()})
+
+
+def form_sent(sent: Mapping[str, str]) -> ChangeForm:
+    """The form as it was sent."""
+    texts = {name: _lines(sent[name]) for name in FIELDS if name in sent}
+    return ChangeForm(texts, {name: sent.get(_SEEN + name, "") for name in texts}, "let_in" in sent)
+
+
+def names_of(changes: leaseq.ItemChanges) -> str:
+    """What is changed, in words."""
+    words = {
+        "priority": _("priority"),
+        "due": _("due date"),
+        "requires": _("skills"),
+        "payload": _("payload"),
+        "delay": _("time"),
+    }
+    return ", ".join(words[name] for name in words if name in changes)
+
+
+def _local(time: datetime) -> str:
+    """As browsers write the value of a ``datetime-local``; they take no more than milliseconds."""
+    text = time.replace(tzinfo=None).isoformat(timespec="milliseconds")
+    return re.sub(r"(?::00)?\.000$|(?<=[1-9])0+$", "", text)
+
+
+def _lines(text: str) -> str:
+    """A text as browsers send it, with line breaks as the page has them."""
+    return text.replace("\r\n", "\n")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(_lines(text).strip().encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _priority(text: str) -> int:
+    number = whole(text)
+    if number is None:
+        raise Invalid("priority", f"a whole number from 0 to {validation.MAX_PRIORITY:,}")
+    return number
+
+
+def _due(text: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Invalid("due", "a date and a time in UTC, such as 2026-11-24T17:00") from None
+
+
+def _requires(text: str) -> list[str]:
+    return [word for word in re.split(r"[\s,]+", text) if word]
+
+
+_READ: dict[str, Any] = {
+    "priority": _priority,
+    "due": _due,
+    "requires": _requires,
+    "payload": lambda text: validation.load_json(text, "payload"),
+}
