@@ -53,7 +53,12 @@ function places.move(item, key, since)
     return
   end
   local score = passed.free_score(row .. ':' .. shelf, to, since + 0)
-  if score then enter(item, shelf, stamp(score)) else places.put(item, true) end
+  if score then
+    queue.now = math.max(queue.now, score) -- what enters next is later
+    enter(item, shelf, stamp(score))
+  else
+    places.put(item, true)
+  end
   redis.call('ZREM', key, item.member)
 end
 

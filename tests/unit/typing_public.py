@@ -28,6 +28,15 @@ def changes_from_elsewhere(queue: leaseq.Queue, known: leaseq.PolicyChanges, rea
     queue.configure(**wrong)
 
 
+def changed_items(queue: leaseq.Queue, known: leaseq.ItemChanges) -> None:
+    assert_type(queue.change("r-1", priority=10, due=None, payload=None, by="meg"), leaseq.Item)
+    queue.change("r-1", **known)
+    queue.change("r-1", prioritty=10)  # type: ignore[call-arg]
+    queue.change("r-1", priority=None)  # type: ignore[arg-type]
+    queue.change("r-1", due="2027-05-01")  # type: ignore[arg-type]
+    queue.change("r-1", max_attempts=3)  # type: ignore[call-arg]
+
+
 def leases(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
     assert_type(queue.reserve("ann", wait=20), leaseq.Lease | None)
     assert_type(queue.renew(lease), leaseq.Lease)

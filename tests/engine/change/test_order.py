@@ -122,4 +122,7 @@ def test_cursors_without_that_score_count_for_every_shelf(
     timed.enqueue({}, id="b", priority=10)
     server.redis.hset(Keys(timed.name).cursors, "ann", ":high\t1800000000000001\n")
     timed.change("a", priority=10)
-    assert sets()["inbound"] == ["b", "a"]
+    timed.enqueue({}, id="c", priority=10)
+    assert sets()["inbound"] == ["b", "a", "c"]
+    scores = dict(server.redis.zrange(Keys(timed.name).inbound + ":high", 0, -1, withscores=True))
+    assert len(set(scores.values())) == 3, "else a cursor on one hides another"
