@@ -125,6 +125,11 @@ def test_a_delay_schedules_it_and_none_lets_it_in(timed: leaseq.Queue, sets: Set
     assert [one[2] for one in changes(timed)] == [{"delay": seconds} for seconds in (60, 30, 60, 0)]
 
 
+def test_the_shortest_delay_is_one(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="a")
+    assert timed.change("a", delay=0.000_001).state == "scheduled"
+
+
 def test_one_that_failed_may_be_tried_at_once(timed: leaseq.Queue, sets: Sets) -> None:
     timed.configure(retry_seconds=1000)
     for id in "ab":
