@@ -224,6 +224,43 @@ def history(at: Scene) -> None:
     assert events.whole
 
 
+def follow(at: Scene) -> None:
+    last = at.other.journal()[-1].cursor
+    assert at.other.journal(after=at.queue.follow("archive", read=last)) == []
+    at.take()
+    behind = at.queue.journal(after=at.other.follow("archive"))
+    assert [event.what for event in behind] == ["reserved"]
+
+
+def unfollow(at: Scene) -> None:
+    at.queue.follow("archive", read=at.queue.journal()[-1].cursor)
+    at.other.unfollow("archive")
+    assert at.other.journal(after=at.other.follow("archive")) == at.other.journal()
+
+
+def outcomes(at: Scene) -> None:
+    at.queue.finish(at.take(), {"label": "good"})
+    first, none, waits = at.other.outcomes(["0", "no-such", "1"])
+    assert first is not None
+    assert [(one.person, one.result) for one in first.answers] == [("ann", '{"label":"good"}')]
+    assert none is None
+    assert waits is not None
+    assert waits.state == "inbound"
+
+
+def restore(at: Scene) -> None:
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    given = leaseq.GivenAnswer(7, "ann", "1", when, late=False, stands=True)
+    assert at.queue.restore(leaseq.NewItem({}, "lost"), [given])
+    assert not at.other.restore(leaseq.NewItem({}, "lost"))
+    assert [answer.person for answer in at.other.get("lost").answers] == ["ann"]
+
+
+def raise_tokens(at: Scene) -> None:
+    at.queue.raise_tokens(5_000)
+    assert at.take().token == 5_001
+
+
 def configure(at: Scene) -> None:
     before = at.queue.policy
     assert at.queue.configure(holds=2, title="Reviews – «ü»").holds == 2
@@ -257,7 +294,7 @@ CALLS: dict[str, Callable[[Scene], None]] = {
     for call in (
         *(enqueue, enqueue_many, reserve, renew, save_draft, finish, undo_finish, abandon, fail, mine),
         *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
-        change,
+        *(change, follow, unfollow, outcomes, restore, raise_tokens),
         *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),
         *(find_policy, exists, schema),
     )

@@ -78,6 +78,7 @@ class Story:
         queue.fail(self.take(queue, "gus"), "is tried again")
         queue.assign(queue.items("inbound")[-1].id, "b b", by="meg")
         queue.remove(queue.items("inbound")[-2].id, by="meg")
+        queue.restore(NewItem({"text": "lost"}, "lost"), by="meg")
         self.clock.tick(281)
         queue.renew(queue.mine("eva")[0])
         queue.clear()

@@ -49,6 +49,11 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "why_nothing": lambda queue: queue.why_nothing("bob"),
     "stats": lambda queue: queue.stats(),
     "history": lambda queue: queue.history("one"),
+    "follow": lambda queue: queue.follow("archive"),
+    "unfollow": lambda queue: queue.unfollow("archive"),
+    "outcomes": lambda queue: queue.outcomes(["one"]),
+    "restore": lambda queue: queue.restore(leaseq.NewItem({}, "three")),
+    "raise_tokens": lambda queue: queue.raise_tokens(9),
     "leave_line": lambda queue: queue._commands.leave_line("waiter", "ann", "r", 0),
 }
 # What is no call of a queue's own, or answers for any schema.
