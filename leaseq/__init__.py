@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     )
     from leaseq.models import (
         STATES,
+        Alert,
+        AlertName,
         Answer,
         Cleared,
         Conflict,
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATES",
+    "Alert",
+    "AlertName",
     "Answer",
     "Cleared",
     "Client",

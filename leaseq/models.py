@@ -36,6 +36,8 @@ EventKind = Literal[
     "configured",
     "paused",
     "resumed",
+    "alert.raised",
+    "alert.resolved",
     "enqueued",
     "due",
     "assigned",
@@ -56,7 +58,10 @@ EventKind = Literal[
     "restored",
     "forgotten",
 ]
-"""The kinds of journal events: the first four are about the queue itself, the others about an item."""
+"""The kinds of journal events: the first six are about the queue itself, the others about an item."""
+
+AlertName = Literal["waiting", "oldest", "dead", "idle", "bridge", "webhooks"]
+"""What an alert is about: the measures of the policy field ``alerts``, which docs/policy.md explains."""
 
 CounterName = Literal[
     "enqueued",
@@ -267,6 +272,16 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Alert:
+    """A raised alert of a queue: a measure that was above the limit of the policy's rule."""
+
+    name: AlertName
+    limit: int  # items or seconds, as the rule has it
+    value: int  # of the measure when the alert was raised
+    since: datetime  # when it was raised
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     inbound: int
     reserved: int
@@ -278,6 +293,7 @@ class Stats:
     overdue: int  # neither finished nor dead, and past their due date
     paused: str | None  # the reason ("" when none was given); None: not paused
     counters: Mapping[CounterName, int] = field(default_factory=dict)
+    alerts: tuple[Alert, ...] = ()  # that are raised now
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,4 +333,4 @@ class Event:
     id: str | None
     person: str | None
     token: int | None
-    detail: str | None
+    detail: Json  # a text or None; of an alert a dict of ``alert``, ``limit`` and ``value``

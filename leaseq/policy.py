@@ -13,6 +13,7 @@ from leaseq.models import Json
 from leaseq.policy_fields import (
     N_,
     About,
+    Alerts,
     Bands,
     Form,
     Line,
@@ -35,6 +36,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "back": N_("Giving back and retrying"),
     "answers": N_("Several answers"),
     "keeping": N_("Retention"),
+    "alerts": N_("Alerts"),
 }
 """The groups in which the settings page shows the fields, and their titles."""
 
@@ -198,6 +200,28 @@ class Policy:
             kept="text",
         ),
     ] = "server"
+    alerts: Annotated[
+        tuple[str, ...],
+        Alerts(
+            {
+                "waiting": N_("items that wait"),
+                "oldest": N_("seconds for which the oldest item has waited"),
+                "dead": N_("seconds for which an item has been dead"),
+                "idle": N_("seconds for which items waited and nobody held one, except in a pause"),
+                "bridge": N_("seconds by which the SQL bridge is behind"),
+                "webhooks": N_("seconds by which the webhooks are behind"),
+            }
+        ),
+        About(
+            "alerts",
+            N_("Alert rules"),
+            N_(
+                "Rules such as waiting>500 oldest>3600. A measure above its limit raises an alert, which is "
+                "resolved below 80 % of the limit."
+            ),
+            kept="text",
+        ),
+    ] = ()
 
     def __post_init__(self) -> None:
         for name, field in FIELDS.items():
@@ -322,6 +346,7 @@ class PolicyChanges(TypedDict, total=False):
     dedupe_seconds: float
     keep_finished_seconds: float | None
     durable: Durable
+    alerts: tuple[str, ...]
     form: Json
     title: str
     instructions: str

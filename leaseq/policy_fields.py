@@ -7,6 +7,7 @@ made from them.
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -163,6 +164,51 @@ class Form(Kind):
     @property
     def limits(self) -> str:
         return "As JSON"
+
+
+MOST_OF_ALERT = 999_999_999
+_LIMIT = "[1-9][0-9]{0,8}"  # from 1 to that
+
+
+@dataclass(frozen=True, slots=True)
+class Alerts(Kind):
+    """Rules such as ``waiting>500``: a measure, and the limit above which it is an alert. At most one for
+    each measure, kept in the order of ``measures``, which explains each of them."""
+
+    measures: Mapping[str, str]
+
+    def check(self, value: Any, name: str) -> tuple[str, ...]:
+        if not isinstance(value, list | tuple):
+            raise Invalid(name, "a list of rules such as waiting>500")
+        limits: dict[str, int] = {}
+        for rule in value:
+            measure, limit = self._parsed(rule, name)
+            if measure in limits:
+                raise Invalid(name, f"one rule for each measure; {measure} has two: leave one of them out")
+            limits[measure] = limit
+        return tuple(f"{measure}>{limits[measure]}" for measure in self.measures if measure in limits)
+
+    def _parsed(self, rule: Any, name: str) -> tuple[str, int]:
+        measure, _, digits = rule.partition(">") if isinstance(rule, str) else ("", "", "")
+        whole = re.fullmatch(_LIMIT, digits)
+        if measure not in self.measures or whole is None:
+            limit = f"one of {', '.join(self.measures)}, '>' and a whole number from 1 to {MOST_OF_ALERT:,}"
+            raise Invalid(name, f"rules such as waiting>500: {limit}; this is {str(rule)[:40]!r}")
+        return measure, int(digits)
+
+    def parse(self, text: str) -> list[str]:
+        """The rules that a person typed: with spaces or commas between them, and maybe around ``>``."""
+        return re.sub(r"\s*>\s*", ">", text).replace(",", " ").split()
+
+    @property
+    def pattern(self) -> str:
+        """What a rule looks like, as a regular expression for JSON Schema."""
+        return f"^({'|'.join(self.measures)})>{_LIMIT}$"
+
+    @property
+    def limits(self) -> str:
+        known = "; ".join(f"{measure}: {meaning}" for measure, meaning in self.measures.items())
+        return f"{known}. 1 to {MOST_OF_ALERT:,} each"
 
 
 Kept = Literal["status", "rule", "text"]

@@ -7,13 +7,15 @@ KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 lease
        5 leaseq:{q}:scheduled  6 leaseq:{q}:dead   7 leaseq:{q}:finished  8 leaseq:{q}:journal
        and, where something is to be forgotten, the keys of lib/keys.lua
 ARGV   1 the time in microseconds, or ''   2 limit, 1 to 250
-REPLY  {'ok', returned, released, died, more 0|1, forgotten}   {'no-queue'} ]]
+REPLY  {'ok', returned, released, died, more 0|1, forgotten, alerts 0|1: call check_alerts}   {'no-queue'} ]]
 local call = redis.call
 local LEDGER = KEYS[1]
 
 -- The ordinary case: nothing ran out, nothing came due, nothing is to be forgotten.
-local state, retain_state, tidy_state = unpack(call('HMGET', LEDGER, 'status', 'forget', 'tidy'))
+local state, retain_state, tidy_state, alert_rules, raised =
+  unpack(call('HMGET', LEDGER, 'status', 'forget', 'tidy', 'alerts', 'raised'))
 if not state then return { 'no-queue' } end
+local has_alerts = (raised or alert_rules and alert_rules ~= '[]') and 1 or 0
 local clock, soonest = string.match(state, '^v2 (%d+) %d+ %d+ 0 (%d+) ')
 local next_retain = retain_state and string.match(retain_state, '^%d+') or soonest
 local next_tidy = string.match(tidy_state or '0', '^%d+')
@@ -21,7 +23,7 @@ if soonest then
   local time = ARGV[1] == '' and call('TIME')
   local now = time and time[1] * 1000000 + time[2] or ARGV[1] + 0
   if now > clock + 0 and now < soonest + 0 and now < next_retain + 0 and now < next_tidy + 0 then
-    return { 'ok', 0, 0, 0, 0, 0 }
+    return { 'ok', 0, 0, 0, 0, 0, has_alerts }
   end
 end
 
@@ -56,4 +58,4 @@ if size > journal.ENTRIES then
   end
   redis.call('XTRIM', keys.journal, 'MAXLEN', '~', journal.MOST, 'LIMIT', STEP)
 end
-return { 'ok', returned, released, died, more and 1 or 0, forgotten }
+return { 'ok', returned, released, died, more and 1 or 0, forgotten, has_alerts }

@@ -5,7 +5,8 @@ KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:inbound   3 leaseq:{q}:reserved
        4 leaseq:{q}:scheduled  5 leaseq:{q}:finished  6 leaseq:{q}:dead
 ARGV   1 the time in microseconds, or ''   then the names of the counters
 REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age in microseconds or nil,
-       the pause's reason as JSON or nil, how many are overdue, how many people wait for an item, counter, …}
+       the pause's reason as JSON or nil, how many are overdue, how many people wait for an item,
+       the raised alerts (lib/alerts.lua) or nil, counter, …}
        {'no-queue'} ]]
 --- @include shelves
 
@@ -21,25 +22,20 @@ end
 
 local refused = queue.open(true)
 if refused then return refused end
-local inbound, oldest = 0, math.huge
-shelves.each(function(row, shelf)
-  local key = shelves.key(row, shelf)
-  inbound = inbound + redis.call('ZCARD', key)
-  oldest = math.min(oldest, tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or math.huge))
-end)
+local inbound, oldest = shelves.sum()
 local reply = { 'stats', inbound }
 for i, state in ipairs({ 'reserved', 'scheduled', 'finished', 'dead' }) do
   reply[2 + i] = redis.call('ZCARD', keys[state])
 end
 reply[7] = oldest < math.huge and stamp(math.max(queue.now - oldest, 0))
-reply[8] = redis.call('HGET', keys.ledger, 'paused')
 reply[9] = redis.call('ZCOUNT', keys.due, '-inf', '(' .. stamp(queue.now))
 reply[10] = waiting()
+reply[8], reply[11] = unpack(redis.call('HMGET', keys.ledger, 'paused', 'raised'))
 local counters = {}
 for i = 2, #ARGV do counters[i - 1] = 'n:' .. ARGV[i] end
 local counts = counters[1] and redis.call('HMGET', keys.ledger, unpack(counters)) or {}
 for i, count in ipairs(counts) do
   local word = ARGV[i + 1]
-  reply[10 + i] = word == 'reserved' and stamp(queue.token - (count or 0)) or word == 'finished' and queue.finished or count or 0
+  reply[11 + i] = word == 'reserved' and stamp(queue.token - (count or 0)) or word == 'finished' and queue.finished or count or 0
 end
 return reply

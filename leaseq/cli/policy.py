@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS
-from leaseq.policy_fields import Bands, Field, Form, OneOf, Seconds, Text, Whole, YesNo
+from leaseq.policy_fields import Alerts, Bands, Field, Form, OneOf, Seconds, Text, Whole, YesNo
 from leaseq.validation import load_json
 
 P = ParamSpec("P")
@@ -40,6 +40,16 @@ class _JsonFile(click.ParamType[Any]):
             self.fail(f"{value}: {error}", param, ctx)
         except OSError as error:
             self.fail(f"{value}: {error.strerror}", param, ctx)
+
+
+class _Rules(click.ParamType[Any]):
+    name = "rules"
+
+    def __init__(self, kind: Alerts) -> None:
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        return self._kind.parse(value)
 
 
 def policy_options(command: Callable[P, R]) -> Callable[..., R]:
@@ -85,4 +95,6 @@ def _type(field: Field) -> tuple[click.ParamType[Any], str]:
             return click.STRING, "TEXT"
         case Form():
             return _JsonFile(), "FILE"
+        case Alerts():
+            return _Rules(field.kind), "RULES"
     raise TypeError(f"{field.name}: no option is made for a {type(field.kind).__name__}")

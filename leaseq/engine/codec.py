@@ -14,6 +14,8 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from leaseq.models import (
+    Alert,
+    AlertName,
     Answer,
     Ending,
     Event,
@@ -252,6 +254,16 @@ def ineligibility(reply: Sequence[Any]) -> Ineligibility:
     sets = {tuple(sorted(skills.decode().split(","))) for skills in reply[2:]}
     lacking = tuple(sorted(sets, key=lambda one: (len(one), one)))
     return Ineligibility(lacking, assigned=bool(reply[0]), passed=bool(reply[1]))
+
+
+def alerts(text: bytes) -> tuple[Alert, ...]:
+    """Decode the ledger's field of raised alerts."""
+    decoded: list[Alert] = []
+    for line in text.decode().splitlines():
+        rule, since, value = line.split(" ")
+        name, _, limit = rule.partition(">")
+        decoded.append(Alert(cast("AlertName", name), int(limit), int(value), when(since)))
+    return tuple(decoded)
 
 
 def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:

@@ -39,6 +39,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("abandon", *_ALL, "late"),
         load("fail", *_ALL, "late"),
         load("clear", *_ROW, "finished", "journal"),
+        load("check_alerts", "ledger", "inbound", "reserved", "dead", "journal"),
         load("revive", *_MANAGER),
         load("release", *_MANAGER),
         load("assign", *_MANAGER),
@@ -68,7 +69,7 @@ SCRIPTS: Final[dict[str, Script]] = {
 
 # What acknowledges nothing: the clear job runs again by itself, a line is no promise, and a follower that was
 # set back reads again.
-_UNCONFIRMED = {"clear", "leave_line", "confirm", "follow", "unfollow"}
+_UNCONFIRMED = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow"}
 _CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
 _UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
@@ -187,6 +188,9 @@ class Commands:
 
     def clear(self, limit: int) -> Reply:
         return self._run("clear", (str(limit),))
+
+    def check_alerts(self) -> Reply:
+        return self._run("check_alerts", ())
 
     def revive(self, id: str, by: str) -> Reply:
         return self._run("revive", (id, by))

@@ -17,7 +17,8 @@ _LOOK = 250  # dead items of one read
 class Admin(Inspection):
     def clear(self, limit: int = 1000) -> Cleared:
         """Return items whose lease expired, release what is due, and delete finished items that are older
-        than the policy's ``keep_finished_seconds``; ``more`` where the limit was reached."""
+        than the policy's ``keep_finished_seconds``; ``more`` where the limit was reached. Also raises and
+        resolves the alerts of the policy's ``alerts``: see ``alerts``."""
         left = validation.integer(limit, "limit", 1, 1_000_000)
         returned = released = died = forgotten = 0
         more = True
@@ -28,6 +29,8 @@ class Admin(Inspection):
             forgotten += counts[4]
             left -= sum(counts[:3]) + counts[4]
             more = bool(counts[3])
+        if counts[5]:
+            self._commands.check_alerts()
         return Cleared(returned, released, died, more, forgotten)
 
     def pause(self, reason: str | None = None, *, by: str | None = None) -> None:

@@ -14,6 +14,7 @@ from leaseq.engine import arguments, codec
 from leaseq.errors import Invalid
 from leaseq.models import (
     STATES,
+    Alert,
     Answer,
     CounterName,
     Event,
@@ -163,7 +164,7 @@ class Inspection(Base):
             del page  # one at a time in memory
 
     def stats(self) -> Stats:
-        """Counts of the five states, the age of the oldest item in inbound, and the counters."""
+        """Counts of the five states, the age of the oldest item in inbound, the counters, and the alerts."""
         counts = self._commands.stats(COUNTERS).rest
         inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
         return Stats(
@@ -176,8 +177,14 @@ class Inspection(Base):
             paused=None if counts[6] is None else json.loads(counts[6]) or "",
             overdue=int(counts[7]),
             waiting=int(counts[8]),
-            counters={name: int(n) for name, n in zip(COUNTERS, counts[9:], strict=True)},
+            counters={name: int(n) for name, n in zip(COUNTERS, counts[10:], strict=True)},
+            alerts=codec.alerts(counts[9] or b""),
         )
+
+    def alerts(self) -> tuple[Alert, ...]:
+        """The alerts that are raised now, in the order of the policy's rules. The clear job raises and
+        resolves them."""
+        return self.stats().alerts
 
     def journal(self, after: str | None = None, limit: int = 100) -> list[Event]:
         """The queue's events, oldest first; ``after`` is the cursor of the last event seen."""

@@ -84,3 +84,14 @@ function shelves.each(visit)
     for shelf in string.gmatch(rows[i + 1], '%S+') do visit(rows[i], shelf) end
   end
 end
+
+-- How many items wait, and the time at which the oldest of them began to; math.huge where none does.
+function shelves.sum()
+  local waiting, oldest = 0, math.huge
+  shelves.each(function(row, shelf)
+    local key = shelves.key(row, shelf)
+    waiting = waiting + redis.call('ZCARD', key)
+    oldest = math.min(oldest, tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or math.huge))
+  end)
+  return waiting, oldest
+end

@@ -52,6 +52,10 @@ def three_ran_out(queue: leaseq.Queue) -> None:
     advance(queue, 301)
 
 
+def many_wait(queue: leaseq.Queue) -> None:
+    queue.configure(alerts=("waiting>3", "idle>60"))
+
+
 def last_attempt(queue: leaseq.Queue) -> leaseq.Lease:
     queue.configure(max_attempts=1)
     return lease(queue)
@@ -240,6 +244,7 @@ CALLS: list[tuple[str, Before, str, Call]] = [
         lambda q, _: q._commands.leave_line("somebody", "ann", "r", 0).code,
     ),
     ("clear", three_ran_out, "clear", lambda q, _: q.clear().more),
+    ("clear with alerts", many_wait, "check_alerts", lambda q, _: (q.clear().more, q.alerts())),
     ("revive", dead, "revive", lambda q, _: q.revive("a").state),
     ("release", lease, "release", lambda q, _: q.release("a").state),
     ("assign", nothing, "assign", lambda q, _: q.assign("b", "ann").assigned_to),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from leaseq.policy import FIELDS
-from leaseq.policy_fields import Bands, Form, OneOf, Seconds, Text, Whole, YesNo
+from leaseq.policy_fields import Alerts, Bands, Form, OneOf, Seconds, Text, Whole, YesNo
 
 
 def another(name: str) -> Any:
@@ -22,6 +22,8 @@ def another(name: str) -> Any:
             return "Another"
         case Bands(least, most):
             return least, most
+        case Alerts():
+            return "waiting>500", "oldest>3600"
         case Form():
             return {"show": ["text"]}
     raise AssertionError(f"{name}: say here what else such a field may hold")

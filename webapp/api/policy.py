@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, SkipValidation, create_model
 
 from leaseq import form
 from leaseq.policy import FIELDS
-from leaseq.policy_fields import Bands, Field, OneOf, Seconds, Text, Whole
+from leaseq.policy_fields import Alerts, Bands, Field, OneOf, Seconds, Text, Whole
 from leaseq.policy_fields import Form as FormKind
 from leaseq.webapp.api.models_in import Body, optional, within
 from leaseq.webapp.api.models_in import Whole as WholeNumber
@@ -46,7 +46,8 @@ _FormOrNone: TypeAlias = SkipValidation[Form | None]
 
 def _model_field(field: Field) -> tuple[Any, Any]:
     """The type and the description of a policy field, as ``create_model`` takes them."""
-    about = field.explain("null", limits=isinstance(field.kind, OneOf))  # other limits are in the schema
+    unsaid = isinstance(field.kind, OneOf | Alerts)  # other limits are in the schema
+    about = field.explain("null", limits=unsaid)
     match field.kind:
         case Seconds(least, most):
             return field.type, optional(about, **within(least, most))
@@ -56,6 +57,9 @@ def _model_field(field: Field) -> tuple[Any, Any]:
         case Bands(least, most):
             items = {"type": "integer", **within(least, most)}
             return list[WholeNumber], optional(about, items=items, minItems=2, maxItems=2)
+        case Alerts(measures) as kind:
+            items = {"type": "string", "pattern": kind.pattern}
+            return list[str], optional(about, items=items, maxItems=len(measures))
         case Text(longest):
             return field.type, optional(about, maxLength=longest)
         case FormKind():

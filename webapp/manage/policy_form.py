@@ -12,7 +12,19 @@ from flask_babel import format_decimal, gettext
 from leaseq import Invalid, Json, Policy, validation
 from leaseq.policy import FIELDS
 from leaseq.policy import GROUPS as TITLES
-from leaseq.policy_fields import Bands, Field, Form, Line, OneOf, Seconds, Text, Whole, YesNo
+from leaseq.policy_fields import (
+    MOST_OF_ALERT,
+    Alerts,
+    Bands,
+    Field,
+    Form,
+    Line,
+    OneOf,
+    Seconds,
+    Text,
+    Whole,
+    YesNo,
+)
 
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(d|h|min|m|s)?\s*")
@@ -55,7 +67,7 @@ class Setting:
                 return "choice"
             case Form():
                 return "code"
-            case Line():
+            case Line() | Alerts():
                 return "line"
             case Text():
                 return "area"
@@ -90,7 +102,7 @@ class Setting:
                 return span_text(value)
             case YesNo():
                 return "yes" if value else ""
-            case Bands():
+            case Bands() | Alerts():
                 return " ".join(map(str, value))
         return str(value)
 
@@ -112,6 +124,8 @@ class Setting:
                 return tuple(_number(self.name, part) for part in text.replace(",", " ").split())
             case Form():
                 return validation.load_json(text, self.name)
+            case Alerts() as kind:
+                return kind.parse(text)
         return text
 
     def _limits(self) -> str:
@@ -126,6 +140,10 @@ class Setting:
                 return str(gettext("%(least)s to %(most)s, the first no larger than the second.", **ends))
             case Text(longest):
                 return str(gettext("At most %(count)s characters.", count=format_decimal(longest)))
+            case Alerts(measures):
+                meanings = "; ".join(f"{name}: {gettext(meaning)}" for name, meaning in measures.items())
+                ends = {"least": format_decimal(1), "most": format_decimal(MOST_OF_ALERT)}
+                return f"{meanings}. " + str(gettext("%(least)s to %(most)s each.", **ends))
         return ""
 
 

@@ -125,7 +125,7 @@ def test_what_may_not_go_yet_is_looked_at_once(daily: leaseq.Queue, clock: Clock
     daily.enqueue({})
     daily.finish(not_none(daily.reserve("ann")), {})
     clock.tick(DAY + 1)
-    returned, released, died, more, forgotten = (int(count) for count in daily._commands.clear(40).rest)
+    returned, released, died, more, forgotten, _ = (int(count) for count in daily._commands.clear(40).rest)
     assert (returned, released, died, more, forgotten) == (0, 0, 0, 0, 0)
 
 

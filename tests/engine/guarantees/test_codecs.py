@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from leaseq.policy import RULES, parse_rules, rule_defaults, to_server
 from tests.conftest import Server
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"
-CODECS = ("status", "rules", "items", "grants", "holdings", "cursors")
+CODECS = ("status", "rules", "items", "grants", "holdings", "cursors", "alerts")
 Lua = Callable[..., Any]
 
 words = st.text("abcxyzäö9-_=.:", min_size=1, max_size=8)
@@ -96,6 +96,28 @@ def test_holdings_come_back_as_they_were(lua: Lua, text: str) -> None:
 @given(text=cursors)
 def test_cursors_come_back_as_they_were(lua: Lua, text: str) -> None:
     assert lua("cursors", "again", text) == text
+
+
+alerts = st.lists(
+    st.builds(
+        leaseq.Alert,
+        st.sampled_from(get_args(leaseq.AlertName)),
+        st.integers(1, 999_999_999),
+        st.integers(0, 10**9),
+        st.integers(10**15, 2 * 10**15).map(codec.when),
+    )
+)
+
+
+@given(alerts=alerts)
+def test_python_reads_the_alerts_that_lua_writes(lua: Lua, alerts: list[leaseq.Alert]) -> None:
+    kept = [
+        {"measure": one.name, "limit": one.limit, "since": codec.microseconds(one.since), "value": one.value}
+        for one in alerts
+    ]
+    text = lua("alerts", "format", [{name: str(value) for name, value in one.items()} for one in kept])
+    assert lua("alerts", "again", text) == text
+    assert codec.alerts(text.encode()) == tuple(alerts)
 
 
 MARKS = {"expires": "x", "renewals": "n", "undo": "u", "draft": "w", "due": "d"}

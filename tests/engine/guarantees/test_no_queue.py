@@ -43,6 +43,7 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "remove": lambda q: q.remove("one"),
         "adopt": lambda q: q.adopt("one", 1),
         "stats": leaseq.Queue.stats,
+        "alerts": leaseq.Queue.alerts,
         "journal": leaseq.Queue.journal,
         "journal after": lambda q: q.journal(after="1.0"),
         "latest_events": leaseq.Queue.latest_events,

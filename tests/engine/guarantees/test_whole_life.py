@@ -19,7 +19,7 @@ from tests.support.taking import not_none, take
 
 DAY = 86_400
 # What the ledger has for a queue without items and people.
-SETTINGS = {"status", "rules", "schema", "durable", "form", "title", "instructions"}
+SETTINGS = {"status", "rules", "schema", "durable", "form", "title", "instructions", "alerts"}
 OWN = {"mixed", "forget", "request", "tidy"}
 skills = itertools.cycle([("fr",), ("fr", "legal"), ("de",)])
 

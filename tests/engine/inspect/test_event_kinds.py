@@ -43,5 +43,10 @@ def test_a_queue_to_which_everything_happens_has_each_kind(timed: leaseq.Queue, 
     timed.clear()  # expired, and the first finished item is forgotten
     clock.tick(61)
     timed.clear()
+    timed.configure(alerts=("waiting>1",))
+    timed.enqueue_many([{}, {}])
+    timed.clear()  # alert.raised
+    timed.configure(alerts=())
+    timed.clear()  # alert.resolved
     events = [event.what for event in timed.journal(limit=1_000)]
     assert set(events) == set(get_args(leaseq.EventKind))

@@ -44,7 +44,7 @@ def _row(field: Field) -> str:
 
 def _default(field: Field) -> str:
     match field.default:
-        case None:
+        case None | ():
             return "none"
         case bool():
             return "yes" if field.default else "no"

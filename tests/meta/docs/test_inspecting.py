@@ -42,7 +42,7 @@ def _letters(codec: str, table: str) -> set[str]:
 
 def events() -> set[str]:
     noted = re.findall(r"journal\.note\((.*)$", LUA, re.MULTILINE)
-    by_name = {what for call in noted for what in re.findall(r"'([a-z]+)'", call.partition(",")[0])}
+    by_name = {what for call in noted for what in re.findall(r"'([a-z.]+)'", call.partition(",")[0])}
     return {*by_name, *re.findall(r"'XADD', keys\.journal, .*?'([a-z]+)'", LUA)}
 
 
@@ -71,8 +71,10 @@ def test_what_is_looked_for_is_found() -> None:
         "adopted",
         "created",
         "paused",
+        "alert.raised",
+        "alert.resolved",
     }
-    assert ledger_fields() >= {"status", "rules", "p:", "g:", "n:", "line", "mixed", "form"}
+    assert ledger_fields() >= {"status", "rules", "p:", "g:", "n:", "line", "mixed", "form", "raised", "idle"}
     assert key_parts() >= {"ledger", "seen", "later", "wake", "bars", "journal"}
 
 

@@ -1,0 +1,335 @@
+"""Alerts: clear raises each once where its measure is above the limit, and resolves it below 80 % of that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+import leaseq
+from leaseq import Alert, NewItem
+from leaseq.engine import codec
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+
+Take = Callable[[str], leaseq.Lease]
+Told = tuple[str, str, int, int]
+
+
+def told(queue: leaseq.Queue) -> list[Told]:
+    """What the journal has of alerts: the kind, the measure, the limit, the value."""
+    return [
+        (event.what, event.detail["alert"], event.detail["limit"], event.detail["value"])
+        for event in queue.journal(limit=1_000)
+        if event.what.startswith("alert.")
+    ]
+
+
+def raised(queue: leaseq.Queue) -> list[str]:
+    return [f"{alert.name}>{alert.limit}" for alert in queue.alerts()]
+
+
+def fill(queue: leaseq.Queue, count: int) -> None:
+    queue.enqueue_many(NewItem({}) for _ in range(count))
+
+
+def remove(queue: leaseq.Queue, count: int) -> None:
+    for item in queue.items("inbound", limit=count):
+        queue.remove(item.id)
+
+
+def test_it_is_raised_once_and_resolved_once(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(alerts=("waiting>10",))
+    fill(timed, 10)
+    timed.clear()
+    assert (told(timed), timed.alerts()) == ([], ()), "at the limit it is not above it"
+    fill(timed, 2)
+    clock.tick(60)
+    timed.clear()
+    now = codec.when(clock.now)
+    assert timed.alerts() == timed.stats().alerts == (Alert("waiting", 10, 12, now),)
+    fill(timed, 5)
+    for _ in range(3):
+        clock.tick(1)
+        timed.clear()
+    assert timed.alerts() == (Alert("waiting", 10, 12, now),), "since when, and with which value, stays"
+    remove(timed, 9)
+    timed.clear()
+    assert raised(timed) == ["waiting>10"], "8 of 10 are not below 80 %"
+    remove(timed, 1)
+    timed.clear()
+    timed.clear()
+    assert timed.alerts() == ()
+    assert told(timed) == [("alert.raised", "waiting", 10, 12), ("alert.resolved", "waiting", 10, 7)]
+
+
+def test_a_measure_around_its_limit_raises_no_second_alert(timed: leaseq.Queue) -> None:
+    timed.configure(alerts=("waiting>10",))
+    fill(timed, 11)
+    for _ in range(5):
+        timed.clear()
+        remove(timed, 2)
+        timed.clear()
+        fill(timed, 2)
+    assert told(timed) == [("alert.raised", "waiting", 10, 11)]
+
+
+def test_all_that_waits_counts(timed: leaseq.Queue) -> None:
+    timed.configure(alerts=("waiting>3",))
+    timed.enqueue_many(
+        [NewItem({}, priority=1), NewItem({}, priority=200), NewItem({}, requires=("fr",)), NewItem({})]
+    )
+    timed.clear()
+    assert told(timed) == [("alert.raised", "waiting", 3, 4)]
+
+
+def test_the_oldest_that_waits(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure(alerts=("oldest>100",))
+    fill(timed, 1)
+    clock.tick(100)
+    timed.clear()
+    assert raised(timed) == []
+    clock.tick(0.1)
+    timed.clear()
+    assert [(one.value, one.since) for one in timed.alerts()] == [(101, codec.when(clock.now))]
+    lease = take("ann")
+    timed.clear()
+    assert raised(timed) == [], "nothing waits"
+    timed.finish(lease, {})
+    fill(timed, 1)
+    clock.tick(79)
+    timed.clear()
+    assert [what for what, *_ in told(timed)] == ["alert.raised", "alert.resolved"]
+
+
+def test_items_that_are_dead(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure(alerts=("dead>100",), max_attempts=1)
+    timed.enqueue_many([NewItem({}, id="first"), NewItem({}, id="second")])
+    timed.fail(take("ann"), "cut off")
+    clock.tick(90)
+    timed.fail(take("ann"), "cut off")
+    clock.tick(11.5)
+    timed.clear()
+    assert told(timed) == [("alert.raised", "dead", 100, 102)]
+    timed.revive("first")
+    timed.clear()
+    assert told(timed)[1:] == [("alert.resolved", "dead", 100, 11)], "by the one that has been dead longest"
+
+
+def test_nobody_works_while_something_waits(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure(alerts=("idle>100",))
+    timed.clear()
+    clock.tick(1_000)
+    fill(timed, 3)
+    timed.clear()
+    assert raised(timed) == [], "nothing waited before"
+    clock.tick(100)
+    timed.clear()
+    assert raised(timed) == []
+    lease = take("ann")
+    clock.tick(10)
+    timed.clear()
+    timed.finish(lease, {})
+    clock.tick(1)
+    timed.clear()
+    clock.tick(100)
+    timed.clear()
+    assert raised(timed) == [], "since ann finished hers, 100 seconds are over, and no more"
+    clock.tick(0.5)
+    timed.clear()
+    assert told(timed) == [("alert.raised", "idle", 100, 101)]
+    lease = take("ann")
+    timed.clear()
+    assert told(timed)[1:] == [("alert.resolved", "idle", 100, 0)]
+
+
+def test_a_lease_between_two_looks_ends_the_idle_time(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure(alerts=("idle>100",))
+    fill(timed, 10)
+    for _ in range(5):
+        timed.clear()
+        clock.tick(50)
+        timed.finish(take("ann"), {})
+        clock.tick(50)
+    timed.clear()
+    assert told(timed) == []
+
+
+def test_a_pause_is_not_idle(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(alerts=("idle>100",))
+    fill(timed, 1)
+    timed.clear()
+    timed.pause("lunch")
+    clock.tick(200)
+    timed.clear()
+    assert raised(timed) == []
+    timed.resume()
+    clock.tick(200)
+    timed.clear()
+    assert raised(timed) == [], "from the first look on"
+    clock.tick(101)
+    timed.clear()
+    assert raised(timed) == ["idle>100"]
+
+
+def test_idle_time_is_forgotten_with_its_rule(timed: leaseq.Queue, server: Server, clock: Clock) -> None:
+    timed.configure(alerts=("idle>100",))
+    fill(timed, 1)
+    timed.clear()
+    ledger = Keys(timed.name).ledger
+    assert server.redis.hexists(ledger, "idle")
+    timed.configure(alerts=("waiting>100",))
+    timed.clear()
+    assert not server.redis.hexists(ledger, "idle")
+    clock.tick(200)
+    timed.configure(alerts=("idle>100",))
+    timed.clear()
+    assert raised(timed) == []
+
+
+@pytest.mark.parametrize("name", ["bridge", "webhooks"])
+def test_a_consumer_of_the_journal_that_is_behind(
+    timed: leaseq.Queue, server: Server, clock: Clock, name: str
+) -> None:
+    journal = Keys(timed.name).journal
+    timed.configure(alerts=(f"{name}>60",))
+    fill(timed, 1)
+    server.redis.xgroup_create(journal, "another", 0)
+    clock.tick(1_000)
+    timed.clear()
+    assert told(timed) == [], "there is no such group"
+    server.redis.xgroup_create(journal, name, "$")
+    clock.tick(1_000)
+    timed.clear()
+    assert told(timed) == [], "it has read all"
+    fill(timed, 1)
+    clock.tick(59)
+    fill(timed, 1)
+    clock.tick(2.5)
+    timed.clear()
+    assert told(timed) == [("alert.raised", name, 60, 62)], "since the first that it has not read"
+    server.redis.xgroup_setid(journal, name, timed.journal(limit=1_000)[-1].cursor.partition(".")[0])
+    timed.clear()
+    assert told(timed)[1:] == [("alert.resolved", name, 60, 0)]
+
+
+def test_what_a_consumer_has_read_and_not_acknowledged_is_behind_too(
+    timed: leaseq.Queue, server: Server, clock: Clock
+) -> None:
+    journal = Keys(timed.name).journal
+    timed.configure(alerts=("bridge>60",))
+    server.redis.xgroup_create(journal, "bridge", 0)
+    (_, entries), *_ = server.redis.xreadgroup("bridge", "one", {journal: ">"})
+    clock.tick(61)
+    timed.clear()
+    assert raised(timed) == ["bridge>60"]
+    server.redis.xack(journal, "bridge", *(entry for entry, _ in entries))
+    clock.tick(1)
+    timed.clear()
+    assert raised(timed) == []
+
+
+def test_a_rule_that_is_removed_resolves_its_alert(timed: leaseq.Queue) -> None:
+    timed.configure(alerts=("waiting>1", "oldest>1000"))
+    fill(timed, 3)
+    timed.clear()
+    timed.configure(alerts=())
+    assert raised(timed) == ["waiting>1"], "until the next look"
+    timed.clear()
+    timed.clear()
+    assert raised(timed) == []
+    assert told(timed) == [("alert.raised", "waiting", 1, 3), ("alert.resolved", "waiting", 1, 3)]
+
+
+def test_a_rule_with_another_limit_is_another_rule(timed: leaseq.Queue) -> None:
+    timed.configure(alerts=("waiting>1",))
+    fill(timed, 5)
+    timed.clear()
+    timed.configure(alerts=("waiting>4",))
+    timed.clear()
+    assert raised(timed) == ["waiting>4"]
+    timed.configure(alerts=("waiting>5",))
+    timed.clear()
+    assert raised(timed) == []
+    assert told(timed) == [
+        ("alert.raised", "waiting", 1, 5),
+        ("alert.raised", "waiting", 4, 5),
+        ("alert.resolved", "waiting", 1, 5),
+        ("alert.resolved", "waiting", 4, 5),
+    ]
+
+
+def test_several_at_one_look_have_one_time(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(alerts=("oldest>10", "waiting>1"))
+    assert timed.policy.alerts == ("waiting>1", "oldest>10")
+    fill(timed, 2)
+    clock.tick(11)
+    timed.clear()
+    assert raised(timed) == ["waiting>1", "oldest>10"]
+    assert len({alert.since for alert in timed.alerts()}) == 1
+    events = [event for event in timed.journal() if event.what == "alert.raised"]
+    assert {event.at for event in events} == {alert.since for alert in timed.alerts()}
+    assert (events[0].id, events[0].person, events[0].token) == (None, None, None)
+
+
+def test_several_clear_jobs_raise_it_once(queue: leaseq.Queue, server: Server) -> None:
+    queue.configure(alerts=("waiting>1",))
+    fill(queue, 2)
+    jobs = [leaseq.Queue(leaseq.connect(server.url), queue.name) for _ in range(4)]
+    for _ in range(2):
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(leaseq.Queue.clear, jobs * 5))
+    queue.configure(alerts=())
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(leaseq.Queue.clear, jobs * 5))
+    assert [what for what, *_ in told(queue)] == ["alert.raised", "alert.resolved"]
+
+
+def test_a_look_that_finds_nothing_new_writes_nothing(timed: leaseq.Queue, server: Server) -> None:
+    timed.configure(alerts=("waiting>1", "oldest>1", "dead>1", "idle>1", "bridge>1", "webhooks>1"))
+    fill(timed, 2)
+    timed.clear()
+    timed.clear()
+    keys = Keys(timed.name)
+    before = server.redis.hgetall(keys.ledger), server.redis.xlen(keys.journal)
+    timed.clear()
+    assert (server.redis.hgetall(keys.ledger), server.redis.xlen(keys.journal)) == before
+
+
+def test_a_raised_alert_of_a_newer_version_is_left_alone(timed: leaseq.Queue, server: Server) -> None:
+    """A clear job of an older version beside one of a newer does not resolve what it can't measure."""
+    timed.configure(alerts=("waiting>1",))
+    ledger = Keys(timed.name).ledger
+    server.redis.hset(
+        ledger,
+        mapping={
+            "alerts": '["waiting>1", "tomorrow>5", "later>5"]',
+            "raised": "tomorrow>5 1800000000000000 7\n",
+        },
+    )
+    fill(timed, 2)
+    timed.clear()
+    assert raised(timed) == ["waiting>1", "tomorrow>5"]
+    assert told(timed) == [("alert.raised", "waiting", 1, 2)]
+
+
+def test_an_alert_is_raised_by_a_clear_that_moves_items_as_well(
+    timed: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed.configure(alerts=("waiting>1",), lease_seconds=10)
+    fill(timed, 2)
+    take("ann")
+    clock.tick(11)
+    assert timed.clear().returned == 1
+    assert raised(timed) == ["waiting>1"]
+
+
+def test_the_time_of_an_alert_is_the_servers(queue: leaseq.Queue) -> None:
+    queue.configure(alerts=("waiting>1",))
+    fill(queue, 2)
+    queue.clear()
+    (alert,) = queue.alerts()
+    enqueued = queue.items("inbound")[0].enqueued_at
+    assert timedelta(0) <= alert.since - enqueued < timedelta(minutes=10)
