@@ -216,8 +216,8 @@ class Policy:
             "alerts",
             N_("Alert rules"),
             N_(
-                "Rules such as waiting>500 oldest>3600. A measure above its limit raises an alert, which is "
-                "resolved below 80 % of the limit."
+                "Rules such as waiting>500 oldest>3600. A measure above its limit raises an alert, and below "
+                "four fifths of the limit resolves it."
             ),
             kept="text",
         ),

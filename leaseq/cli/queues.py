@@ -19,7 +19,7 @@ from leaseq.cli.common import (
     unreadable_shape,
 )
 from leaseq.cli.policy import policy_options
-from leaseq.cli.stats import COLUMNS, counts
+from leaseq.cli.stats import COLUMNS, alerts_text, counts
 
 if TYPE_CHECKING:
     from leaseq import Client, Queue
@@ -89,12 +89,14 @@ def _warn_of_title(client: Client, changed: Queue, changes: dict[str, Any]) -> N
 def show(client: Client, name: str, as_json: bool) -> None:
     """Show a queue's policy and its counts."""
     existing = existing_queue(client, name)
-    policy, stats = asdict(existing.policy), counts(existing.stats())
+    policy, found = asdict(existing.policy), existing.stats()
+    stats = counts(found)
     if as_json:
         emit_json({"name": name, "policy": policy, "stats": stats})
         return
     click.echo(f"queue {name}")
-    for section in (policy, {column: stats[column] for column in COLUMNS}, {"paused": stats["paused"]}):
+    shown = {"paused": found.paused, "raised alerts": alerts_text(found)}
+    for section in (policy, {column: stats[column] for column in COLUMNS}, shown):
         for field, value in section.items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             click.echo(f"  {field:22} {text}".rstrip())

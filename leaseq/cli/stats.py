@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from leaseq import Client, QueueUnreadable, Stats
 
 COLUMNS = ("inbound", "reserved", "scheduled", "finished", "dead", "oldest_inbound_seconds")
-HEADINGS = ("queue", "inbound", "reserved", "scheduled", "finished", "dead", "oldest item", "paused")
+HEADINGS = (
+    "queue",
+    "inbound",
+    "reserved",
+    "scheduled",
+    "finished",
+    "dead",
+    "oldest item",
+    "paused",
+    "alerts",
+)
 
 Counted = tuple[Mapping[str, "Stats"], Mapping[str, "QueueUnreadable"]]
 
@@ -120,11 +130,19 @@ def _rows(stats: Counted) -> list[tuple[str, ...]]:
             *(f"{getattr(one, column):,}" for column in COLUMNS[:5]),
             _duration(one.oldest_inbound_seconds),
             "" if one.paused is None else one.paused or "yes",
+            alerts_text(one),
         )
         for name, one in by_queue.items()
     ]
-    unread = [(name, *("-" for _ in COLUMNS), unreadable_note(error)) for name, error in unreadable.items()]
+    unread = [
+        (name, *("-" for _ in COLUMNS), unreadable_note(error), "") for name, error in unreadable.items()
+    ]
     return sorted(rows + unread)
+
+
+def alerts_text(stats: Stats) -> str:
+    """The rules of the raised alerts: ``waiting>500 oldest>3600``."""
+    return " ".join(f"{alert.name}>{alert.limit}" for alert in stats.alerts)
 
 
 def _duration(seconds: float | None) -> str:

@@ -80,6 +80,25 @@ def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Qu
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
 
 
+def test_an_alert_comes_up_in_words_and_goes(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.configure(alerts=("waiting>1",))
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}")
+    expect(tab.get_by_text("Live", exact=True)).to_be_visible()
+    expect(tab.get_by_text("Nothing right now.")).to_be_visible()
+    queue.enqueue_many([{"n": n} for n in range(2)])
+    queue.clear()
+    expect(tab.get_by_role("heading", name="1 alert", exact=True)).to_be_visible()
+    expect(tab.get_by_role("listitem").filter(has_text="More than 1 items wait. since")).to_be_visible()
+    expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
+    expect(tab.locator("#live")).to_have_text("More than 1 items wait.")
+    judge(tab)
+    queue.configure(alerts=())
+    queue.clear()
+    expect(tab.get_by_text("Nothing right now.")).to_be_visible()
+    expect(tab.get_by_role("heading", name="1 alert", exact=True)).to_be_hidden()
+
+
 def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
     sign_in(tab, boss)

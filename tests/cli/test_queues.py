@@ -75,6 +75,10 @@ def test_a_queue_is_made_once(call: Call, queue_name: str) -> None:
         ["--form", "/nowhere/form.json"],
         ["--unknown", "1"],
         ["--title", "x" * 300],
+        ["--alerts", "waiting"],
+        ["--alerts", "waiting>0"],
+        ["--alerts", "late>5"],
+        ["--alerts", "waiting>5 waiting>6"],
     ],
 )
 def test_a_bad_policy_is_misuse_and_makes_no_queue(
@@ -204,6 +208,26 @@ def test_stats_and_list_count(call: Call, server: Any, queue_name: str) -> None:
     assert listed[queue_name]["title"] == "Reviews"
     assert listed[queue_name]["stats"]["inbound"] == 3
     assert f"{queue_name}  " in call("queue", "list").stdout
+
+
+def test_alerts_are_set_raised_by_clear_and_shown(call: Call, server: Any, queue_name: str) -> None:
+    call("queue", "create", queue_name, "--alerts", "oldest>3600, waiting > 1")
+    queue = leaseq.Queue(server.client, queue_name)
+    assert queue.policy.alerts == ("waiting>1", "oldest>3600")
+    queue.enqueue_many([1, 2])
+    assert call("stats", queue_name).stdout.splitlines()[0].endswith("paused  alerts")
+    call("clear", queue_name)
+    assert call("stats", queue_name).stdout.splitlines()[1].endswith(" waiting>1")
+    [shown] = json.loads(call("stats", queue_name, "--json").stdout)["queues"]
+    assert [(one["name"], one["limit"], one["value"]) for one in shown["alerts"]] == [("waiting", 1, 2)]
+    assert shown["alerts"][0]["since"].endswith("Z")
+    text = call("queue", "show", queue_name).stdout
+    assert '  alerts                 ["waiting>1", "oldest>3600"]\n' in text
+    assert text.endswith("  raised alerts          waiting>1\n")
+    assert call("queue", "set", queue_name, "--alerts", "").exit_code == 0
+    assert leaseq.Queue(server.client, queue_name).policy == leaseq.Policy()
+    call("clear", queue_name)
+    assert queue.alerts() == ()
 
 
 def test_a_reader_that_has_had_enough_ends_the_watching_quietly(

@@ -24,6 +24,7 @@ _POLICY = policy_shape(
     leaseq.Policy(title="Reviews", instructions="Four stars and more only where the parcel came.", form=_FORM)
 )
 _COUNTS = {"inbound": 8214, "reserved": 37, "scheduled": 12, "finished": 41003, "dead": 6}
+_ALERT = {"name": "waiting", "limit": 5000, "value": 5012, "since": _AT}
 _QUEUE = {
     "name": "reviews",
     "title": "Reviews",
@@ -31,6 +32,7 @@ _QUEUE = {
     "policy": _POLICY,
     "form": _FORM,
     "counts": _COUNTS,
+    "alerts": [_ALERT],
 }
 _LEASE = {
     "queue": "reviews",
@@ -101,6 +103,7 @@ _STATS = {
     "waiting": 0,
     "paused": None,
     "counters": {"enqueued": 49272, "reserved": 42210, "finished": 41003, "late": 3, "died": 6},
+    "alerts": [_ALERT],
 }
 _EVENT = {
     "cursor": "1795255200123.0",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
+from leaseq import AlertName
 from leaseq.transfer import rfc3339
 from leaseq.webapp.api.models_in import Role, State
 from leaseq.webapp.api.policy import Form, Policy
@@ -143,12 +144,20 @@ class Counts(RecordModel):
     dead: int
 
 
+class Alert(RecordModel):
+    name: AlertName = Field(description="The measure of the policy's rule")
+    limit: int = Field(description="The rule's limit: items or seconds")
+    value: int = Field(description="The measure when the alert was raised")
+    since: Time
+
+
 class Stats(Counts):
     oldest_inbound_seconds: float | None
     overdue: int = Field(description="Items past their due date that are neither finished nor dead")
     waiting: int = Field(description="How many calls wait for an item")
     paused: str | None = Field(description="The reason of the pause, '' if there is none; null: not paused")
     counters: dict[str, int]
+    alerts: list[Alert] = Field(description="The alerts that are raised now")
 
 
 class Queue(BaseModel):
@@ -158,6 +167,7 @@ class Queue(BaseModel):
     policy: Policy
     form: Form | None
     counts: Counts
+    alerts: list[Alert] = Field(description="The alerts that are raised now")
 
 
 class UnreadableQueue(BaseModel):
@@ -188,6 +198,12 @@ class Paused(BaseModel):
     paused: str | None
 
 
+class AlertDetail(BaseModel):
+    alert: AlertName
+    limit: int
+    value: int = Field(description="The measure at that time")
+
+
 class Event(RecordModel):
     cursor: str
     at: Time
@@ -195,7 +211,7 @@ class Event(RecordModel):
     id: str | None
     person: str | None
     token: int | None
-    detail: str | None
+    detail: str | AlertDetail | None = Field(description="A text, such as a reason; of an alert, an object")
 
 
 class EventList(BaseModel):

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import leaseq
-from leaseq.webapp.api.models_out import Counts
+from leaseq.webapp.api.models_out import Alert, Counts
 
 
 def queue_shape(queue: leaseq.Queue, policy: leaseq.Policy) -> dict[str, Any]:
@@ -18,6 +18,7 @@ def queue_shape(queue: leaseq.Queue, policy: leaseq.Policy) -> dict[str, Any]:
         "policy": policy_shape(policy),
         "form": policy.form,
         "counts": Counts.of(stats),
+        "alerts": [Alert.of(alert) for alert in stats.alerts],
     }
 
 

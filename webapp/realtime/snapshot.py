@@ -83,6 +83,7 @@ class Snapshot:
             "overdue": stats.overdue,
             "paused": stats.paused,
             "oldest_at": self._oldest_at(stats, now),
+            "alerts": [_alert(one) for one in stats.alerts],
             "come": _flow(rates.come(now) if rates else []),
             "done": _flow(rates.done(now) if rates else []),
         }
@@ -187,6 +188,15 @@ def _holder(id: str, grant: leaseq.Grant) -> dict[str, Any]:
         "since": rfc3339(grant.reserved_at),
         "until": rfc3339(grant.expires_at) if grant.expires_at else None,
         "renewals": grant.renewals,
+    }
+
+
+def _alert(alert: leaseq.Alert) -> dict[str, Any]:
+    return {
+        "key": f"{alert.name}>{alert.limit}",
+        "name": alert.name,
+        "limit": alert.limit,
+        "since": rfc3339(alert.since),
     }
 
 

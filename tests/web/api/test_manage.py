@@ -8,6 +8,8 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
+import pytest
+
 import leaseq
 from tests.web.api_calls import ANSWER, TIME, finish, problem, reserve
 from tests.web.conftest import FORM, Caller
@@ -25,6 +27,7 @@ def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, que
         "policy": {**DEFAULTS, "title": "Triage", "form": FORM, "bands": [10, 20]},
         "form": FORM,
         "counts": {"inbound": 0, "reserved": 0, "scheduled": 0, "finished": 0, "dead": 0},
+        "alerts": [],
     }
     changed = manager("PUT", f"/queues/{queue_name}", json={"lease_seconds": 5})
     assert changed.status_code == 200
@@ -140,12 +143,44 @@ def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller)
     stats = manager("GET", f"/queues/{asking.name}/stats").json
     assert list(stats) == [
         *("inbound", "reserved", "scheduled", "finished", "dead"),
-        *("oldest_inbound_seconds", "overdue", "waiting", "paused", "counters"),
+        *("oldest_inbound_seconds", "overdue", "waiting", "paused", "counters", "alerts"),
     ]
     assert set(stats["counters"]) == {
         *("enqueued", "reserved", "finished", "late", "abandoned"),
         *("expired", "failed", "died", "revived", "released", "assigned", "deduped", "forgotten", "undone"),
     }
+
+
+def test_alerts_are_set_raised_and_told(manager: Caller, worker: Caller, asking: leaseq.Queue) -> None:
+    path = f"/queues/{asking.name}"
+    rules = ["oldest>3600", "waiting>1"]
+    assert manager("PUT", path, json={"alerts": rules}).json["policy"]["alerts"] == [
+        "waiting>1",
+        "oldest>3600",
+    ]
+    assert worker("GET", path).json["alerts"] == []
+    manager("POST", f"{path}/clear")
+    (event,) = (
+        event for event in manager("GET", f"{path}/journal").json["events"] if event["what"] == "alert.raised"
+    )
+    assert event["detail"] == {"alert": "waiting", "limit": 1, "value": 2}
+    alert = {"name": "waiting", "limit": 1, "value": 2, "since": event["at"]}
+    assert worker("GET", path).json["alerts"] == manager("GET", f"{path}/stats").json["alerts"] == [alert]
+    manager("PUT", path, json={"alerts": []})
+    manager("POST", f"{path}/clear")
+    last = manager("GET", f"{path}/journal").json["events"][-1]
+    assert (last["what"], last["detail"]["alert"]) == ("alert.resolved", "waiting")
+    assert worker("GET", path).json["alerts"] == []
+
+
+@pytest.mark.parametrize(
+    "rules", ["waiting>1", None, 5, [5], ["waiting"], ["late>5"], ["waiting>0"], ["waiting>1", "waiting>2"]]
+)
+def test_alert_rules_that_are_none_change_nothing(manager: Caller, asking: leaseq.Queue, rules: Any) -> None:
+    before = asking.policy
+    answer = manager("PUT", f"/queues/{asking.name}", json={"holds": 2, "alerts": rules})
+    assert problem(answer, 400, "invalid")["field"].startswith("alerts")
+    assert asking.policy == before
 
 
 def test_the_journal_names_who_did_what(asking: leaseq.Queue, worker: Caller, manager: Caller) -> None:

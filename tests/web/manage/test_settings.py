@@ -47,6 +47,7 @@ def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
         "answers": "2",
         "keep_finished_seconds": "30 d",
         "dedupe_seconds": "1m",
+        "alerts": "oldest > 3600, waiting>500",
     }
     assert save(boss, asking, standing(boss, asking), **changes).status_code == 303
     assert asking.policy == leaseq.Policy(
@@ -64,11 +65,13 @@ def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
         answers=2,
         keep_finished_seconds=2_592_000,
         dedupe_seconds=60,
+        alerts=("waiting>500", "oldest>3600"),
     )
     typed = standing(boss, asking)
+    assert typed["alerts"] == "waiting>500 oldest>3600"
     del typed["share_drafts"]  # not ticked
-    save(boss, asking, {**typed, "renewals": ""})
-    assert (asking.policy.share_drafts, asking.policy.renewals) == (False, None)
+    save(boss, asking, {**typed, "renewals": "", "alerts": ""})
+    assert (asking.policy.share_drafts, asking.policy.renewals, asking.policy.alerts) == (False, None, ())
 
 
 def test_each_field_of_the_policy_is_there_in_its_group_and_order(
@@ -95,6 +98,7 @@ def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: le
     german = boss.get(base(asking), headers={"Accept-Language": "de"}).text
     assert "zugleich haben darf. 1 bis 100 Aufgaben. " in german
     assert "0 bis 1.000.000 Mal. Leer: kein Limit.</p>" in german
+    assert "Je 1 bis 999.999.999.</p>" in german
 
 
 @pytest.mark.parametrize(
@@ -114,6 +118,10 @@ def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: le
         ("renewals", "-1"),
         ("durable", "never"),
         ("title", "x" * 201),
+        ("alerts", "waiting"),
+        ("alerts", "waiting>0"),
+        ("alerts", "waiting>1 waiting>2"),
+        ("alerts", "late>5"),
     ],
 )
 def test_settings_that_are_no_good_change_nothing_and_stay_typed(

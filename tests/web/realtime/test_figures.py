@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
+from leaseq.transfer import rfc3339
 from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.rates import RateCounter, a_minute
 from leaseq.webapp.realtime.snapshot import Snapshot, _rounded
@@ -99,6 +100,18 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -
     assert [one["id"] for one in seen["due"]] == ["old"]
     assert (seen["come"]["sum"], seen["done"]["sum"]) == (6, 1)
     assert seen["handling"]
+
+
+def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock) -> None:
+    queue.configure(alerts=("waiting>1", "oldest>9"))
+    queue.enqueue_many([1, 2])
+    picture = Snapshot(queue, clock=lambda: clock.now / 1e6)
+    assert picture.seen()["alerts"] == picture.brief()["alerts"] == []
+    queue.clear()
+    clock.tick(10)
+    (alert,) = queue.alerts()
+    shown = [{"key": "waiting>1", "name": "waiting", "limit": 1, "since": rfc3339(alert.since)}]
+    assert picture.seen()["alerts"] == picture.brief()["alerts"] == shown
 
 
 def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock) -> None:

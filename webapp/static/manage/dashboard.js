@@ -39,6 +39,12 @@ function time(element, at) {
   set(element, local(at));
 }
 
+// An alert in words; one that a newer version raised by its rule alone.
+function alertText(alert) {
+  const text = texts["alert" + alert.name[0].toUpperCase() + alert.name.slice(1)] ?? alert.key;
+  return text.replace("%(limit)s", alert.name === "waiting" ? whole.format(alert.limit) : span(alert.limit));
+}
+
 // Everything in `place` that shows one of `data`, except what is in a row: that has data of its own.
 function show(place, data) {
   const mine = (name) => [...place.querySelectorAll(`[data-${name}]`)].filter((one) => one.closest("[data-key]") === (place.dataset?.key === undefined ? null : place));
@@ -57,6 +63,7 @@ function show(place, data) {
   for (const one of mine("time")) time(one, get(data, one.dataset.time));
   for (const one of mine("d")) one.setAttribute("d", get(data, one.dataset.d) ?? "");
   for (const one of mine("why")) set(one, data.error || (texts["how" + data.how[0].toUpperCase() + data.how.slice(1)] ?? data.how));
+  for (const one of mine("alert")) set(one, alertText(data));
   for (const one of mine("href")) lead(one, data);
   for (const one of mine("some")) hide(one, !some(get(data, one.dataset.some)));
   for (const one of mine("none")) hide(one, some(get(data, one.dataset.none)));
@@ -116,9 +123,12 @@ function tick() {
 let said = 0;
 function speak(before, after) {
   if (!before?.counts || !after.counts || Date.now() - said < 60000) return;
-  if (after.counts.dead <= before.counts.dead && after.overdue <= before.overdue) return;
+  const raised = after.alerts.filter((one) => !before.alerts.some((known) => known.key === one.key)).map(alertText);
+  const grown = after.counts.dead > before.counts.dead || after.overdue > before.overdue;
+  if (!grown && !raised.length) return;
   said = Date.now();
-  say(texts.trouble.replace("%(dead)s", whole.format(after.counts.dead)).replace("%(overdue)s", whole.format(after.overdue)));
+  const sums = texts.trouble.replace("%(dead)s", whole.format(after.counts.dead)).replace("%(overdue)s", whole.format(after.overdue));
+  say([...raised, ...(grown ? [sums] : [])].join(" "));
 }
 
 function take(data) {
@@ -132,7 +142,7 @@ function take(data) {
   } else {
     show(root, data);
     for (const list of root.querySelectorAll("[data-rows]")) fill(list, data[list.dataset.rows]);
-    hide(root.querySelector("[data-no-trouble]"), some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
+    hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
     speak(figures, data);
   }
   figures = data;

@@ -1,0 +1,98 @@
+"""The queue's alerts on the manager's pages, in words."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.engine.keys import Keys
+from leaseq.webapp.realtime import snapshot
+from tests.web.conftest import Browser
+
+SINCE = 1_795_255_200_000_000  # 2026-11-21 10:00 UTC, in microseconds
+GERMAN = {"Accept-Language": "de"}
+
+
+@pytest.fixture(autouse=True)
+def _fresh_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are read anew for each page, and not once a second."""
+    monkeypatch.setattr(snapshot, "_EVERY", 0)
+
+
+def raise_alerts(server: Any, queue: leaseq.Queue, *rules: str) -> None:
+    """Keep these alerts as raised, whatever is true."""
+    lines = "".join(f"{rule} {SINCE} 9\n" for rule in rules)
+    server.redis.hset(Keys(queue.name).ledger, "raised", lines)
+
+
+def section(page: str) -> tuple[bool, str]:
+    """Whether the section of alerts is hidden, and its text."""
+    found = re.search(r'<section aria-labelledby="t-alerts"[^>]*?( hidden)?>(.*?)<template', page, re.DOTALL)
+    assert found
+    return bool(found[1]), " ".join(html.unescape(re.sub(r"<[^>]+>", " ", found[2])).split())
+
+
+@pytest.mark.parametrize(
+    ("rule", "english", "german"),
+    [
+        ("waiting>5000", "More than 5,000 items wait.", "Mehr als 5.000 Aufgaben warten."),
+        (
+            "oldest>5400",
+            "An item has waited for more than 1 h 30 min.",
+            "Eine Aufgabe wartet seit mehr als 1 h 30 min.",
+        ),
+        (
+            "dead>600",
+            "An item has been dead for more than 10 min.",
+            "Eine Aufgabe ist seit mehr als 10 min gescheitert.",
+        ),
+        (
+            "idle>90",
+            "Items have waited for more than 1 min 30 s, and nobody held one.",
+            "Seit mehr als 1 min 30 s warten Aufgaben, und niemand hat eine in Arbeit.",
+        ),
+        (
+            "bridge>60",
+            "The SQL bridge is behind by more than 1 min.",
+            "Die SQL-Brücke ist um mehr als 1 min im Rückstand.",
+        ),
+        (
+            "webhooks>60",
+            "The webhooks are behind by more than 1 min.",
+            "Die Webhooks sind um mehr als 1 min im Rückstand.",
+        ),
+        ("tomorrow>7", "tomorrow>7", "tomorrow>7"),
+    ],
+)
+def test_an_alert_in_words(
+    boss: Browser, asking: leaseq.Queue, server: Any, rule: str, english: str, german: str
+) -> None:
+    path = f"/manage/{asking.name}"
+    assert section(boss.get(path).text)[0], "nothing is raised"
+    assert "Nothing right now." in boss.get(path).text
+    raise_alerts(server, asking, rule)
+    hidden, text = section(boss.get(path).text)
+    assert (hidden, text) == (False, f"1 alert {english} since 2026-11-21 10:00:00 UTC")
+    text = section(boss.get(path, headers=GERMAN).text)[1]
+    assert text == f"1 Warnung {german} seit 2026-11-21 10:00:00 UTC"
+
+
+def test_the_overview_counts_them(boss: Browser, asking: leaseq.Queue, server: Any) -> None:
+    def line() -> tuple[bool, str]:
+        row = re.search(
+            rf'<tr data-queue="{re.escape(asking.name)}">(.*?)</tr>', boss.get("/manage").text, re.DOTALL
+        )
+        assert row
+        found = re.search(r'<a class="alerts"[^>]*?( hidden)?>(.*?)</a>', row[1])
+        assert found
+        return bool(found[1]), re.sub(r"<[^>]+>", "", found[2])
+
+    assert line()[0]
+    raise_alerts(server, asking, "waiting>5", "idle>60")
+    assert line() == (False, "2 alerts")
+    figures = boss.get("/manage", headers={"Accept": "application/json"}).json
+    assert [one["key"] for one in figures["queues"][asking.name]["alerts"]] == ["waiting>5", "idle>60"]
