@@ -82,6 +82,9 @@ PAGES = (
 )
 """Further commands of the web app, for accounts, sessions, rate limits, activity and idempotency."""
 
+METRICS = ("info",)
+"""A further command of ``/metrics``, for the server's memory and clients: only these are missing without."""
+
 CLUSTER = ("cluster|slots", "command", "readonly")
 """Further commands of redis-py to the nodes of a cluster."""
 

@@ -1,15 +1,18 @@
-"""``/metrics`` for Prometheus: the queues' counts at the scrape, and the HTTP metrics."""
+"""``/metrics`` for Prometheus: the queues' counts and the server's figures at the scrape, and the HTTP
+metrics."""
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast, get_args
 
 from flask import Blueprint, Response
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from redis.cluster import RedisCluster
 
 import leaseq
 from leaseq import STATES
@@ -17,6 +20,8 @@ from leaseq.webapp.context import state
 from leaseq.webapp.security.authorization import bearer_token, needs
 
 bp = Blueprint("metrics", __name__)
+
+ALERTS: tuple[leaseq.AlertName, ...] = get_args(leaseq.AlertName)
 
 
 class QueueCollector:
@@ -31,6 +36,7 @@ class QueueCollector:
         waiting = _gauge("leaseq_waiting_calls", "Calls that wait for an item.")
         oldest = _gauge("leaseq_oldest_inbound_seconds", "How long the oldest item waits; 0 where none does.")
         paused = _gauge("leaseq_paused", "1 while the queue is paused.")
+        alerts = GaugeMetricFamily("leaseq_alert", "1 while the alert is raised.", labels=["queue", "alert"])
         moves = CounterMetricFamily("leaseq_moves", "What happened to items.", labels=["queue", "move"])
         wrong = _gauge("leaseq_unreadable", "1 where the queue needs another version of leaseq.")
         found, unreadable = leaseq.read_queues(self._client, leaseq.Queue.stats)
@@ -43,13 +49,43 @@ class QueueCollector:
             waiting.add_metric([name], stats.waiting)
             oldest.add_metric([name], stats.oldest_inbound_seconds or 0)
             paused.add_metric([name], stats.paused is not None)
+            raised = {alert.name for alert in stats.alerts}
+            for alert in ALERTS:
+                alerts.add_metric([name, alert], alert in raised)
             for move, count in stats.counters.items():
                 moves.add_metric([name, move], count)
-        yield from (items, overdue, waiting, oldest, paused, moves, wrong)
+        yield from (items, overdue, waiting, oldest, paused, alerts, moves, wrong)
 
 
-def _gauge(name: str, what: str) -> GaugeMetricFamily:
-    return GaugeMetricFamily(name, what, labels=["queue"])
+class ServerCollector:
+    """Collects the server's memory and clients at each scrape, in a cluster those of each node. A node that
+    does not answer is left out; so are all where the user lacks the right to INFO."""
+
+    def __init__(self, client: leaseq.Client) -> None:
+        self._client = client
+
+    def collect(self) -> Iterator[Metric]:
+        used = _gauge("leaseq_server_memory_bytes", "Memory that the server uses.", "node")
+        limit = _gauge("leaseq_server_memory_limit_bytes", "The server's maxmemory; 0: no limit.", "node")
+        clients = _gauge("leaseq_server_clients", "Clients that are connected to the server.", "node")
+        for node, where in self._nodes():
+            with contextlib.suppress(leaseq.LeaseqError), self._client.translating():
+                info: dict[str, Any] = self._client.redis.info("memory", "clients", **where)
+                used.add_metric([node], info["used_memory"])
+                limit.add_metric([node], info["maxmemory"])
+                clients.add_metric([node], info["connected_clients"])
+        yield from (used, limit, clients)
+
+    def _nodes(self) -> list[tuple[str, dict[str, Any]]]:
+        """The label of each node, and redis-py's argument that names it. A single server has none."""
+        redis = self._client.redis
+        if not isinstance(redis, RedisCluster):
+            return [("", {})]
+        return [(f"{node.host}:{node.port}", {"target_nodes": node}) for node in redis.get_nodes()]
+
+
+def _gauge(name: str, what: str, label: str = "queue") -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, what, labels=[label])
 
 
 def scraper() -> bool:
@@ -65,7 +101,8 @@ def scraper() -> bool:
 @needs("manager", unless=scraper)
 def metrics() -> Response:
     """All figures, in Prometheus' text format."""
-    queues = CollectorRegistry()
-    queues.register(cast("CollectorRegistry", QueueCollector(state().client)))
-    text = generate_latest(queues) + generate_latest(state().http_metrics.everywhere())
+    at_scrape = CollectorRegistry()
+    for collector in (QueueCollector(state().client), ServerCollector(state().client)):
+        at_scrape.register(cast("CollectorRegistry", collector))
+    text = generate_latest(at_scrape) + generate_latest(state().http_metrics.everywhere())
     return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from flask import Flask
@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
+from tests.support.booting import Engine
 from tests.web.conftest import CHEAP, SECRET, Caller
 
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
@@ -64,6 +65,59 @@ def test_queues_are_read_at_the_scrape(scraped: Flask, queue: leaseq.Queue) -> N
     assert figure(metrics, "leaseq_moves_total", queue=name, move="finished") == 1
     assert figure(metrics, "leaseq_moves_total", queue=name, move="enqueued") == 5
     assert figure(metrics, "leaseq_paused", queue=name) == 1
+
+
+def test_alerts_that_are_raised_and_those_that_are_not(scraped: Flask, queue: leaseq.Queue) -> None:
+    queue.configure(alerts=("waiting>1", "oldest>3600"))
+    queue.enqueue_many(range(2))
+
+    def raised() -> dict[str, float]:
+        metrics = scrape(scraped)
+        names = get_args(leaseq.AlertName)
+        return {name: figure(metrics, "leaseq_alert", queue=queue.name, alert=name) for name in names}
+
+    nothing = dict.fromkeys(("waiting", "oldest", "dead", "idle", "bridge", "webhooks"), 0)
+    assert raised() == nothing
+    queue.clear()
+    assert raised() == {**nothing, "waiting": 1}
+
+
+def scrape_as(url: str) -> Figures:
+    """What a web app that uses the server by this URL gives."""
+    settings = Settings(redis_url=url, secret_key=SECRET, metrics_token=TOKEN)
+    return scrape(create_app(settings, passwords=CHEAP))
+
+
+SERVER = ("leaseq_server_memory_bytes", "leaseq_server_memory_limit_bytes", "leaseq_server_clients")
+
+
+def test_the_servers_memory_its_limit_and_its_clients(shared: Engine) -> None:
+    limits = [str(node.config_get("maxmemory")["maxmemory"]) for node in shared.primaries]
+    try:
+        for node in shared.primaries:
+            node.config_set("maxmemory", 10**12)
+        metrics = scrape_as(shared.of_all)
+        by_name = {
+            wanted: {labels: value for (name, labels), value in metrics.items() if name == wanted}
+            for wanted in SERVER
+        }
+        nodes = {value for labels in by_name[SERVER[0]] for _, value in labels}
+        assert nodes == {""} if len(shared.primaries) == 1 else len(nodes) >= len(shared.primaries)
+        assert all(value > 100_000 for value in by_name[SERVER[0]].values())
+        assert list(by_name[SERVER[1]].values()).count(10**12) == len(shared.primaries)
+        assert all(value >= 1 for value in by_name[SERVER[2]].values())
+    finally:
+        for node, limit in zip(shared.primaries, limits, strict=True):
+            node.config_set("maxmemory", limit)
+    metrics = scrape_as(shared.of_all)
+    assert 0 in [value for (name, _), value in metrics.items() if name == SERVER[1]], "no limit"
+
+
+def test_who_may_not_read_the_servers_figures_gets_all_others(shared: Engine, queue: leaseq.Queue) -> None:
+    queue.enqueue(1)
+    metrics = scrape_as(shared.of("pages"))
+    assert figure(metrics, "leaseq_items", queue=queue.name, state="inbound") == 1
+    assert not {name for name, _ in metrics} & set(SERVER)
 
 
 def test_requests_are_counted_by_route_and_status(scraped: Flask) -> None:
