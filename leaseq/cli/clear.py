@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 def clear(
     client: Client, names: tuple[str, ...], every_queue: bool, every: float | None, as_json: bool
 ) -> None:
-    """Return items whose lease expired, and release items that are due.
+    """Return items whose lease expired, release items that are due, and look at
+    the queue's alerts.
 
     It deletes only finished items that are older than the queue's
     keep_finished_seconds. Several may run at once.

@@ -1,0 +1,163 @@
+"""The rules for Prometheus and the dashboard for Grafana: they parse, and name only what a scrape gives."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import promql_parser
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+import leaseq
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from tests.support.booting import Engine
+from tests.web.conftest import CHEAP, SECRET
+
+DOCS = Path(__file__).parents[3] / "docs"
+RULES = yaml.safe_load((DOCS / "prometheus/leaseq-rules.yml").read_text())
+BOARD = json.loads((DOCS / "grafana/leaseq.json").read_text())
+TOKEN = "a token for Prometheus, long enough"
+ALERTS = [rule for group in RULES["groups"] for rule in group["rules"]]
+PANELS = [panel for panel in BOARD["panels"] if panel["type"] != "row"]
+EXPRESSIONS = {rule["alert"]: rule["expr"] for rule in ALERTS} | {
+    f"{panel['title']}, {target['refId']}": target["expr"] for panel in PANELS for target in panel["targets"]
+}
+
+Samples = dict[str, dict[str, set[str]]]
+"""The values of each label of each sample, by the sample's name."""
+
+
+@pytest.fixture(scope="module")
+def samples(shared: Engine) -> Samples:
+    """What a web app gives that has a queue, and a user who may read the server's figures."""
+    queue = leaseq.Queue(shared.connect(), "monitored")
+    queue.enqueue({})
+    settings = Settings(redis_url=shared.of_all, secret_key=SECRET, metrics_token=TOKEN)
+    client = create_app(settings, passwords=CHEAP).test_client()
+    client.get("/login", buffered=True)  # a request, of which the next scrape tells
+    text = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
+    found: Samples = defaultdict(lambda: defaultdict(set))
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            for label, value in sample.labels.items():
+                found[sample.name][label].add(value)
+            _ = found[sample.name]  # also one without labels
+    return found
+
+
+def parsed(text: str) -> promql_parser.Expr:
+    """An expression, with Grafana's variables filled in."""
+    return promql_parser.parse(text.replace("$__rate_interval", "1m").replace("$queue", "reviews"))
+
+
+def nodes(text: str) -> Iterator[promql_parser.Expr]:
+    """All parts of an expression."""
+    found: list[promql_parser.Expr] = []
+    promql_parser.walk(parsed(text), found.append)
+    yield from found
+
+
+def grouped(text: str) -> set[str]:
+    """The labels by which it groups."""
+    parts = [node for node in nodes(text) if isinstance(node, promql_parser.AggregateExpr)]
+    return {label for part in parts if part.modifier for label in part.modifier.labels}
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_an_expression_names_what_a_scrape_gives(samples: Samples, name: str) -> None:
+    text = EXPRESSIONS[name]
+    selectors = [node for node in nodes(text) if isinstance(node, promql_parser.VectorSelector)]
+    assert selectors
+    for selector in selectors:
+        assert selector.name in samples
+        labels = samples[str(selector.name)]
+        for matcher in selector.matchers.matchers:
+            assert matcher.name in labels, f"{selector.name} has no label {matcher.name}"
+            if matcher.op == promql_parser.MatchOp.Equal:
+                assert matcher.value in labels[matcher.name]
+    assert grouped(text) <= {label for one in selectors for label in samples[str(one.name)]}
+
+
+def test_a_selector_in_a_range_is_looked_at_too() -> None:
+    found = [node for node in nodes("rate(a_total[5m])") if isinstance(node, promql_parser.VectorSelector)]
+    assert [one.name for one in found] == ["a_total"]
+
+
+@pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
+def test_a_rule_is_whole(rule: dict[str, Any]) -> None:
+    assert (
+        {"alert", "expr", "labels", "annotations"}
+        <= set(rule)
+        <= {*("alert", "expr", "for", "labels", "annotations")}
+    )
+    assert re.fullmatch(r"Leaseq[A-Za-z]+", rule["alert"])
+    assert re.fullmatch(r"\d+[smh]", rule.get("for", "1m"))
+    assert rule["labels"]["severity"] in ("warning", "critical")
+    assert set(rule["annotations"]) == {"summary", "description"}
+    said = " ".join(rule["annotations"].values())
+    assert set(re.findall(r"\$labels\.(\w+)", said)) <= grouped(rule["expr"])
+    for template in re.findall(r"\{\{(.*?)\}\}", said):
+        assert re.fullmatch(r" \$(labels\.\w+|value( \| humanize(Duration|Percentage)?)?) ", template), (
+            template
+        )
+
+
+def test_each_rule_has_a_name_of_its_own_and_the_page_on_it_names_each() -> None:
+    names = [rule["alert"] for rule in ALERTS]
+    assert len(set(names)) == len(names)
+    page = (DOCS / "operator.md").read_text()
+    assert [name for name in names if f"`{name}`" not in page] == []
+    assert set(re.findall(r"`(Leaseq[A-Za-z]+)`", page)) == set(names)
+
+
+def test_the_dashboard_is_of_a_schema_that_grafana_11_reads() -> None:
+    assert BOARD["schemaVersion"] == 39
+    assert "id" not in BOARD, "Grafana gives it one"
+    assert (BOARD["uid"], BOARD["title"]) == ("leaseq", "leaseq")
+    ids = [panel["id"] for panel in BOARD["panels"]]
+    assert len(set(ids)) == len(ids)
+    assert {panel["type"] for panel in BOARD["panels"]} == {"row", "stat", "timeseries"}
+
+
+def test_its_data_source_is_a_variable() -> None:
+    source, queue = BOARD["templating"]["list"]
+    assert (source["type"], source["query"]) == ("datasource", "prometheus")
+    used = {"type": "prometheus", "uid": f"${{{source['name']}}}"}
+    places = [queue, *PANELS, *(target for panel in PANELS for target in panel["targets"])]
+    assert [place["datasource"] for place in places] == [used] * len(places)
+
+
+def test_its_variable_of_queues_is_of_what_a_scrape_gives(samples: Samples) -> None:
+    queue = BOARD["templating"]["list"][1]
+    match = re.fullmatch(r"label_values\((\w+), (\w+)\)", queue["query"]["query"])
+    assert match
+    assert "monitored" in samples[match[1]][match[2]]
+    variables = {name for text in EXPRESSIONS.values() for name in re.findall(r"\$(\w+)", text)}
+    assert variables == {queue["name"], "__rate_interval"}
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel["title"])
+def test_a_legend_names_labels_that_are_there(panel: dict[str, Any]) -> None:
+    for target in panel["targets"]:
+        assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= grouped(target["expr"])
+
+
+def test_no_two_panels_lie_over_each_other() -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in BOARD["panels"]:
+        place = panel["gridPos"]
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert max(x for x, _ in cells) < 24, panel["title"]
+        assert not cells & taken, panel["title"]
+        taken |= cells
