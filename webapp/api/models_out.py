@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
-from leaseq import AlertName
 from leaseq.transfer import rfc3339
 from leaseq.webapp.api.models_in import Role, State
 from leaseq.webapp.api.policy import Form, Policy
@@ -145,7 +144,7 @@ class Counts(RecordModel):
 
 
 class Alert(RecordModel):
-    name: AlertName = Field(description="The measure of the policy's rule")
+    name: str = Field(description="The measure of the policy's rule")
     limit: int = Field(description="The rule's limit: items or seconds")
     value: int = Field(description="The measure when the alert was raised")
     since: Time
@@ -199,7 +198,7 @@ class Paused(BaseModel):
 
 
 class AlertDetail(BaseModel):
-    alert: AlertName
+    alert: str
     limit: int
     value: int = Field(description="The measure at that time")
 

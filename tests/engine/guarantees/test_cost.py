@@ -12,6 +12,7 @@ import redis
 import leaseq
 from leaseq import NewItem
 from leaseq.engine import commands
+from leaseq.engine.keys import Keys
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Clock
 from tests.support.taking import not_none
@@ -140,3 +141,17 @@ def test_a_reserve_takes_back_only_a_few(alone: redis.Redis, clock: Clock) -> No
     clock.tick(10_001)
     queue.reserve("somebody new")
     assert queue.stats().counters["expired"] == 8
+
+
+def test_a_look_at_alerts_that_finds_nothing_new_writes_nothing(alone: redis.Redis, clock: Clock) -> None:
+    """And one at a queue without rules is no look at all: see nothing_to_clear above."""
+    queue = filled(alone, "alerts", 200, 0, clock)
+    alone.xgroup_create(Keys(queue.name).journal, "bridge", 0)
+    queue.configure(alerts=("waiting>100", "oldest>60", "dead>60", "idle>40", "bridge>60", "webhooks>60"))
+    for raised in ([], ["waiting"], ["waiting", "oldest", "idle", "bridge"]):
+        assert [alert.name for alert in queue.alerts()] == raised
+        clock.tick(50)
+        queue.clear()
+        commands_sent = counted(alone, queue.clear)
+        assert not {"hset", "hdel", "xadd"} & set(commands_sent)
+        assert sum(commands_sent.values()) <= 25

@@ -77,6 +77,8 @@ def test_an_alert_in_words(
     raise_alerts(server, asking, rule)
     hidden, text = section(boss.get(path).text)
     assert (hidden, text) == (False, f"1 alert {english} since 2026-11-21 10:00:00 UTC")
+    shown = boss.get(f"/api/v1/queues/{asking.name}").json["alerts"]
+    assert [f"{one['name']}>{one['limit']}" for one in shown] == [rule]
     text = section(boss.get(path, headers=GERMAN).text)[1]
     assert text == f"1 Warnung {german} seit 2026-11-21 10:00:00 UTC"
 
