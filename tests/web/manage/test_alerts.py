@@ -75,7 +75,9 @@ def test_an_alert_in_words(
     assert section(boss.get(path).text)[0], "nothing is raised"
     assert "Nothing right now." in boss.get(path).text
     raise_alerts(server, asking, rule)
-    hidden, text = section(boss.get(path).text)
+    page = boss.get(path).text
+    assert "<p data-no-trouble hidden>" in page
+    hidden, text = section(page)
     assert (hidden, text) == (False, f"1 alert {english} since 2026-11-21 10:00:00 UTC")
     shown = boss.get(f"/api/v1/queues/{asking.name}").json["alerts"]
     assert [f"{one['name']}>{one['limit']}" for one in shown] == [rule]
