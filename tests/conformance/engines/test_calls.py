@@ -102,6 +102,17 @@ def clear(at: Scene) -> None:
     assert at.queue.stats().counters["expired"] == 1
 
 
+def alerts(at: Scene) -> None:
+    at.queue.configure(alerts=("waiting>1", "idle>60", "bridge>60"))
+    at.other.clear()
+    assert [alert.name for alert in at.queue.alerts()] == ["waiting"]
+    at.clock.tick(61)
+    at.queue.clear()
+    at.other.clear()
+    assert [alert.name for alert in at.other.alerts()] == ["waiting", "idle"]
+    assert [event.what for event in at.queue.journal()].count("alert.raised") == 2
+
+
 def pause(at: Scene) -> None:
     held = at.take()
     at.queue.pause("lunch", by="meg")
@@ -296,7 +307,7 @@ CALLS: dict[str, Callable[[Scene], None]] = {
         *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
         *(change, follow, unfollow, outcomes, restore, raise_tokens),
         *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),
-        *(find_policy, exists, schema),
+        *(find_policy, exists, schema, alerts),
     )
 }
 

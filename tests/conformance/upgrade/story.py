@@ -44,6 +44,7 @@ class Story:
         self.several()
         self.window()
         self.paused()
+        self.alerts()
         self.line()
 
     def plain(self) -> None:
@@ -179,6 +180,21 @@ class Story:
         queue.pause("", by="meg")
         queue.resume(by="meg")
         queue.pause("lunch – back at one", by="meg")
+
+    def alerts(self) -> None:
+        """One alert was resolved, one is raised, and nobody works."""
+        queue = self.queue("alerts")
+        queue.configure(alerts=("waiting>1", "oldest>60", "idle>600"))
+        queue.enqueue_many(NewItem({"n": n}, f"{n}") for n in range(2))
+        queue.clear()
+        queue.finish(self.take(queue, "ann"), RESULT)
+        queue.remove("1", by="meg")
+        queue.clear()
+        queue.enqueue({"n": 3}, id="3")
+        queue.clear()
+        self.clock.tick(61)
+        queue.clear()
+        assert [alert.name for alert in queue.alerts()] == ["oldest"]
 
     def line(self) -> None:
         """Two stand in line and one was woken; none of them is there any more."""

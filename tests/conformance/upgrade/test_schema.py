@@ -48,6 +48,8 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "mine": lambda queue: queue.mine("ann"),
     "why_nothing": lambda queue: queue.why_nothing("bob"),
     "stats": lambda queue: queue.stats(),
+    "alerts": lambda queue: queue.alerts(),
+    "check_alerts": lambda queue: queue._commands.check_alerts(),
     "history": lambda queue: queue.history("one"),
     "follow": lambda queue: queue.follow("archive"),
     "unfollow": lambda queue: queue.unfollow("archive"),
