@@ -58,6 +58,7 @@ def test_queues_are_read_at_the_scrape(scraped: Flask, queue: leaseq.Queue) -> N
     assert figure(metrics, "leaseq_overdue_items", queue=name) == 1
     assert figure(metrics, "leaseq_waiting_calls", queue=name) == 0
     assert figure(metrics, "leaseq_paused", queue=name) == 0
+    assert figure(metrics, "leaseq_oldest_inbound_seconds", queue=name) > 0
     queue.finish(lease, "done")
     queue.pause("lunch")
     metrics = scrape(scraped)
