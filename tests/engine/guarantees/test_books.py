@@ -22,7 +22,13 @@ PEOPLE: dict[str, tuple[str, ...]] = {"ann": (), "b b": ("fr",), "cyd": ("fr",),
 person = st.sampled_from(list(PEOPLE))
 id = st.sampled_from(["one", "two", "three"])
 index = st.integers(0, 10)
-NO_MOVES = {"leave_line", "confirm", "check_alerts", "follow", "unfollow"}  # they write, and change no item and no policy
+NO_MOVES = {
+    "leave_line",
+    "confirm",
+    "check_alerts",
+    "follow",
+    "unfollow",
+}  # they write, and change no item and no policy
 
 
 class JournalTotals(RuleBasedStateMachine):
