@@ -185,6 +185,7 @@ POLICY: dict[str, list[Any]] = {
         ["waiting>1e3"],
         ["waiting>1000000000"],
         ["waiting>٥"],
+        ["waiting>1٥"],
         ["waiting > 5"],
         ["waiting>5\n"],
         ["waiting<5"],
