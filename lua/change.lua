@@ -11,7 +11,7 @@ ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 request i
        then of each field that is given: its name, its value, and that value as JSON for the journal. priority,
        due, requires: as in the item's head, '' for none; payload: JSON; delay: in microseconds, 0 for at once
 REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits or is scheduled
-       {'taken', the item}: its payload can't be changed   {'rows', how many rows may wait at once}
+       {'taken'}: its payload can't be changed   {'rows', how many rows may wait at once}
        {'no-item'}   {'no-queue'} ]]
 local id, by, request = ARGV[2], ARGV[3], ARGV[4]
 local REMEMBERED = 16 -- latest requests that changed something
@@ -33,19 +33,20 @@ end
 -- Decide what changes.
 local wanted, json = {}, {}
 for i = 5, #ARGV, 3 do wanted[ARGV[i]], json[ARGV[i]] = ARGV[i + 1], ARGV[i + 2] end
-local all, waits, is_taken, was_out = {}, false, false, false
+local all, waits, is_scheduled, is_taken, was_out = {}, false, false, false, false
 for i, member in ipairs(items.assignments(id)) do
   local item = items.read(member)
   local state, score, key = places.find(item)
   all[i] = { item = item, state = state, score = score, key = key, waits = state == 'inbound' or state == 'scheduled' }
   waits = waits or all[i].waits
+  is_scheduled = is_scheduled or state == 'scheduled'
   is_taken = is_taken or state == 'reserved' or state == 'finished'
   was_out = was_out or item.attempts ~= nil
 end
 if not waits then return { 'wrong-state', describe(id) } end
 
-local delay, fields, moves = wanted.delay and wanted.delay + 0, {}, false
-for _, one in ipairs(all) do moves = moves or delay and one.waits and (delay > 0 or one.state == 'scheduled') end
+local delay, fields = wanted.delay and wanted.delay + 0, {}
+local moves = delay and (delay > 0 or is_scheduled)
 local function is_new(name)
   if name == 'delay' then return moves end
   return wanted[name] and wanted[name] ~= (first[name] or '')
@@ -54,7 +55,7 @@ for _, name in ipairs({ 'priority', 'due', 'requires', 'payload', 'delay' }) do
   if is_new(name) then fields[#fields + 1] = '"' .. name .. '": ' .. json[name] else wanted[name] = nil end
 end
 if not fields[1] then return { 'item', describe(id) } end
-if wanted.payload and is_taken then return { 'taken', describe(id) } end
+if wanted.payload and is_taken then return { 'taken' } end
 if wanted.requires and wanted.requires ~= '' and rows.too_many({ [string.gsub(wanted.requires, ',', '+')] = true }) then
   return { 'rows', rows.MOST }
 end

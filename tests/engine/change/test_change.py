@@ -121,7 +121,7 @@ def test_a_delay_schedules_it_and_none_lets_it_in(timed: leaseq.Queue, sets: Set
     assert timed.clear().released == 1
     timed.change("b", delay=60)
     assert timed.change("b", delay=0).state == "inbound"
-    assert sets()["inbound"] == ["a", "b"]
+    assert (sets()["inbound"], sets()["scheduled"]) == (["a", "b"], [])
     assert [one[2] for one in changes(timed)] == [{"delay": seconds} for seconds in (60, 30, 60, 0)]
 
 
@@ -157,6 +157,14 @@ def test_one_that_is_assigned_stays_theirs(timed: leaseq.Queue) -> None:
     assert (item.assigned_to, item.priority, item.requires) == (("bob",), 10, ("fr",))
     assert timed.reserve("ann", skills=["fr"]) is None
     assert take(timed, "bob").id == "a"
+
+
+def test_one_that_is_assigned_and_let_in_is_ahead_of_what_never_left(timed: leaseq.Queue) -> None:
+    timed.enqueue({}, id="later", delay=60)
+    timed.assign("later", "bob")
+    timed.enqueue({}, id="waits")
+    timed.change("later", delay=0)
+    assert take(timed, "bob").id == "later"
 
 
 STATES: dict[str, Callable[[leaseq.Queue], object]] = {
@@ -235,8 +243,9 @@ def test_a_request_that_comes_again_is_not_carried_out_twice(timed: leaseq.Queue
     timed._commands.change("a", "", "one", ["priority", "10", "10", "delay", "60000000", "60"])
     since = timed.change("a", priority=200).state_since
     clock.tick(1)
-    timed._commands.change("a", "", "one", ["priority", "10", "10", "delay", "60000000", "60"])
+    again = timed._commands.change("a", "", "one", ["priority", "10", "10", "delay", "60000000", "60"])
     item = timed.get("a")
+    assert timed._item(again, "a") == item
     assert (item.priority, item.state_since) == (200, since)
     assert len(changes(timed)) == 2
     clock.tick(60)

@@ -57,7 +57,9 @@ def test_the_payload_stays_once_somebody_holds_or_answered_it(three: leaseq.Queu
             three.change("a", payload={"n": 2}, priority=10)
         assert refused.value.field == "payload"
         assert three.get("a").priority == 100
-        assert three.change("a", payload={"n": 1}).payload == {"n": 1}, "which is no change"
+        same = three.change("a", payload={"n": 1}, due=PAST, priority=100)
+        assert (same.payload, same.due) == ({"n": 1}, PAST), "the same payload is no change"
+        three.change("a", due=None)
         three.finish(held, {})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,7 +45,8 @@ def test_within_a_band_the_oldest_is_first(
     assert [int(take(queue, f"person {n}").id) for n in range(len(order))] == order
 
 
-def test_it_goes_behind_what_somebody_passed_over(timed: leaseq.Queue, sets: Sets) -> None:
+@pytest.mark.parametrize("gone", [False, True])
+def test_it_goes_behind_what_somebody_passed_over(timed: leaseq.Queue, sets: Sets, gone: bool) -> None:
     """Eva said no to three, which came back later than 0 did: ahead of them it would be hidden from her."""
     timed.enqueue({}, id="0", requires=["fr"])
     timed.abandon(take(timed, "ann", "fr"))
@@ -55,8 +57,10 @@ def test_it_goes_behind_what_somebody_passed_over(timed: leaseq.Queue, sets: Set
     assert take(timed, "eva").id == "4"
     timed.finish(timed.mine("eva")[0], {}, then_reserve=True)
     assert timed.mine("eva")[0].id == "low", "past the others"
+    for person in ("fay", "gus", "hal") if gone else ():
+        take(timed, person)
     timed.change("0", priority=10, requires=())
-    assert sets()["inbound"] == ["1", "2", "3", "0"]
+    assert sets()["inbound"] == (["0"] if gone else ["1", "2", "3", "0"])
     timed.finish(timed.mine("eva")[0], {})
     assert take(timed, "eva").id == "0"
 
