@@ -48,9 +48,11 @@ def test_only_what_is_named_changes(timed: leaseq.Queue, sets: Sets) -> None:
 
 def test_what_is_so_already_is_no_change(timed: leaseq.Queue, server: Server) -> None:
     timed.enqueue({"n": 1}, id="a", priority=7, requires=["fr"], due=DUE)
+    timed.enqueue({}, id="plain")
     before = looking.everything(server.redis, timed.name)
     timed.change("a", priority=7, requires=["fr"], due=DUE, payload={"n": 1}, delay=0)
     timed.change("a")
+    timed.change("plain", priority=100, requires=(), due=None)
     assert looking.everything(server.redis, timed.name) == before
 
 

@@ -35,6 +35,7 @@ def test_all_of_it_is_scheduled_but_for_what_is_held(three: leaseq.Queue, clock:
     clock.tick(61)
     assert take(three, "bob").id == "a"
     assert three.change("a", delay=60).state == "reserved"
+    assert [item.assignment for item in three.items("scheduled")] == [2]
     assert three.reserve("cyd") is None
 
 
