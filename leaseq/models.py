@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 Json: TypeAlias = Any
 """Any JSON value: a dict with string keys, a list, a string, a number, a bool or None."""
@@ -193,6 +193,23 @@ class Answer:
     attempt: int
     finished_at: datetime
     late: bool
+
+
+class EventRow(NamedTuple):
+    """An event as `Queue.event_rows` gives it, for programs that store many of them."""
+
+    position: int  # the time in microseconds since the epoch, which is the journal entry's
+    number: int  # among the events of the entry, from 0
+    what: EventKind
+    id: str | None
+    person: str | None
+    token: int | None
+    detail: str | None  # as JSON
+
+    @property
+    def cursor(self) -> str:
+        """As `Event.cursor`."""
+        return f"{self.position}.{self.number}"
 
 
 @dataclass(frozen=True, slots=True)

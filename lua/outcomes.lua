@@ -17,7 +17,8 @@ local function outcome(id)
   if not record then return false end
   local known = { 'finished', record, redis.call('HGET', keys.late, id) or '' }
   for _, member in ipairs(items.assignments(id)) do
-    local state = places.find(items.read(member)) or 'finished'
+    local is_finished = redis.call('ZSCORE', keys.finished, member) -- most are: it is where they are looked for first
+    local state = is_finished and 'finished' or places.find(items.read(member)) or 'finished'
     if RANK[state] < RANK[known[1]] then known[1] = state end
     if state == 'finished' then known[#known + 1] = redis.call('HGET', keys.ledger, 'g:' .. member) end
   end

@@ -8,7 +8,6 @@ an event, so their order does not matter.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, Engine, delete, update
@@ -16,10 +15,10 @@ from sqlalchemy import Connection, Engine, delete, update
 from leaseq.bridge.database import transaction
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.registry import save_policy
-from leaseq.bridge.rows import AnswerRow, EventRow, ItemRow
+from leaseq.bridge.rows import AnswerRow, ItemRow
 from leaseq.bridge.tables import answer, bridged
 from leaseq.errors import QueueNotFound
-from leaseq.models import Event, EventKind, Outcome, State
+from leaseq.models import EventKind, EventRow, Outcome, State
 from leaseq.queue import Queue
 
 FOLLOWER = "bridge"
@@ -51,7 +50,7 @@ class Archiver:
             cursor = self._dialect.lock(connection, queue.name)
             try:
                 start = cursor or queue.follow(FOLLOWER)
-                events = queue.journal(after=start, limit=_EVENTS)
+                events = queue.event_rows(after=start, limit=_EVENTS)
                 if events:
                     self._write(connection, queue, events)
             except QueueNotFound:
@@ -60,8 +59,8 @@ class Archiver:
             queue.follow(FOLLOWER, read=events[-1].cursor if events else cursor, keep=self._keep_events)
         return len(events)
 
-    def _write(self, connection: Connection, queue: Queue, events: Sequence[Event]) -> None:
-        self._dialect.add_events(connection, queue.name, [_event_row(event) for event in events])
+    def _write(self, connection: Connection, queue: Queue, events: Sequence[EventRow]) -> None:
+        self._dialect.add_events(connection, queue.name, events)
         removed = {event.id for event in events if event.what == "removed" and event.id}
         settling = {event.id: None for event in events if event.what in _SETTLING and event.id}
         added = [event.id for event in events if event.what == "enqueued" and event.id]
@@ -86,7 +85,7 @@ class Archiver:
         self,
         connection: Connection,
         queue: Queue,
-        events: Iterable[Event],
+        events: Iterable[EventRow],
         outcomes: dict[str, Outcome | None],
     ) -> None:
         """An undone answer is none, unless it was given again since."""
@@ -103,12 +102,6 @@ class Archiver:
             ids = [one.id for one in outcomes if _STATUS[one.state] == status]
             if ids:
                 self._dialect.set_status(connection, queue, ids, status)
-
-
-def _event_row(event: Event) -> EventRow:
-    position, _, number = event.cursor.partition(".")
-    detail = None if event.detail is None else json.dumps(event.detail, ensure_ascii=False)
-    return EventRow(int(position), int(number), event.what, event.id, event.person, event.token, detail)
 
 
 def _answer_rows(outcomes: Iterable[Outcome]) -> Iterable[AnswerRow]:

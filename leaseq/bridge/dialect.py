@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from leaseq.bridge.rows import AnswerRow, ChangeRow, EventRow, ItemRow, Runner
+from leaseq.bridge.rows import AnswerRow, ChangeRow, ItemRow, Runner
+from leaseq.models import EventRow
 
 
 class Dialect(ABC):

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Engine
 
 from leaseq.bridge.database import DatabaseUnavailable, translating
 from leaseq.bridge.dialect import Dialect
-from leaseq.bridge.rows import AnswerRow, ChangeRow, EventRow, ItemRow, Runner
+from leaseq.bridge.rows import AnswerRow, ChangeRow, ItemRow, Runner
+from leaseq.models import EventRow
 
 _COLUMNS = "item.id, item.payload::text, item.priority, item.requires, item.due"
 

@@ -45,15 +45,3 @@ class AnswerRow(NamedTuple):
     finished_at: datetime
     late: bool
     accepted: bool
-
-
-class EventRow(NamedTuple):
-    """A row of leaseq_event, but for its queue."""
-
-    position: int
-    number: int
-    what: str
-    id: str | None
-    person: str | None
-    token: int | None
-    detail: str | None  # JSON

@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Connection
 
 from leaseq.bridge.dialect import Dialect
-from leaseq.bridge.rows import AnswerRow, ChangeRow, EventRow, ItemRow, Runner
+from leaseq.bridge.rows import AnswerRow, ChangeRow, ItemRow, Runner
+from leaseq.models import EventRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS = (

@@ -249,6 +249,15 @@ def unfollow(at: Scene) -> None:
     assert at.other.journal(after=at.other.follow("archive")) == at.other.journal()
 
 
+def event_rows(at: Scene) -> None:
+    at.queue.pause("lunch", by="bob")
+    rows, events = at.other.event_rows(), at.other.journal()
+    assert [(one.cursor, one.what, one.id, one.person) for one in rows] == [
+        (one.cursor, one.what, one.id, one.person) for one in events
+    ]
+    assert rows[-1].detail == '"lunch"'
+
+
 def outcomes(at: Scene) -> None:
     at.queue.finish(at.take(), {"label": "good"})
     first, none, waits = at.other.outcomes(["0", "no-such", "1"])
@@ -305,7 +314,7 @@ CALLS: dict[str, Callable[[Scene], None]] = {
     for call in (
         *(enqueue, enqueue_many, reserve, renew, save_draft, finish, undo_finish, abandon, fail, mine),
         *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
-        *(change, follow, unfollow, outcomes, restore, raise_tokens),
+        *(change, follow, unfollow, event_rows, outcomes, restore, raise_tokens),
         *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),
         *(find_policy, exists, schema, alerts),
     )

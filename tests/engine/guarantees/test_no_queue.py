@@ -49,6 +49,7 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "latest_events": leaseq.Queue.latest_events,
         "history": lambda q: q.history("one"),
         "follow": lambda q: q.follow("archive"),
+        "event_rows": leaseq.Queue.event_rows,
         "unfollow": lambda q: q.unfollow("archive"),
         "outcomes": lambda q: q.outcomes(["one"]),
     }

@@ -132,3 +132,19 @@ def test_outcomes_of_more_items_than_one_call_gives(timed: leaseq.Queue) -> None
     ids = [f"i{n}" for n in range(300)]
     timed.enqueue_many(NewItem("x" * 10_000, id=id) for id in ids)
     assert [one.id for one in timed.outcomes(ids) if one] == ids
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 10_000])
+def test_event_rows_are_the_events_of_the_journal(timed: leaseq.Queue, limit: int) -> None:
+    timed.enqueue_many(NewItem(n, id=f"i{n}") for n in range(4))
+    timed.fail(not_none(timed.reserve("ann")), "torn – «ü»")
+    timed.pause("lunch", by="bob")
+    rows: list[leaseq.EventRow] = []
+    while more := timed.event_rows(rows[-1].cursor if rows else None, limit):
+        rows += more
+    events = timed.journal(limit=1_000)
+    assert [(one.cursor, one.what, one.id, one.person, one.token) for one in rows] == [
+        (one.cursor, one.what, one.id, one.person, one.token) for one in events
+    ]
+    assert [json.loads(one.detail) if one.detail else None for one in rows] == [one.detail for one in events]
+    assert timed.event_rows(events[5].cursor)[0].cursor == events[6].cursor

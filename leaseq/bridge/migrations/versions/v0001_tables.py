@@ -34,7 +34,7 @@ CREATE TABLE leaseq_answer (
     late boolean NOT NULL,
     accepted boolean NOT NULL,
     PRIMARY KEY (queue, id, token)
-);
+) {rowless};
 CREATE TABLE leaseq_event (
     queue text NOT NULL,
     position bigint NOT NULL,
@@ -46,7 +46,7 @@ CREATE TABLE leaseq_event (
     token bigint,
     detail {json},
     PRIMARY KEY (queue, position, number)
-);
+) {rowless};
 CREATE TABLE leaseq_change (
     queue text NOT NULL,
     id text NOT NULL,
@@ -116,24 +116,28 @@ BEGIN"""
 
 def upgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
-        op.execute(
-            _TABLES.format(
-                json="json",
-                time="timestamptz",
-                now="clock_timestamp()",
-                at="to_timestamp(position / 1e6)",
-                kept="STORED",
-            )
+        tables = _TABLES.format(
+            json="json",
+            time="timestamptz",
+            now="clock_timestamp()",
+            at="to_timestamp(position / 1e6)",
+            kept="STORED",
+            rowless="",
         )
+        op.execute(tables)
         op.execute(_POSTGRESQL.replace(":", r"\:"))
         return
-    at = "strftime('%Y-%m-%d %H:%M:%f', position / 1e6, 'unixepoch')"
-    now = "(strftime('%Y-%m-%d %H:%M:%f', 'now'))"
-    for statement in _TABLES.format(json="text", time="text", now=now, at=at, kept="VIRTUAL").split(";\n"):
+    tables = _TABLES.format(
+        json="text",
+        time="text",
+        now="(strftime('%Y-%m-%d %H:%M:%f', 'now'))",
+        at="strftime('%Y-%m-%d %H:%M:%f', position / 1e6, 'unixepoch')",
+        kept="VIRTUAL",
+        rowless="WITHOUT ROWID",  # one tree instead of two
+    )
+    for statement in (*tables.split(";\n"), *_SQLITE):
         if statement.strip():
             op.get_bind().exec_driver_sql(statement)
-    for trigger in _SQLITE:
-        op.get_bind().exec_driver_sql(trigger)
 
 
 def downgrade() -> None:
