@@ -19,6 +19,16 @@ UNDECLARED_PROXY = "leaseq:{@web}:undeclared-proxy"
 """Hash: ``address`` and ``header`` of a proxy that the web app's settings do not declare, for the doctor.
 Expires after two hours. No queue can have this name: it contains an '@'."""
 
+WEBHOOKS = "leaseq:{@webhooks}:endpoints"
+"""Hash: id → a webhook endpoint with its secrets (JSON)."""
+
+WEBHOOK_STATE = "leaseq:{@webhooks}:state"
+"""Hash: ``since <id>`` and ``failing <id>`` → a time in microseconds, ``disabled <id>`` → the time and why (JSON),
+``follows <queue>`` → 1 where the queue's journal is followed, ``read`` → the last entry read of the stream."""
+
+WEBHOOK_EVENTS = "leaseq:{@webhooks}:events"
+"""Stream: events that no queue's journal has, such as those of people: ``type`` and ``data`` (JSON)."""
+
 SCHEMA = 2
 """The schema number of what this version stores; ``docs/decisions/0010-schema.md`` says when to raise it."""
 

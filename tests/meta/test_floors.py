@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq import doctor, policy_fields, transfer
+from leaseq import doctor, policy_fields, transfer, webhooks
 
 ROOT = Path(__file__).parents[2]
 GROUND = "ground"  # of leaseq: its modules beside the folders are one room
@@ -25,7 +25,7 @@ LEASEQ_FLOORS: tuple[set[str], ...] = (
     {GROUND},
     {"engine"},
     {"queue"},
-    {"worker", "transfer", "doctor", "bench", "server", "simulation", "bridge"},
+    {"worker", "transfer", "webhooks", "doctor", "bench", "server", "simulation", "bridge"},
     {"cli", "__main__"},
 )
 VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring"}
@@ -37,9 +37,18 @@ REDIS_CLIENTS = {"engine", "bench", "doctor"}
 FOR_COMMANDS = ("leaseq.cli.common.", "leaseq.server.")
 
 # What other programs may build on: the package's names, and those of import and export.
-PUBLIC = {"leaseq", "leaseq.transfer"} | {
+PUBLIC = {"leaseq", "leaseq.transfer", "leaseq.webhooks"} | {
     f"{package.__name__}.{name}"
-    for package in (leaseq, doctor, leaseq.form, leaseq.names, policy_fields, leaseq.validation, transfer)
+    for package in (
+        leaseq,
+        doctor,
+        leaseq.form,
+        leaseq.names,
+        policy_fields,
+        leaseq.validation,
+        transfer,
+        webhooks,
+    )
     for name in getattr(package, "__all__", vars(package))
     if not name.startswith("_")
 }

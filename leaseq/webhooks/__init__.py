@@ -1,0 +1,37 @@
+"""Webhooks: events of the queues, sent as signed requests to URLs (docs/webhooks.md).
+
+    made = webhooks.Endpoints(client).add("https://example.org/hook", events=["item.finished"], by="ann")
+    webhooks.emit(client, "person.added", {"name": "bob", "by": "ann"})
+
+``leaseq webhook run`` sends them: a feeder makes deliveries of events, which are items of a queue of their
+own, and a deliverer works on that queue.
+"""
+
+from __future__ import annotations
+
+from leaseq.webhooks.addresses import Networks, networks
+from leaseq.webhooks.deliverer import Deliverer
+from leaseq.webhooks.deliveries import QUEUE, Deliveries, Delivery, Try
+from leaseq.webhooks.endpoints import Endpoint, EndpointNotFound, Endpoints, NewSecret
+from leaseq.webhooks.events import DEFAULT_TYPES, TYPES, emit
+from leaseq.webhooks.feeder import Feeder
+from leaseq.webhooks.runner import run
+
+__all__ = [
+    "DEFAULT_TYPES",
+    "QUEUE",
+    "TYPES",
+    "Deliverer",
+    "Deliveries",
+    "Delivery",
+    "Endpoint",
+    "EndpointNotFound",
+    "Endpoints",
+    "Feeder",
+    "Networks",
+    "NewSecret",
+    "Try",
+    "emit",
+    "networks",
+    "run",
+]

@@ -1,0 +1,161 @@
+"""Which URLs and addresses webhooks may be sent to: public ones, and the networks that a setting allows.
+
+A name is resolved once, each of its addresses is checked, and the connection goes to a checked address: an
+answer of the resolver that changes between the check and the connection (DNS rebinding) is never asked for.
+An IPv6 address that stands for an IPv4 one is judged by that one, too.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import queue
+import re
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import TypeAlias
+from urllib.parse import SplitResult, urlsplit
+
+from leaseq.errors import Invalid
+
+SETTING = "LEASEQ_WEBHOOK_ALLOW"
+MAX_URL = 2_000
+Networks: TypeAlias = tuple[IPv4Network | IPv6Network, ...]
+NOTHING: Networks = ()
+
+_Address: TypeAlias = IPv4Address | IPv6Address
+_RESOLVE_SECONDS = 3.0
+_UNICAST = IPv6Network("2000::/3")  # all that is routed on the internet
+# For the internet's own services, which not every Python knows; and the metadata address of Azure. Those of
+# other clouds are in networks that are not public.
+_SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "168.63.129.16")))
+_LAST_32 = tuple(map(IPv6Network, ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")))
+_PRINTABLE = re.compile(r"[!-~]+\Z")  # ASCII without spaces and control characters
+
+
+class Refused(Exception):
+    """Nothing is sent to this URL; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A URL, split into what a request needs."""
+
+    https: bool
+    host: str  # a name or an address, without brackets
+    port: int
+    authority: str  # what the Host header says
+    path: str  # with the query
+
+
+def networks(text: str) -> Networks:
+    """The networks of the setting: addresses or networks, separated by spaces or commas."""
+    try:
+        return tuple(ipaddress.ip_network(word) for word in re.split(r"[\s,]+", text) if word)
+    except ValueError as error:
+        raise Invalid(
+            SETTING, f"addresses or networks such as 10.1.2.0/24, separated by spaces: {error}"
+        ) from None
+
+
+def target_of(url: object) -> Target:
+    """What a URL points to. Raises Invalid for one that no webhook is sent to, whatever its address."""
+    limit = f"http:// or https:// and a host, without a user or a fragment, at most {MAX_URL} characters"
+    if not isinstance(url, str) or len(url) > MAX_URL or not _PRINTABLE.match(url):
+        raise Invalid("url", limit)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise Invalid("url", f"{limit}: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or "#" in url:
+        raise Invalid("url", limit)
+    return _target(parts, parts.hostname, port)
+
+
+def _target(parts: SplitResult, host: str, port: int | None) -> Target:
+    https = parts.scheme == "https"
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(https, host, port or (443 if https else 80), parts.netloc, path)
+
+
+def refuse_url(url: str, allow: Networks) -> None:
+    """Raise Invalid for a URL that would be refused now. A name that has no address yet may get one."""
+    target = target_of(url)
+    try:
+        check(target, resolve(target), allow)
+    except Refused as error:
+        raise Invalid("url", str(error)) from None
+    except OSError:
+        if not target.https:
+            raise Invalid("url", f"https://, or http:// and addresses that {SETTING} allows") from None
+
+
+def resolve(target: Target) -> list[str]:
+    """All addresses of the target's host, in the resolver's order; OSError where there is none in time. Other
+    forms of an address, such as 0x7f.1, are addresses to the resolver, too."""
+    answers: queue.SimpleQueue[list[str] | OSError] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+            answers.put([str(info[4][0]) for info in found])
+        except (OSError, UnicodeError) as error:
+            answers.put(OSError(f"the name {target.host!r} could not be resolved: {error}"))
+
+    # The resolver takes no time limit. A thread that it holds up ends with it, or with the program.
+    threading.Thread(target=ask, name="leaseq-resolve", daemon=True).start()
+    try:
+        answer = answers.get(timeout=_RESOLVE_SECONDS)
+    except queue.Empty:
+        answer = OSError(f"the name {target.host!r} was not resolved within {_RESOLVE_SECONDS:g} s")
+    if isinstance(answer, OSError):
+        raise answer
+    return list(dict.fromkeys(answer))
+
+
+def check(target: Target, addresses: Sequence[str], allow: Networks) -> None:
+    """Raise Refused where one of the addresses may not be sent to, or by this scheme."""
+    for text in addresses:
+        address = ipaddress.ip_address(text)
+        if is_allowed(address, allow):
+            continue
+        named = "" if text == target.host else f" of {target.host!r}"
+        if not is_public(address):  # guard: webhook-address
+            raise Refused(
+                f"the address {text}{named} is not public: to send to it, an operator adds it or its "
+                f"network to {SETTING}"
+            )
+        if not target.https:  # guard: webhook-tls
+            raise Refused(f"the address {text}{named} is public, and http:// is not encrypted: use https://")
+
+
+def is_allowed(address: _Address, allow: Networks) -> bool:
+    """Whether a network of the setting has the address, or the IPv4 address that it is a form of."""
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return any((mapped or address) in network for network in allow)
+
+
+def is_public(address: _Address) -> bool:
+    """Whether the address is one of the internet's: not of this machine, its network or its cloud."""
+    if isinstance(address, IPv6Address):
+        inner = list(_inside(address))
+        if inner:
+            return all(map(is_public, inner))
+    if any(address in network for network in _SPECIAL) or address.is_multicast or address.is_reserved:
+        return False
+    return address.is_global and (address.version == 4 or address in _UNICAST)
+
+
+def _inside(address: IPv6Address) -> Iterator[IPv4Address]:
+    """The IPv4 addresses that the packets may go to in the end: mapped, compatible, 6to4, Teredo, NAT64."""
+    if address.ipv4_mapped:
+        yield address.ipv4_mapped
+    if address.sixtofour:
+        yield address.sixtofour
+    if address.teredo:
+        yield from address.teredo
+    if any(address in network for network in _LAST_32):
+        yield IPv4Address(int(address) & 0xFFFFFFFF)

@@ -1,0 +1,113 @@
+"""The bodies of webhooks: what is sent of an event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from leaseq import validation
+from leaseq.errors import Invalid
+from leaseq.models import Event, GivenAnswer, Json, Outcome
+from leaseq.transfer import rfc3339
+
+_TYPES = {
+    "finished": "item.finished",
+    "adopted": "item.finished",
+    "failed": "item.failed",
+    "died": "item.dead",
+    "late": "item.late",
+    "alert.raised": "alert.raised",
+    "alert.resolved": "alert.resolved",
+}
+"""The type of a webhook by the kind of the journal's event. An adopted answer is the item's from then on."""
+
+_LARGE = ("payload", "result")
+Body = dict[str, Any]
+
+
+def type_of(event: Event) -> str | None:
+    """The type of the webhook that tells an event; None for an event that none tells."""
+    return _TYPES.get(str(event.what))
+
+
+def delivery_id(endpoint: str, *of: object) -> str:
+    """The id of a delivery of this event to this endpoint: the same whenever and wherever it is made. It has
+    no '.', which separates the parts of what is signed."""
+    return "msg_" + sha256("\0".join(map(str, (endpoint, *of))).encode()).hexdigest()[:32]
+
+
+def event_key(queue: str, event: Event) -> tuple[str, ...]:
+    """What names an event for its delivery id. One call may note an answer both as finished and as adopted,
+    or the death of each assignment of an item: that is told once."""
+    type = type_of(event)
+    token = "" if type == "item.dead" else str(event.token or "")
+    return queue, str(type), event.cursor.partition(".")[0], event.id or str(event.detail), token
+
+
+def body(type: str, at: datetime, data: Json) -> Body:
+    """A body that fits the limit: payload and result are left out where they are too large, and named."""
+    made = {"type": type, "timestamp": rfc3339(at), "data": data}
+    for name in _LARGE:
+        if _fits(made):
+            break
+        if data.get(name) is not None:
+            data = {**data, name: None, "left_out": [*data.get("left_out", ()), name]}
+            made = {**made, "data": data}
+    return made
+
+
+def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[Event]) -> Json:
+    """What is told of a journal event. ``outcome``: of its item; None where that was removed meanwhile.
+    ``batch``: events around it."""
+    type = type_of(event)
+    if type in ("alert.raised", "alert.resolved"):
+        return {"queue": queue, **_alert(event.detail)}
+    payload = json.loads(outcome.payload) if outcome else None
+    data = {"queue": queue, "id": event.id, "payload": payload}
+    if type in ("item.finished", "item.late"):
+        return {**data, **_answer(event, outcome)}
+    at = {"failed_at" if type == "item.failed" else "died_at": rfc3339(event.at)}
+    failure = _failure(event, batch)
+    return {**data, "person": event.person, "token": event.token, "error": failure, **at}
+
+
+def _answer(event: Event, outcome: Outcome | None) -> Json:
+    given: GivenAnswer | None = None
+    if outcome is not None:
+        given = next((one for one in outcome.answers if one.token == event.token), None)
+    if given is None:  # removed or undone meanwhile
+        person = event.person if event.what != "adopted" else None
+        late = event.what in ("late", "adopted")
+        at = rfc3339(event.at)
+        return {"result": None, "person": person, "token": event.token, "finished_at": at, "late": late}
+    return {
+        "result": json.loads(given.result),
+        "person": given.person,
+        "token": given.token,
+        "finished_at": rfc3339(given.finished_at),
+        "late": given.late,
+    }
+
+
+def _failure(event: Event, batch: Sequence[Event]) -> Json:
+    """The text by which an item failed. Of one that died, it is with the failure in the same call."""
+    if event.what == "failed":
+        return event.detail
+    call = event.cursor.partition(".")[0]
+    same = (one for one in batch if one.what == "failed" and one.id == event.id)
+    return next((one.detail for one in same if one.cursor.partition(".")[0] == call), None)
+
+
+def _alert(detail: Json) -> Json:
+    return detail if isinstance(detail, dict) else {"alert": detail}
+
+
+def _fits(made: Body) -> bool:
+    try:
+        validation.dump_json(made, "body")
+    except Invalid:
+        return False
+    return True

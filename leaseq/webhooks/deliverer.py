@@ -1,0 +1,159 @@
+"""Sends deliveries: signs each, posts it, and finishes or fails its item."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from leaseq import validation
+from leaseq.engine.client import Client
+from leaseq.errors import ItemNotFound, LeaseLost
+from leaseq.models import Lease
+from leaseq.webhooks.addresses import Networks
+from leaseq.webhooks.bodies import body
+from leaseq.webhooks.deliveries import TEST_SKILL, Deliveries, Delivery, dump_response, is_test, webhook_id
+from leaseq.webhooks.endpoints import Clock, Endpoint, EndpointNotFound, Endpoints
+from leaseq.webhooks.events import TEST
+from leaseq.webhooks.sending import GONE, TOTAL_SECONDS, Response, post
+
+_TESTS_AT_ONCE = 20
+log = logging.getLogger(__name__)
+
+
+class Deliverer:
+    """``allow``: networks that are sent to though they are not public. ``seconds``: the limit of one try."""
+
+    def __init__(
+        self,
+        client: Client,
+        allow: Networks,
+        *,
+        clock: Clock | None = None,
+        seconds: float = TOTAL_SECONDS,
+    ) -> None:
+        self.endpoints = Endpoints(client, clock=clock)
+        self.deliveries = Deliveries(client, clock=clock)
+        self._allow = allow
+        self._seconds = seconds
+        self._process = secrets.token_hex(4)
+
+    def take(self, endpoint: str, slot: int = 0) -> Lease | None:
+        """A delivery to this endpoint that is due. Each slot holds one at most."""
+        person = f"{endpoint}.{self._process}.{slot}"
+        return self.deliveries.queue.reserve(person, skills=(endpoint,))
+
+    def deliver(self, endpoint: str, lease: Lease) -> Response | None:
+        """Send it once; None where it was not sent: the endpoint was removed or disabled meanwhile."""
+        queue, known = self.deliveries.queue, self.endpoints.find(endpoint)
+        testing = is_test(lease.id)
+        with suppress(LeaseLost, ItemNotFound):  # it was removed, or took so long that it is sent once more
+            if known is None:
+                queue.remove(lease.id)
+                return None
+            if known.disabled_at is not None and not testing:
+                queue.release(lease.id)
+                return None
+            response = self._send(known, lease)
+            if response.ok:
+                queue.finish(lease, asdict(response))
+                self.endpoints.succeeded(known)
+            else:
+                queue.fail(lease, dump_response(response))
+                self._note_failure(known, lease.reserved_at, response, counts=not testing)
+            return response
+        return None
+
+    def test(self, id: str) -> Delivery:
+        """Send ``webhook.test`` now, to an endpoint that may be disabled, and return what became of it."""
+        endpoint = self.endpoints.get(id)
+        test = self.deliveries.add_test(id, body(TEST, datetime.now(UTC), {"endpoint": id}))
+        queue, person = self.deliveries.queue, f"{id}.test.{secrets.token_hex(4)}"
+        for _ in range(_TESTS_AT_ONCE):  # a test that another caller began may be taken first
+            lease = queue.reserve(person, skills=(id, TEST_SKILL))
+            if lease is None:
+                break
+            self.deliver(endpoint.id, lease)
+            if lease.id == test:
+                break
+        return self.deliveries.get(test)
+
+    def _send(self, endpoint: Endpoint, lease: Lease) -> Response:
+        text = validation.dump_json(lease.payload, "body")
+        # The server's time, whatever this machine's clock shows: receivers refuse what is five minutes old.
+        at = lease.reserved_at
+        try:
+            keys = self.endpoints.secrets(endpoint.id, at)
+        except EndpointNotFound as error:
+            return Response(None, 0, error=str(error))
+        headers = {"Content-Type": "application/json", "User-Agent": "leaseq"}
+        headers |= signed(webhook_id(lease.id), at, text, keys)
+        return post(endpoint.url, headers, text.encode(), self._allow, seconds=self._seconds)
+
+    def _note_failure(self, endpoint: Endpoint, at: datetime, response: Response, *, counts: bool) -> None:
+        log.info("webhook %s: %s", endpoint.id, response.error or response.status)
+        with suppress(EndpointNotFound):
+            if response.status == GONE:
+                self.endpoints.disable(endpoint.id, "the receiver answered 410 Gone", at=at)
+            elif counts:
+                self.endpoints.failed(endpoint, at)
+
+
+def signed(id: str, at: datetime, text: str, keys: Sequence[str]) -> Mapping[str, str]:
+    """The headers of Standard Webhooks, with one signature for each secret."""
+    from standardwebhooks import Webhook  # noqa: PLC0415 - where it isn't installed, all but sending works
+
+    signatures = " ".join(Webhook(key).sign(id, at, text) for key in keys)
+    return {
+        "webhook-id": id,
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": signatures,
+    }
+
+
+class Slots:
+    """Threads that send: at most ``most`` at once to each endpoint, so that a slow one holds up no other."""
+
+    def __init__(self, deliverer: Deliverer, most: int, stop: threading.Event) -> None:
+        self._deliverer = deliverer
+        self._most = most
+        self._stop = stop
+        self._busy: dict[str, set[int]] = {}
+        self._lock = threading.Lock()
+        self._threads: set[threading.Thread] = set()
+
+    def start(self, endpoint: str) -> bool:
+        """Start a thread for an endpoint where something waits for it and a slot is free."""
+        with self._lock:
+            busy = self._busy.setdefault(endpoint, set())
+            slot = next((number for number in range(self._most) if number not in busy), None)
+        lease = None if slot is None else self._deliverer.take(endpoint, slot)
+        if lease is None or slot is None:
+            return False
+        thread = threading.Thread(target=self._run, args=(endpoint, slot, lease), name=f"leaseq-{endpoint}")
+        with self._lock:
+            busy.add(slot)
+            self._threads.add(thread)
+        thread.start()
+        return True
+
+    def join(self) -> None:
+        """Wait until all threads have ended: each ends its try, which takes 13 seconds at most."""
+        for thread in self._threads.copy():
+            thread.join()
+
+    def _run(self, endpoint: str, slot: int, lease: Lease | None) -> None:
+        try:
+            while lease is not None:
+                self._deliverer.deliver(endpoint, lease)
+                lease = None if self._stop.is_set() else self._deliverer.take(endpoint, slot)
+        except Exception as error:  # noqa: BLE001 - the lease runs out, and it is tried again
+            log.warning("webhook %s: %s", endpoint, error)
+        finally:
+            with self._lock:
+                self._busy[endpoint].discard(slot)
+                self._threads.discard(threading.current_thread())

@@ -1,0 +1,244 @@
+"""The deliveries: items of a queue of leaseq's own, whose leases, back-off and dead items serve here, too.
+
+An item's payload is the body that is sent, and the endpoint is the skill that it requires: so a backlog of
+one endpoint is never in the way of another's.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from leaseq.engine.client import Client
+from leaseq.errors import Invalid, ItemNotFound, QueueExists
+from leaseq.models import STATES, Filter, Grant, Item, NewItem, State
+from leaseq.queue import Queue
+from leaseq.webhooks.bodies import Body
+from leaseq.webhooks.endpoints import Clock, Endpoint
+from leaseq.webhooks.sending import Response
+
+QUEUE = "leaseq-webhooks"
+"""The queue of the deliveries. People's pages don't show it."""
+
+POLICY: dict[str, Any] = {
+    "title": "Webhooks",
+    "lease_seconds": 60,  # a try takes 13 seconds at most
+    # Waits of 5, 10, 20 … seconds up to an hour, each up to a quarter shorter: the last try is more than a
+    # day after the first.
+    "retry_seconds": 5,
+    "retry_max_seconds": 3_600,
+    "max_attempts": 48,
+    "keep_finished_seconds": 3 * 86_400,
+}
+DEAD_KEPT = timedelta(days=30)
+TEST_SKILL = "webhook-test"
+_TEST = "msg_test_"  # what the id of a test begins with
+
+DeliveryState = Literal["waiting", "sending", "delivered", "failed"]
+_STATES: dict[State, DeliveryState] = {
+    "inbound": "waiting",
+    "scheduled": "waiting",
+    "reserved": "sending",
+    "finished": "delivered",
+    "dead": "failed",
+}
+_COPY = "~"  # between the id of a delivery and the number of its replay
+_LOOK = 100_000
+_PAGE = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One try of a delivery: the status and the beginning of the answer, or why there is none."""
+
+    at: datetime
+    status: int | None
+    seconds: float | None
+    excerpt: str
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """An event on its way to an endpoint, or there. ``next_at``: when it is tried again."""
+
+    id: str
+    endpoint: str
+    type: str
+    state: DeliveryState
+    created_at: datetime
+    next_at: datetime | None
+    tries: tuple[Try, ...]
+    body: Body
+
+    @property
+    def webhook_id(self) -> str:
+        """What the receiver sees: the same for every try and every replay."""
+        return webhook_id(self.id)
+
+
+class Deliveries:
+    """The deliveries of a server. ``clock`` (microseconds since the epoch) is for tests."""
+
+    def __init__(self, client: Client, *, clock: Clock | None = None) -> None:
+        self.queue = Queue(client, QUEUE, clock=clock)
+
+    def make_queue(self) -> None:
+        """Create the queue where there is none."""
+        if not self.queue.exists():
+            with suppress(QueueExists):
+                self.queue.configure(create_only=True, **POLICY)
+
+    def add(self, new: Iterable[tuple[str, str, Body]]) -> int:
+        """Add deliveries: the id, the endpoint and the body of each. Repeated, it adds what is missing."""
+        items = (NewItem(body, id=id, requires=(endpoint,)) for id, endpoint, body in new)
+        return self.queue.enqueue_many(items).added
+
+    def add_test(self, endpoint: str, body: Body) -> str:
+        """Add a delivery that only `take_test` takes, before any other, and that is tried once; its id."""
+        self.make_queue()
+        id = f"{_TEST}{secrets.token_hex(8)}"
+        needs = (endpoint, TEST_SKILL)
+        return self.queue.enqueue(body, id=id, priority=0, requires=needs, max_attempts=1).id
+
+    def get(self, id: str) -> Delivery:
+        return delivery_of(self.queue.get(id))
+
+    def log(self, endpoint: str, limit: int = 50) -> list[Delivery]:
+        """The latest deliveries to an endpoint, the latest try first."""
+        if not self.queue.exists():
+            return []
+        latest: list[Delivery] = []
+        for state in STATES:
+            page = self.queue.find(state, Filter(skill=endpoint), limit=limit, look=_LOOK, backwards=True)
+            latest += map(delivery_of, page.items)
+        return sorted(latest, key=_latest_at, reverse=True)[:limit]
+
+    def replay(
+        self,
+        endpoint: Endpoint,
+        *,
+        since: datetime | None = None,
+        delivery: str | None = None,
+        failed: bool = False,
+    ) -> int:
+        """Send again, under the ids that they had: one ``delivery``, or all that ended at ``since`` or later;
+        with ``failed`` only those that failed for good. Returns their number."""
+        if endpoint.disabled_at is not None:
+            raise Invalid(
+                "id", f"an endpoint that is enabled: run `leaseq webhook enable {endpoint.id}` first"
+            )
+        if delivery is None and since is None and not failed:
+            raise Invalid("since", "a time, unless a delivery is named or only failed ones are sent again")
+        run, sent = secrets.token_hex(4), set[str]()
+        for item in (
+            self._ended(endpoint.id, since, failed) if delivery is None else [self._of(endpoint, delivery)]
+        ):
+            # What is sent again meanwhile may end again: each once.
+            if webhook_id(item.id) not in sent and self._send_again(item, run):
+                sent.add(webhook_id(item.id))
+        return len(sent)
+
+    def purge(self, endpoint: str) -> None:
+        """Remove all deliveries to an endpoint."""
+        if self.queue.exists():
+            for state in STATES:
+                self._remove(self._all(state, Filter(skill=endpoint)))
+
+    def forget_dead(self) -> None:
+        """Remove what failed longer ago than DEAD_KEPT."""
+        for event in self.queue.latest_events(1):  # the server's time is not before it
+            self._remove(self._all("dead", Filter(until=event.at - DEAD_KEPT)))
+
+    def _remove(self, items: Iterable[Item]) -> None:
+        for item in items:
+            with suppress(ItemNotFound):
+                self.queue.remove(item.id)
+
+    def _of(self, endpoint: Endpoint, delivery: str) -> Item:
+        item = self.queue.get(delivery)
+        if endpoint.id not in item.requires:
+            raise ItemNotFound(QUEUE, delivery)
+        if is_test(delivery):
+            raise Invalid("delivery", "a delivery of an event; this one was a test: send another test")
+        if item.state not in ("finished", "dead"):
+            raise Invalid("delivery", "one that was delivered or failed for good; this one is still tried")
+        return item
+
+    def _ended(self, endpoint: str, since: datetime | None, failed: bool) -> Iterator[Item]:
+        states: tuple[State, ...] = ("dead",) if failed else ("dead", "finished")
+        if self.queue.exists():
+            for state in states:
+                ended = self._all(state, Filter(skill=endpoint, since=since))
+                yield from (item for item in ended if not is_test(item.id))
+
+    def _send_again(self, item: Item, run: str) -> bool:
+        if item.state == "dead":
+            with suppress(ItemNotFound):
+                self.queue.revive(item.id)
+                return True
+            return False
+        copy = f"{webhook_id(item.id)}{_COPY}{run}"
+        return self.queue.enqueue(item.payload, id=copy, requires=item.requires).added
+
+    def _all(self, state: State, where: Filter) -> Iterator[Item]:
+        after = None
+        while True:
+            page = self.queue.find(state, where, limit=_PAGE, after=after, look=_LOOK)
+            yield from page.items
+            after = page.after
+            if after is None:
+                return
+
+
+def webhook_id(delivery: str) -> str:
+    """The ``webhook-id`` of a delivery: a replay has that of the first."""
+    return delivery.partition(_COPY)[0]
+
+
+def is_test(delivery: str) -> bool:
+    return delivery.startswith(_TEST)
+
+
+def dump_response(response: Response) -> str:
+    """A failed try, as the text of the item's failure."""
+    return json.dumps(asdict(response), ensure_ascii=False)
+
+
+def delivery_of(item: Item) -> Delivery:
+    body = item.payload if isinstance(item.payload, dict) else {}
+    return Delivery(
+        id=item.id,
+        endpoint=next((skill for skill in item.requires if skill != TEST_SKILL), ""),
+        type=str(body.get("type", "")),
+        state=_STATES[item.state],
+        created_at=item.enqueued_at,
+        next_at=item.state_since if item.state == "scheduled" else None,
+        tries=tuple(
+            _try(grant, item) for grant in item.history if grant.how in ("failed", "finished", "expired")
+        ),
+        body=body,
+    )
+
+
+def _try(grant: Grant, item: Item) -> Try:
+    said: Any = {}
+    if grant.how == "finished":
+        said = next((one.result for one in item.answers if one.token == grant.token), {})
+    elif grant.reason:
+        with suppress(ValueError):
+            said = json.loads(grant.reason)
+    if not isinstance(said, dict) or not said:
+        said = {"error": grant.reason or "the process that sent it ended"}
+    return Try(
+        grant.reserved_at, said.get("status"), said.get("seconds"), said.get("excerpt", ""), said.get("error")
+    )
+
+
+def _latest_at(delivery: Delivery) -> datetime:
+    return delivery.tries[-1].at if delivery.tries else delivery.created_at

@@ -1,0 +1,247 @@
+"""The endpoints: URLs that webhooks are sent to, with their secrets and their state."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from leaseq import validation
+from leaseq.engine.client import Client, checked
+from leaseq.engine.keys import WEBHOOK_STATE, WEBHOOKS
+from leaseq.errors import Invalid, LeaseqError
+from leaseq.webhooks.addresses import NOTHING, Networks, refuse_url
+from leaseq.webhooks.events import DEFAULT_TYPES, checked_types, emit, matches
+
+MAX_ENDPOINTS = 100
+MAX_QUEUES = 100  # named by one endpoint
+FAILING = timedelta(hours=24)
+"""After so long in which every try failed an endpoint is disabled."""
+
+ROTATION = timedelta(hours=24)
+"""For how long the older secret signs, too, after a new one was made."""
+
+Clock = Callable[[], int]
+_SECRET_BYTES = 32
+
+
+class EndpointNotFound(LeaseqError):
+    """There is no webhook endpoint of this id."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"there is no webhook endpoint {id!r}: `leaseq webhook list` shows them")
+        self.id = id
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A webhook endpoint, without its secrets."""
+
+    id: str
+    url: str
+    events: tuple[str, ...]  # types, and families such as item.*
+    queues: tuple[str, ...]  # empty: all
+    created_at: datetime
+    created_by: str
+    since: datetime  # events from then on are sent: when it was added, or enabled again
+    failing_since: datetime | None  # the first of the tries that all failed
+    disabled_at: datetime | None
+    disabled_why: str | None
+    rotating_until: datetime | None  # until then the older secret signs, too
+
+    def wants(self, type: str, queue: str | None, at: datetime) -> bool:
+        """Whether it is sent an event of this type and queue (None: of no queue) that happened then."""
+        if self.disabled_at is not None or at < self.since or not matches(type, self.events):
+            return False
+        return queue is None or not self.queues or queue in self.queues
+
+
+@dataclass(frozen=True, slots=True)
+class NewSecret:
+    """An endpoint and its new secret, which is not shown again."""
+
+    endpoint: Endpoint
+    secret: str
+
+
+class Endpoints:
+    """The endpoints of a server.
+
+    Their definitions and their state are two hashes; each field of the state is written by itself, so that
+    processes which deliver at the same time undo nothing of each other. ``clock`` (microseconds since the
+    epoch) is for tests: without it the server's clock counts.
+    """
+
+    def __init__(self, client: Client, *, clock: Clock | None = None) -> None:
+        self._client = checked(client)
+        self._clock = clock
+
+    def all(self) -> list[Endpoint]:
+        """The endpoints, the oldest first."""
+        definitions, state = self._client.ask(("HGETALL", WEBHOOKS), ("HGETALL", WEBHOOK_STATE))
+        known = _texts(state)
+        listed = [_endpoint(id, json.loads(text), known) for id, text in _texts(definitions).items()]
+        return sorted(listed, key=lambda one: (one.created_at, one.id))
+
+    def find(self, id: str) -> Endpoint | None:
+        return next((one for one in self.all() if one.id == id), None)
+
+    def get(self, id: str) -> Endpoint:
+        found = self.find(id)
+        if found is None:
+            raise EndpointNotFound(id)
+        return found
+
+    def add(
+        self,
+        url: str,
+        *,
+        events: Sequence[str] = DEFAULT_TYPES,
+        queues: Sequence[str] = (),
+        by: str,
+        allow: Networks = NOTHING,
+    ) -> NewSecret:
+        """Add an endpoint, which is sent what happens from now on. ``allow``: networks to which webhooks may
+        be sent though they are not public. Raises Invalid for a URL that would be refused at a delivery."""
+        types = checked_types(events)
+        names = _checked_queues(queues)
+        refuse_url(url, allow)
+        if len(self.all()) >= MAX_ENDPOINTS:
+            raise Invalid("url", f"at most {MAX_ENDPOINTS} endpoints: remove one that is no longer used")
+        id, secret = f"wh-{secrets.token_hex(6)}", _new_secret()
+        now = self._now(id, "added")
+        definition = {
+            "url": url,
+            "events": types,
+            "queues": names,
+            "created_at": now,
+            "created_by": by,
+            "secrets": [{"secret": secret, "until": None}],
+        }
+        self._client.ask(
+            ("HSET", WEBHOOK_STATE, f"since {id}", now), ("HSET", WEBHOOKS, id, json.dumps(definition))
+        )
+        return NewSecret(self.get(id), secret)
+
+    def rotate(self, id: str) -> NewSecret:
+        """Make a new secret. The one before signs, too, for ROTATION; an older one ends now."""
+        definition = self._definition(id)
+        now, secret = self._now(id, "rotated"), _new_secret()
+        before = {**definition["secrets"][0], "until": now + _microseconds(ROTATION)}
+        definition["secrets"] = [{"secret": secret, "until": None}, before]
+        self._client.ask(("HSET", WEBHOOKS, id, json.dumps(definition)))
+        return NewSecret(self.get(id), secret)
+
+    def secrets(self, id: str, at: datetime) -> list[str]:
+        """The secrets that sign at this time, the newest first: for the deliverer."""
+        kept = self._definition(id)["secrets"]
+        return [one["secret"] for one in kept if one["until"] is None or _time(one["until"]) > at]
+
+    def enable(self, id: str) -> Endpoint:
+        """Send again: what waits, and what happens from now on."""
+        if self.get(id).disabled_at is not None:
+            now = self._now(id, "enabled")
+            self._client.ask(
+                ("HSET", WEBHOOK_STATE, f"since {id}", now),
+                ("HDEL", WEBHOOK_STATE, f"failing {id}", f"disabled {id}"),
+            )
+        return self.get(id)
+
+    def disable(self, id: str, why: str, *, at: datetime | None = None) -> Endpoint:
+        """Send nothing more. What waits is kept; what happens meanwhile is not sent. Tells the endpoints that
+        ask for ``webhook.disabled``."""
+        endpoint = self.get(id)
+        if endpoint.disabled_at is None:
+            now = self._now(id, "stopped") if at is None else _as_microseconds(at)
+            self._client.ask(("HSET", WEBHOOK_STATE, f"disabled {id}", json.dumps({"at": now, "why": why})))
+            emit(self._client, "webhook.disabled", {"id": id, "url": endpoint.url, "why": why})
+        return self.get(id)
+
+    def remove(self, id: str) -> None:
+        """Forget an endpoint and its secrets."""
+        self.get(id)
+        states = [f"{word} {id}" for word in ("since", "failing", "disabled")]
+        self._client.ask(("HDEL", WEBHOOKS, id), ("HDEL", WEBHOOK_STATE, *states))
+
+    def failed(self, endpoint: Endpoint, at: datetime) -> None:
+        """A try failed: remember since when, and disable the endpoint where that is too long ago."""
+        if endpoint.failing_since is None:
+            self._client.ask(("HSET", WEBHOOK_STATE, f"failing {endpoint.id}", _as_microseconds(at)))
+        elif at - endpoint.failing_since >= FAILING:
+            since = endpoint.failing_since
+            self.disable(endpoint.id, f"every try since {since:%Y-%m-%d %H:%M} UTC failed", at=at)
+
+    def succeeded(self, endpoint: Endpoint) -> None:
+        if endpoint.failing_since is not None:
+            self._client.ask(("HDEL", WEBHOOK_STATE, f"failing {endpoint.id}"))
+
+    def _definition(self, id: str) -> dict[str, Any]:
+        text = self._client.ask(("HGET", WEBHOOKS, id))[0]
+        if text is None:
+            raise EndpointNotFound(id)
+        definition: dict[str, Any] = json.loads(text)
+        return definition
+
+    def _now(self, id: str, what: str) -> int:
+        """Microseconds since the epoch, by the server's clock: an entry of the stream of events has it, and
+        what is new by its place there is new by its time, too."""
+        if self._clock is not None:
+            return self._clock()
+        milliseconds = emit(self._client, f"webhook.{what}", {"id": id}).partition("-")[0]
+        return int(milliseconds) * 1_000
+
+
+def _endpoint(id: str, definition: Mapping[str, Any], state: Mapping[str, str]) -> Endpoint:
+    disabled = json.loads(state.get(f"disabled {id}", "null"))
+    failing, since = state.get(f"failing {id}"), state.get(f"since {id}")
+    older = definition["secrets"][1:]
+    return Endpoint(
+        id=id,
+        url=definition["url"],
+        events=tuple(definition["events"]),
+        queues=tuple(definition["queues"]),
+        created_at=_time(definition["created_at"]),
+        created_by=definition["created_by"],
+        since=_time(int(since) if since else definition["created_at"]),
+        failing_since=_time(int(failing)) if failing else None,
+        disabled_at=_time(disabled["at"]) if disabled else None,
+        disabled_why=disabled["why"] if disabled else None,
+        rotating_until=_time(older[0]["until"]) if older else None,
+    )
+
+
+def _checked_queues(queues: object) -> tuple[str, ...]:
+    if isinstance(queues, str) or not isinstance(queues, Sequence) or len(queues) > MAX_QUEUES:
+        raise Invalid("queues", f"a list of at most {MAX_QUEUES} names of queues")
+    try:
+        return tuple(sorted({validation.queue_name(name) for name in queues}))
+    except Invalid as error:
+        raise Invalid("queues", f"each {error.limit}") from None
+
+
+def _new_secret() -> str:
+    return "whsec_" + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def _texts(flat: Any) -> dict[str, str]:
+    """A hash's fields and values, as the server sent them."""
+    if isinstance(flat, Mapping):  # RESP 3
+        return {name.decode(): value.decode() for name, value in flat.items()}
+    words = [word.decode() for word in flat]
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def _microseconds(span: timedelta) -> int:
+    return span // timedelta(microseconds=1)
+
+
+def _as_microseconds(at: datetime) -> int:
+    return _microseconds(at - datetime.fromtimestamp(0, UTC))
+
+
+def _time(microseconds: int) -> datetime:
+    return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=microseconds)

@@ -1,0 +1,86 @@
+"""The types of events that webhooks are sent for, and the stream of those that no queue's journal has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from leaseq import validation
+from leaseq.engine.client import Client, checked
+from leaseq.engine.keys import WEBHOOK_EVENTS
+from leaseq.errors import Invalid
+from leaseq.models import Json
+
+TYPES = (
+    "item.finished",
+    "item.failed",
+    "item.dead",
+    "item.late",
+    "queue.empty",
+    "alert.raised",
+    "alert.resolved",
+    "person.set-up",
+    "person.added",
+    "person.joined",
+    "person.changed",
+    "person.disabled",
+    "person.enabled",
+    "person.removed",
+    "webhook.disabled",
+)
+"""Every type that an endpoint may ask for; ``webhook.test`` is sent to any."""
+
+DEFAULT_TYPES = ("item.*", "queue.empty", "alert.*")
+TEST = "webhook.test"
+
+_FAMILIES = tuple(dict.fromkeys(f"{name.partition('.')[0]}.*" for name in TYPES))
+_KEPT = 10_000  # events of the stream
+_PAGE = 500  # events of one read
+
+
+class Emitted(NamedTuple):
+    """An event of the stream. Its id begins with the server's time in milliseconds."""
+
+    id: str
+    type: str
+    data: Json
+
+    @property
+    def at(self) -> int:
+        """Microseconds since the epoch."""
+        return int(self.id.partition("-")[0]) * 1_000
+
+
+def checked_types(wanted: object) -> tuple[str, ...]:
+    """The types that an endpoint asks for: of TYPES, or a family such as ``item.*``; sorted, each once."""
+    if isinstance(wanted, str) or not isinstance(wanted, Sequence) or not wanted:
+        raise Invalid("events", f"a list of one or more of {', '.join((*_FAMILIES, *TYPES))}")
+    for name in wanted:
+        if name not in TYPES and name not in _FAMILIES:
+            raise Invalid("events", f"each one of {', '.join((*_FAMILIES, *TYPES))}; {name!r} is none")
+    return tuple(sorted(set(wanted)))
+
+
+def matches(type: str, wanted: Iterable[str]) -> bool:
+    """Whether an endpoint that asks for ``wanted`` gets events of this type."""
+    return any(type == name or (name.endswith(".*") and type.startswith(name[:-1])) for name in wanted)
+
+
+def emit(client: Client, type: str, data: Mapping[str, Json]) -> str:
+    """Record an event for the endpoints that ask for its type; returns its id. The latest 10,000 are kept, so
+    that it costs little where nobody asks."""
+    text = validation.dump_json(dict(data), "data")
+    with checked(client).translating():
+        id = client.redis.xadd(WEBHOOK_EVENTS, {"type": type, "data": text}, maxlen=_KEPT, approximate=True)
+    return id.decode() if isinstance(id, bytes) else str(id)
+
+
+def emitted(client: Client, after: str) -> list[Emitted]:
+    """The next events of the stream behind the one with this id; '' for the oldest."""
+    with client.translating():
+        entries: Any = client.redis.xrange(WEBHOOK_EVENTS, min=f"({after}" if after else "-", count=_PAGE)
+    return [
+        Emitted(name.decode(), fields[b"type"].decode(), json.loads(fields[b"data"]))
+        for name, fields in entries
+    ]

@@ -1,0 +1,81 @@
+"""The loop of ``leaseq webhook run``: feeds the queue of deliveries, and sends them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from time import monotonic
+
+from leaseq.engine.client import Client
+from leaseq.errors import LeaseqError
+from leaseq.webhooks.addresses import Networks
+from leaseq.webhooks.deliverer import Deliverer, Slots
+from leaseq.webhooks.feeder import Feeder
+
+PER_ENDPOINT = 4
+"""How many deliveries to one endpoint each process sends at once."""
+
+_PAUSE = 0.5  # seconds between two looks where nothing is to be done
+_AWAY = 5.0  # seconds until the server is tried again
+_TIDY = 3_600.0  # seconds between two looks for old failures
+log = logging.getLogger(__name__)
+
+
+def run(client: Client, allow: Networks, stop: threading.Event, *, per_endpoint: int = PER_ENDPOINT) -> None:
+    """Send webhooks until ``stop`` is set; then end the tries that were begun. Several processes may run."""
+    feeder, deliverer = Feeder(client), Deliverer(client, allow)
+    slots = Slots(deliverer, per_endpoint, stop)
+    reading = threading.Thread(
+        target=_repeat, args=("reading events", feeder.feed, stop), name="leaseq-feed", daemon=True
+    )
+    reading.start()
+    tidy = _Hourly(deliverer)
+
+    def send() -> bool:
+        tidy()
+        return send_round(deliverer, slots)
+
+    _repeat("sending", send, stop)
+    reading.join()
+    slots.join()
+
+
+def send_round(deliverer: Deliverer, slots: Slots) -> bool:
+    """Start a thread for each endpoint for which something is due; whether there was any."""
+    queue = deliverer.deliveries.queue
+    if not queue.exists():
+        return False
+    while queue.clear().more:
+        pass
+    enabled = [one.id for one in deliverer.endpoints.all() if one.disabled_at is None]
+    return any([slots.start(endpoint) for endpoint in enabled])  # noqa: C419 - each is started
+
+
+class _Hourly:
+    def __init__(self, deliverer: Deliverer) -> None:
+        self._deliverer = deliverer
+        self._next = monotonic() + _TIDY
+
+    def __call__(self) -> None:
+        if monotonic() >= self._next:
+            self._next = monotonic() + _TIDY
+            self._deliverer.deliveries.forget_dead()
+
+
+def _repeat(what: str, step: Callable[[], bool], stop: threading.Event) -> None:
+    """Repeat a step until ``stop`` is set: at once where it says that there is more, else after a pause. An
+    error is logged once, until the step works again."""
+    away = False
+    while not stop.is_set():
+        try:
+            more = step()
+            if away:
+                log.warning("webhooks: %s works again", what)
+            away = False
+        except LeaseqError as error:
+            if not away:
+                log.warning("webhooks: %s: %s; trying again every %g s", what, error, _AWAY)
+            away, more = True, False
+        if not more:
+            stop.wait(_AWAY if away else _PAUSE)

@@ -1,0 +1,148 @@
+"""Sends one request to a checked address, within its time limits."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from time import monotonic
+
+from leaseq.errors import Invalid
+from leaseq.webhooks.addresses import Networks, Refused, Target, check, resolve, target_of
+
+CONNECT_SECONDS = 3.0
+TOTAL_SECONDS = 10.0
+_READ = 1_024  # bytes of an answer's body
+_EXCERPT = 400  # characters of it that are kept
+_NOT_SHOWN = re.compile(r"[^\x20-\x7e\xa0-\ufffd]+")
+GONE = 410
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What became of a request: the status and the answer's beginning, or why there is none."""
+
+    status: int | None
+    seconds: float
+    excerpt: str = ""
+    error: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+
+class _Deadline:
+    """Ends a connection at a time: a receiver that sends a byte now and then keeps no timeout of a socket."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = monotonic() + seconds
+        self.over = False
+
+    def left(self) -> float:
+        return max(0.001, self._until - monotonic())
+
+    @contextmanager
+    def ends(self, connected: socket.socket) -> Iterator[None]:
+        # A descriptor of its own: TLS takes over the other one.
+        line = socket.socket(fileno=os.dup(connected.fileno()))
+
+        def end() -> None:
+            self.over = True
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(self.left(), end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            line.close()
+
+
+def post(
+    url: str, headers: Mapping[str, str], body: bytes, allow: Networks, *, seconds: float = TOTAL_SECONDS
+) -> Response:
+    """POST a body to a URL whose addresses are all allowed. Redirects are not followed; a proxy of the
+    environment is not used. ``seconds``: the limit for all of it."""
+    begun = monotonic()
+    deadline = _Deadline(seconds)
+    try:
+        target = target_of(url)
+        addresses = resolve(target)
+        check(target, addresses, allow)
+        with _connected(addresses, target, min(CONNECT_SECONDS, seconds)) as line, deadline.ends(line):
+            status, excerpt = _exchange(line, target, headers, body, deadline)
+    except (Refused, Invalid, OSError, HTTPException) as error:
+        late = deadline.over or isinstance(error, TimeoutError)
+        why = f"no answer within {seconds:g} s" if late else _said(error)
+        return Response(None, monotonic() - begun, error=why)
+    return Response(status, monotonic() - begun, excerpt)
+
+
+@contextmanager
+def _connected(addresses: list[str], target: Target, seconds: float) -> Iterator[socket.socket]:
+    """A connection to the first of the addresses that takes one, by number: no name is looked up here."""
+    until = monotonic() + seconds
+    failure = OSError(f"{target.host!r} has no address")
+    for address in addresses:
+        line = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+        with line:
+            line.settimeout(max(0.001, until - monotonic()))
+            try:
+                line.connect((address, target.port))
+            except TimeoutError:
+                failure = OSError(f"no connection to {address} port {target.port} within {seconds:g} s")
+                continue
+            except OSError as error:
+                failure = OSError(f"no connection to {address} port {target.port}: {error.strerror or error}")
+                continue
+            yield line
+            return
+    raise failure
+
+
+def _exchange(
+    line: socket.socket, target: Target, headers: Mapping[str, str], body: bytes, deadline: _Deadline
+) -> tuple[int, str]:
+    line.settimeout(deadline.left())
+    if target.https:  # guard: webhook-tls-name
+        line = _tls().wrap_socket(line, server_hostname=target.host)
+    with line:
+        connection = HTTPConnection(target.host, target.port)
+        connection.sock = line
+        connection.request("POST", target.path, body, {"Host": target.authority, **headers})
+        response = connection.getresponse()
+        if deadline.over:  # headers that were cut off look like headers that ended
+            raise TimeoutError
+        return response.status, _excerpt(response)
+
+
+def _excerpt(response: HTTPResponse) -> str:
+    """The beginning of the answer's body, in one line. The status counts, also where the body breaks off."""
+    read = b""
+    with suppress(OSError, HTTPException):
+        while len(read) < _READ and (more := response.read1(_READ - len(read))):
+            read += more
+    return _NOT_SHOWN.sub(" ", read.decode("utf-8", "replace")).strip()[:_EXCERPT]
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Certificates are checked against the system's; SSL_CERT_FILE names others."""
+    return ssl.create_default_context()
+
+
+def _said(error: Exception) -> str:
+    text = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else str(error)
+    return _NOT_SHOWN.sub(" ", text)[:_EXCERPT] or type(error).__name__

@@ -1,0 +1,84 @@
+"""A real HTTP server that receives webhooks."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+from standardwebhooks import Webhook
+
+Behave = Callable[[BaseHTTPRequestHandler], None]
+
+
+@dataclass
+class Request:
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def id(self) -> str:
+        return self.headers["webhook-id"]
+
+    def verified(self, secret: str) -> Any:
+        """The body, once the library has verified its signature and that it is not old."""
+        return Webhook(secret).verify(self.body, self.headers)
+
+
+@dataclass
+class Receiver:
+    """Answers 204, or what ``answers`` has next: a status, a status with headers and a body, or a function
+    that answers by itself."""
+
+    answers: deque[int | tuple[int, dict[str, str], bytes] | Behave] = field(default_factory=deque)
+    requests: list[Request] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                receiver.requests.append(Request(self.path, headers, body))
+                receiver.answer(self)
+
+            def do_GET(self) -> None:
+                receiver.requests.append(Request(self.path, {}, b""))
+                self.send_error(405)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+    @property
+    def port(self) -> int:
+        return int(self.server.server_port)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hook"
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        what = self.answers.popleft() if self.answers else 204
+        if callable(what):
+            what(handler)
+            return
+        status, headers, body = what if isinstance(what, tuple) else (what, {}, b"")
+        handler.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), **headers}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(body)

@@ -1,0 +1,91 @@
+"""A real receiver on this machine, and the parts of ``leaseq webhook run`` one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import webhooks
+from leaseq.webhooks import Delivery, Endpoint, NewSecret
+from leaseq.webhooks.sending import Response
+from tests.conftest import Clock, Server
+from tests.support.receiver import Receiver
+
+HERE = webhooks.networks("127.0.0.0/8")
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The real time, which the library of a receiver compares with; it moves on only by the test."""
+    return Clock.from_now(0)
+
+
+@dataclass
+class Hooks:
+    """Webhooks by the test's clock."""
+
+    client: leaseq.Client
+    clock: Clock
+    queue: leaseq.Queue
+
+    def __post_init__(self) -> None:
+        self.endpoints = webhooks.Endpoints(self.client, clock=self.clock)
+        self.deliveries = webhooks.Deliveries(self.client, clock=self.clock)
+        self.deliverer = self.sender()
+
+    def sender(self, **options: Any) -> webhooks.Deliverer:
+        return webhooks.Deliverer(self.client, HERE, clock=self.clock, **options)
+
+    def add(self, url: str, *events: str, **options: Any) -> NewSecret:
+        options = {"queues": [self.queue.name], "by": "ann", "allow": HERE, **options}
+        self.clock.tick(0.001)  # what happened before it was added did
+        return self.endpoints.add(url, events=events or ("item.*",), **options)
+
+    def feed(self) -> None:
+        feeder = webhooks.Feeder(self.client, clock=self.clock)
+        while feeder.feed():
+            pass
+
+    def deliver(self, endpoint: Endpoint) -> list[Response | None]:
+        """Send all that is due to an endpoint."""
+        sent: list[Response | None] = []
+        while self.deliveries.queue.exists() and (lease := self.deliverer.take(endpoint.id)):
+            sent.append(self.deliverer.deliver(endpoint.id, lease))
+        return sent
+
+    def run(self, endpoint: Endpoint) -> list[Response | None]:
+        self.feed()
+        return self.deliver(endpoint)
+
+    def finish(self, id: str, result: Any = None, person: str = "bob", payload: Any = None) -> None:
+        self.queue.enqueue(payload if payload is not None else {"n": id}, id=id)
+        lease = self.queue.reserve(person)
+        assert lease is not None
+        self.clock.tick(1)
+        self.queue.finish(lease, result if result is not None else {"v": id})
+
+    def log(self, endpoint: Endpoint) -> list[Delivery]:
+        return self.deliveries.log(endpoint.id)
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.clock() / 1e6, UTC)
+
+
+@pytest.fixture
+def hooks(server: Server, timed: leaseq.Queue, clock: Clock) -> Iterator[Hooks]:
+    timed.configure()
+    yield Hooks(server.client, clock, timed)
+    for pattern in ("leaseq:{@webhooks}:*", f"leaseq:{{{webhooks.QUEUE}}}:*"):
+        for key in server.redis.scan_iter(match=pattern):
+            server.redis.delete(key)

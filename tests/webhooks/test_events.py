@@ -1,0 +1,236 @@
+"""What is sent of each event, and to whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import Invalid, webhooks
+from leaseq.engine.keys import WEBHOOK_EVENTS, Keys
+from leaseq.transfer import rfc3339
+from tests.support.receiver import Receiver
+from tests.support.taking import not_none
+from tests.webhooks.conftest import Hooks
+
+LIMIT = 262_144
+
+
+def sent(receiver: Receiver, secret: str) -> list[Any]:
+    return [one.verified(secret) for one in receiver.requests]
+
+
+def test_a_finished_item_is_sent_signed_and_whole(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url, "item.finished")
+    hooks.finish("a", {"v": "é"}, payload={"text": "hello"})
+    hooks.run(made.endpoint)
+    answer = hooks.queue.get("a").answers[0]
+    assert sent(receiver, made.secret) == [
+        {
+            "type": "item.finished",
+            "timestamp": rfc3339(answer.finished_at),
+            "data": {
+                "queue": hooks.queue.name,
+                "id": "a",
+                "payload": {"text": "hello"},
+                "result": {"v": "é"},
+                "person": "bob",
+                "token": answer.token,
+                "finished_at": rfc3339(answer.finished_at),
+                "late": False,
+            },
+        }
+    ]
+    headers = receiver.requests[0].headers
+    assert headers["content-type"] == "application/json"
+    assert receiver.requests[0].path == "/hook"
+
+
+def test_a_failed_item_that_dies_tells_both_with_the_error(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url)
+    hooks.queue.enqueue("scan", id="a", max_attempts=1)
+    hooks.queue.fail(not_none(hooks.queue.reserve("bob")), "unreadable")
+    hooks.run(made.endpoint)
+    told = sorted(sent(receiver, made.secret), key=lambda one: str(one["type"]))
+    assert [one["type"] for one in told] == ["item.dead", "item.failed"]
+    for one in told:
+        assert {**one["data"], "died_at": 0, "failed_at": 0} == {
+            "queue": hooks.queue.name,
+            "id": "a",
+            "payload": "scan",
+            "person": "bob",
+            "token": 1,
+            "error": "unreadable",
+            "died_at": 0,
+            "failed_at": 0,
+        }
+
+
+def test_a_late_answer_is_sent_and_sent_as_finished_once_adopted(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url)
+    hooks.queue.configure(lease_seconds=60)
+    hooks.queue.enqueue("x", id="a")
+    slow = not_none(hooks.queue.reserve("slow"))
+    hooks.clock.tick(61)
+    hooks.queue.finish(not_none(hooks.queue.reserve("bob")), "bob's")
+    with pytest.raises(leaseq.LeaseLost):
+        hooks.queue.finish(slow, "slow's")
+    hooks.clock.tick(1)
+    hooks.queue.adopt("a", slow.token, by="boss")
+    hooks.run(made.endpoint)
+    told = [(one["type"], one["data"]["result"]) for one in sent(receiver, made.secret)]
+    assert sorted(told) == [
+        ("item.finished", "bob's"),
+        ("item.finished", "slow's"),
+        ("item.late", "slow's"),
+    ]
+    adopted = next(one for one in sent(receiver, made.secret) if one["data"]["person"] == "slow")
+    assert adopted["data"]["late"] is True
+
+
+def test_an_adoption_that_finishes_the_item_is_told_once(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url, "item.finished")
+    hooks.queue.configure(lease_seconds=60)
+    hooks.queue.enqueue("x", id="a")
+    slow = not_none(hooks.queue.reserve("slow"))
+    hooks.clock.tick(61)
+    hooks.queue.reserve("bob")
+    with pytest.raises(leaseq.LeaseLost):
+        hooks.queue.finish(slow, "slow's")
+    hooks.queue.adopt("a", slow.token, by="boss")
+    hooks.run(made.endpoint)
+    assert [one["data"]["result"] for one in sent(receiver, made.secret)] == ["slow's"]
+
+
+def test_an_item_that_was_removed_meanwhile_is_told_without_its_payload(
+    hooks: Hooks, receiver: Receiver
+) -> None:
+    made = hooks.add(receiver.url)
+    hooks.finish("a")
+    hooks.queue.remove("a")
+    hooks.run(made.endpoint)
+    (told,) = sent(receiver, made.secret)
+    assert (told["data"]["id"], told["data"]["payload"], told["data"]["result"]) == ("a", None, None)
+    assert told["data"]["person"] == "bob"
+
+
+@pytest.mark.parametrize(
+    ("payload", "result", "left_out"),
+    [
+        (LIMIT - 2, 10, ["payload"]),
+        (10, LIMIT - 2, ["payload", "result"]),
+        (100_000, 100_000, None),
+    ],
+)
+def test_what_does_not_fit_is_left_out_and_named(
+    hooks: Hooks, receiver: Receiver, payload: int, result: int, left_out: list[str] | None
+) -> None:
+    made = hooks.add(receiver.url)
+    hooks.finish("a", "r" * result, payload="p" * payload)
+    hooks.run(made.endpoint)
+    (request,) = receiver.requests
+    assert len(request.body) <= LIMIT
+    data = request.verified(made.secret)["data"]
+    assert data.get("left_out") == left_out
+    kept = [name for name in ("payload", "result") if data[name] is not None]
+    assert kept == [name for name in ("payload", "result") if name not in (left_out or [])]
+
+
+def test_a_payload_as_deep_as_an_item_may_have_is_left_out(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url)
+    deep: Any = 1
+    for _ in range(64):
+        deep = [deep]
+    hooks.finish("a", payload=deep)
+    hooks.run(made.endpoint)
+    assert receiver.requests[0].verified(made.secret)["data"]["left_out"] == ["payload"]
+
+
+def test_an_empty_queue_is_told_once_each_time(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url, "queue.empty")
+    hooks.queue.enqueue("x", id="later", delay=60)
+    hooks.finish("a")
+    hooks.run(made.endpoint)
+    assert receiver.requests == []
+    hooks.clock.tick(61)
+    hooks.queue.finish(not_none(hooks.queue.reserve("bob")), 1)
+    hooks.run(made.endpoint)
+    hooks.queue.remove("a")
+    hooks.run(made.endpoint)
+    assert [one["data"] for one in sent(receiver, made.secret)] == [
+        {"queue": hooks.queue.name, "finished": 2, "dead": 0}
+    ]
+    hooks.finish("b")
+    hooks.run(made.endpoint)
+    assert len(receiver.requests) == 2
+
+
+def test_only_what_is_asked_for_is_sent(hooks: Hooks, receiver: Receiver, server: Any) -> None:
+    other = leaseq.Queue(server.client, f"{hooks.queue.name}.other", clock=hooks.clock)
+    other.configure()
+    named = hooks.add(receiver.url, "item.finished", queues=[other.name]).endpoint
+    dead = hooks.add(receiver.url, "item.dead").endpoint
+    hooks.finish("a")
+    hooks.feed()
+    assert (hooks.log(named), hooks.log(dead)) == ([], [])
+
+
+def test_what_happened_before_an_endpoint_was_added_is_not_sent(hooks: Hooks, receiver: Receiver) -> None:
+    hooks.finish("before")
+    first = hooks.add(receiver.url).endpoint
+    hooks.finish("between")
+    second = hooks.add(receiver.url).endpoint
+    hooks.finish("after")
+    hooks.feed()
+    assert {one.body["data"]["id"] for one in hooks.log(first)} == {"between", "after"}
+    assert {one.body["data"]["id"] for one in hooks.log(second)} == {"after"}
+
+
+def test_an_alert_of_a_queue_is_sent(hooks: Hooks, receiver: Receiver, server: Any) -> None:
+    """The engine will raise them; here an entry is written as it will be."""
+    made = hooks.add(receiver.url, "alert.*")
+    detail = '{"alert":"oldest","limit":60,"value":75}'
+    server.redis.xadd(
+        Keys(hooks.queue.name).journal, {"alert.raised": f"\t\t\t{detail}"}, id=f"{hooks.clock() + 9}-0"
+    )
+    hooks.run(made.endpoint)
+    (told,) = sent(receiver, made.secret)
+    assert told["type"] == "alert.raised"
+    assert told["data"] == {"queue": hooks.queue.name, "alert": "oldest", "limit": 60, "value": 75}
+
+
+def test_events_of_people_come_from_their_own_stream(hooks: Hooks, receiver: Receiver, server: Any) -> None:
+    webhooks.emit(server.client, "person.added", {"name": "early"})
+    hooks.clock.now = 1  # the stream has the server's time
+    made = hooks.add(receiver.url, "person.*", queues=[])
+    unasked = hooks.add(receiver.url, "item.*").endpoint
+    hooks.clock.now = hooks.clock.start
+    webhooks.emit(server.client, "person.disabled", {"name": "zoe", "by": "ann"})
+    webhooks.emit(server.client, "webhook.added", {"id": "x"})
+    hooks.run(made.endpoint)
+    assert [(one["type"], one["data"]) for one in sent(receiver, made.secret)] == [
+        ("person.added", {"name": "early"}),
+        ("person.disabled", {"name": "zoe", "by": "ann"}),
+    ]
+    assert hooks.log(unasked) == []
+    hooks.run(made.endpoint)
+    assert len(receiver.requests) == 2
+
+
+def test_what_people_did_before_an_endpoint_was_added_is_not_sent(
+    server: Any, hooks: Hooks, receiver: Receiver
+) -> None:
+    early = int(webhooks.emit(server.client, "person.added", {"name": "early"}).partition("-")[0])
+    hooks.clock.now = early * 1_000
+    made = hooks.add(receiver.url, "person.*")
+    zoe = {"type": "person.added", "data": '{"name":"zoe"}'}
+    server.redis.xadd(WEBHOOK_EVENTS, zoe, id=f"{early + 1}-0")
+    hooks.feed()
+    assert [one.body["data"]["name"] for one in hooks.log(made.endpoint)] == ["zoe"]
+
+
+@pytest.mark.parametrize("data", [{"x": "y" * LIMIT}, {1: 2}, {"x": float("nan")}])
+def test_data_that_is_no_json_or_too_large_is_refused(server: Any, data: Any) -> None:
+    with pytest.raises(Invalid, match="data"):
+        webhooks.emit(server.client, "person.added", data)

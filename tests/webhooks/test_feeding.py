@@ -1,0 +1,174 @@
+"""At least once: a feeder that ends at any point loses nothing, and makes nothing twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import webhooks
+from leaseq.engine.keys import WEBHOOK_STATE, Keys
+from leaseq.webhooks import Feeder
+from tests.support.receiver import Receiver
+from tests.support.taking import not_none
+from tests.webhooks.conftest import Hooks
+
+
+class Killed(BaseException):
+    """As SIGKILL ends a process: nothing after it is done."""
+
+
+@pytest.mark.parametrize("when", ["follow", "_client"])
+def test_a_feeder_killed_before_its_position_moves_makes_nothing_twice(
+    hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    made = hooks.add(receiver.url, "item.*", "queue.empty")
+    hooks.finish("a")
+    hooks.feed()
+    hooks.finish("b")
+    real = leaseq.Queue.follow
+
+    def follow(queue: leaseq.Queue, name: str, *, read: str | None = None) -> str:
+        if read is not None:
+            raise Killed
+        return real(queue, name)
+
+    with monkeypatch.context() as killed:
+        killed.setattr(leaseq.Queue, "follow", follow)
+        with pytest.raises(Killed):
+            hooks.feed()
+    assert len(hooks.log(made.endpoint)) == 4
+    if when == "follow":
+        hooks.finish("c")
+    hooks.run(made.endpoint)
+    told = [request.verified(made.secret) for request in receiver.requests]
+    items = sorted(one["data"]["id"] for one in told if one["type"] == "item.finished")
+    assert items == (["a", "b", "c"] if when == "follow" else ["a", "b"])
+    assert len({request.id for request in receiver.requests}) == len(receiver.requests)
+
+
+def test_several_feeders_at_once_do_no_harm(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url)
+    hooks.finish("a")
+    for _ in range(3):
+        Feeder(hooks.client, clock=hooks.clock).feed()
+    hooks.run(made.endpoint)
+    assert len(receiver.requests) == 1
+
+
+def test_more_events_than_one_read_gives(hooks: Hooks, receiver: Receiver, monkeypatch: Any) -> None:
+    monkeypatch.setattr("leaseq.webhooks.feeder._EVENTS", 7)
+    made = hooks.add(receiver.url, "item.dead", "item.failed")
+    hooks.queue.configure(max_attempts=1)
+    for n in range(10):
+        hooks.queue.enqueue(n, id=f"i{n}")
+        hooks.queue.fail(not_none(hooks.queue.reserve("bob")), "broken")
+    hooks.feed()
+    log = hooks.log(made.endpoint)
+    assert len(log) == 20
+    assert {one.body["data"]["error"] for one in log} == {"broken"}
+
+
+def test_a_journal_is_followed_only_while_somebody_asks(
+    hooks: Hooks, receiver: Receiver, server: Any
+) -> None:
+    def groups() -> list[Any]:
+        return [one["name"] for one in server.redis.xinfo_groups(Keys(hooks.queue.name).journal)]
+
+    hooks.feed()
+    assert groups() == []
+    first, second = hooks.add(receiver.url).endpoint, hooks.add(receiver.url).endpoint
+    hooks.feed()
+    assert groups() == [b"webhooks"]
+    hooks.endpoints.remove(first.id)
+    hooks.feed()
+    assert groups() == [b"webhooks"]
+    hooks.endpoints.disable(second.id, "a test")
+    hooks.feed()
+    assert groups() == []
+    state = {name.decode() for name in server.redis.hkeys(WEBHOOK_STATE)}
+    assert not any(name.startswith("follows") for name in state)
+    hooks.endpoints.remove(second.id)
+    assert [name for name in server.redis.hkeys(WEBHOOK_STATE) if second.id in name.decode()] == []
+
+
+def test_a_queue_that_cannot_be_read_holds_up_no_other(
+    hooks: Hooks, receiver: Receiver, unreadable: leaseq.Queue
+) -> None:
+    made = hooks.add(receiver.url, queues=[])
+    hooks.finish("a")
+    hooks.feed()
+    assert "a" in [one.body["data"]["id"] for one in hooks.log(made.endpoint)]
+
+
+def test_the_queue_of_deliveries_tells_nothing_of_itself(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url, queues=[])
+    hooks.finish("a")
+    hooks.run(made.endpoint)
+    hooks.run(made.endpoint)
+    told = [request.verified(made.secret)["data"]["queue"] for request in receiver.requests]
+    assert webhooks.QUEUE not in told
+
+
+def replayed(hooks: Hooks, receiver: Receiver, made: webhooks.NewSecret) -> list[str]:
+    before = len(receiver.requests)
+    hooks.deliver(made.endpoint)
+    return [request.id for request in receiver.requests[before:]]
+
+
+def test_a_replay_keeps_the_ids(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url)
+    for id in ("a", "b"):
+        hooks.finish(id)
+        hooks.run(made.endpoint)
+    ids = [request.id for request in receiver.requests]
+    since = hooks.log(made.endpoint)[0].tries[0].at
+    assert hooks.deliveries.replay(made.endpoint, delivery=ids[0]) == 1
+    assert replayed(hooks, receiver, made) == ids[:1]
+    assert hooks.deliveries.replay(made.endpoint, since=since) == 2
+    assert sorted(replayed(hooks, receiver, made)) == sorted(ids)
+    assert hooks.deliveries.replay(made.endpoint, since=hooks.endpoints.get(made.endpoint.id).since) == 2
+    assert sorted(replayed(hooks, receiver, made)) == sorted(ids), "each once, though it was sent before"
+    assert all("." not in id for id in ids)
+
+
+def test_what_failed_for_good_is_revived(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url)
+    hooks.finish("a")
+    hooks.run(made.endpoint)
+    hooks.finish("b")
+    hooks.feed()
+    hooks.deliveries.queue.configure(max_attempts=1)
+    receiver.answers.append(500)
+    hooks.deliver(made.endpoint)
+    (dead, delivered) = (
+        next(one for one in hooks.log(made.endpoint) if one.state == state)
+        for state in ("failed", "delivered")
+    )
+    receiver.answers.append(500)
+    hooks.deliverer.test(made.endpoint.id)
+    assert hooks.deliveries.replay(made.endpoint, failed=True) == 1, "a test is not sent again"
+    assert replayed(hooks, receiver, made) == [dead.webhook_id]
+    assert hooks.deliveries.get(dead.id).state == "delivered"
+    assert len(hooks.deliveries.get(delivered.id).tries) == 1
+
+
+def test_a_replay_that_cannot_be_is_refused(hooks: Hooks, receiver: Receiver) -> None:
+    made, other = hooks.add(receiver.url), hooks.add(receiver.url)
+    hooks.finish("a")
+    hooks.feed()
+    (waiting,) = hooks.log(made.endpoint)
+    with pytest.raises(leaseq.Invalid, match="still tried"):
+        hooks.deliveries.replay(made.endpoint, delivery=waiting.id)
+    with pytest.raises(leaseq.ItemNotFound):
+        hooks.deliveries.replay(other.endpoint, delivery=waiting.id)
+    with pytest.raises(leaseq.ItemNotFound):
+        hooks.deliveries.replay(made.endpoint, delivery="none")
+    with pytest.raises(leaseq.Invalid, match="a time, unless"):
+        hooks.deliveries.replay(made.endpoint)
+    with pytest.raises(leaseq.Invalid, match="send another test"):
+        hooks.deliveries.replay(made.endpoint, delivery=hooks.deliverer.test(made.endpoint.id).id)
+    disabled = hooks.endpoints.disable(made.endpoint.id, "a test")
+    with pytest.raises(leaseq.Invalid, match=f"leaseq webhook enable {made.endpoint.id}"):
+        hooks.deliveries.replay(disabled, failed=True)
