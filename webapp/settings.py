@@ -115,6 +115,11 @@ class Settings(BaseSettings):
         description="Origins, such as https://app.example.org, whose pages may call REST with a token; "
         "separated by spaces.",
     )
+    webhook_allow: Annotated[tuple[Network, ...], NoDecode] = Field(
+        (),
+        description="Addresses or networks, such as 10.1.2.0/24, that webhooks may be sent to though they "
+        "are not public; separated by spaces. `leaseq webhook` uses it, too.",
+    )
     metrics_token: SecretStr | None = Field(
         None,
         description=f"A token of at least {MIN_SECRET} random characters with which Prometheus may read "
@@ -190,10 +195,12 @@ class Settings(BaseSettings):
             raise ValueError(f"is easy to guess: make one with {HOW_TO_MAKE}")
         return value
 
-    @field_validator("proxy_addresses", "allowed_hosts", "cors_origins", "media_origins", mode="before")
+    @field_validator(
+        "proxy_addresses", "allowed_hosts", "cors_origins", "media_origins", "webhook_allow", mode="before"
+    )
     @classmethod
     def _words(cls, value: object) -> object:
-        return tuple(value.split()) if isinstance(value, str) else value
+        return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -24,6 +24,7 @@ COMMANDS = {
     "queue": ("leaseq.cli.queues:queue", "Create, change, show and pause queues; revive dead items."),
     "simulate": ("leaseq.cli.simulate:simulate", "Simulate people who work on a queue."),
     "stats": ("leaseq.cli.stats:stats", "Show how many items are in each state."),
+    "webhook": ("leaseq.cli.webhook:webhook", "Send events to other programs, signed, over HTTP."),
     "work": ("leaseq.cli.work:work", "Run a function as a worker of a queue."),
 }
 

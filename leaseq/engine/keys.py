@@ -23,8 +23,9 @@ WEBHOOKS = "leaseq:{@webhooks}:endpoints"
 """Hash: id → a webhook endpoint with its secrets (JSON)."""
 
 WEBHOOK_STATE = "leaseq:{@webhooks}:state"
-"""Hash: ``since <id>`` and ``failing <id>`` → a time in microseconds, ``disabled <id>`` → the time and why (JSON),
-``follows <queue>`` → 1 where the queue's journal is followed, ``read`` → the last entry read of the stream."""
+"""Hash: ``since <id>`` and ``failing <id>`` → a time in microseconds, ``disabled <id>`` → the time and why
+(JSON), ``follows <queue>`` → 1 where its journal is followed, ``read`` → the last entry that was read of
+the stream."""
 
 WEBHOOK_EVENTS = "leaseq:{@webhooks}:events"
 """Stream: events that no queue's journal has, such as those of people: ``type`` and ``data`` (JSON)."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
 LOG = "LEASEQ_LOG"
 DATABASE = "LEASEQ_DATABASE"
+WEBHOOK_ALLOW = "LEASEQ_WEBHOOK_ALLOW"
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -72,7 +73,7 @@ def up(
     workers: int,
     threads: int,
 ) -> None:
-    """Run all of leaseq on this machine: the server, the web app and the clear job.
+    """Run all of leaseq on this machine: the server, the web app, the clear job and the webhooks.
 
     Every acknowledged change is on the disk. Ctrl-C stops it; the data is kept for the next `leaseq up`.
     """
@@ -94,6 +95,7 @@ def up(
                 link = startup.prepare(demo=demo)
                 startup.start_web(supervisor, workers, threads)
                 startup.start_clear(supervisor)
+                startup.start_webhooks(supervisor)
                 if database is not None:
                     startup.start_bridge(supervisor, database)
                 startup.announce(link, demo=demo)
@@ -206,6 +208,14 @@ class _Startup:
 
         settings = {"LEASEQ_REDIS_URL": self._url, DATABASE: database}
         supervisor.start(Child("bridge", _bridge("run"), settings=settings))
+
+    def start_webhooks(self, supervisor: Supervisor) -> None:
+        from leaseq.server.supervisor import Child
+
+        allowed = {name: os.environ[name] for name in (WEBHOOK_ALLOW,) if name in os.environ}
+        settings = {"LEASEQ_REDIS_URL": self._url, **allowed}
+        argv = [sys.executable, "-m", "leaseq", "webhook", "run"]
+        supervisor.start(Child("webhooks", argv, settings=settings, quiet=True))
 
     def announce(self, link: str | None, *, demo: bool) -> None:
         click.echo(f"leaseq serves on {self._web}")

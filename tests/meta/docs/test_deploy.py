@@ -45,7 +45,7 @@ def test_settings_and_options_are_real(path: Path) -> None:
     text = path.read_text()
     assert set(re.findall(r"\bLEASEQ_[A-Z_]+\b", text)) <= known_settings()
     context = click.Context(main)
-    for line in re.findall(r"(?:^|[ /=\"'])leaseq ((?:serve|up|clear)\b[^\n`\"']*)", text):
+    for line in re.findall(r"(?:^|[ /=\"'])leaseq ((?:serve|up|clear|webhook)\b[^\n`\"']*)", text):
         name, *words = line.split()
         command = main.get_command(context, name)
         assert command is not None

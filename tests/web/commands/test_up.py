@@ -63,6 +63,7 @@ def test_the_first_start_serves_and_prints_a_few_plain_lines(up: Start) -> None:
 def test_the_secret_key_is_the_web_apps_alone(up: Start) -> None:
     pids = up().state()["pids"]
     assert settings_of(pids["clear"]) == {"LEASEQ_REDIS_URL"}
+    assert settings_of(pids["webhooks"]) == {"LEASEQ_REDIS_URL"}
     assert settings_of(pids["web"]) == {"LEASEQ_REDIS_URL", "LEASEQ_SECRET_KEY"}
 
 
@@ -70,7 +71,7 @@ def test_the_secret_key_is_the_web_apps_alone(up: Start) -> None:
 def test_a_signal_stops_everything(up: Start, number: signal.Signals) -> None:
     run = up()
     pids = run.pids()
-    assert len(pids) == 5  # itself, server, gunicorn and its worker, clear
+    assert len(pids) == 6  # itself, server, gunicorn and its worker, clear, webhooks
     assert run.stop(number) == 0
     assert [pid for pid in pids if alive(pid)] == []
     assert not (run.data / "up.json").exists()
@@ -174,14 +175,14 @@ def test_what_dies_is_started_again_and_the_work_goes_on(up: Start) -> None:
     client = leaseq.connect(run.state()["url"])
     leaseq.Queue(client, "q").enqueue({"n": 1}, id="one")
     before = run.state()["pids"]
-    for name in ("server", "web", "clear"):
+    for name in ("server", "web", "clear", "webhooks"):
         os.kill(before[name], signal.SIGKILL)
         assert f"leaseq: {name} was killed by signal 9; starting it again" in run.error_line()
     eventually(
         lambda: (
-            len(run.state()["pids"]) == 3 and not set(run.state()["pids"].values()) & set(before.values())
+            len(run.state()["pids"]) == 4 and not set(run.state()["pids"].values()) & set(before.values())
         ),
-        "three new processes",
+        "four new processes",
     )
     eventually(is_ready(run.port), "the web app is ready again")
     assert leaseq.Queue(client, "q").get("one").payload == {"n": 1}
@@ -265,7 +266,7 @@ def test_a_database_that_is_none_is_said_in_one_line(data_dir: Path, port: int) 
 
 def test_with_a_server_of_your_own_none_is_started(up: Start, own_server: EmbeddedServer) -> None:
     run = up("--redis", own_server.url)
-    assert set(run.state()["pids"]) == {"web", "clear"}
+    assert set(run.state()["pids"]) == {"web", "clear", "webhooks"}
     assert run.get("/readyz") == 200
     assert run.stop() == 0
     assert own_server.alive

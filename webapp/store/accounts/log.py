@@ -10,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from leaseq import Invalid
+from leaseq import Invalid, webhooks
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.base import Store
 
 LOG_LENGTH = 50_000
 MAX_DETAIL = 500
+_PERSON = "person."  # what the events of people begin with
+_JOINED = {"invitation.used": "person.joined"}
 _MARK = "s"  # at the end of the cursor of a sign-in
 _LOOK = 500  # entries of one call to the server
 _SIGN_INS = frozenset({"sign-in.done", "sign-in.failed", "sign-in.limited"})
@@ -43,7 +45,7 @@ class LogPage:
 
 
 class Log(Store):
-    """The managers' log; entries are read latest first."""
+    """The managers' log; entries are read latest first. Events of people are sent by webhooks, too."""
 
     def write(self, by: str, what: str, about: str, detail: str = "") -> None:
         cut = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
@@ -51,6 +53,9 @@ class Log(Store):
         with self._client.translating():
             stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG  # guard: sign-ins-apart
             self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
+        type = _JOINED.get(what, what)
+        if type.startswith(_PERSON):
+            webhooks.emit(self._client, type, {"name": about, "by": by, "detail": cut})
 
     def latest(self, limit: int = 50) -> tuple[LogEntry, ...]:
         return self.page(limit=limit).entries
