@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 from wtforms.validators import ValidationError as ValidationFailed
 
 import leaseq
+import leaseq.webhooks
 from leaseq.webapp.security.authorization import in_api
 from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logging import REQUEST_ID
@@ -45,6 +46,7 @@ _PLAIN: dict[type[leaseq.LeaseqError], tuple[int, str]] = {
     leaseq.ItemNotFound: (404, "not-found"),
     leaseq.QueueNotFound: (404, "not-found"),
     NoSuchPerson: (404, "not-found"),
+    leaseq.webhooks.EndpointNotFound: (404, "not-found"),
     leaseq.PolicyChanged: (412, "policy-changed"),
     leaseq.QueueExists: (412, "queue-exists"),
     leaseq.QueueUnreadable: (503, "queue-unreadable"),

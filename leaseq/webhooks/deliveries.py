@@ -48,6 +48,7 @@ _STATES: dict[State, DeliveryState] = {
     "dead": "failed",
 }
 _COPY = "~"  # between the id of a delivery and the number of its replay
+MAX_REPLAYED = 10_000
 _LOOK = 100_000
 _PAGE = 250
 
@@ -128,7 +129,7 @@ class Deliveries:
         failed: bool = False,
     ) -> int:
         """Send again, under the ids that they had: one ``delivery``, or all that ended at ``since`` or later;
-        with ``failed`` only those that failed for good. Returns their number."""
+        with ``failed`` only those that failed for good; at most MAX_REPLAYED. Returns their number."""
         if endpoint.disabled_at is not None:
             raise Invalid(
                 "id", f"an endpoint that is enabled: run `leaseq webhook enable {endpoint.id}` first"
@@ -136,12 +137,13 @@ class Deliveries:
         if delivery is None and since is None and not failed:
             raise Invalid("since", "a time, unless a delivery is named or only failed ones are sent again")
         run, sent = secrets.token_hex(4), set[str]()
-        for item in (
-            self._ended(endpoint.id, since, failed) if delivery is None else [self._of(endpoint, delivery)]
-        ):
+        one = [] if delivery is None else [self._of(endpoint, delivery)]
+        for item in one or self._ended(endpoint.id, since, failed):
             # What is sent again meanwhile may end again: each once.
             if webhook_id(item.id) not in sent and self._send_again(item, run):
                 sent.add(webhook_id(item.id))
+            if len(sent) == MAX_REPLAYED:
+                break
         return len(sent)
 
     def purge(self, endpoint: str) -> None:

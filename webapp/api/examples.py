@@ -115,6 +115,29 @@ _EVENT = {
     "detail": None,
 }
 _PERSON = {"name": "alice", "role": "worker", "skills": ["fr"], "disabled": False, "created_at": _AT}
+_WEBHOOK = {
+    "id": "wh-0a1b2c3d4e5f",
+    "url": "https://example.org/hook",
+    "events": ["item.finished"],
+    "queues": ["reviews"],
+    "created_at": _AT,
+    "created_by": "ann",
+    "since": _AT,
+    "failing_since": None,
+    "disabled_at": None,
+    "disabled_why": None,
+    "rotating_until": None,
+}
+_SECRET = {**_WEBHOOK, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw7hZkPz3Oe1c="}
+_DELIVERY = {
+    "id": "msg_1d5e0c0f6f0f4f5cb0b3f3a1f2c9d8e7",
+    "webhook_id": "msg_1d5e0c0f6f0f4f5cb0b3f3a1f2c9d8e7",
+    "type": "item.finished",
+    "state": "delivered",
+    "created_at": _AT,
+    "next_at": None,
+    "tries": [{"at": _LATER, "status": 204, "seconds": 0.08, "excerpt": "", "error": None}],
+}
 _LINE = (
     '{"id":"r-1","payload":{"text":"Great, but late"},"result":{"stars":4},"person":"alice","token":17,'
     '"attempt":1,"finished_at":"2026-11-21T10:03:12.480Z","late":false}\n'
@@ -128,7 +151,9 @@ _HELD = {"token": 17}
 
 _Q, _I = "/queues/{q}", "/queues/{q}/items/{id}"
 
-PATHS: dict[str, str] = {"q": "reviews", "id": "r-1", "name": "alice"}
+_W = "/webhooks/{webhook}"
+
+PATHS: dict[str, str] = {"q": "reviews", "id": "r-1", "name": "alice", "webhook": "wh-0a1b2c3d4e5f"}
 """Example values of the names in a path."""
 
 REQUESTS: dict[str, dict[str, Any]] = {
@@ -155,6 +180,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
     f"POST {_Q}/pause": {"lunch": {"reason": "Lunch until two"}},
     f"POST {_Q}/resume": {"resume": {}},
     "PUT /people/{name}": {"a worker": {"role": "worker", "skills": ["fr"]}},
+    "POST /webhooks": {
+        "one queue": {"url": "https://example.org/hook", "events": ["item.finished"], "queues": ["reviews"]}
+    },
+    f"POST {_W}/rotate": {"rotate": {}},
+    f"POST {_W}/enable": {"enable": {}},
+    f"POST {_W}/disable": {"disable": {}},
+    f"POST {_W}/test": {"test": {}},
+    f"POST {_W}/replay": {"failed": {"failed": True}, "since": {"since": "2026-11-21T10:00:00Z"}},
 }
 ANSWERS: dict[str, dict[str, Any]] = {
     "GET /queues": {"queues": [_QUEUE], "unreadable": [], "after": None},
@@ -184,6 +217,20 @@ ANSWERS: dict[str, dict[str, Any]] = {
     f"GET {_Q}/journal": {"events": [_EVENT], "after": _EVENT["cursor"]},
     "GET /people": {"people": [_PERSON], "after": None},
     "PUT /people/{name}": _PERSON,
+    "GET /webhooks": {"webhooks": [_WEBHOOK], "after": None},
+    "POST /webhooks": _SECRET,
+    f"GET {_W}": _WEBHOOK,
+    f"POST {_W}/rotate": _SECRET,
+    f"POST {_W}/enable": _WEBHOOK,
+    f"POST {_W}/disable": {**_WEBHOOK, "disabled_at": _LATER, "disabled_why": "disabled by ann"},
+    f"POST {_W}/test": {
+        **_DELIVERY,
+        "id": "msg_test_5c1e",
+        "webhook_id": "msg_test_5c1e",
+        "type": "webhook.test",
+    },
+    f"GET {_W}/deliveries": {"deliveries": [_DELIVERY], "after": None},
+    f"POST {_W}/replay": {"replayed": 12},
 }
 
 STREAMS: dict[str, dict[str, Any]] = {

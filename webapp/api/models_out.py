@@ -229,3 +229,53 @@ class Person(RecordModel):
 class PersonList(BaseModel):
     people: list[Person]
     after: str | None
+
+
+class Webhook(RecordModel):
+    id: str
+    url: str
+    events: list[str]
+    queues: list[str] = Field(description="Empty: all")
+    created_at: Time
+    created_by: str
+    since: Time = Field(description="Events from then on are sent: when it was added, or enabled again")
+    failing_since: Time | None = Field(description="The first of the tries that all failed")
+    disabled_at: Time | None
+    disabled_why: str | None
+    rotating_until: Time | None = Field(description="Until then the older secret signs, too")
+
+
+class WebhookWithSecret(Webhook):
+    secret: str = Field(description="What the receiver verifies with; not shown again")
+
+
+class WebhookList(BaseModel):
+    webhooks: list[Webhook]
+    after: str | None
+
+
+class Try(RecordModel):
+    at: Time
+    status: int | None = Field(description="The receiver's HTTP status; null where it did not answer")
+    seconds: float | None
+    excerpt: str = Field(description="The beginning of its answer")
+    error: str | None = Field(description="Why there is no answer")
+
+
+class Delivery(RecordModel):
+    id: str
+    webhook_id: str = Field(description="What the receiver sees: the same in every try and replay")
+    type: str
+    state: Literal["waiting", "sending", "delivered", "failed"]
+    created_at: Time
+    next_at: Time | None = Field(description="When it is tried again")
+    tries: list[Try]
+
+
+class DeliveryList(BaseModel):
+    deliveries: list[Delivery]
+    after: str | None
+
+
+class Replayed(BaseModel):
+    replayed: int

@@ -20,7 +20,7 @@ from leaseq.webapp.store.accounts.tokens import Tokens
 from tests.support.taking import not_none
 from tests.web.conftest import PASSWORD, Browser, Caller
 
-VALUES = {"q": "walked", "id": "x", "name": "somebody walked"}
+VALUES = {"q": "walked", "id": "x", "name": "somebody walked", "webhook": "wh-walked"}
 OPENS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}
 
 

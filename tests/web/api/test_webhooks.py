@@ -1,0 +1,168 @@
+"""REST calls on webhooks, with a real receiver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq import webhooks
+from leaseq.webapp.context import EXTENSION
+from leaseq.webhooks import Deliverer, Feeder
+from tests.support.receiver import Receiver
+from tests.support.taking import not_none
+from tests.web.conftest import Caller
+
+Make = Callable[[str], Caller]
+
+
+@pytest.fixture(autouse=True)
+def allowed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Webhooks may be sent to this machine."""
+    state = app.extensions[EXTENSION]
+    settings = state.settings.model_copy(update={"webhook_allow": webhooks.networks("127.0.0.0/8")})
+    monkeypatch.setitem(app.extensions, EXTENSION, replace(state, settings=settings))
+
+
+@pytest.fixture
+def receiver(server_of_pages: Any) -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+    for pattern in ("leaseq:{@webhooks}:*", f"leaseq:{{{webhooks.QUEUE}}}:*"):
+        for key in server_of_pages.redis.scan_iter(match=pattern):
+            server_of_pages.redis.delete(key)
+
+
+@pytest.fixture
+def boss(caller: Make) -> Caller:
+    return caller("manager")
+
+
+def test_an_endpoint_from_its_first_day_to_its_last(
+    boss: Caller, receiver: Receiver, queue: leaseq.Queue
+) -> None:
+    queue.configure()
+    made = boss(
+        "POST", "/webhooks", json={"url": receiver.url, "events": ["item.finished"], "queues": [queue.name]}
+    )
+    assert made.status_code == 201
+    endpoint = {**made.json}
+    id, secret = endpoint["id"], endpoint.pop("secret")
+    assert boss("GET", f"/webhooks/{id}").json == endpoint
+    assert boss("GET", "/webhooks").json == {"webhooks": [endpoint], "after": None}
+    assert (endpoint["created_by"], endpoint["queues"]) == (boss.name, [queue.name])
+
+    tested = boss("POST", f"/webhooks/{id}/test", json={}).json
+    assert (tested["state"], tested["type"], tested["tries"][0]["status"]) == (
+        "delivered",
+        "webhook.test",
+        204,
+    )
+    assert receiver.requests[0].verified(secret)["type"] == "webhook.test"
+
+    rotated = boss("POST", f"/webhooks/{id}/rotate", json={}).json
+    assert rotated["secret"] != secret
+    assert rotated["rotating_until"] is not None
+    assert boss("POST", f"/webhooks/{id}/disable", json={}).json["disabled_why"] == f"disabled by {boss.name}"
+    refused = boss("POST", f"/webhooks/{id}/replay", json={"failed": True})
+    assert (refused.status_code, refused.json["field"]) == (400, "id")
+    assert boss("POST", f"/webhooks/{id}/enable", json={}).json["disabled_at"] is None
+    assert boss("DELETE", f"/webhooks/{id}").status_code == 204
+    assert boss("GET", f"/webhooks/{id}").status_code == 404
+    assert boss("GET", f"/webhooks/{id}/deliveries").status_code == 404
+
+
+def test_deliveries_are_listed_and_sent_again(
+    boss: Caller, receiver: Receiver, queue: leaseq.Queue, server: Any
+) -> None:
+    queue.configure()
+    id = boss("POST", "/webhooks", json={"url": receiver.url, "queues": [queue.name]}).json["id"]
+    queue.enqueue({"n": 1}, id="a")
+    queue.finish(not_none(queue.reserve("ann")), {"v": 1})
+    feeder, deliverer = Feeder(server.client), Deliverer(server.client, webhooks.networks("127.0.0.1"))
+
+    def send_all() -> None:
+        feeder.feed()
+        while lease := deliverer.take(id):
+            deliverer.deliver(id, lease)
+
+    send_all()
+    listed = boss("GET", f"/webhooks/{id}/deliveries").json["deliveries"]
+    assert {(one["type"], one["state"]) for one in listed} == {
+        ("item.finished", "delivered"),
+        ("queue.empty", "delivered"),
+    }
+    finished = next(one for one in listed if one["type"] == "item.finished")
+    assert boss("POST", f"/webhooks/{id}/replay", json={"delivery": finished["id"]}).json == {"replayed": 1}
+    assert boss("POST", f"/webhooks/{id}/replay", json={"since": "2020-01-01"}).json == {"replayed": 2}
+    assert boss("POST", f"/webhooks/{id}/replay", json={"failed": True}).json == {"replayed": 0}
+    send_all()
+    ids = [one.id for one in receiver.requests]
+    assert (len(ids), len(set(ids))) == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "url"),
+        ({"url": 7}, "url"),
+        ({"url": "http://10.0.0.1/"}, "url"),
+        ({"url": "https://[::ffff:10.0.0.1]/"}, "url"),
+        ({"url": "https://8.8.8.8/", "events": []}, "events"),
+        ({"url": "https://8.8.8.8/", "events": ["item.gone"]}, "events"),
+        ({"url": "https://8.8.8.8/", "queues": ["A B"]}, "queue"),
+        ({"url": "https://8.8.8.8/", "secret": "mine"}, "secret"),
+    ],
+)
+def test_an_endpoint_that_is_none_is_refused(boss: Caller, receiver: Receiver, body: Any, field: str) -> None:
+    refused = boss("POST", "/webhooks", json=body)
+    assert (refused.status_code, refused.json["code"], refused.json["field"]) == (400, "invalid", field)
+    assert boss("GET", "/webhooks").json["webhooks"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [({}, 400), ({"since": "yesterday"}, 400), ({"delivery": "none"}, 404), ({"all": True}, 400)],
+)
+def test_a_replay_of_what_is_not_named_is_refused(
+    boss: Caller, receiver: Receiver, body: Any, status: int
+) -> None:
+    id = boss("POST", "/webhooks", json={"url": receiver.url}).json["id"]
+    assert boss("POST", f"/webhooks/{id}/replay", json=body).status_code == status
+
+
+def test_an_unknown_queue_is_not_found(boss: Caller, receiver: Receiver) -> None:
+    refused = boss("POST", "/webhooks", json={"url": receiver.url, "queues": ["none-such"]})
+    assert refused.status_code == 404
+
+
+def test_events_of_people_are_for_admins(caller: Make, boss: Caller, receiver: Receiver) -> None:
+    for events in (["person.*"], ["item.*", "person.added"]):
+        refused = boss("POST", "/webhooks", json={"url": receiver.url, "events": events})
+        assert (refused.status_code, refused.json["code"]) == (403, "forbidden")
+    made = caller("admin")("POST", "/webhooks", json={"url": receiver.url, "events": ["person.*"]})
+    assert made.status_code == 201
+
+
+def test_workers_may_do_nothing_with_them(caller: Make, receiver: Receiver) -> None:
+    worker = caller("worker")
+    assert worker("GET", "/webhooks").status_code == 403
+    assert worker("POST", "/webhooks", json={"url": receiver.url}).status_code == 403
+    assert worker("DELETE", "/webhooks/wh-1").status_code == 403
+
+
+def test_a_person_who_is_added_is_told_of(
+    accounts: Any, caller: Make, receiver: Receiver, server: Any
+) -> None:
+    admin = caller("admin")
+    id = admin("POST", "/webhooks", json={"url": receiver.url, "events": ["person.*"]}).json["id"]
+    accounts.add(f"zoe-{admin.name}", by="ann", role="worker")
+    accounts.change(f"zoe-{admin.name}", by="ann", disabled=True)
+    Feeder(server.client).feed()
+    told = [one.body["data"] | {"type": one.type} for one in webhooks.Deliveries(server.client).log(id)]
+    mine = {(one["type"], one["by"]) for one in told if one["name"] == f"zoe-{admin.name}"}
+    assert mine == {("person.added", "ann"), ("person.disabled", "ann")}

@@ -1,0 +1,117 @@
+"""REST calls on webhooks: endpoints, their deliveries and their secrets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaseq import webhooks
+from leaseq.transfer import time_of
+from leaseq.webapp.api import bp, models_out
+from leaseq.webapp.api.models_in import (
+    DeliveriesQuery,
+    EmptyRequest,
+    NewWebhook,
+    ReplayRequest,
+    WebhookPath,
+)
+from leaseq.webapp.api.pagination import PageQuery, page_of
+from leaseq.webapp.context import state
+from leaseq.webapp.security import webhook_access as access
+from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.authorization import needs
+
+TAGS: list[Any] = [{"name": "webhooks"}]
+
+
+def _endpoints() -> webhooks.Endpoints:
+    return webhooks.Endpoints(state().client)
+
+
+def _with_secret(made: webhooks.NewSecret) -> dict[str, Any]:
+    return {**models_out.Webhook.of(made.endpoint), "secret": made.secret}
+
+
+@bp.get("/webhooks", tags=TAGS, responses={"200": models_out.WebhookList})
+@needs("manager")
+def list_webhooks(query: PageQuery) -> dict[str, Any]:
+    """List the endpoints that events are sent to, by id."""
+    page, after = page_of(_endpoints().all(), lambda one: one.id, query.after, query.limit)
+    return {"webhooks": [models_out.Webhook.of(one) for one in page], "after": after}
+
+
+@bp.post("/webhooks", tags=TAGS, responses={"201": models_out.WebhookWithSecret})
+@needs("manager")
+def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int]:
+    """Add an endpoint. It is sent what happens from now on. The secret is in this answer only.
+
+    Events of people require the role admin.
+    """
+    events = webhooks.DEFAULT_TYPES if body.events is None else body.events
+    return _with_secret(access.add_endpoint(body.url, events, body.queues or ())), 201
+
+
+@bp.get("/webhooks/<webhook>", tags=TAGS, responses={"200": models_out.Webhook})
+@needs("manager")
+def get_webhook(path: WebhookPath) -> dict[str, Any]:
+    """Get an endpoint, and why it is disabled where it is."""
+    return models_out.Webhook.of(_endpoints().get(path.webhook))
+
+
+@bp.delete("/webhooks/<webhook>", tags=TAGS, responses={"204": None})
+@needs("manager")
+def remove_webhook(path: WebhookPath) -> tuple[str, int]:
+    """Remove an endpoint with its secrets and its deliveries."""
+    access.remove_endpoint(path.webhook)
+    return "", 204
+
+
+@bp.post("/webhooks/<webhook>/rotate", tags=TAGS, responses={"200": models_out.WebhookWithSecret})
+@needs("manager")
+def rotate_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
+    """Make a new secret, which is in this answer only. The one before signs, too, for 24 hours."""
+    return _with_secret(access.rotate_secret(path.webhook))
+
+
+@bp.post("/webhooks/<webhook>/enable", tags=TAGS, responses={"200": models_out.Webhook})
+@needs("manager")
+def enable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
+    """Send to an endpoint again: what waits, and what happens from now on."""
+    return models_out.Webhook.of(access.enable_endpoint(path.webhook))
+
+
+@bp.post("/webhooks/<webhook>/disable", tags=TAGS, responses={"200": models_out.Webhook})
+@needs("manager")
+def disable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
+    """Send nothing until the endpoint is enabled. What waits is kept; what happens meanwhile is not sent."""
+    return models_out.Webhook.of(access.disable_endpoint(path.webhook))
+
+
+@bp.post("/webhooks/<webhook>/test", tags=TAGS, responses={"200": models_out.Delivery})
+@needs("manager")
+def test_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
+    """Send `webhook.test` now, and return what the receiver answered."""
+    return models_out.Delivery.of(access.send_test(path.webhook))
+
+
+@bp.get("/webhooks/<webhook>/deliveries", tags=TAGS, responses={"200": models_out.DeliveryList})
+@needs("manager")
+def list_deliveries(path: WebhookPath, query: DeliveriesQuery) -> dict[str, Any]:
+    """List the latest deliveries to an endpoint, the latest try first."""
+    endpoint = _endpoints().get(path.webhook)
+    latest = webhooks.Deliveries(state().client).log(endpoint.id, query.limit)
+    return {"deliveries": [models_out.Delivery.of(one) for one in latest], "after": None}
+
+
+@bp.post("/webhooks/<webhook>/replay", tags=TAGS, responses={"200": models_out.Replayed})
+@needs("manager")
+def replay_webhook(path: WebhookPath, body: ReplayRequest) -> dict[str, Any]:
+    """Send deliveries again, under the same `webhook-id`.
+
+    One, or those that ended at a time or later, or only those that failed for good; at most 10,000 per call.
+    """
+    since = None if body.since is None else time_of(body.since, "since")
+    replayed = webhooks.Deliveries(state().client).replay(
+        _endpoints().get(path.webhook), since=since, delivery=body.delivery, failed=bool(body.failed)
+    )
+    note("webhook.replayed", path.webhook, str(replayed))
+    return {"replayed": replayed}

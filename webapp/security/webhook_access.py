@@ -1,0 +1,57 @@
+"""What pages and REST share on webhooks: who may ask for what, and the deliverer by the app's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from werkzeug.exceptions import Forbidden
+
+from leaseq import webhooks
+from leaseq.webapp.context import existing_queue, person, state
+from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.store.accounts import at_least
+
+_PERSON = "person."
+
+
+def add_endpoint(url: str, events: Sequence[str], queues: Sequence[str]) -> webhooks.NewSecret:
+    """Add an endpoint for the person of this request, and log it. Events of people are for admins."""
+    is_admin = at_least(person().role, "admin")
+    if not is_admin and any(name.startswith(_PERSON) for name in events):  # guard: webhook-people
+        raise Forbidden("events of people require the role admin; leave out person.*")
+    names = [existing_queue(name).name for name in queues]
+    made = webhooks.Endpoints(state().client).add(
+        url, events=events, queues=names, by=person().name, allow=state().settings.webhook_allow
+    )
+    note("webhook.added", made.endpoint.id, f"{url}, {' '.join(made.endpoint.events)}")
+    return made
+
+
+def remove_endpoint(id: str) -> None:
+    endpoint = webhooks.Endpoints(state().client).get(id)
+    webhooks.Endpoints(state().client).remove(id)
+    webhooks.Deliveries(state().client).purge(id)
+    note("webhook.removed", id, endpoint.url)
+
+
+def rotate_secret(id: str) -> webhooks.NewSecret:
+    made = webhooks.Endpoints(state().client).rotate(id)
+    note("webhook.rotated", id)
+    return made
+
+
+def enable_endpoint(id: str) -> webhooks.Endpoint:
+    endpoint = webhooks.Endpoints(state().client).enable(id)
+    note("webhook.enabled", id)
+    return endpoint
+
+
+def disable_endpoint(id: str) -> webhooks.Endpoint:
+    endpoint = webhooks.Endpoints(state().client).disable(id, f"disabled by {person().name}")
+    note("webhook.disabled", id)
+    return endpoint
+
+
+def send_test(id: str) -> webhooks.Delivery:
+    note("webhook.tested", id)
+    return webhooks.Deliverer(state().client, state().settings.webhook_allow).test(id)
