@@ -12,7 +12,7 @@ from flask_openapi.openapi import OpenAPI
 from werkzeug.routing import BaseConverter
 
 import leaseq
-from leaseq.webapp import api, auth, docs, manage, people, work
+from leaseq.webapp import api, auth, docs, manage, people, webhooks, work
 from leaseq.webapp.api.negotiation import init_negotiation
 from leaseq.webapp.api.openapi import say_roles
 from leaseq.webapp.auth import language
@@ -100,8 +100,8 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_errors(app)
     init_unreadable(app, answer)
     init_filters(app)
-    for blueprint in (auth.bp, language.bp, work.bp, manage.bp, people.bp, health.bp, metrics.bp, docs.bp):
-        app.register_blueprint(blueprint)
+    for view in (auth, language, work, manage, people, webhooks, health, metrics, docs):
+        app.register_blueprint(view.bp)
     app.register_api(api.bp)
     say_roles(app, api.bp)
     init_load_shedding(app, slots, settings.patience_seconds, http_metrics, too_busy)

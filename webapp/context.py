@@ -10,6 +10,7 @@ from typing import Any, cast
 from flask import current_app, g, request
 
 import leaseq
+from leaseq import webhooks
 from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.serving.http_metrics import HttpMetrics
 from leaseq.webapp.serving.request_slots import RequestSlots
@@ -102,6 +103,11 @@ class SharedQueue(leaseq.Queue):
         policy = super().find_policy()
         self._read = (policy, monotonic() + FRESH_SECONDS) if policy else None
         return policy
+
+
+def queue_names() -> list[str]:
+    """The names of the queues that people work on: all but that of the webhooks' deliveries."""
+    return [name for name in leaseq.queues(state().client) if name != webhooks.QUEUE]
 
 
 def existing_queue(name: str) -> leaseq.Queue:

@@ -142,7 +142,7 @@ def is_public(address: _Address) -> bool:
     """Whether the address is one of the internet's: not of this machine, its network or its cloud."""
     if isinstance(address, IPv6Address):
         inner = list(_inside(address))
-        if inner:
+        if inner:  # guard: webhook-inside
             return all(map(is_public, inner))
     if any(address in network for network in _SPECIAL) or address.is_multicast or address.is_reserved:
         return False

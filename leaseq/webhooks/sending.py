@@ -116,7 +116,7 @@ def _exchange(
     line: socket.socket, target: Target, headers: Mapping[str, str], body: bytes, deadline: _Deadline
 ) -> tuple[int, str]:
     line.settimeout(deadline.left())
-    if target.https:  # guard: webhook-tls-name
+    if target.https:
         line = _tls().wrap_socket(line, server_hostname=target.host)
     with line:
         connection = HTTPConnection(target.host, target.port)

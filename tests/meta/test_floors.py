@@ -28,7 +28,7 @@ LEASEQ_FLOORS: tuple[set[str], ...] = (
     {"worker", "transfer", "webhooks", "doctor", "bench", "server", "simulation", "bridge"},
     {"cli", "__main__"},
 )
-VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring"}
+VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring", "webhooks"}
 WEBAPP_TOP = {"app", "wsgi", "commands", "demo"}  # all else in webapp/ is a part that views share
 
 REDIS_CLIENTS = {"engine", "bench", "doctor"}

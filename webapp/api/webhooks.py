@@ -46,7 +46,7 @@ def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int]:
 
     Events of people require the role admin.
     """
-    events = webhooks.DEFAULT_TYPES if body.events is None else body.events
+    events = body.events if "events" in body.model_fields_set else webhooks.DEFAULT_TYPES
     return _with_secret(access.add_endpoint(body.url, events, body.queues or ())), 201
 
 
@@ -109,7 +109,7 @@ def replay_webhook(path: WebhookPath, body: ReplayRequest) -> dict[str, Any]:
 
     One, or those that ended at a time or later, or only those that failed for good; at most 10,000 per call.
     """
-    since = None if body.since is None else time_of(body.since, "since")
+    since = time_of(body.since, "since") if "since" in body.model_fields_set else None
     replayed = webhooks.Deliveries(state().client).replay(
         _endpoints().get(path.webhook), since=since, delivery=body.delivery, failed=bool(body.failed)
     )

@@ -9,7 +9,6 @@ from flask import flash, redirect, render_template, url_for
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
-import leaseq
 from leaseq import Invalid
 from leaseq.webapp.auth.session import (
     TOKEN_DAYS,
@@ -24,7 +23,7 @@ from leaseq.webapp.auth.session import (
     token_count,
     token_fields,
 )
-from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.context import accounts, person, queue_names, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import WHOLE, Person, Scope
 
@@ -60,7 +59,7 @@ def token_choices(whose: Person, token: str | None) -> dict[str, Any]:
         "provider": state().settings.oidc_issuer,
         "scopes": scopes[: scopes.index(whole) + 1],
         "token_days": TOKEN_DAYS,
-        "queue_names": sorted(leaseq.queues(state().client)),
+        "queue_names": queue_names(),
     }
 
 

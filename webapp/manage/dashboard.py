@@ -10,8 +10,9 @@ from typing import Any
 from flask import Response, jsonify, render_template, request
 
 import leaseq
+from leaseq import webhooks
 from leaseq.transfer import rfc3339
-from leaseq.webapp.context import existing_queue, state
+from leaseq.webapp.context import existing_queue, queue_names, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.realtime.poller import Channel, Watcher, message
 from leaseq.webapp.realtime.snapshot import Snapshots
@@ -49,7 +50,7 @@ class DashboardChannel(Channel):
 def overview() -> str | Response:
     """The overview, as a page or as JSON by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
-        lines, _unreadable = leaseq.read_queues(state().client, _brief())
+        lines, _unreadable = leaseq.read_queues(state().client, _brief(), queue_names())
         return jsonify(_timed({"queues": lines}))
     return overview_page()
 
@@ -58,10 +59,16 @@ def overview_page(error: str | None = None) -> str:
     """All queues, each on a line; and what was wrong with the one that was to be made."""
     brief = _brief()
     lines, unreadable = leaseq.read_queues(
-        state().client, lambda one: {"title": one.policy.title or one.name, **brief(one)}
+        state().client, lambda one: {"title": one.policy.title or one.name, **brief(one)}, queue_names()
     )
     return render_template(
-        "manage/overview.html", lines=lines, unreadable=unreadable, ago=_ago, error=error, sent=request.form
+        "manage/overview.html",
+        lines=lines,
+        unreadable=unreadable,
+        ago=_ago,
+        error=error,
+        sent=request.form,
+        disabled=[one for one in webhooks.Endpoints(state().client).all() if one.disabled_at],
     )
 
 

@@ -19,6 +19,7 @@ KINDS = {
     "token": _("API tokens"),
     "queue": _("queues"),
     "item": _("items"),
+    "webhook": _("webhooks"),
 }
 
 WORDS = {
@@ -58,6 +59,13 @@ WORDS = {
     "item.assigned": _("assigned an item"),
     "item.removed": _("removed an item"),
     "item.adopted": _("accepted a late answer"),
+    "webhook.added": _("added a webhook endpoint"),
+    "webhook.removed": _("removed a webhook endpoint"),
+    "webhook.enabled": _("enabled a webhook endpoint"),
+    "webhook.disabled": _("disabled a webhook endpoint"),
+    "webhook.rotated": _("created a new webhook secret"),
+    "webhook.tested": _("tested a webhook endpoint"),
+    "webhook.replayed": _("sent webhooks again"),
 }
 
 

@@ -8,7 +8,7 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq.webapp.context import person, state
+from leaseq.webapp.context import person, queue_names, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.work import bp
@@ -35,7 +35,7 @@ class QueueLine:
 @needs("worker")
 def home() -> str | Response:
     client, me = state().client, person()
-    names = leaseq.queues(client)
+    names = queue_names()
     if len(names) == 1 and me.role == "worker":
         return redirect(url_for("work.page", q=names[0]), 303)
     today = next(iter(state().activity.of_person(me.name, days=1).values()))
@@ -58,7 +58,7 @@ def _line(queue: leaseq.Queue, today: DayFigures) -> QueueLine:
 def queues_menu() -> str:
     """The queues as links, for the menu at the top of a queue's page: fetched when it is opened."""
     manage = request.args.get("manage") == "yes"
-    titles, unreadable = leaseq.read_queues(state().client, _title)
+    titles, unreadable = leaseq.read_queues(state().client, _title, queue_names())
     titles |= {name: name for name in unreadable}  # its page says what is wrong
     return render_template("work/queues_menu.html", queues=sorted(titles.items()), manage=manage)
 

@@ -73,4 +73,14 @@ GUARDS: tuple[Guard, ...] = (
         "/metrics for managers or a token of its own",
         guard("metrics-token", "test_it_is_for_managers_and_for_the_token", instead="return True"),
     ),
+    *row(
+        "webhooks go to public addresses or allowed ones, and to public ones by https",
+        guard("webhook-address", "test_an_address_that_is_not_public_is_refused"),
+        guard("webhook-inside", "test_an_address_that_is_not_public_is_refused"),
+        guard("webhook-tls", "test_a_public_address_is_sent_to_by_https_only"),
+    ),
+    *row(
+        "webhooks of events of people are for admins",
+        guard("webhook-people", "test_events_of_people_are_for_admins"),
+    ),
 )

@@ -17,7 +17,6 @@ from leaseq.webapp.store.base import Store
 LOG_LENGTH = 50_000
 MAX_DETAIL = 500
 _PERSON = "person."  # what the events of people begin with
-_JOINED = {"invitation.used": "person.joined"}
 _MARK = "s"  # at the end of the cursor of a sign-in
 _LOOK = 500  # entries of one call to the server
 _SIGN_INS = frozenset({"sign-in.done", "sign-in.failed", "sign-in.limited"})
@@ -53,7 +52,7 @@ class Log(Store):
         with self._client.translating():
             stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG  # guard: sign-ins-apart
             self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
-        type = _JOINED.get(what, what)
+        type = f"{_PERSON}joined" if what == "invitation.used" else what
         if type.startswith(_PERSON):
             webhooks.emit(self._client, type, {"name": about, "by": by, "detail": cut})
 

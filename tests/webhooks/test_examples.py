@@ -1,0 +1,64 @@
+"""The receivers of docs/webhooks.md, each run by its own server."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from leaseq.webhooks.sending import post
+from tests.support.patience import eventually
+from tests.webhooks.conftest import HERE, Hooks
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = {
+    "flask": ["flask", "--app", "webhook_flask", "run", "--port"],
+    "fastapi": ["uvicorn", "webhook_fastapi:app", "--port"],
+}
+
+
+def listens(port: int) -> bool:
+    with socket.create_connection(("127.0.0.1", port)):
+        return True
+
+
+@contextmanager
+def receiving(name: str, secret: str, port: int) -> Iterator[str]:
+    command = [sys.executable, "-m", *COMMANDS[name], str(port)]
+    environment = {**os.environ, "WEBHOOK_SECRET": secret}
+    process = subprocess.Popen(
+        command, cwd=ROOT / "examples", env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    try:
+        eventually(lambda: listens(port), "it listens")
+        yield f"http://127.0.0.1:{port}/hook"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_receiver_takes_what_is_signed_and_nothing_else(hooks: Hooks, name: str, port: int) -> None:
+    made = hooks.add(f"http://127.0.0.1:{port}/hook")
+    hooks.finish("a", {"v": "é"})
+    with receiving(name, made.secret, port) as url:
+        (response,) = hooks.run(made.endpoint)
+        assert response is not None
+        assert (response.status, response.error) == (204, None)
+        unsigned = post(url, {"Content-Type": "application/json"}, b"{}", HERE)
+        assert unsigned.status == 400
+        hooks.endpoints.rotate(made.endpoint.id)
+        assert hooks.deliverer.test(made.endpoint.id).state == "delivered", "the older secret signs, too"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_shows_the_examples_as_they_are(name: str) -> None:
+    code = (ROOT / "examples" / f"webhook_{name}.py").read_text()
+    assert len(code.splitlines()) <= 22
+    assert f"```python\n{code}```" in (ROOT / "docs" / "webhooks.md").read_text()

@@ -1,0 +1,79 @@
+"""Actions on an endpoint: test, replay, rotate, disable, enable, remove."""
+
+from __future__ import annotations
+
+from flask import flash, redirect, request, url_for
+from flask_babel import gettext as _
+from flask_babel import ngettext
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid, ItemNotFound, webhooks
+from leaseq.transfer import time_of
+from leaseq.webapp.context import state
+from leaseq.webapp.security import webhook_access as access
+from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.webhooks import bp
+from leaseq.webapp.webhooks.pages import endpoint_page
+
+
+def _here(webhook: str) -> Response:
+    return redirect(url_for("webhooks.one", webhook=webhook), 303)
+
+
+@bp.post("/webhooks/<webhook>/test")
+@needs("manager")
+def test(webhook: str) -> str:
+    tested = access.send_test(webhook)
+    return endpoint_page(webhooks.Endpoints(state().client).get(webhook), tested=tested)
+
+
+@bp.post("/webhooks/<webhook>/rotate")
+@needs("manager")
+def rotate(webhook: str) -> str:
+    made = access.rotate_secret(webhook)
+    return endpoint_page(made.endpoint, secret=made.secret)
+
+
+@bp.post("/webhooks/<webhook>/enable")
+@needs("manager")
+def enable(webhook: str) -> Response:
+    access.enable_endpoint(webhook)
+    flash(_("Enabled. What waited is sent now."))
+    return _here(webhook)
+
+
+@bp.post("/webhooks/<webhook>/disable")
+@needs("manager")
+def disable(webhook: str) -> Response:
+    access.disable_endpoint(webhook)
+    flash(_("Disabled. Nothing is sent until you enable it."))
+    return _here(webhook)
+
+
+@bp.post("/webhooks/<webhook>/remove")
+@needs("manager")
+def remove(webhook: str) -> Response:
+    access.remove_endpoint(webhook)
+    flash(_("The endpoint is removed."))
+    return redirect(url_for("webhooks.index"), 303)
+
+
+@bp.post("/webhooks/<webhook>/replay")
+@needs("manager")
+def replay(webhook: str) -> Response | tuple[str, int]:
+    """Send one delivery again, the failed ones, or all since a day."""
+    endpoint = webhooks.Endpoints(state().client).get(webhook)
+    delivery, since = request.form.get("delivery") or None, request.form.get("since", "").strip()
+    try:
+        count = webhooks.Deliveries(state().client).replay(
+            endpoint,
+            delivery=delivery,
+            since=time_of(since, "since") if since else None,
+            failed=request.form.get("failed") == "yes",
+        )
+    except (Invalid, ItemNotFound) as refused:
+        return endpoint_page(endpoint, error=str(refused)), 400
+    note("webhook.replayed", webhook, str(count))
+    flash(ngettext("%(num)s delivery is sent again.", "%(num)s deliveries are sent again.", count))
+    return _here(webhook)

@@ -1,0 +1,79 @@
+"""The list of endpoints with the form for a new one, and the page of one endpoint."""
+
+from __future__ import annotations
+
+from flask import render_template, request
+from flask_babel import gettext as _
+from werkzeug.exceptions import Forbidden
+
+import leaseq
+from leaseq import Invalid, webhooks
+from leaseq.webapp.context import person, queue_names, state
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.webhook_access import add_endpoint
+from leaseq.webapp.store.accounts import at_least
+from leaseq.webapp.webhooks import bp
+
+SHOWN = 50  # deliveries
+
+
+@bp.get("/webhooks")
+@needs("manager")
+def index() -> str:
+    return index_page()
+
+
+@bp.post("/webhooks")
+@needs("manager")
+def add() -> str | tuple[str, int]:
+    """Add an endpoint, and show its secret this once."""
+    form = request.form
+    try:
+        made = add_endpoint(form.get("url", "").strip(), form.getlist("event"), form.getlist("queue"))
+    except Invalid as refused:
+        error = _("Choose at least one kind of event.") if refused.field == "events" else str(refused)
+        return index_page(error), 400
+    except (Forbidden, leaseq.QueueNotFound) as refused:
+        return index_page(str(getattr(refused, "description", refused))), 400
+    return endpoint_page(made.endpoint, secret=made.secret)
+
+
+@bp.get("/webhooks/<webhook>")
+@needs("manager")
+def one(webhook: str) -> str:
+    return endpoint_page(webhooks.Endpoints(state().client).get(webhook))
+
+
+def index_page(error: str | None = None) -> str:
+    """All endpoints; and what was wrong with the one that was to be added."""
+    is_admin = at_least(person().role, "admin")
+    types = [name for name in webhooks.TYPES if is_admin or not name.startswith("person.")]
+    chosen = request.form.getlist("event") if error else ["item.finished"]
+    return render_template(
+        "webhooks/index.html",
+        endpoints=webhooks.Endpoints(state().client).all(),
+        types=types,
+        queue_names=queue_names(),
+        chosen=chosen,
+        error=error,
+        sent=request.form,
+    )
+
+
+def endpoint_page(
+    endpoint: webhooks.Endpoint,
+    *,
+    secret: str | None = None,
+    tested: webhooks.Delivery | None = None,
+    error: str | None = None,
+) -> str:
+    """An endpoint and its latest deliveries; ``secret``: a new one, ``tested``: what became of a test."""
+    return render_template(
+        "webhooks/endpoint.html",
+        endpoint=endpoint,
+        deliveries=webhooks.Deliveries(state().client).log(endpoint.id, SHOWN),
+        secret=secret,
+        tested=tested,
+        error=error,
+        shown=SHOWN,
+    )
