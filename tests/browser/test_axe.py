@@ -14,11 +14,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 import leaseq
+from leaseq import webhooks
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.browser.conftest import PASSWORD, SECRET, sign_in
+from tests.support.receiver import Receiver
 from tests.support.taking import not_none
 
 STRANGER, WORKER, ADMIN = "nobody", "axe ann", "axe root"
@@ -57,6 +59,8 @@ PAGES = [
     ("people.everybody", ADMIN, "/people"),
     ("people.one", ADMIN, "/people/axe ann"),
     ("people.log", ADMIN, "/people/log"),
+    ("webhooks.index", ADMIN, "/webhooks"),
+    ("webhooks.one", ADMIN, "/webhooks/{webhook}"),
 ]
 
 NO_PAGES = {
@@ -146,7 +150,19 @@ def place(server: Any, accounts: Accounts) -> dict[str, str]:
     days.record(WORKER, "axe", "finished", id="x", token=1, active_ms=41_000, held_ms=60_000)
     days.record(WORKER, "axe-none", "gave_back", id="x", token=1)
     accounts.add("axe new", by="test")
-    return {"link": accounts.password_link("axe new", by="test")}
+    return {"link": accounts.password_link("axe new", by="test"), "webhook": a_webhook(client)}
+
+
+def a_webhook(client: leaseq.Client) -> str:
+    """The id of an endpoint of which a test failed."""
+    endpoints = webhooks.Endpoints(client)
+    here = webhooks.networks("127.0.0.1")
+    with Receiver() as gone:
+        url = f"{gone.url}/{'unbroken' * 8}"
+        made = endpoints.add(url, events=["item.finished", "person.*"], queues=["axe"], by=ADMIN, allow=here)
+    webhooks.Deliverer(client, here).test(made.endpoint.id)
+    webhooks.Deliverer(client, webhooks.networks("")).test(made.endpoint.id)
+    return made.endpoint.id
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.accounts.provider import AccountNotLinked
 from leaseq.webapp.store.open_calls import TooManyOpen
+from leaseq.webhooks import EndpointNotFound
 from tests.support.taking import not_none
 
 MADE: tuple[leaseq.LeaseqError, ...] = (
@@ -49,6 +50,7 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     TooManyOpen("streams"),
     DatabaseUnavailable("the database does not answer"),
     DatabaseRefused("its tables are of another version"),
+    EndpointNotFound("wh-none"),
 )
 """One of each class but LeaseLost, with nothing left at its default."""
 
