@@ -27,6 +27,7 @@ ROTATION = timedelta(hours=24)
 
 Clock = Callable[[], int]
 _SECRET_BYTES = 32
+_STATES = ("since", "failing", "disabled")  # what the names of an endpoint's fields begin with
 
 
 class EndpointNotFound(LeaseqError):
@@ -88,7 +89,13 @@ class Endpoints:
         return sorted(listed, key=lambda one: (one.created_at, one.id))
 
     def find(self, id: str) -> Endpoint | None:
-        return next((one for one in self.all() if one.id == id), None)
+        fields = [f"{word} {id}" for word in _STATES]
+        text, state = self._client.ask(("HGET", WEBHOOKS, id), ("HMGET", WEBHOOK_STATE, *fields))
+        if text is None:
+            return None
+        pairs = zip(fields, state, strict=True)
+        known = {field: value.decode() for field, value in pairs if value is not None}
+        return _endpoint(id, json.loads(text), known)
 
     def get(self, id: str) -> Endpoint:
         found = self.find(id)
@@ -164,7 +171,7 @@ class Endpoints:
     def remove(self, id: str) -> None:
         """Forget an endpoint and its secrets."""
         self.get(id)
-        states = [f"{word} {id}" for word in ("since", "failing", "disabled")]
+        states = [f"{word} {id}" for word in _STATES]
         self._client.ask(("HDEL", WEBHOOKS, id), ("HDEL", WEBHOOK_STATE, *states))
 
     def failed(self, endpoint: Endpoint, at: datetime) -> None:

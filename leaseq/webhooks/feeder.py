@@ -24,6 +24,7 @@ FOLLOWER = "webhooks"
 """The name by which the journals are followed."""
 
 _EVENTS = 1_000  # of one read: more than an entry of a journal has
+_ITEMS = 50  # of which the payloads and answers are in memory at once
 _READ = "read"
 _OF_QUEUES = tuple(type for type in TYPES if type.startswith(("item.", "queue.", "alert.")))
 _OF_NONE = tuple(type for type in TYPES if type not in _OF_QUEUES)
@@ -117,13 +118,13 @@ class Feeder:
             if (type := type_of(event))
             and (receivers := [one for one in wanting if one.wants(type, queue.name, event.at)])
         ]
-        ids = list(dict.fromkeys(event.id for event, _, _ in told if event.id))
-        outcomes: dict[str, Outcome | None] = dict(zip(ids, queue.outcomes(ids), strict=True)) if ids else {}
-        for event, type, receivers in told:
-            data = data_of(queue.name, event, outcomes.get(event.id or ""), events)
-            made = body(type, event.at, data)
-            for one in receivers:
-                yield delivery_id(one.id, *event_key(queue.name, event)), one.id, made
+        for start in range(0, len(told), _ITEMS):
+            part = told[start : start + _ITEMS]
+            outcomes = _outcomes(queue, [event for event, _, _ in part])
+            for event, type, receivers in part:
+                made = body(type, event.at, data_of(queue.name, event, outcomes.get(event.id), events))
+                for one in receivers:
+                    yield delivery_id(one.id, *event_key(queue.name, event)), one.id, made
 
     def _of_emptiness(
         self, queue: Queue, events: Sequence[Event], wanting: Sequence[Endpoint]
@@ -164,6 +165,12 @@ class Feeder:
         if events:
             self._client.ask(("HSET", WEBHOOK_STATE, _READ, events[-1].id))
         return bool(events)
+
+
+def _outcomes(queue: Queue, events: Sequence[Event]) -> dict[str | None, Outcome | None]:
+    """The outcomes of the events' items, by id."""
+    ids = list(dict.fromkeys(event.id for event in events if event.id))
+    return dict(zip(ids, queue.outcomes(ids), strict=True)) if ids else {}
 
 
 def _asks(endpoint: Endpoint, queue: str) -> bool:

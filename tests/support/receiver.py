@@ -29,6 +29,11 @@ class Request:
         return Webhook(secret).verify(self.body, self.headers)
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that does not read to the end is no error of the test."""
+
+
 @dataclass
 class Receiver:
     """Answers 204, or what ``answers`` has next: a status, a status with headers and a body, or a function
@@ -54,7 +59,7 @@ class Receiver:
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = _Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         return self

@@ -17,11 +17,11 @@ PARTS = ("lua", "leaseq", "webapp")
 LEFT_OUT = {"bench", "simulation", "demo", "bench.py", "load.py"}
 
 # Folders of tests that may notice a fault in each part.
-_ENGINE = ("engine", "conformance", "unit", "worker", "transfer", "cli")
+_ENGINE = ("engine", "conformance", "unit", "worker", "transfer", "webhooks", "cli")
 _TESTS = {
     "lua": _ENGINE,
     "leaseq": (*_ENGINE, "web", "doctor", "server"),
-    "webapp": ("web", "unit", "cli", "doctor"),
+    "webapp": ("web", "unit", "cli", "doctor", "webhooks"),
 }
 # Sequences of calls by chance: they share words with everything, and take a minute.
 _LAST = ("/test_state_machine.py",)
