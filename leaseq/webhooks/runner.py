@@ -30,7 +30,7 @@ def run(client: Client, allow: Networks, stop: threading.Event, *, per_endpoint:
         target=_repeat, args=("reading events", feeder.feed, stop), name="leaseq-feed", daemon=True
     )
     reading.start()
-    tidy = _Hourly(deliverer)
+    tidy = Hourly(deliverer)
 
     def send() -> bool:
         tidy()
@@ -52,7 +52,9 @@ def send_round(deliverer: Deliverer, slots: Slots) -> bool:
     return any([slots.start(endpoint) for endpoint in enabled])  # noqa: C419 - each is started
 
 
-class _Hourly:
+class Hourly:
+    """Removes old failures once an hour."""
+
     def __init__(self, deliverer: Deliverer) -> None:
         self._deliverer = deliverer
         self._next = monotonic() + _TIDY

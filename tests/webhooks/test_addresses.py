@@ -138,6 +138,13 @@ def test_other_arguments_that_are_none_are_refused(field: str, options: Any, hoo
     assert hooks.endpoints.all() == []
 
 
+def test_a_hundred_queues_may_be_named(hooks: Hooks) -> None:
+    names = [f"q{number}" for number in range(100)]
+    assert hooks.endpoints.add("https://8.8.8.8/", by="ann", queues=names).endpoint.queues == tuple(
+        sorted(names)
+    )
+
+
 def test_no_more_than_a_hundred_endpoints(hooks: Hooks) -> None:
     for _ in range(100):
         hooks.endpoints.add("https://8.8.8.8/", by="ann")

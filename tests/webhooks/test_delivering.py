@@ -13,7 +13,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from leaseq import webhooks
 from leaseq.webhooks.deliverer import Slots
-from leaseq.webhooks.runner import send_round
+from leaseq.webhooks.runner import Hourly, send_round
 from tests.support.patience import eventually
 from tests.support.receiver import Receiver
 from tests.support.taking import not_none
@@ -38,6 +38,9 @@ def test_what_is_not_2xx_is_tried_again_with_the_same_id(
     made = with_one_waiting(hooks, receiver)
     receiver.answers.extend([(status, {}, b"not <now>\r\n\x00please"), status])
     for _ in range(3):
+        (waiting,) = hooks.log(made.endpoint)
+        assert waiting.state == "waiting"
+        assert (waiting.next_at is None) == (waiting.tries == ())
         assert len(hooks.deliver(made.endpoint)) == 1
         assert hooks.deliver(made.endpoint) == []
         hooks.clock.tick(11)
@@ -220,6 +223,7 @@ def test_a_removed_endpoint_is_sent_nothing_of_what_waits(hooks: Hooks, receiver
     feeder = webhooks.Feeder(hooks.client, clock=hooks.clock)
     feeder.feed()
     lease = not_none(hooks.deliverer.take(made.endpoint.id))
+    assert [one.state for one in hooks.log(made.endpoint)] == ["sending"]
     hooks.endpoints.remove(made.endpoint.id)
     assert hooks.deliverer.deliver(made.endpoint.id, lease) is None
     hooks.deliveries.add([("made-meanwhile", made.endpoint.id, {})])
@@ -256,6 +260,7 @@ def test_one_endpoint_does_not_wait_for_another(hooks: Hooks, receiver: Receiver
         assert sorted(one.state for one in hooks.log(stuck)) == ["sending", "sending", "waiting"]
         answered.set()
         slots.join()
+        assert [one.state for one in hooks.log(stuck) if one.state == "sending"] == []
 
 
 def test_a_test_is_sent_now_and_tried_once(hooks: Hooks, receiver: Receiver) -> None:
@@ -279,6 +284,33 @@ def test_the_secret_is_one_that_the_library_takes(hooks: Hooks, receiver: Receiv
     with pytest.raises(WebhookVerificationError, match="No matching signature"):
         receiver.requests[0].verified(hooks.endpoints.rotate(made.endpoint.id).secret)
     assert Webhook(made.secret).sign("x", hooks.now(), "y").startswith("v1,")
+
+
+def test_the_log_has_the_latest_of_this_endpoint(hooks: Hooks, receiver: Receiver) -> None:
+    made, other = hooks.add(receiver.url), hooks.add(receiver.url)
+    for id in ("a", "b", "c"):
+        hooks.finish(id)
+        hooks.run(made.endpoint)
+    assert [one.body["data"]["id"] for one in hooks.deliveries.log(made.endpoint.id, 2)] == ["c", "b"]
+    hooks.deliveries.purge(made.endpoint.id)
+    assert hooks.log(made.endpoint) == []
+    assert {one.state for one in hooks.log(other.endpoint)} == {"waiting"}
+    assert len(hooks.log(other.endpoint)) == 3
+
+
+def test_old_failures_are_looked_for_by_the_hour(
+    hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = with_one_waiting(hooks, receiver)
+    receiver.answers.append(500)
+    hooks.deliverer.test(made.endpoint.id)
+    hooks.clock.tick(31 * 24 * HOUR)
+    hooks.deliver(made.endpoint)
+    Hourly(hooks.deliverer)()
+    assert len(hooks.log(made.endpoint)) == 2
+    monkeypatch.setattr("leaseq.webhooks.runner._TIDY", -1.0)
+    Hourly(hooks.deliverer)()
+    assert [one.state for one in hooks.log(made.endpoint)] == ["delivered"]
 
 
 def test_old_failures_are_forgotten(hooks: Hooks, receiver: Receiver) -> None:

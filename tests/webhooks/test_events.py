@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -166,6 +167,18 @@ def test_an_empty_queue_is_told_once_each_time(hooks: Hooks, receiver: Receiver)
     assert len(receiver.requests) == 2
 
 
+@pytest.mark.parametrize("state", ["inbound", "reserved", "scheduled"])
+def test_a_queue_with_something_left_is_not_empty(hooks: Hooks, receiver: Receiver, state: str) -> None:
+    made = hooks.add(receiver.url, "queue.empty")
+    hooks.queue.configure(holds=2)
+    hooks.finish("a")
+    hooks.queue.enqueue("x", id="left", delay=60 if state == "scheduled" else 0)
+    if state == "reserved":
+        assert hooks.queue.reserve("slow") is not None
+    hooks.run(made.endpoint)
+    assert receiver.requests == []
+
+
 def test_only_what_is_asked_for_is_sent(hooks: Hooks, receiver: Receiver, server: Any) -> None:
     other = leaseq.Queue(server.client, f"{hooks.queue.name}.other", clock=hooks.clock)
     other.configure()
@@ -187,17 +200,16 @@ def test_what_happened_before_an_endpoint_was_added_is_not_sent(hooks: Hooks, re
     assert {one.body["data"]["id"] for one in hooks.log(second)} == {"after"}
 
 
-def test_an_alert_of_a_queue_is_sent(hooks: Hooks, receiver: Receiver, server: Any) -> None:
-    """The engine will raise them; here an entry is written as it will be."""
+def test_alerts_of_a_queue_are_sent(hooks: Hooks, receiver: Receiver, server: Any) -> None:
+    """The engine will raise them; here an entry is written as it will be, with two of one call."""
     made = hooks.add(receiver.url, "alert.*")
-    detail = '{"alert":"oldest","limit":60,"value":75}'
-    server.redis.xadd(
-        Keys(hooks.queue.name).journal, {"alert.raised": f"\t\t\t{detail}"}, id=f"{hooks.clock() + 9}-0"
-    )
+    alerts = [{"alert": "oldest", "limit": 60, "value": 75}, {"alert": "dead", "limit": 1, "value": 2}]
+    words = [word for one in alerts for word in ("alert.raised", f"\t\t\t{json.dumps(one)}")]
+    server.redis.execute_command("XADD", Keys(hooks.queue.name).journal, f"{hooks.clock() + 9}-0", *words)
     hooks.run(made.endpoint)
-    (told,) = sent(receiver, made.secret)
-    assert told["type"] == "alert.raised"
-    assert told["data"] == {"queue": hooks.queue.name, "alert": "oldest", "limit": 60, "value": 75}
+    told = sent(receiver, made.secret)
+    assert [one["type"] for one in told] == ["alert.raised"] * 2
+    assert [one["data"] for one in told] == [{"queue": hooks.queue.name, **one} for one in alerts]
 
 
 def test_events_of_people_come_from_their_own_stream(hooks: Hooks, receiver: Receiver, server: Any) -> None:

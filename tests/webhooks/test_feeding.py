@@ -93,6 +93,23 @@ def test_a_journal_is_followed_only_while_somebody_asks(
     assert [name for name in server.redis.hkeys(WEBHOOK_STATE) if second.id in name.decode()] == []
 
 
+def test_who_asks_for_people_only_has_no_journal_followed(
+    hooks: Hooks, receiver: Receiver, server: Any
+) -> None:
+    hooks.add(receiver.url, "person.*", "webhook.disabled")
+    hooks.feed()
+    assert server.redis.xinfo_groups(Keys(hooks.queue.name).journal) == []
+
+
+def test_a_queue_that_is_gone_is_followed_no_more(hooks: Hooks, receiver: Receiver, server: Any) -> None:
+    hooks.add(receiver.url)
+    hooks.feed()
+    for key in server.redis.scan_iter(match=f"leaseq:{{{hooks.queue.name}}}:*"):
+        server.redis.delete(key)
+    hooks.feed()
+    assert not server.redis.hexists(WEBHOOK_STATE, f"follows {hooks.queue.name}")
+
+
 def test_a_queue_that_cannot_be_read_holds_up_no_other(
     hooks: Hooks, receiver: Receiver, unreadable: leaseq.Queue
 ) -> None:
