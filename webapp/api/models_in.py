@@ -224,7 +224,8 @@ class WebhookPath(BaseModel):
 
 class NewWebhook(Body):
     url: str = Field(
-        description="An https URL without a user and a fragment", json_schema_extra={"maxLength": 2_000}
+        description="An https URL without a user and a fragment",
+        json_schema_extra={"maxLength": 2_000, "pattern": "^https?://[!-~]+$"},
     )
     events: list[str] = optional(
         "Types such as item.finished, or families of them; by default those of items, queues and alerts",

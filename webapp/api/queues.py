@@ -13,7 +13,7 @@ from leaseq.webapp.api.models_in import QueuePath
 from leaseq.webapp.api.pagination import PageQuery, page_of
 from leaseq.webapp.api.policy import PolicyChanges
 from leaseq.webapp.api.serializers import queue_shape
-from leaseq.webapp.context import existing_queue, person, state
+from leaseq.webapp.context import existing_queue, person, queue_names, state
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "queues"}]
@@ -29,7 +29,7 @@ _PRECONDITION = problem_reply(
 def list_queues(query: PageQuery) -> dict[str, Any]:
     """List all queues, by name, page by page. `unreadable`: those that need another version of leaseq."""
     client = state().client
-    names, after = page_of(leaseq.queues(client), str, query.after, query.limit)
+    names, after = page_of(queue_names(), str, query.after, query.limit)
     readable, unreadable = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
     return {
         "queues": list(readable.values()),

@@ -17,7 +17,7 @@ from leaseq.webapp.context import EXTENSION
 from leaseq.webhooks import Deliverer, Feeder
 from tests.support.receiver import Receiver
 from tests.support.taking import not_none
-from tests.web.conftest import Browser
+from tests.web.conftest import Browser, Caller
 
 Visit = Callable[[str], Browser]
 
@@ -167,3 +167,13 @@ def test_the_queue_of_deliveries_is_on_no_page(
     for answer in (boss.get("/manage"), boss.get("/account"), worker.get("/"), worker.get("/queues")):
         assert answer.status_code in (200, 303)
         assert webhooks.QUEUE not in answer.text
+
+
+def test_nor_is_it_in_the_list_of_rest(
+    boss: Browser, receiver: Receiver, queue: leaseq.Queue, worker: Caller
+) -> None:
+    page, _ = added(boss, receiver, queue)
+    boss.post(f"{page}/test")
+    listed = [one["name"] for one in worker("GET", "/queues?limit=1000").json["queues"]]
+    assert queue.name in listed
+    assert webhooks.QUEUE not in listed
