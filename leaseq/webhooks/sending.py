@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from time import monotonic
 
@@ -137,7 +137,7 @@ def _excerpt(response: HTTPResponse) -> str:
     return _NOT_SHOWN.sub(" ", read.decode("utf-8", "replace")).strip()[:_EXCERPT]
 
 
-@cache
+@lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
     """Certificates are checked against the system's; SSL_CERT_FILE names others."""
     return ssl.create_default_context()
