@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -121,6 +122,18 @@ def test_what_cannot_be_is_refused_in_one_line(
     done = call("webhook", *words)
     assert (done.exit_code, done.stdout) == (code, "")
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("words", [("run",), ("test", "wh-any")])
+def test_without_the_library_it_says_what_to_install(
+    call: Call, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setitem(sys.modules, "standardwebhooks", None)
+    done = call("webhook", *words)
+    assert done.exit_code == 1
+    assert done.stderr == (
+        "leaseq: the package standardwebhooks is not installed: pip install 'leaseq[webhooks]'\n"
+    )
 
 
 def test_run_sends_what_happens_and_stops_by_a_signal(

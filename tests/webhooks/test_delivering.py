@@ -218,6 +218,21 @@ def test_a_receiver_that_is_down_says_so_in_the_log(hooks: Hooks) -> None:
     assert "no connection to 127.0.0.1" in not_none(tried.error)
 
 
+def test_what_a_killed_deliverer_had_is_sent_by_another(hooks: Hooks, receiver: Receiver) -> None:
+    made = with_one_waiting(hooks, receiver)
+    assert hooks.deliverer.take(made.endpoint.id) is not None
+    other = hooks.sender()
+    assert other.take(made.endpoint.id) is None, "one at a time"
+    hooks.clock.tick(61)
+    lease = not_none(other.take(made.endpoint.id))
+    assert not_none(other.deliver(made.endpoint.id, lease)).status == 204
+    (delivery,) = hooks.log(made.endpoint)
+    assert [(one.status, one.error) for one in delivery.tries] == [
+        (None, "the process that sent it ended"),
+        (204, None),
+    ]
+
+
 def test_a_removed_endpoint_is_sent_nothing_of_what_waits(hooks: Hooks, receiver: Receiver) -> None:
     made = with_one_waiting(hooks, receiver)
     feeder = webhooks.Feeder(hooks.client, clock=hooks.clock)
