@@ -89,3 +89,11 @@ def hooks(server: Server, timed: leaseq.Queue, clock: Clock) -> Iterator[Hooks]:
     for pattern in ("leaseq:{@webhooks}:*", f"leaseq:{{{webhooks.QUEUE}}}:*"):
         for key in server.redis.scan_iter(match=pattern):
             server.redis.delete(key)
+
+
+def with_one_waiting(hooks: Hooks, receiver: Receiver) -> NewSecret:
+    """An endpoint with one delivery that waits."""
+    made = hooks.add(receiver.url, "item.finished")
+    hooks.finish("a")
+    hooks.feed()
+    return made
