@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.conftest import Server
 @pytest.fixture
 def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
     """Every call of a queue but those that make one or say whether there is one."""
-    held = {"id": "one", "token": 1, "person": "ann"}
+    held: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
     return {
         "renew": lambda q: q.renew(**held),
         "save_draft": lambda q: q.save_draft(draft={}, **held),
