@@ -15,37 +15,54 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from http.server import BaseHTTPRequestHandler
+from itertools import count
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, text
 
 import leaseq
+from leaseq import webhooks
 from leaseq.bridge import schema
 from leaseq.bridge.database import open_database
 from leaseq.bridge.verify import verify
 from leaseq.server.embedded import EmbeddedServer
 from tests.support.databases import PostgreSQL, postgresql
 from tests.support.patience import eventually
+from tests.support.receiver import Receiver
 
 QUEUE = "round"
+LOOPBACK = webhooks.networks("127.0.0.0/8")
 PEOPLE = 20
 KILLS = 3  # of each part
-PARTS = ("server", "database", "migrate", "archive")
+PROGRAMS = ("migrate", "archive", "webhooks")
+PARTS = ("server", "database", *PROGRAMS)
 
 
-class Bridge:
-    """The two parts of the bridge, each a process of its own that is started again when it was killed."""
+class Programs:
+    """The two parts of the bridge and the webhooks, each a process that is started again when it was
+    killed."""
 
     def __init__(self, server: str, database: str, log: Path) -> None:
-        self._environment = {**os.environ, "LEASEQ_REDIS_URL": server, "LEASEQ_DATABASE": database}
+        self._environment = {
+            **os.environ,
+            "LEASEQ_REDIS_URL": server,
+            "LEASEQ_DATABASE": database,
+            "LEASEQ_WEBHOOK_ALLOW": "127.0.0.0/8",
+        }
         self._path = log
         self._log = log.open("ab")
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, part: str) -> None:
-        command = [sys.executable, "-m", "leaseq", "bridge", "run", "--window", "500", "--part", part]
-        self._running[part] = subprocess.Popen(command, env=self._environment, stderr=self._log)
+        words = (
+            ("webhook", "run") if part == "webhooks" else ("bridge", "run", "--window", "500", "--part", part)
+        )
+        command = [sys.executable, "-m", "leaseq", *words]
+        self._running[part] = subprocess.Popen(
+            command, env=self._environment, stdout=self._log, stderr=self._log
+        )
 
     def kill(self, part: str) -> None:
         self._running[part].kill()
@@ -60,6 +77,31 @@ class Bridge:
         for part in self._running:
             self.kill(part)
         self._log.close()
+
+
+class Forgetful(Receiver):
+    """Fails the first delivery of every third event."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: dict[str, str] = {}  # by the webhook's id: the item's
+        self._failed: set[str] = set()
+        self._count = count()
+        self._lock = threading.Lock()
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        id = handler.headers["webhook-id"]
+        with self._lock:
+            request = next(one for one in reversed(self.requests) if one.id == id)
+            is_new = id not in self.seen and id not in self._failed
+            fails = is_new and next(self._count) % 3 == 0
+            if fails:
+                self._failed.add(id)
+            else:
+                self.seen[id] = json.loads(request.body)["data"]["id"]
+        handler.send_response(500 if fails else 204)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
 
 
 class Crowd:
@@ -136,7 +178,7 @@ def insert(engine: Engine, rows: int, dice: random.Random) -> None:
             connection.execute(text(statement), values)
 
 
-def fault(part: str, server: EmbeddedServer, database: PostgreSQL, bridge: Bridge) -> None:
+def fault(part: str, server: EmbeddedServer, database: PostgreSQL, programs: Programs) -> None:
     if part == "server":
         assert server.pid is not None
         os.kill(server.pid, signal.SIGKILL)
@@ -147,8 +189,8 @@ def fault(part: str, server: EmbeddedServer, database: PostgreSQL, bridge: Bridg
         time.sleep(0.3)  # so that both parts see it away
         database.start()
     else:
-        bridge.kill(part)
-        bridge.start(part)
+        programs.kill(part)
+        programs.start(part)
 
 
 @pytest.fixture
@@ -167,31 +209,38 @@ def test_every_answer_is_in_the_database_once(
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder) as server,
-        contextlib.closing(Bridge(server.url, database.url, Path(folder) / "bridge.log")) as bridge,
+        contextlib.closing(Programs(server.url, database.url, Path(folder) / "programs.log")) as programs,
+        Forgetful() as receiver,
     ):
         client = leaseq.connect(server.url)
         queue = leaseq.Queue(client, QUEUE)
         queue.configure(max_attempts=1_000, max_abandons=None, lease_seconds=5)
-        for part in ("migrate", "archive"):
-            bridge.start(part)
+        webhooks.Endpoints(client).add(
+            receiver.url, events=("item.finished",), queues=(QUEUE,), by="ann", allow=LOOPBACK
+        )
+        for part in PROGRAMS:
+            programs.start(part)
         insert(engine, rows, dice)
         with contextlib.closing(Crowd(server.url, seed)) as crowd:
             faults = [part for part in PARTS for _ in range(KILLS)]
             dice.shuffle(faults)
             for n, part in enumerate(faults, 1):
                 goal = rows * n // (len(faults) + 3)
-                bridge.check()
+                programs.check()
                 eventually(partial(has_finished, queue, goal), f"{goal:,} are finished")
-                bridge.check()
-                fault(part, server, database, bridge)
+                programs.check()
+                fault(part, server, database, programs)
             engine.dispose()
             eventually(lambda: done(engine) == rows, "all rows are finished")
         check_answers(engine, rows, crowd)
+        eventually(lambda: len(receiver.seen) >= rows, "every event is sent", seconds=300)
+        assert sorted(receiver.seen.values()) == sorted(f"row-{n}" for n in range(rows))
         assert [str(one) for one in verify(client, engine, QUEUE)] == []
         client.close()
     engine.dispose()
     measured(
-        f"{rows:,} rows from SQL and back, {KILLS} kills of each of {len(PARTS)} parts: each answer once"
+        f"{rows:,} rows from SQL and back, {KILLS} kills of each of {len(PARTS)} parts: each answer once, each "
+        f"event sent in {len(receiver.requests):,} requests"
     )
 
 

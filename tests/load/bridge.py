@@ -143,6 +143,7 @@ def lag(url: str, client: leaseq.Client, redis_url: str, seconds: float = 20, a_
     seen: dict[str, float] = {}
     with running(redis_url, url, "--queue", QUEUE):
         watcher = threading.Thread(target=_watch, args=(engine, seen, count))
+        _wait_until_it_runs(queue)
         watcher.start()
         for n in range(count):
             lease = queue.reserve("ann")
@@ -156,6 +157,12 @@ def lag(url: str, client: leaseq.Client, redis_url: str, seconds: float = 20, a_
     p95 = quantile(times, 0.95)
     click.echo(f"lag of an answer: p50 {quantile(times, 0.5):.2f} s, p95 {p95:.2f} s (at most {LAG:g})")
     return p95 > LAG
+
+
+def _wait_until_it_runs(queue: leaseq.Queue) -> None:
+    """Until the bridge has archived what there is."""
+    while queue.event_rows(queue.follow("bridge")):
+        time.sleep(0.1)
 
 
 def _watch(engine: Engine, seen: dict[str, float], count: int) -> None:
