@@ -239,8 +239,8 @@ def test_every_answer_is_in_the_database_once(
         client.close()
     engine.dispose()
     measured(
-        f"{rows:,} rows from SQL and back, {KILLS} kills of each of {len(PARTS)} parts: each answer once, each "
-        f"event sent in {len(receiver.requests):,} requests"
+        f"{rows:,} rows from SQL and back, {KILLS} kills of each of {len(PARTS)} parts: each answer once; "
+        f"each event sent, in {len(receiver.requests):,} requests"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from pydantic_core import PydanticUndefined
 
+from leaseq.cli.bridge import run
 from leaseq.cli.common import DEFAULT_DATA, data_option, redis_option
 from leaseq.webapp.commands.serve import serve
 from leaseq.webapp.settings import Settings
@@ -31,11 +32,12 @@ def _of_commands() -> list[str]:
     def shared() -> None: ...
 
     rows: list[str] = []
-    for option in [*shared.params, *serve.params]:
+    for option in [*shared.params, *serve.params, *run.params]:
         if isinstance(option, click.Option) and isinstance(option.envvar, str):
             default = DEFAULT_DATA if option.name == "data" else option.default
             text = (option.help or "").partition(" [env")[0]
-            shown = f"`{default}`" if isinstance(default, str | int) else ""
+            shown = f"`{default:g}`" if isinstance(default, float) else ""
+            shown = f"`{default}`" if isinstance(default, str | int) else shown
             rows.append(f"| `{option.envvar}` | `{option.opts[0]}` | {shown} | {text} |")
     return rows
 

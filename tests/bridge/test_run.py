@@ -1,0 +1,99 @@
+"""A bridge that runs: what is away is told once, and tried again until it is back."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq.bridge import schema
+from leaseq.bridge.database import DatabaseRefused, open_database
+from leaseq.bridge.registry import Window
+from leaseq.bridge.run import Bridge, Settings
+from leaseq.server.embedded import EmbeddedServer
+from tests.bridge.conftest import Database, Make, finish, only_sqlite, settle
+from tests.conftest import Clock, Server
+from tests.support.patience import eventually
+
+
+@contextmanager
+def running(bridge: Bridge) -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=bridge.run, args=(stop,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def said(caplog: pytest.LogCaptureFixture) -> Callable[[str], bool]:
+    caplog.set_level(logging.WARNING, logger="leaseq.bridge")
+    return lambda text: any(text in record.getMessage() for record in caplog.records)
+
+
+@only_sqlite
+def test_a_database_that_is_away_is_told_once_and_tried_again(
+    server: Server, tmp_path: Path, queue: leaseq.Queue, caplog: pytest.LogCaptureFixture, database: Database
+) -> None:
+    told = said(caplog)
+    folder = tmp_path / "later"
+    engine = open_database(f"sqlite:///{folder / 'work.db'}")
+    queue.enqueue({}, id="a")
+    with running(Bridge(server.client, engine, Settings(Window(10, 5), (queue.name,)))):
+        eventually(lambda: told("the database does not answer: unable to open"), "it is told")
+        finish(queue)  # the work goes on
+        folder.mkdir()
+        schema.upgrade(engine)
+        eventually(lambda: told("the bridge goes on"), "it goes on")
+        later = Database(engine, str(engine.url))
+        eventually(lambda: later.statuses() == {"a": "finished"}, "it catches up")
+    assert sum("does not answer" in record.getMessage() for record in caplog.records) == 1
+    engine.dispose()
+
+
+def test_a_server_that_is_away_is_told_and_tried_again(
+    database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = said(caplog)
+    database.add("reviews", "a")
+    server = EmbeddedServer(tmp_path / "server")
+    client = leaseq.connect(server.url)
+    with running(Bridge(client, database.engine, Settings(Window(10, 5)))):
+        eventually(lambda: told("no answer from"), "it is told")
+        assert database.statuses() == {"a": "waiting"}
+        with server:
+            eventually(lambda: database.statuses() == {"a": "queued"}, "it goes on")
+    client.close()
+
+
+def test_tables_of_another_version_end_it(server: Server, tmp_path: Path) -> None:
+    engine = open_database(f"sqlite:///{tmp_path / 'empty.db'}")
+    bridge = Bridge(server.client, engine, Settings(Window(10, 5)))
+    with pytest.raises(DatabaseRefused, match="run `leaseq bridge init`"):
+        bridge.run(threading.Event())
+    engine.dispose()
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_server_whose_clock_is_off_is_archived_all_the_same(
+    database: Database, make: Make, server: Server, queue_name: str, hours: int
+) -> None:
+    queue = leaseq.Queue(server.client, queue_name, clock=Clock.from_now(3600 * hours))
+    queue.configure()
+    bridge = make(queue_name)
+    database.add(queue_name, "a", "b")
+    settle(bridge)
+    finish(queue)
+    settle(bridge)
+    finish(queue)
+    settle(bridge)
+    assert database.statuses() == {"a": "finished", "b": "finished"}
+    assert [row[0] for row in database.answers()] == ["a", "b"]
+    assert len(database.events()) == len(queue.journal())
