@@ -270,12 +270,20 @@ def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[s
 def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:
     """Decode the policy from the queue's lease_seconds, its rules and the JSON of TEXTS.
 
-    A missing text has its default: the queue is older than the field.
+    A missing text has its default: the queue is older than the field. A value that this version does not
+    know was written by a newer one.
     """
     kept = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
     kept["lease_seconds"] = lease_seconds.decode()
     values = {name: FIELDS[name].load(text) for name, text in kept.items()}
-    return Policy(**values, **parse_rules(rules))
+    try:
+        return Policy(**values, **parse_rules(rules))
+    except Invalid as error:
+        raise QueueUnreadable(
+            f"this queue's policy has another value of {error.field!r} than this version of leaseq knows: it "
+            "needs a newer version of leaseq",
+            newer=True,
+        ) from None
 
 
 def parse_rules(line: bytes) -> dict[str, Any]:

@@ -23,9 +23,14 @@ HERE = ("--allow", "127.0.0.0/8")
 
 @pytest.fixture
 def receiver(server: Any) -> Iterator[Receiver]:
-    """Of this machine; what was made to send to it goes with it."""
+    """Of this machine; what was made to send to it, or is there from another test, goes."""
+    forget(server)
     with Receiver() as receiver:
         yield receiver
+    forget(server)
+
+
+def forget(server: Any) -> None:
     for pattern in ("leaseq:{@webhooks}:*", f"leaseq:{{{webhooks.QUEUE}}}:*"):
         for key in server.redis.scan_iter(match=pattern):
             server.redis.delete(key)

@@ -86,7 +86,7 @@ def test_kill_9_of_all_that_leaseq_up_runs(seed: int, rounds: int, measured: Cal
         for one in people_by_rest.values():
             one.close()
         state = up.state()["pids"]
-        assert set(state) == {"server", "web", "clear"}
+        assert set(state) == {"server", "web", "clear", "webhooks"}
         assert all(map(alive, state.values()))
     assert not faults, "\n".join(map(str, faults))
     broken = sum(one.sent_again for one in people_by_rest.values())

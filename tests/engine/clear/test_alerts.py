@@ -304,6 +304,9 @@ def test_a_raised_alert_of_a_newer_version_is_left_alone(timed: leaseq.Queue, se
     timed.clear()
     assert raised(timed) == ["waiting>1", "tomorrow>5"]
     assert told(timed) == [("alert.raised", "waiting", 1, 2)]
+    with pytest.raises(leaseq.QueueUnreadable, match=r"another value of 'alerts'.*newer version"):
+        _ = timed.policy
+    server.redis.delete(ledger)  # other tests walk over all queues
 
 
 def test_an_alert_is_raised_by_a_clear_that_moves_items_as_well(
