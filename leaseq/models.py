@@ -212,8 +212,7 @@ class EventRow(NamedTuple):
         return f"{self.position}.{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class GivenAnswer:
+class GivenAnswer(NamedTuple):
     """An answer as `Queue.outcomes` gives it."""
 
     token: int
@@ -224,8 +223,7 @@ class GivenAnswer:
     stands: bool  # False: it came too late, and is kept for a manager
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of an item, and what `Queue.enqueue` was given for it."""
 
     id: str

@@ -58,7 +58,9 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     # SQLAlchemy's way to have transactions begin when they are told to, also those of CREATE TABLE.
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")  # an answer that Redis may forget is on the disk
+    connection.execute("PRAGMA synchronous = FULL")  # an answer that the server may forget is on the disk
+    connection.execute("PRAGMA cache_size = -65536")  # KiB: a batch of the archiver stays in memory
+    connection.execute("PRAGMA wal_autocheckpoint = 10000")  # pages
 
 
 def _begin_sqlite(connection: Connection) -> None:

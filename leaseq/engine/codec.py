@@ -195,14 +195,16 @@ def outcome(id: str, parts: Sequence[bytes]) -> Outcome:
     state, record, late, *grants = (part.decode() for part in parts)
     _, head, payload = parse_record(record)
     answers = [_given(text) for text in grants]
-    answers += [_came_late(text) for text in late.split("\n\n") if text]
+    if late:
+        answers += map(_came_late, late.split("\n\n"))
+    priority, due = int(head.get("p", 100)), head.get("d")
     return Outcome(
-        id=id,
-        state=cast("State", state),
-        payload=payload,
-        priority=int(head.get("p", 100)),
+        id,
+        cast("State", state),
+        payload,
+        priority,
         requires=head.get("r", ""),
-        due=when(head["d"]) if "d" in head else None,
+        due=when(due) if due else None,
         answers=tuple(answers),
     )
 

@@ -23,7 +23,6 @@ CREATE TABLE leaseq_item (
     PRIMARY KEY (queue, id)
 );
 CREATE INDEX leaseq_item_waiting ON leaseq_item (queue, priority, created_at) WHERE status = 'waiting';
-CREATE INDEX leaseq_item_queued ON leaseq_item (queue, id) WHERE status = 'queued';
 CREATE TABLE leaseq_answer (
     queue text NOT NULL,
     id text NOT NULL,
