@@ -113,7 +113,7 @@ def test_a_queue_that_is_gone_is_followed_no_more(hooks: Hooks, receiver: Receiv
 def test_a_queue_that_cannot_be_read_holds_up_no_other(
     hooks: Hooks, receiver: Receiver, unreadable: leaseq.Queue
 ) -> None:
-    made = hooks.add(receiver.url, queues=[])
+    made = hooks.add(receiver.url, queues=[unreadable.name, hooks.queue.name])
     hooks.finish("a")
     hooks.feed()
     assert "a" in [one.body["data"]["id"] for one in hooks.log(made.endpoint)]
