@@ -35,7 +35,7 @@ from tests.support.receiver import Receiver
 QUEUE = "round"
 LOOPBACK = webhooks.networks("127.0.0.0/8")
 PEOPLE = 20
-KILLS = 3  # of each part
+KILLS = 3  # of each part, in the long form
 PROGRAMS = ("migrate", "archive", "webhooks")
 PARTS = ("server", "database", *PROGRAMS)
 
@@ -202,7 +202,10 @@ def database() -> Iterator[PostgreSQL]:
 def test_every_answer_is_in_the_database_once(
     seed: int, request: pytest.FixtureRequest, database: PostgreSQL, measured: Callable[[str], None]
 ) -> None:
-    rows = 50_000 if request.config.getoption("--soak") else 2_000
+    soak = request.config.getoption("--soak")
+    rows, kills = (50_000, KILLS) if soak else (1_500, 1)
+    # What a killed `webhook run` was sending is sent again when its lease has run out: a minute.
+    parts = PARTS if soak else [part for part in PARTS if part != "webhooks"]
     dice = random.Random(seed)
     engine = open_database(database.url)
     schema.upgrade(engine)
@@ -222,7 +225,7 @@ def test_every_answer_is_in_the_database_once(
             programs.start(part)
         insert(engine, rows, dice)
         with contextlib.closing(Crowd(server.url, seed)) as crowd:
-            faults = [part for part in PARTS for _ in range(KILLS)]
+            faults = [part for part in parts for _ in range(kills)]
             dice.shuffle(faults)
             for n, part in enumerate(faults, 1):
                 goal = rows * n // (len(faults) + 3)
@@ -239,7 +242,7 @@ def test_every_answer_is_in_the_database_once(
         client.close()
     engine.dispose()
     measured(
-        f"{rows:,} rows from SQL and back, {KILLS} kills of each of {len(PARTS)} parts: each answer once; "
+        f"{rows:,} rows from SQL and back, {kills} kills of each of {len(parts)} parts: each answer once; "
         f"each event sent, in {len(receiver.requests):,} requests"
     )
 
