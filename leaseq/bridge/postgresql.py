@@ -141,15 +141,16 @@ class PostgreSQL(Dialect):
 
 
 @contextmanager
-def listening(engine: Engine, channel: str) -> Iterator[Callable[[float], object]]:
-    """A function that waits so many seconds, or until a notification comes on the channel."""
+def listening(engine: Engine, channel: str) -> Iterator[Callable[[float], bool]]:
+    """A function that waits so many seconds, or until a notification comes on the channel, and tells whether
+    one came."""
     with translating(), engine.connect() as connection:
         raw = connection.connection.driver_connection
         assert isinstance(raw, psycopg.Connection)  # noqa: S101 - of the one driver that is used
 
-        def wait(seconds: float) -> None:
+        def wait(seconds: float) -> bool:
             try:
-                list(raw.notifies(timeout=seconds, stop_after=1))
+                return bool(list(raw.notifies(timeout=seconds, stop_after=1)))
             except psycopg.OperationalError as error:  # SQLAlchemy has no part in it
                 why = str(error).strip().partition("\n")[0]
                 raise DatabaseUnavailable(f"the database does not answer: {why}") from error

@@ -104,6 +104,7 @@ def database(database_url: str) -> Iterator[Database]:
     engine.dispose()
 
 
+only_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 only_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 

@@ -13,12 +13,14 @@ import pytest
 import leaseq
 from leaseq.bridge import schema
 from leaseq.bridge.database import DatabaseRefused, open_database
+from leaseq.bridge.postgresql import listening
 from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge, Settings
+from leaseq.bridge.tables import CHANNEL
 from leaseq.server.embedded import EmbeddedServer
-from tests.bridge.conftest import Database, Make, finish, only_sqlite, settle
+from tests.bridge.conftest import Database, Make, finish, only_postgresql, only_sqlite, settle
 from tests.conftest import Clock, Server
-from tests.support.patience import eventually
+from tests.support.patience import PATIENCE, eventually
 
 
 @contextmanager
@@ -79,6 +81,21 @@ def test_tables_of_another_version_end_it(server: Server, tmp_path: Path) -> Non
     with pytest.raises(DatabaseRefused, match="run `leaseq bridge init`"):
         bridge.run(threading.Event())
     engine.dispose()
+
+
+@only_postgresql
+def test_new_and_changed_rows_wake_the_bridge(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    with listening(database.engine, CHANNEL) as woken:
+        database.add(queue.name, "a")
+        assert woken(PATIENCE)
+        settle(bridge)  # what it writes itself wakes nobody
+        assert not woken(0.05)
+        database.change("a", priority=1)
+        assert woken(PATIENCE)
+        database.change("a", status="cancelled")
+        assert woken(PATIENCE)
 
 
 @pytest.mark.parametrize("hours", [-5, 5])

@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +211,20 @@ def test_a_name_is_resolved_once_and_the_checked_address_is_connected_to(
     assert connected == [("203.0.113.9", receiver.port)]
     assert resolver.asked == ["rebinds.example"]
     assert receiver.requests == []
+
+
+def test_a_peer_that_takes_no_connection_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
+    with socket.socket() as silent, ExitStack() as others:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(0)  # and nobody accepts: what comes when its line is full is not answered
+        for _ in range(4):
+            one = others.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(silent.getsockname())
+        port = silent.getsockname()[1]
+        response = post(f"http://127.0.0.1:{port}/", {}, b"{}", HERE)
+    assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
 
 
 def test_all_addresses_of_a_name_are_checked(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
