@@ -6,20 +6,11 @@ KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time (not used)   2 the group's name   3 the entry of the last event that was read, 4 that event's number in its
        entry, from 0; '' each to move nothing   5 how many entries are kept, at least, of those that every group has read; ''
        to trim nothing
-REPLY  {'position', the id of the last entry of which all was read}   {'no-queue'} ]]
+REPLY  {'position', the time of the last entry of which all was read}   {'no-queue'} ]]
 local group, entry, number, keep = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include journal_groups
 local refused = queue.open(true)
 if refused then return refused end
-
-local function position()
-  if redis.call('EXISTS', keys.journal) == 0 then return nil end
-  for _, one in ipairs(redis.call('XINFO', 'GROUPS', keys.journal)) do
-    local known = {}
-    for i = 1, #one, 2 do known[one[i]] = one[i + 1] end
-    if known.name == group then return known['last-delivered-id'] end
-  end
-end
 
 local function count_events(fields)
   local count = 0
@@ -30,24 +21,21 @@ local function count_events(fields)
   return count
 end
 
--- The entry itself where all of it was read, else what is before it. Each entry has a time of its own.
+-- The time of the entry itself where all of it was read, else one before it. Each entry has a time of its own.
 local function read_to()
   local found = redis.call('XRANGE', keys.journal, entry, entry)[1]
-  if found and count_events(found[2]) > number + 1 then return string.format('%d-0', entry - 1) end
-  return entry .. '-0'
+  return found and count_events(found[2]) > number + 1 and entry - 1 or entry + 0
 end
 
-local now = position()
+local now = read_by_group()[group]
 if not now then
   redis.call('XGROUP', 'CREATE', keys.journal, group, '0', 'MKSTREAM')
-  now = '0-0'
+  now = 0
 end
-if entry ~= '' then
-  local wanted = read_to()
-  if string.match(wanted, '^%d+') + 0 > string.match(now, '^%d+') + 0 then
-    redis.call('XGROUP', 'SETID', keys.journal, group, wanted)
-    now = wanted
-  end
+local wanted = entry ~= '' and read_to() or now
+if wanted > now then
+  redis.call('XGROUP', 'SETID', keys.journal, group, stamp(wanted) .. '-0')
+  now = wanted
 end
 if keep ~= '' then
   local STEP = 20000 -- in one call
@@ -56,4 +44,4 @@ if keep ~= '' then
     redis.call('XTRIM', keys.journal, 'MINID', '~', stamp(read_by_all() + 1), 'LIMIT', math.min(extra, STEP))
   end
 end
-return { 'position', now }
+return { 'position', stamp(now) }

@@ -30,7 +30,7 @@ class Following(Base):
         most = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")
         reply = self._commands.follow(_follower(name), entry, "" if read is None else str(number), most)
-        return f"{reply.rest[0].decode().partition('-')[0]}.{_WHOLE}"
+        return f"{reply.rest[0].decode()}.{_WHOLE}"
 
     def unfollow(self, name: str) -> None:
         """Forget a follower: nothing is kept for it any more."""

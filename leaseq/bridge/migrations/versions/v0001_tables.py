@@ -137,9 +137,3 @@ def upgrade() -> None:
     for statement in (*tables.split(";\n"), *_SQLITE):
         if statement.strip():
             op.get_bind().exec_driver_sql(statement)
-
-
-def downgrade() -> None:
-    raise NotImplementedError(
-        "the tables hold answers: drop them yourself where you don't need them any more"
-    )
