@@ -20,7 +20,7 @@ LEFT_OUT = {"bench", "simulation", "demo", "bench.py", "load.py"}
 _ENGINE = ("engine", "conformance", "unit", "worker", "transfer", "webhooks", "cli")
 _TESTS = {
     "lua": _ENGINE,
-    "leaseq": (*_ENGINE, "web", "doctor", "server"),
+    "leaseq": (*_ENGINE, "bridge", "web", "doctor", "server"),
     "webapp": ("web", "unit", "cli", "doctor", "webhooks"),
 }
 # Sequences of calls by chance: they share words with everything, and take a minute.
