@@ -215,7 +215,7 @@ def test_python_reads_the_record_that_lua_writes(lua: Lua, item: dict[str, str])
 @given(
     priority=st.integers(0, 1000),
     max_attempts=st.none() | st.integers(1, 1000),
-    requires=st.lists(st.text("abcxyz", min_size=1), max_size=3),
+    requires=st.lists(st.text("abcxyz", min_size=1, max_size=64), max_size=3),
 )
 def test_lua_reads_the_head_that_python_writes(
     lua: Lua, priority: int, max_attempts: int | None, requires: list[str]

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.meta.mutants.faults import Fault
 from tests.meta.mutants.runner import Search
+from tests.support import planting
 
 PRODUCT = "RIGHT = True\n"
 CATCHES = "def test_catches():\n    import product\n    assert product.RIGHT\n"
@@ -70,3 +72,11 @@ def test_a_file_that_cannot_be_loaded_with_the_change_has_caught_it(trees: tuple
 
 def test_a_file_that_can_never_be_loaded_is_passed_over(trees: tuple[Path, Path]) -> None:
     assert caught_by(trees, "import nothing_of_that_name\n") == ""
+
+
+def test_what_hypothesis_found_with_one_change_does_not_fail_the_next(tmp_path: Path) -> None:
+    (tmp_path / "product.py").write_text(PRODUCT)
+    fault = Fault("a fault", "product.py", "RIGHT = False", ())
+    with planting.planted(tmp_path, fault):
+        (tmp_path / ".hypothesis" / "examples").mkdir(parents=True)
+    assert not (tmp_path / ".hypothesis").exists()
