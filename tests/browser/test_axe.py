@@ -149,6 +149,7 @@ def place(server: Any, accounts: Accounts) -> dict[str, str]:
     days = Activity(client)
     days.record(WORKER, "axe", "finished", id="x", token=1, active_ms=41_000, held_ms=60_000)
     days.record(WORKER, "axe-none", "gave_back", id="x", token=1)
+    days.flush()
     accounts.add("axe new", by="test")
     return {"link": accounts.password_link("axe new", by="test"), "webhook": a_webhook(client)}
 

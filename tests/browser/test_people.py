@@ -37,6 +37,7 @@ def test_people_from_invitation_to_being_disabled(
     days = Activity(server.client)
     for number in range(4):
         days.record(person, queue.name, "finished", id=f"i{number}", token=number, active_ms=41_000)
+    days.flush()
     sign_in(tab, admin)
     tab.goto("/people")
     judge_all(tab)

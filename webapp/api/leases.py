@@ -169,7 +169,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
 def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> None:
     """Count the outcome in the daily activity of the caller, a person or a program."""
     held_ms = round(held_seconds * 1_000)
-    state().activity.record_soon(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
+    state().activity.record(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
 
 
 @bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": models_out.Lease})

@@ -46,7 +46,8 @@ class TimedBody(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         data = self._piece(min(len(buffer), PIECE))
-        gevent.sleep(0)  # others are served, also where all of a large body is there already
+        if len(data) == PIECE:
+            gevent.sleep(0)  # others are served, also where all of a large body is there already
         buffer[: len(data)] = data
         return len(data)
 

@@ -17,7 +17,7 @@ from typing import Literal, cast
 
 from leaseq import Client, LeaseqError
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.base import Store
+from leaseq.webapp.store.base import Command, Store
 from leaseq.webapp.store.deferred import Deferred
 
 log = logging.getLogger(__name__)
@@ -84,13 +84,12 @@ class RecentItem:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What `Activity.record_soon` was given."""
+    """What `Activity.record` was given."""
 
     person: str
     queue: str
-    how: How
     member: str
-    held_ms: int
+    counts: Mapping[str, int]
     at: float
 
 
@@ -102,20 +101,30 @@ class Activity(Store):
         self._deferred = Deferred(self._write)
 
     def today(self, person: str, queue: str) -> DayFigures:
-        self._deferred.flush()
-        with self._client.translating():
-            return _figures(self._redis.hmget(keys.day_of(self._today().isoformat(), person), _fields(queue)))
+        self.flush()
+        return _figures(*self._client.ask(self.reading_today(person, queue)))
+
+    def reading_today(self, person: str, queue: str) -> Command:
+        """The command that reads a person's figures of today, to be sent with others: `today_read`."""
+        return "HMGET", keys.day_of(self._today().isoformat(), person), *_fields(queue)
+
+    def today_read(self, reply: Iterable[bytes | None], person: str, queue: str) -> DayFigures:
+        """A person's figures of today, by the reply to the command of `reading_today` and what this process
+        has not written yet."""
+        pending = (one for one in self._deferred.pending() if (one.person, one.queue) == (person, queue))
+        new = {one.member: one.counts for one in pending}  # each once, however often it was sent
+        return sum((DayFigures(**counts) for counts in new.values()), _figures(reply))
 
     def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
         """A person's activity of the last days, today first, days without work included, by queue."""
-        self._deferred.flush()
+        self.flush()
         dates = [self._today() - timedelta(days=back) for back in range(days)]
         hashes = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
         return dict(zip(dates, map(_by_queue, hashes), strict=True))
 
     def of_everybody(self) -> dict[str, ByQueue]:
         """The activity of each person today, by name and queue."""
-        self._deferred.flush()
+        self.flush()
         text = self._today().isoformat()
         with self._client.translating():
             names = sorted(name.decode() for name in self._redis.smembers(keys.who_worked(text)))
@@ -124,7 +133,7 @@ class Activity(Store):
 
     def recent(self, person: str, limit: int = 10) -> list[RecentItem]:
         """The items that a person finished or gave back within a day, latest first."""
-        self._deferred.flush()
+        self.flush()
         since = self._clock() - _DAY_SECONDS
         with self._client.translating():
             entries = self._redis.zrevrangebyscore(
@@ -134,33 +143,28 @@ class Activity(Store):
 
     def record(
         self, person: str, queue: str, how: How, *, id: str, token: int, active_ms: int = 0, held_ms: int = 0
-    ) -> DayFigures | None:
+    ) -> DayFigures:
         """Count an item that a person finished or gave back; a repeated call for the same lease counts once.
-        Returns their figures of today in this queue.
+        Returns what this one adds to their figures.
 
-        Never raises because of the server, and returns None then: the finish itself is done already, and the
-        page says so.
+        It costs the request no round trip, and never fails: it is written behind it, with what others do
+        meanwhile. What is read here next has it counted; other processes see it some milliseconds later.
         """
         counts = {how: 1, **_times(how, active_ms, held_ms)}
-        today: DayFigures | None = None
-        with self._at_best():
-            today = self._count(person, queue, _member(how, queue, token, id), counts)
-        return today
-
-    def record_soon(
-        self, person: str, queue: str, how: How, *, id: str, token: int, held_ms: int = 0
-    ) -> None:
-        """`record` behind the request, with what others do meanwhile: it costs the request no round trip.
-        What is read here next has it counted; other processes see it some milliseconds later."""
         member = _member(how, queue, token, id)
-        self._deferred.add(_Outcome(person, queue, how, member, held_ms, self._clock()))
+        self._deferred.add(_Outcome(person, queue, member, counts, self._clock()))
+        return DayFigures(**counts)
+
+    def flush(self) -> None:
+        """Write what was recorded here, for other processes to read."""
+        self._deferred.flush()
 
     def _write(self, outcomes: Sequence[_Outcome]) -> None:
         with self._at_best():
-            pipe = self._redis.pipeline(transaction=False)
-            for one in outcomes:
-                pipe.zadd(keys.recent(one.person), {one.member: one.at}, nx=True)
-            new = [one for one, is_new in zip(outcomes, pipe.execute(), strict=True) if is_new]
+            added = self._client.ask(
+                *(("ZADD", keys.recent(one.person), "NX", one.at, one.member) for one in outcomes)
+            )
+            new = [one for one, is_new in zip(outcomes, added, strict=True) if is_new]
             if new:
                 self._add_up(new)
 
@@ -170,44 +174,25 @@ class Activity(Store):
         for one in outcomes:
             day = _date(one.at).isoformat()
             who[day, one.person] = None
-            for name, count in {one.how: 1, **_times(one.how, 0, one.held_ms)}.items():
+            for name, count in one.counts.items():
                 counts[keys.day_of(day, one.person), _field(one.queue, name)] += count
-        pipe = self._redis.pipeline(transaction=False)
-        for day, person in who:
-            pipe.sadd(keys.who_worked(day), person)
-        for _, person in who:
-            pipe.zremrangebyrank(keys.recent(person), 0, -RECENT - 1)
-        for (key, field), count in counts.items():
-            pipe.hincrby(key, field, count)
-        for (day, person), is_first in zip(who, pipe.execute(), strict=False):
+        replies = self._client.ask(
+            *(("SADD", keys.who_worked(day), person) for day, person in who),
+            *(("ZREMRANGEBYRANK", keys.recent(person), 0, -RECENT - 1) for _, person in who),
+            *(("HINCRBY", key, field, count) for (key, field), count in counts.items()),
+        )
+        for (day, person), is_first in zip(who, replies, strict=False):
             if is_first:
                 self._expire(day, person)
 
     def take_off(self, person: str, queue: str, *, id: str, token: int) -> None:
         """Uncount a finish that was undone. The time stays, since it was spent."""
-        self._deferred.flush()
+        self.flush()
         recent, member = keys.recent(person), _member("finished", queue, token, id)
         with self._at_best():
             at, removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
             if removed:
                 self._add(keys.day_of(_date(float(at)).isoformat(), person), queue, {"finished": -1})
-
-    def _count(self, person: str, queue: str, member: str, counts: Mapping[str, int]) -> DayFigures:
-        today, recent = self._today().isoformat(), keys.recent(person)
-        key, who = keys.day_of(today, person), keys.who_worked(today)
-        is_new, *_, is_first, values = self._client.ask(
-            ("ZADD", recent, "NX", self._clock(), member),
-            ("ZREMRANGEBYRANK", recent, 0, -RECENT - 1),
-            *(("HINCRBY", key, _field(queue, name), count) for name, count in counts.items()),
-            ("SADD", who, person),
-            ("HMGET", key, *_fields(queue)),
-        )
-        if is_first:
-            self._expire(today, person)
-        if not is_new:  # a retry: known only now, to save everybody else a round trip
-            self._add(key, queue, {name: -count for name, count in counts.items()})
-            return self.today(person, queue)
-        return _figures(values)
 
     def _expire(self, day: str, person: str) -> None:
         """Set the expiry of a person's keys. Done once a day, by their first call of the day."""

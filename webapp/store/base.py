@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from leaseq import Client
+
+Command: TypeAlias = tuple[str | int | float, ...]
+"""Of the server, such as ``("HGET", key, field)``: see `Client.ask`."""
 
 
 class Store:

@@ -24,6 +24,7 @@ class Deferred(Generic[_T]):
         self._write = write
         self._lock = threading.Lock()
         self._entries: list[_T] = []
+        self._writing: list[_T] = []
         self._executor: ThreadPoolExecutor | None = None
         self._running: Future[None] | None = None
         self._hurry = threading.Event()
@@ -35,6 +36,11 @@ class Deferred(Generic[_T]):
                 if self._executor is None:
                     self._executor = ThreadPoolExecutor(1, "leaseq-deferred")
                 self._running = self._executor.submit(self._write_all)
+
+    def pending(self) -> list[_T]:
+        """What is not written yet."""
+        with self._lock:
+            return [*self._writing, *self._entries]
 
     def flush(self) -> None:
         """Return once all that was added before is written."""
@@ -49,12 +55,13 @@ class Deferred(Generic[_T]):
             self._hurry.wait(GATHERED_SECONDS)
             with self._lock:
                 self._hurry.clear()
-                entries, self._entries = self._entries, []
+                self._writing, self._entries = self._entries, []
             try:
-                self._write(entries)
+                self._write(self._writing)
             except Exception:  # one batch's fault is not the next one's
-                log.exception("what was deferred could not be written: %s", entries)
+                log.exception("what was deferred could not be written: %s", self._writing)
             with self._lock:
+                self._writing = []
                 if not self._entries:
                     self._running = None
                     return

@@ -9,14 +9,19 @@ import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_piece
 from leaseq.webapp.forms import fields_of, read_result, typed_in
-from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.authorization import needs, read_along
+from leaseq.webapp.store.base import Command
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.responses import Page, back, count, go, held, over, refused, token_sent
 from leaseq.webapp.work.undo import forget, remember
 
 
+def _figures_of_today(name: str) -> Command:
+    return state().activity.reading_today(name, (request.view_args or {})["q"])
+
+
 @bp.post("/q/<q>/items/<name:id>/finish")
-@needs("worker")
+@needs("worker", reads=_figures_of_today)
 def finish(q: str, id: str) -> Page:
     queue, me, token = lease_queue(q), person(), token_sent()
     fields = fields_of(queue.policy.form)
@@ -38,7 +43,10 @@ def finish(q: str, id: str) -> Page:
         return over(queue, id, token, lost, refused=True)
     except Invalid as misfit:
         return refused(queue, id, token, misfit.errors or {misfit.field: misfit.limit})
-    today = count(q, "finished", id, token, finished.held_seconds)
+    today = state().activity.today_read(read_along(), me.name, q)
+    counted = count(q, "finished", id, token, finished.held_seconds)
+    if not finished.replayed:
+        today += counted
     remember(q, id, token, finished.late)
     if finished.next is not None and wants_piece():
         return held(queue, finished.next, today, alone=_is_alone(queue.policy, finished, finished.next))

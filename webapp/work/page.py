@@ -10,7 +10,7 @@ from flask_wtf.csrf import generate_csrf
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from leaseq.webapp.context import existing_queue, person
+from leaseq.webapp.context import existing_queue, lease_queue, person
 from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
@@ -65,7 +65,7 @@ def renew(q: str, id: str) -> Page:
 @needs("worker")
 def draft(q: str, id: str) -> Response:
     """What is typed so far, as the page's script sends it while it is typed."""
-    keep(existing_queue(q), id, token_sent())
+    keep(lease_queue(q), id, token_sent())
     return Response(status=204)
 
 

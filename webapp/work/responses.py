@@ -38,9 +38,9 @@ def token_sent() -> int:
     return token
 
 
-def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) -> DayFigures | None:
-    """Count one item, with the active time that the page measured (the form's field ``active_ms``). Gives the
-    person's figures of today, where they are to be had."""
+def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) -> DayFigures:
+    """Count one item, with the active time that the page measured (the form's field ``active_ms``). Returns
+    what it adds to the person's figures of today."""
     return state().activity.record(
         person().name,
         queue,

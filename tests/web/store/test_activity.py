@@ -124,30 +124,40 @@ def test_what_was_let_go_is_told_for_a_day(days: Activity, time: AdjustableClock
     assert [done.id for done in days.recent(ann)] == ["b"]
 
 
-@pytest.mark.parametrize("way", ["record", "record_soon"])
 def test_so_many_of_a_persons_items_are_kept_by_id_the_latest(
-    days: Activity, time: AdjustableClock, queue_name: str, monkeypatch: pytest.MonkeyPatch, way: str
+    days: Activity, time: AdjustableClock, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.store.activity.RECENT", 3)
     ann = f"ann {queue_name}"
     for token, id in enumerate("abcde", 1):
-        getattr(days, way)(ann, "reviews", "finished", id=id, token=token)
+        days.record(ann, "reviews", "finished", id=id, token=token)
         time.now += timedelta(seconds=1)
     assert [done.id for done in days.recent(ann)] == ["e", "d", "c"]
     assert days.today(ann, "reviews").finished == 5
 
 
-def test_counting_gives_the_figures_of_the_day(days: Activity, queue_name: str) -> None:
+def test_counting_gives_what_it_adds(days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "gave_back", id="a", token=1)
-    days.record(ann, "letters", "finished", id="a", token=1)
-    for _ in range(2):
-        today = days.record(ann, "reviews", "finished", id="b", token=2, held_ms=2_000)
-        assert (
-            today
-            == days.today(ann, "reviews")
-            == DayFigures(finished=1, gave_back=1, held_ms=2_000, untimed=1)
-        )
+    before = days.today(ann, "reviews")
+    added = days.record(ann, "reviews", "finished", id="b", token=2, held_ms=2_000)
+    assert added == DayFigures(finished=1, held_ms=2_000, untimed=1)
+    assert days.today(ann, "reviews") == before + added
+
+
+def test_figures_that_were_read_along_have_what_is_not_written_yet(
+    days: Activity, queue_name: str, server: Any
+) -> None:
+    ann = f"ann {queue_name}"
+    days.record(ann, "reviews", "finished", id="a", token=1, held_ms=1_000)
+    days.flush()
+    (reply,) = server.client.ask(days.reading_today(ann, "reviews"))
+    for _ in range(2):  # sent twice
+        days.record(ann, "reviews", "finished", id="b", token=2, held_ms=2_000)
+    days.record(ann, "letters", "finished", id="b", token=2)
+    days.record("bob", "reviews", "finished", id="c", token=3)
+    read = days.today_read(reply, ann, "reviews")
+    assert read == DayFigures(finished=2, held_ms=3_000, untimed=2) == days.today(ann, "reviews")
 
 
 def test_of_everybody_knows_who_worked(days: Activity, time: AdjustableClock, queue_name: str) -> None:
@@ -173,14 +183,17 @@ def test_a_page_that_is_wrong_about_its_time_is_held_to_the_lease(days: Activity
 def test_days_go_when_they_are_old(server: Any, days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1)
+    days.flush()
     kept = list(server.redis.scan_iter(f"leaseq:{{@accounts}}:*{queue_name}"))
     assert len(kept) == 2
     assert all(0 < server.redis.ttl(key) <= KEPT_DAYS * 86_400 for key in kept)
 
 
-def test_a_server_that_is_away_costs_a_figure_and_no_answer() -> None:
+def test_a_server_that_is_away_costs_a_figure_and_no_answer(caplog: pytest.LogCaptureFixture) -> None:
     away = Activity(leaseq.connect("redis://127.0.0.1:1/0"))
-    assert away.record("ann", "reviews", "finished", id="a", token=1) is None
+    away.record("ann", "reviews", "finished", id="a", token=1)
+    away.flush()
+    assert "the figures of the day miss something" in caplog.text
     with pytest.raises(leaseq.ServerUnavailable):
         away.today("ann", "reviews")
 
@@ -222,38 +235,29 @@ def test_what_is_done_over_rest_is_counted(app: Any, asking: leaseq.Queue, worke
     assert (today.finished, today.gave_back, today.broken) == (1, 1, 1)
 
 
-def test_what_is_recorded_soon_counts_for_the_next_read(days: Activity, queue_name: str) -> None:
+def test_what_is_recorded_counts_for_the_next_read(days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
-    days.record_soon(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)
-    days.record_soon(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)  # sent again
-    days.record_soon(ann, "reviews", "gave_back", id="b", token=2)
-    days.record_soon(ann, "letters", "finished", id="a", token=3, held_ms=1_000)
+    days.record(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)
+    days.record(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)  # sent again
+    days.record(ann, "reviews", "gave_back", id="b", token=2)
+    days.record(ann, "letters", "finished", id="a", token=3, held_ms=1_000)
     today = days.today(ann, "reviews")
     assert (today.finished, today.gave_back, today.held_ms, today.untimed) == (1, 1, 2_000, 1)
     assert days.of_everybody()[ann]["letters"].finished == 1
     assert {one.id for one in days.recent(ann)} == {"a", "b"}
     days.take_off(ann, "reviews", id="a", token=1)
     assert days.today(ann, "reviews").finished == 0
-    days.record_soon(ann, "reviews", "finished", id="a", token=4)
+    days.record(ann, "reviews", "finished", id="a", token=4)
     days.take_off(ann, "reviews", id="a", token=4)
     assert days.today(ann, "reviews").finished == 0, "an undo right after it finds it"
 
 
-def test_what_is_recorded_soon_ends_as_what_is_recorded(
+def test_what_a_person_did_first_on_a_day_expires(
     days: Activity, time: AdjustableClock, queue_name: str, server: Any
 ) -> None:
     ann = f"ann {queue_name}"
-    days.record_soon(ann, "reviews", "finished", id="a", token=1)
+    days.record(ann, "reviews", "finished", id="a", token=1)
     assert days.today(ann, "reviews").finished == 1
     day = time.now.date().isoformat()
     assert 0 < server.redis.ttl(keys.day_of(day, ann)) <= KEPT_DAYS * 86_400
     assert 0 < server.redis.ttl(keys.recent(ann)) <= 2 * 86_400
-
-
-def test_a_server_that_is_away_leaves_the_answer_of_what_was_recorded_soon(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    away = Activity(leaseq.connect("redis://127.0.0.1:1/0"))
-    away.record_soon("ann", "reviews", "finished", id="a", token=1)
-    away._deferred.flush()
-    assert "the figures of the day miss something" in caplog.text

@@ -53,6 +53,23 @@ def test_a_flush_does_not_wait_for_more(monkeypatch: pytest.MonkeyPatch) -> None
     assert written == [1]
 
 
+def test_what_is_not_written_yet_is_pending() -> None:
+    writing, go_on = threading.Event(), threading.Event()
+
+    def write(_: Sequence[int]) -> None:
+        writing.set()
+        assert go_on.wait(PATIENCE)
+
+    numbers = Deferred(write)
+    numbers.add(1)
+    assert writing.wait(PATIENCE)
+    numbers.add(2)
+    assert numbers.pending() == [1, 2]
+    go_on.set()
+    numbers.flush()
+    assert numbers.pending() == []
+
+
 def test_a_process_that_ends_writes_them_first() -> None:
     program = (
         "from leaseq.webapp.store.deferred import Deferred\n"

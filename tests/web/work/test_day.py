@@ -31,10 +31,12 @@ def test_what_i_did_by_queue_and_by_day(asking: leaseq.Queue, server: Any, perso
     yesterday = Activity(server.client, clock=lambda: time.time() - 86_400)
     for token in range(3):
         yesterday.record(person.name, asking.name, "finished", id="x", token=token, active_ms=30_000)
+    yesterday.flush()
     today = Activity(server.client)
     today.record(person.name, asking.name, "finished", id="y", token=7, active_ms=41_000, held_ms=90_000)
     today.record(person.name, asking.name, "gave_back", id="z", token=8, active_ms=4_000)
     today.record(person.name, "a-queue-that-is-gone", "broken", id="z", token=9)
+    today.flush()
 
     said = words(person.get("/day").text)
     assert "1 finished today, in 45 s at work: 41 s each." in said
@@ -54,6 +56,7 @@ def test_my_leases_lead_to_their_items(asking: leaseq.Queue, person: Browser) ->
 def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: Any, person: Browser) -> None:
     days = Activity(server.client, clock=lambda: time.time() - 60)
     days.record(person.name, asking.name, "finished", id="old", token=1)
+    days.flush()
     lease = asking.reserve(person.name)
     assert lease is not None
     answer = {"answer.about": "refund", "answer.urgent": "true", "token": lease.token, "then": "stop"}

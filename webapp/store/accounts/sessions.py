@@ -6,14 +6,16 @@ Signing out ends a session, copied cookies included, and raising a person's vers
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from leaseq import Client
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.accounts.people import Record
 from leaseq.webapp.store.accounts.secret import digest, new_secret
-from leaseq.webapp.store.base import Store
+from leaseq.webapp.store.base import Command, Store
 
 SESSION_SECONDS = 14 * 86_400
 SEEN_SECONDS = 3_600  # a session that is in use is noted once an hour
@@ -52,11 +54,21 @@ class Sessions(Store):
 
     def person(self, cookie: str) -> Person | None:
         """The person of a valid session, in one round trip."""
+        found = self.person_and(cookie, lambda _: ())
+        return found and found[0]
+
+    def person_and(
+        self, cookie: str, commands: Callable[[str], Iterable[Command]]
+    ) -> tuple[Person, list[Any]] | None:
+        """The person of a valid session, and the replies to more commands, made for the person's name, that
+        are sent in the same round trip. They may only read: the session may turn out to be none."""
         named = _SessionCookie.read(cookie)
         if named is None:
             return None
         key = keys.session(digest(named.secret))
-        raw, kept = self._client.ask(("HGET", keys.PEOPLE, named.name), ("GET", key))
+        raw, kept, *replies = self._client.ask(
+            ("HGET", keys.PEOPLE, named.name), ("GET", key), *commands(named.name)
+        )
         seen, _, whose = (kept or b"").decode().partition(" ")
         if raw is None or whose != named.name:  # guard: session-of-its-person
             return None
@@ -68,7 +80,7 @@ class Sessions(Store):
         if now - int(seen) >= SEEN_SECONDS:
             with self._client.translating():
                 self._redis.set(key, f"{now} {whose}", ex=self._seconds, xx=True)
-        return person
+        return person, replies
 
     def end(self, cookie: str) -> None:
         named = _SessionCookie.read(cookie)
