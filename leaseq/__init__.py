@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ServerUnavailable,
         TooLarge,
     )
+    from leaseq.events import Event, EventKind, EventRow, History
     from leaseq.models import (
         STATES,
         Alert,
@@ -31,15 +32,11 @@ if TYPE_CHECKING:
         Ending,
         Enqueued,
         EnqueuedMany,
-        Event,
-        EventKind,
-        EventRow,
         Failed,
         Filter,
         Finished,
         GivenAnswer,
         Grant,
-        History,
         Ineligibility,
         Item,
         ItemChanges,
@@ -120,7 +117,7 @@ __all__ = [
 
 # Each name is fetched when it is first used: redis-py and the schema validator take 0.3 s to import, and
 # neither `leaseq --help` nor a program that only catches errors needs them.
-_HOMES = ("errors", "models", "policy", "engine.client", "queue", "worker")
+_HOMES = ("errors", "models", "events", "policy", "engine.client", "queue", "worker")
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that is there
 

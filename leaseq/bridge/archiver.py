@@ -18,7 +18,8 @@ from leaseq.bridge.registry import save_policy
 from leaseq.bridge.rows import AnswerRow, ItemRow
 from leaseq.bridge.tables import answer, bridged
 from leaseq.errors import QueueNotFound
-from leaseq.models import EventKind, EventRow, Outcome, State
+from leaseq.events import EventKind, EventRow
+from leaseq.models import Outcome, State
 from leaseq.queue import Queue
 
 FOLLOWER = "bridge"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from leaseq.bridge.rows import AnswerRow, ChangeRow, ItemRow, Runner
-from leaseq.models import EventRow
+from leaseq.events import EventRow
 
 
 class Dialect(ABC):

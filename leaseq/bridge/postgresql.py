@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine
 from leaseq.bridge.database import DatabaseUnavailable, translating
 from leaseq.bridge.dialect import Dialect
 from leaseq.bridge.rows import AnswerRow, ChangeRow, ItemRow, Runner
-from leaseq.models import EventRow
+from leaseq.events import EventRow
 
 _COLUMNS = "item.id, item.payload::text, item.priority, item.requires, item.due"
 

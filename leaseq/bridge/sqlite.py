@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from leaseq.bridge.dialect import Dialect
 from leaseq.bridge.rows import AnswerRow, ChangeRow, ItemRow, Runner
-from leaseq.models import EventRow
+from leaseq.events import EventRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS = (

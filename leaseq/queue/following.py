@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from leaseq import validation
 from leaseq.engine import arguments, codec
 from leaseq.errors import Invalid
-from leaseq.models import EventRow, Outcome
+from leaseq.models import Outcome
 from leaseq.queue.base import Base
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
 _BATCH = 250  # items of one call
-_ENTRIES = 1_000  # journal entries of one call
 _WHOLE = 999_999_999  # behind the last event of any entry
 
 
@@ -35,22 +34,6 @@ class Following(Base):
     def unfollow(self, name: str) -> None:
         """Forget a follower: nothing is kept for it any more."""
         self._commands.unfollow(_follower(name))
-
-    def event_rows(self, after: str | None = None, limit: int = 10_000) -> list[EventRow]:
-        """Like `journal`, undecoded, and in a third of the time: for programs that store events. Ends with a
-        whole entry, and so may give some more than ``limit``."""
-        most = validation.integer(limit, "limit", 1, 10_000)
-        rows: list[EventRow] = []
-        while True:
-            entry, seen = arguments.journal_cursor(rows[-1].cursor if rows else after)
-            entries = self._commands.journal(entry, _ENTRIES).rest
-            for name, fields in entries:
-                events = codec.event_rows(name, fields)
-                rows += events[seen:] if str(events[0].position) == entry else events
-                if len(rows) >= most:
-                    return rows
-            if len(entries) < _ENTRIES:
-                return rows
 
     def outcomes(self, ids: Sequence[str]) -> list[Outcome | None]:
         """The state and the answers of many items; None for each that is not there. Payload and results are

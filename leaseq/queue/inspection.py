@@ -12,14 +12,13 @@ from typing import get_args
 from leaseq import validation
 from leaseq.engine import arguments, codec
 from leaseq.errors import Invalid
+from leaseq.events import Event, EventRow, History
 from leaseq.models import (
     STATES,
     Alert,
     Answer,
     CounterName,
-    Event,
     Filter,
-    History,
     Item,
     ListName,
     Page,
@@ -189,16 +188,25 @@ class Inspection(Base):
     def journal(self, after: str | None = None, limit: int = 100) -> list[Event]:
         """The queue's events, oldest first; ``after`` is the cursor of the last event seen."""
         most = validation.integer(limit, "limit", 1, 10_000)
-        most_entries = min(most + 1, _ENTRIES)
-        events: list[Event] = []
+        return [codec.event(row) for row in self._event_rows(after, most, min(most + 1, _ENTRIES))[:most]]
+
+    def event_rows(self, after: str | None = None, limit: int = 10_000) -> list[EventRow]:
+        """Like `journal`, undecoded, and in a third of the time: for programs that store events. Ends with a
+        whole entry, and so may give some more than ``limit``."""
+        return self._event_rows(after, validation.integer(limit, "limit", 1, 10_000), _ENTRIES)
+
+    def _event_rows(self, after: str | None, most: int, at_once: int) -> list[EventRow]:
+        rows: list[EventRow] = []
         while True:
-            entry, seen = arguments.journal_cursor(events[-1].cursor if events else after)
-            entries = self._commands.journal(entry, most_entries).rest
+            entry, seen = arguments.journal_cursor(rows[-1].cursor if rows else after)
+            entries = self._commands.journal(entry, at_once).rest
             for name, fields in entries:
-                moves = codec.events(name, fields)
-                events += moves[seen:] if moves[0].cursor.rpartition(".")[0] == entry else moves
-            if len(events) >= most or len(entries) < most_entries:
-                return events[:most]
+                events = codec.event_rows(name, fields)
+                rows += events[seen:] if str(events[0].position) == entry else events
+                if len(rows) >= most:
+                    return rows
+            if len(entries) < at_once:
+                return rows
 
     def latest_events(self, limit: int = 100, before: str | None = None) -> list[Event]:
         """The queue's latest events, latest first; ``before`` is the cursor of the last event seen."""

@@ -10,7 +10,8 @@ from typing import Any
 
 from leaseq import validation
 from leaseq.errors import Invalid
-from leaseq.models import Event, GivenAnswer, Json, Outcome
+from leaseq.events import Event
+from leaseq.models import GivenAnswer, Json, Outcome
 from leaseq.transfer import rfc3339
 
 _TYPES = {

@@ -13,7 +13,8 @@ from datetime import UTC, datetime, timedelta
 from leaseq.engine.client import Client
 from leaseq.engine.keys import WEBHOOK_STATE
 from leaseq.errors import QueueNotFound, QueueUnreadable
-from leaseq.models import Event, Outcome
+from leaseq.events import Event
+from leaseq.models import Outcome
 from leaseq.queue import Queue, queues
 from leaseq.webhooks.bodies import Body, body, data_of, delivery_id, event_key, type_of
 from leaseq.webhooks.deliveries import QUEUE, Deliveries

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq import webhooks
 from tests.cli.conftest import Call, Spawn
 from tests.support.patience import eventually
-from tests.support.receiver import Receiver
+from tests.support.receiver import Receiver, receiving
 from tests.support.taking import not_none
 
 HERE = ("--allow", "127.0.0.0/8")
@@ -24,16 +23,8 @@ HERE = ("--allow", "127.0.0.0/8")
 @pytest.fixture
 def receiver(server: Any) -> Iterator[Receiver]:
     """Of this machine; what was made to send to it, or is there from another test, goes."""
-    forget(server)
-    with Receiver() as receiver:
+    with receiving(server.redis) as receiver:
         yield receiver
-    forget(server)
-
-
-def forget(server: Any) -> None:
-    for pattern in ("leaseq:{@webhooks}:*", f"leaseq:{{{webhooks.QUEUE}}}:*"):
-        for key in server.redis.scan_iter(match=pattern):
-            server.redis.delete(key)
 
 
 def added(call: Call, receiver: Receiver, *options: str) -> tuple[str, str]:

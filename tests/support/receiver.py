@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 from standardwebhooks import Webhook
+
+from leaseq import webhooks
 
 Behave = Callable[[BaseHTTPRequestHandler], None]
 
@@ -87,3 +90,19 @@ class Receiver:
             handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(body)
+
+
+@contextmanager
+def receiving(redis: Any) -> Iterator[Receiver]:
+    """A receiver on a server that has no endpoints; what was made meanwhile goes."""
+    forget_webhooks(redis)
+    with Receiver() as receiver:
+        yield receiver
+    forget_webhooks(redis)
+
+
+def forget_webhooks(redis: Any) -> None:
+    """Remove all endpoints and deliveries. ``redis`` is of a user who may read and write all keys."""
+    for pattern in ("leaseq:{@webhooks}:*", f"leaseq:{{{webhooks.QUEUE}}}:*"):
+        for key in redis.scan_iter(match=pattern):
+            redis.delete(key)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import pytest
@@ -16,10 +16,13 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 import leaseq
+from leaseq import webhooks
 from leaseq.webapp import create_app
+from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from tests.conftest import Clock
+from tests.support.receiver import Receiver, receiving
 from tests.support.taking import not_none
 
 PASSWORD = "correct horse battery"
@@ -226,3 +229,13 @@ FORM = {
         },
     },
 }
+
+
+@pytest.fixture
+def receiver(app: Flask, server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    """A receiver of webhooks on this machine, to which the app may send."""
+    state = app.extensions[EXTENSION]
+    settings = state.settings.model_copy(update={"webhook_allow": webhooks.networks("127.0.0.0/8")})
+    monkeypatch.setitem(app.extensions, EXTENSION, replace(state, settings=settings))
+    with receiving(server.redis) as receiver:
+        yield receiver

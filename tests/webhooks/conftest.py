@@ -14,7 +14,7 @@ from leaseq import webhooks
 from leaseq.webhooks import Delivery, Endpoint, NewSecret
 from leaseq.webhooks.sending import Response
 from tests.conftest import Clock, Server
-from tests.support.receiver import Receiver
+from tests.support.receiver import Receiver, forget_webhooks
 
 HERE = webhooks.networks("127.0.0.0/8")
 
@@ -86,9 +86,7 @@ class Hooks:
 def hooks(server: Server, timed: leaseq.Queue, clock: Clock) -> Iterator[Hooks]:
     timed.configure()
     yield Hooks(server.client, clock, timed)
-    for pattern in ("leaseq:{@webhooks}:*", f"leaseq:{{{webhooks.QUEUE}}}:*"):
-        for key in server.redis.scan_iter(match=pattern):
-            server.redis.delete(key)
+    forget_webhooks(server.redis)
 
 
 def with_one_waiting(hooks: Hooks, receiver: Receiver) -> NewSecret:

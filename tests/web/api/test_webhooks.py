@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from flask import Flask
 
 import leaseq
 from leaseq import webhooks
-from leaseq.webapp.context import EXTENSION
 from leaseq.webhooks import Deliverer, Feeder
 from tests.support.receiver import Receiver
 from tests.support.taking import not_none
 from tests.web.conftest import Caller
 
 Make = Callable[[str], Caller]
-
-
-@pytest.fixture(autouse=True)
-def allowed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Webhooks may be sent to this machine."""
-    state = app.extensions[EXTENSION]
-    settings = state.settings.model_copy(update={"webhook_allow": webhooks.networks("127.0.0.0/8")})
-    monkeypatch.setitem(app.extensions, EXTENSION, replace(state, settings=settings))
-
-
-@pytest.fixture
-def receiver(server_of_pages: Any) -> Iterator[Receiver]:
-    with Receiver() as receiver:
-        yield receiver
-    for pattern in ("leaseq:{@webhooks}:*", f"leaseq:{{{webhooks.QUEUE}}}:*"):
-        for key in server_of_pages.redis.scan_iter(match=pattern):
-            server_of_pages.redis.delete(key)
 
 
 @pytest.fixture
