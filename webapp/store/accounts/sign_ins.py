@@ -51,7 +51,7 @@ class SignIns(Store):
             pipe = self._redis.pipeline(transaction=True)
             pipe.hget(keys.FAILED, name)
             pipe.hdel(keys.FAILED, name)
-            pipe.lrange(keys.news(name), 0, MAX_NEWS - 1)
+            pipe.lrange(keys.news(name), 0, -1)
             pipe.delete(keys.news(name))
             failed, _, kept, _ = pipe.execute()
         return SignInNotices(int(failed or 0), tuple(_change(json.loads(one)) for one in reversed(kept)))
