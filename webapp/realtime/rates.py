@@ -97,5 +97,5 @@ def _minute(timestamp: float) -> int:
 
 
 def _rank(ordered: list[float], share: float) -> float:
-    """The value that so large a share of all do not exceed."""
-    return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
+    """The value that so large a share of all, less than 1, do not exceed."""
+    return ordered[int(len(ordered) * share)]
