@@ -92,7 +92,7 @@ def _before() -> None:
     if not _is_change():
         return
     queue = (request.view_args or {}).get("q")
-    g.policy_before = _policy(queue) if queue and not _is_about_item() else None
+    g.policy_before = None if _is_about_item() else _policy(queue)
 
 
 def _after(response: Response) -> Response:
