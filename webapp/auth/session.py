@@ -73,7 +73,6 @@ def end_session() -> None:
     known = session.get("_user_id")
     if isinstance(known, str):
         accounts().sessions.end(known)  # guard: session-ended
-    flask_login.logout_user()
     session.clear()  # guard: sign-in-clears-session
 
 
