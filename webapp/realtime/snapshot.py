@@ -174,7 +174,7 @@ def _flow(counts: list[int | None]) -> dict[str, Any]:
     rate = a_minute(counts)
     return {
         "spark": spark(counts),
-        "a_minute": None if rate is None else round(rate, None if rate >= 10 else 1),
+        "a_minute": None if rate is None else _rounded(rate),
         "sum": sum(one or 0 for one in counts),
         "minutes": sum(one is not None for one in counts),
     }
@@ -200,5 +200,6 @@ def _alert(alert: leaseq.Alert) -> dict[str, Any]:
     }
 
 
-def _rounded(seconds: float) -> float:
-    return round(seconds) if seconds >= 10 else round(seconds, 1)
+def _rounded(number: float) -> float:
+    # equivalent mutant: compare: 10 and 10.0 are the same number in JSON and on the page
+    return round(number) if number >= 10 else round(number, 1)

@@ -13,7 +13,7 @@ import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.rates import RateCounter, a_minute
-from leaseq.webapp.realtime.snapshot import Snapshot, _rounded
+from leaseq.webapp.realtime.snapshot import Snapshot, _flow, _rounded
 from leaseq.webapp.realtime.sparkline import spark
 from tests.conftest import Clock
 from tests.support.taking import run_out, take
@@ -62,6 +62,11 @@ def test_what_is_not_known_is_not_nothing() -> None:
     assert come[:49] == [None] * 49
     assert come[49:] == [0] * 11
     assert a_minute([None] * 60) is None
+
+
+def test_a_rate_is_none_only_where_no_minute_is_known() -> None:
+    assert _flow([None] * 60)["a_minute"] is None
+    assert _flow([None] * 59 + [12])["a_minute"] == 12
 
 
 def test_handling_times_are_of_those_whose_begin_is_known() -> None:
@@ -201,6 +206,6 @@ def test_the_figures_as_json_are_those_of_the_page(
     assert boss.get("/manage", headers={"Accept": "text/html,*/*"}).mimetype == "text/html"
 
 
-@pytest.mark.parametrize(("seconds", "shown"), [(0.04, 0.0), (9.94, 9.9), (10, 10), (12.4, 12)])
-def test_short_times_are_shown_to_a_tenth(seconds: float, shown: float) -> None:
-    assert _rounded(seconds) == shown
+@pytest.mark.parametrize(("number", "shown"), [(0.04, 0.0), (9.94, 9.9), (10, 10), (10.4, 10), (12.4, 12)])
+def test_small_figures_are_shown_to_a_tenth(number: float, shown: float) -> None:
+    assert _rounded(number) == shown
