@@ -21,6 +21,19 @@ def test_an_array_with_a_bad_item_adds_none(asking: leaseq.Queue, call: Callable
     assert "item 2" in refusal["detail"]
 
 
+def test_an_array_with_too_many_items_adds_none(
+    queue: leaseq.Queue, call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue.configure()
+    monkeypatch.setattr("leaseq.webapp.api.items.MAX_ARRAY", 3)
+    path = f"/queues/{queue.name}/items"
+    with unchanged(queue):
+        refusal = problem(call("manager", "POST", path, json=[{"payload": 1}] * 4), 400, "invalid")
+    assert refusal["field"] == "body"
+    assert "at most 3 items in an array" in refusal["detail"]
+    assert call("manager", "POST", path, json=[{"payload": 1}] * 3).json["added"] == 3
+
+
 @pytest.mark.parametrize(
     "bad",
     ['{"payload": NaN}', '{"payload": 1, "x": 2}', "{", '{"payload": 1, "payload": 2}', DEEP, '"text"',
