@@ -56,6 +56,15 @@ def test_a_page_of_the_log_looks_through_a_bounded_number(
     ]
 
 
+def test_a_long_detail_is_cut_off_in_the_log(accounts: Accounts, new_name: Callable[[str], str]) -> None:
+    name = new_name("detailed")
+    for length in (log.MAX_DETAIL, log.MAX_DETAIL + 1):
+        accounts.log.write("test", "queue.set", name, "x" * length)
+    cut, whole = (entry.detail for entry in accounts.log.page(person=name).entries)
+    assert whole == "x" * log.MAX_DETAIL
+    assert cut == "x" * (log.MAX_DETAIL - 1) + "…"
+
+
 def told(accounts: Accounts, by: str) -> list[tuple[str, str, str]]:
     return [
         (entry.what, entry.about, entry.detail)
