@@ -118,6 +118,7 @@ def test_what_was_typed_becomes_a_value_and_a_draft_again(schema: Any, texts: li
         ({"type": "object"}, "[" * 3_000),
         ({"enum": [f"land {n}" for n in range(40)]}, "land"),
         ({"type": "integer", "minimum": 0}, "-1"),
+        ({"type": "number", "exclusiveMinimum": 0}, "0"),
         ({"type": "number", "exclusiveMaximum": 1}, "1"),
         ({"type": "string", "maxLength": 3}, "four"),
         ({"type": "string", "minLength": 3}, "no"),
