@@ -114,6 +114,7 @@ def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
         return None
     unfinished = UnfinishedSignIn(**{**kept, "way": SignInMethod(**kept["way"])})
     who = accounts().find(unfinished.name)
+    # equivalent mutant: compare: the clock is not read at that very moment
     late = time.time() - unfinished.at >= HALF_WAY_SECONDS  # guard: half-way-time
     # guard: half-way-version, tie-step
     if late or unfinished.step != step or who is None or who.disabled or who.version != unfinished.version:

@@ -45,6 +45,7 @@ class ImportJob:
     @property
     def interrupted(self) -> bool:
         """Whether its process ended without a final report."""
+        # equivalent mutant: compare: the clock is not read at that very moment
         return self.state == "running" and (datetime.now(UTC) - self.heard).total_seconds() > SILENT
 
 
