@@ -20,12 +20,13 @@ from leaseq.engine.transport import FAILURES, TIMEOUT, answer
 
 
 class SentinelClient(Sentinel):
-    """Asks the sentinels in random order, those that did not answer before at the end. redis-py's own moves
-    the sentinel that answered to the front of a list, and concurrent threads lose others from that list."""
+    """Asks the sentinels in random order, those that ever failed to answer at the end, the longest ago first.
+    redis-py's own moves the sentinel that answered to the front of a list, and concurrent threads lose others
+    from that list."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)  # type: ignore[no-untyped-call]
-        self._unanswered: dict[Any, float] = {}  # sentinel -> when it did not answer
+        self._failed_at: dict[Any, float] = {}  # sentinel -> when it last did not answer
 
     def discover_master(self, service_name: str) -> tuple[str, int]:
         state = self._state(service_name)
@@ -37,19 +38,19 @@ class SentinelClient(Sentinel):
 
     def _state(self, service_name: str) -> Any:
         """The service's state, by the first sentinel that knows a primary which is reachable."""
-        for sentinel in sorted(self.sentinels, key=lambda one: (self._unanswered.get(one, 0.0), random())):  # noqa: S311
+        unanswered = 0
+        for sentinel in sorted(self.sentinels, key=lambda one: (self._failed_at.get(one, 0.0), random())):  # noqa: S311
             try:
                 masters: Any = sentinel.sentinel_masters()
             except (rx.ConnectionError, rx.TimeoutError):
-                self._unanswered[sentinel] = monotonic()
+                self._failed_at[sentinel] = monotonic()
+                unanswered += 1
                 continue
-            self._unanswered.pop(sentinel, None)
             state = masters.get(service_name)
             if state and self.check_master_state(state, service_name):  # type: ignore[no-untyped-call]
                 return state
-        known, unanswered = len(self.sentinels), len(self._unanswered)
         raise MasterNotFoundError(
-            f"{unanswered} of {known} sentinels did not answer, no other knows a primary"
+            f"{unanswered} of {len(self.sentinels)} sentinels did not answer, no other knows a primary"
         )
 
 

@@ -41,6 +41,13 @@ def test_how_long_it_waits_for_a_server_is_an_option_of_a_sentinel_s_url_too() -
     assert connection_of(client).wait_milliseconds == 4_000, "of five seconds"
 
 
+def test_where_no_sentinel_answers_the_error_says_so() -> None:
+    queue = leaseq.Queue(leaseq.connect("redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster"), "q")
+    for _ in range(2):
+        with pytest.raises(leaseq.ServerUnavailable, match="2 of 2 sentinels did not answer"):
+            queue.stats()
+
+
 def test_a_cluster_is_asked_for_its_slots_at_once() -> None:
     with pytest.raises(leaseq.ServerUnavailable, match=r"127\.0\.0\.1:1"):
         leaseq.connect("redis+cluster://:hunter2@127.0.0.1:1")
