@@ -44,7 +44,7 @@ class Script:
     def where(self, line: int) -> str:
         """The file and line that a line of ``source`` comes from: ``lib/grants.lua:12``. A line past the
         end counts as the last one: Lua's compiler reports it for a missing ``end``."""
-        file, number = self.lines[min(max(line, 1), len(self.lines)) - 1]
+        file, number = self.lines[min(line, len(self.lines)) - 1]
         return f"{file}:{number}"
 
     def places(self, message: str) -> list[str]:
