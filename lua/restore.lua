@@ -16,9 +16,10 @@ local by, least, id, head, payload = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARG
 --- @include rows
 local refused = queue.open()
 if refused then return refused end
-if least > queue.token then -- the counter of grants goes on where it was
-  redis.call('HINCRBY', keys.ledger, 'n:reserved', stamp(least - queue.token))
-  queue.token = least
+local token = math.max(least, queue.token)
+if token ~= queue.token then -- the counter of grants goes on where it was
+  redis.call('HINCRBY', keys.ledger, 'n:reserved', stamp(token - queue.token))
+  queue.token = token
 end
 if not id or items.read(id) then
   commit()
