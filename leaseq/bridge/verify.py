@@ -17,8 +17,8 @@ from leaseq.errors import QueueNotFound
 from leaseq.models import STATES, Outcome
 
 _BATCH = 250
-_LOOKS = 6  # at what differs: the two sides are read one after the other, and the archiver needs a moment
-_SECONDS = 0.5  # between them
+_LOOKS_AGAIN = 5  # where the sides differ: one is read after the other, and the archiver needs a moment
+_SECONDS = 0.5  # before each of them
 
 _Answers = Mapping[tuple[str, int], tuple[str, str]]  # id and token: person and result
 
@@ -40,7 +40,7 @@ def verify(
     queue = leaseq.Queue(client, name)
     for ids in _all_ids(queue, engine):
         found = _compare(queue, engine, ids)
-        for _ in range(_LOOKS - 1):
+        for _ in range(_LOOKS_AGAIN):
             if not found:
                 break
             sleep(_SECONDS)
