@@ -118,13 +118,25 @@ def test_the_next_are_woken_in_the_place_of_who_does_not_come(
     assert look(timed, "ann") == "a"
 
 
-def test_who_was_slow_to_come_keeps_their_place(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server
+def test_no_more_than_two_are_woken_in_the_place_of_one(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
     timed.configure()
-    stand("slow", "ann", "bob")
-    timed.enqueue({}, id="a")  # wakes the slow one
+    stand("killed", "ann", "bob", "cyd", "dan")
+    timed.enqueue({})
     clock.tick(0.25)
+    assert look(timed, "dan") is None
+    assert timed.stats().waiting == 2, "cyd and dan wait on"
+
+
+@pytest.mark.parametrize("seconds", [0.25, PROMISE - 0.02], ids=["soon", "at the end of its promise"])
+def test_who_was_slow_to_come_keeps_their_place(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server, seconds: float
+) -> None:
+    timed.configure()
+    stand("slow", "ann", "bob")  # two hundredths of a second
+    timed.enqueue({}, id="a")  # wakes the slow one
+    clock.tick(seconds)
     assert look(timed, "ann") == "a", "and bob is woken, too"
     assert look(timed, "bob", woken=True) is None
     clock.tick(0.25)
