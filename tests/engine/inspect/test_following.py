@@ -10,7 +10,8 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from tests.conftest import Clock
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
 from tests.support.taking import not_none
 
 DAY = 86_400
@@ -62,6 +63,21 @@ def test_finished_items_stay_until_every_follower_has_read_of_them(timed: leaseq
     timed.follow("archive", read=last.cursor)
     clock.tick(2 * DAY)
     assert timed.clear().forgotten == 1
+
+
+def test_a_long_journal_is_trimmed_in_several_calls(
+    timed: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    """Each takes 20,000 entries at most, so that it holds nobody else up."""
+    timed.configure()
+    journal, pipe = Keys(timed.name).journal, server.redis.pipeline()
+    for n in range(1, 25_001):
+        pipe.xadd(journal, {"renewed": "a\t1\tann"}, id=f"{clock.now + n}-0")
+    pipe.execute()
+    timed.follow("archive", read=timed.latest_events(1)[0].cursor, keep=0)
+    assert 5_000 <= server.redis.xlen(journal) <= 5_200
+    timed.follow("archive", keep=0)
+    assert server.redis.xlen(journal) <= 100
 
 
 def test_nothing_waits_for_a_follower_that_is_gone(timed: leaseq.Queue, clock: Clock) -> None:
