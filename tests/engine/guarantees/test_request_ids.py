@@ -40,6 +40,17 @@ def test_a_request_id_makes_an_item_in_each_queue(
     assert timed.enqueue({}, request_id="s").added
 
 
+def test_no_item_of_a_request_has_an_id_that_is_made_from_the_time(timed: leaseq.Queue) -> None:
+    """Those of requests are the higher ones until the year 2248."""
+    timed.enqueue_many([{}] * 100)
+    latest = max(one.id for one in timed.items("inbound"))
+    timed.enqueue_many([{}] * 100, request_id="r")
+    of_request = sorted(one.id for one in timed.items("inbound", limit=250) if one.id > latest)
+    assert len(of_request) == 100
+    assert {len(id) for id in of_request} == {len(latest)}
+    assert latest < "g" <= of_request[0]
+
+
 def test_it_is_the_same_answer_after_so_many_others_and_the_same_item_ever_after(
     timed: leaseq.Queue,
 ) -> None:
