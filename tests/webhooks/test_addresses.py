@@ -7,7 +7,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -213,17 +213,32 @@ def test_a_name_is_resolved_once_and_the_checked_address_is_connected_to(
     assert receiver.requests == []
 
 
-def test_a_peer_that_takes_no_connection_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
-    with socket.socket() as silent, ExitStack() as others:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen(0)  # and nobody accepts: what comes when its line is full is not answered
+@contextmanager
+def silent(address: str, port: int = 0) -> Iterator[int]:
+    """The port of a peer that takes no connection."""
+    with socket.socket() as listener, ExitStack() as others:
+        listener.bind((address, port))
+        listener.listen(0)  # and nobody accepts: what comes when its line is full is not answered
         for _ in range(4):
             one = others.enter_context(socket.socket())
             one.setblocking(False)
-            one.connect_ex(silent.getsockname())
-        port = silent.getsockname()[1]
+            one.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+
+
+def test_a_peer_that_takes_no_connection_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
+    with silent("127.0.0.1") as port:
         response = post(f"http://127.0.0.1:{port}/", {}, b"{}", HERE)
+    assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
+
+
+def test_where_no_address_takes_a_connection_the_last_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the first one used up the time."""
+    monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.2", "127.0.0.1"]))
+    with silent("127.0.0.2") as port, silent("127.0.0.1", port):
+        response = post(f"http://two.example:{port}/", {}, b"{}", HERE)
     assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
 
 

@@ -10,6 +10,7 @@ import leaseq
 from leaseq import webhooks
 from leaseq.engine.keys import WEBHOOK_STATE, Keys
 from leaseq.webhooks import Feeder
+from leaseq.webhooks.bodies import delivery_id
 from tests.support.receiver import Receiver
 from tests.support.taking import not_none
 from tests.webhooks.conftest import Hooks
@@ -55,6 +56,12 @@ def test_several_feeders_at_once_do_no_harm(hooks: Hooks, receiver: Receiver) ->
         Feeder(hooks.client, clock=hooks.clock).feed()
     hooks.run(made.endpoint)
     assert len(receiver.requests) == 1
+
+
+def test_the_next_version_gives_an_event_the_same_id() -> None:
+    """While one replaces the other, a feeder of each may make its delivery."""
+    made = delivery_id("wh-1", "reviews", "item.finished", "1800000000000000", "a", "7")
+    assert made == "msg_77ac83c870084411c7715a5e5bd6335f"
 
 
 def test_more_events_than_one_read_gives(hooks: Hooks, receiver: Receiver, monkeypatch: Any) -> None:
