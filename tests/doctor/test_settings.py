@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +118,18 @@ def test_no_tls_to_another_machine(listening: redis.Redis, monkeypatch: pytest.M
     said = found(url_of(listening).replace("127.0.0.1", "localhost"))
     assert list(said) == ["no-tls"]
     assert_says(said["no-tls"], "error: is used without TLS at localhost.*rediss://")
+
+
+def test_a_name_that_is_not_resolved_any_more_counts_as_another_machine(
+    listening: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The resolver answered redis-py, and fails when the doctor asks."""
+
+    def fail(_: str) -> list[str]:
+        raise socket.gaierror(-3, "Temporary failure in name resolution")
+
+    monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", fail)
+    assert list(found(url_of(listening).replace("127.0.0.1", "localhost"))) == ["no-tls"]
 
 
 def test_a_socket_for_everybody(embedded: EmbeddedServer) -> None:
