@@ -72,7 +72,7 @@ def test_memory_that_is_nearly_full(wrong: redis.Redis) -> None:
 def test_memory_is_nearly_full_from_90_percent_on(wrong: redis.Redis) -> None:
     wrong.set("big", b"x" * 50_000_000)  # beside which it matters little what a connection takes
     used = wrong.info("memory")["used_memory"]
-    for percent, full in ((89.5, False), (90.5, True)):
+    for percent, full in ((89, False), (91, True)):
         wrong.config_set("maxmemory", round(used * 100 / percent))
         assert ("memory-nearly-full" in found(url_of(wrong))) == full, percent
 
