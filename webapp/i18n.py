@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
+from functools import cache
 from typing import Any
 
-from babel import negotiate_locale
+from babel import Locale, negotiate_locale
 from flask import Flask, g, request
 from flask.templating import Environment
 from flask_babel import Babel, get_locale, get_translations
@@ -102,10 +103,15 @@ def _translations() -> Any:
     return g.translations
 
 
-def _wanted() -> str:
-    chosen = request.cookies.get(COOKIE)
-    if chosen in LANGUAGES:
-        return chosen
-    # by the order of their wishes: de-AT before en is German
-    wishes = [tag for tag, _ in request.accept_languages]
-    return negotiate_locale(wishes, LANGUAGES, sep="-") or "en"
+def _wanted() -> Locale:
+    code = request.cookies.get(COOKIE)
+    if code not in LANGUAGES:
+        # by the order of their wishes: de-AT before en is German
+        wishes = [tag for tag, _ in request.accept_languages]
+        code = negotiate_locale(wishes, LANGUAGES, sep="-") or "en"
+    return _locale(code)
+
+
+@cache
+def _locale(code: str) -> Locale:
+    return Locale.parse(code)

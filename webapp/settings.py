@@ -90,7 +90,7 @@ class Settings(BaseSettings):
         le=60,
         description="A request that waited longer than this in line is answered with 503 and "
         "Retry-After. If "
-        "requests have been queueing that long already, the limit drops to a fifth. 0: no limit.",
+        "requests have been queueing that long already, the limit drops to a twentieth. 0: no limit.",
     )
     rate_limit: Annotated[RateLimitItem | None, NoDecode] = Field(
         None,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 
+SHARE = 20
+
 
 class QueueTimeLimit:
     """Decides which requests have waited too long.
 
     A short burst is served: the limit is ``seconds``. If requests have been queueing that long already, more
-    arrive than can be served, and a long queue only delays all of them: the limit drops to a fifth. (After
-    CoDel, RFC 8289, as in "Fail at Scale", ACM Queue 13/8.)
+    arrive than can be served, and a long queue only delays all of them: the limit drops to a twentieth.
+    (After CoDel, RFC 8289, as in "Fail at Scale", ACM Queue 13/8, which has 100 and 5 ms.)
     """
 
     def __init__(self, seconds: float) -> None:
@@ -27,4 +29,4 @@ class QueueTimeLimit:
                 self._empty = max(self._empty, came)
             self._taken = max(self._taken, now)
             in_line = now - self._empty
-        return 0 < (self._seconds / 5 if in_line > self._seconds else self._seconds) < waited
+        return 0 < (self._seconds / SHARE if in_line > self._seconds else self._seconds) < waited
