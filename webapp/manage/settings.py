@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person, wants_piece
-from leaseq.webapp.forms.linter import check_text
+from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import start_of, starts
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, written
@@ -57,8 +57,9 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
         both = {name: (now[name], changed.get(name)) for name in others}
         return _page(queue, {**now, **changed, "sample": typed["sample"]}, now, theirs=both), 409
     values, errors = read_all(changed)
-    if "form" in errors or ("form" in values and not check_text(typed["form"]).good):
-        errors["form"] = _first_wrong(typed["form"])
+    checked = check_text(changed.get("form", ""))
+    if not checked.good:
+        errors["form"] = _in_words(checked.findings[0])
     if not errors and values:
         try:
             queue.configure(by=person().name, expected=policy, **values)
@@ -124,10 +125,7 @@ def _before() -> dict[str, str]:
     }
 
 
-def _first_wrong(text: str) -> str:
-    finding = next((one for one in check_text(text).findings if one.wrong), None)
-    if finding is None:
-        return ""
+def _in_words(finding: Finding) -> str:
     return (
         _("Line %(line)s: %(what)s", line=finding.line, what=finding.text) if finding.line else finding.text
     )

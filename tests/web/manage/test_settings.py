@@ -139,6 +139,22 @@ def test_settings_that_are_no_good_change_nothing_and_stay_typed(
     assert asking.policy == before
 
 
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ('{\n  "show": ["a"],\n}', "Line 2: There is a comma before the closing bracket."),
+        ('{"show": [\n  "a",\n  {"field": "b", "kind": "picture"}]}', "Line 3: 'picture' is not known here"),
+        ('{"show": [], "show": []}', "Form</a>: each key once in an object ('show' is there twice)"),
+    ],
+)
+def test_a_form_that_is_no_good_is_refused_with_its_line(
+    boss: Browser, asking: leaseq.Queue, form: str, said: str
+) -> None:
+    answer = save(boss, asking, standing(boss, asking), form=form)
+    assert answer.status_code == 400
+    assert said in html.unescape(answer.text.partition('<form id="settings"')[0])
+
+
 def test_what_two_people_change_is_merged_or_told(
     boss: Browser, visitor: Callable[[str], Browser], asking: leaseq.Queue
 ) -> None:
@@ -213,3 +229,13 @@ def test_the_preview_shows_what_is_typed_and_saves_nothing(boss: Browser, asking
     ).text
     assert 'data-line="1"' in broken
     assert 'id="seen"' not in broken
+
+
+def test_the_preview_says_what_is_wrong_with_the_example_and_shows_the_form(
+    boss: Browser, asking: leaseq.Queue
+) -> None:
+    typed = standing(boss, asking) | {"sample": '{"text": '}
+    piece = boss.post(f"{base(asking)}/preview", typed, headers=PIECE)
+    assert piece.status_code == 200
+    assert '<p class="error">The example item: ' in piece.text
+    assert 'id="seen"' in piece.text
