@@ -96,6 +96,17 @@ def test_many_are_taken_at_once_and_what_could_not_be_says_why(
     assert (entry.by, entry.what, entry.detail) == (boss.name, "item.adopted", "2: x, y")
 
 
+def test_one_that_is_no_late_answer_of_the_item_keeps_no_other_from_being_taken(
+    boss: Browser, asking: leaseq.Queue, came_late: Late
+) -> None:
+    token = came_late("x")
+    done = boss.post(f"/manage/{asking.name}/late/adopt", {"id": [f"{token + 99} x", f"{token} x"]})
+    assert done.status_code == 200
+    assert re.search(r">x</a>: (?!it does not exist)\w", done.text)
+    assert "1 late answer is accepted." in done.text
+    assert [one.person for one in asking.get("x").answers] == ["ann"]
+
+
 def test_of_one_item_only_one_is_taken_where_it_has_one_answer(boss: Browser, asking: leaseq.Queue) -> None:
     for person in ("ann", "bob"):
         lease = asking.reserve(person)
