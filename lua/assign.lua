@@ -37,7 +37,7 @@ if bars.sign_of(bars.read(id), person) == '-' then -- they looked past what else
     local item = items.read(member)
     local row = shelves.row(item)
     if places.find(item) == 'inbound' and cursors.find(looked, row .. ':' .. (item.shelf or 'normal')) then
-      redis.call('ZADD', cursors.later_key(row, person), 'NX', queue.now, member)
+      redis.call('ZADD', cursors.later_key(row, person), queue.now, member)
     end
   end
 end
