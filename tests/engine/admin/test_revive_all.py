@@ -93,6 +93,27 @@ def test_an_item_of_several_answers_counts_once(timed: leaseq.Queue, take: Take)
     assert (timed.stats().dead, timed.stats().inbound) == (0, 4)
 
 
+def test_an_item_that_dies_again_meanwhile_stays_dead(
+    timed: leaseq.Queue, take: Take, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a program that fails at once whatever it gets would keep the call going."""
+    timed.configure(answers=2, max_attempts=1)
+    timed.enqueue({}, id="one")
+    timed.fail(take("ann"), "torn")
+    assert timed.stats().dead == 2
+    revive = timed.revive
+
+    def and_fail_again(id: str, *, by: str | None = None) -> leaseq.Item:
+        item = revive(id, by=by)
+        timed.fail(take("bot"), "torn again")
+        return item
+
+    monkeypatch.setattr(timed, "revive", and_fail_again)
+    assert timed.revive_all() == 1
+    assert timed.stats().counters["failed"] == 2
+    assert timed.get("one").state == "dead"
+
+
 def test_more_than_one_look_takes(timed: leaseq.Queue, take: Take) -> None:
     timed.configure(max_attempts=1, holds=100)
     timed.enqueue_many([{"n": n} for n in range(600)])
