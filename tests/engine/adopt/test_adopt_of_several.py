@@ -134,3 +134,25 @@ def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
     ):
         item = timed.adopt("a", token)
         assert (answered(item), item.attempts) == (people, attempts)
+
+
+def test_of_several_the_attempts_stay_where_the_answers_were_given(timed: leaseq.Queue, take: Take) -> None:
+    """Also where the answers of the later attempts are taken elsewhere before those of the earlier ones."""
+    timed.configure(answers=3)
+    timed.enqueue({}, id="a")
+    anns = take("ann")
+    timed.release("a")
+    bobs = take("bob")
+    timed.release("a")
+    cyds = take("cyd")
+    timed.finish(cyds, {})
+    take("dan"), take("eve")
+    late(timed, anns, {})
+    late(timed, bobs, {})
+    assert answered(timed.adopt("a", bobs.token)) == [("bob", True)], "in the place of cyd's"
+    for person in ("dan", "eve"):
+        timed.abandon(timed.mine(person)[0])
+    for token in (cyds.token, anns.token):
+        item = timed.adopt("a", token)
+        assert (item.attempts, len(item.history)) == (5, 5)
+    assert [person for person, _ in answered(item)] == ["ann", "bob", "cyd"]
