@@ -136,6 +136,13 @@ def test_every_script_is_bounded(alone: redis.Redis, crowded: leaseq.Queue, name
     assert largest(alone, lambda: SCRIPTS[name](crowded)) <= MOST
 
 
+def test_no_script_reads_much_of_the_journal(alone: redis.Redis, crowded: leaseq.Queue) -> None:
+    """To the server a read is one command, however many entries it gives: others wait meanwhile."""
+    entries = {event.cursor.partition(".")[0] for event in crowded.journal(limit=10_000)}
+    assert len(entries) > 2_000
+    assert counted(alone, lambda: crowded.journal(limit=10_000))["xrange"] > len(entries) / 1_000
+
+
 def test_a_reserve_takes_back_only_a_few(alone: redis.Redis, clock: Clock) -> None:
     queue = filled(alone, "few-back", 1, 50, clock)
     clock.tick(10_001)

@@ -96,4 +96,5 @@ def test_each_is_told_once_though_most_are_gone_half_way(
         if id not in ids:
             timed.remove(id)
     ids += [item.id for item in walk]
+    assert len(ids) < 100, "a look is a short one, and what is gone by the next one is not told"
     assert len(ids) == len(set(ids))
