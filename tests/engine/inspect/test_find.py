@@ -144,6 +144,17 @@ def test_a_page_says_how_far_it_looked_and_goes_on_there(timed: leaseq.Queue) ->
     assert (page.scanned, page.after is None) == (951, False), "there is more to look at behind it"
 
 
+def test_a_page_backwards_says_how_far_it_looked_too(timed: leaseq.Queue) -> None:
+    timed.enqueue_many(NewItem({}, id=f"{'rare' if n == 30 else 'item'}-{n}") for n in range(100))
+    where, after = Filter(id="rare"), None
+    for found in ([], ["rare-30"]):
+        page = timed.find("inbound", where, look=40, after=after, backwards=True)
+        assert (names(page), page.scanned, page.after is None) == (found, 40, False)
+        after = page.after
+    page = timed.find("inbound", where, look=40, after=after, backwards=True)
+    assert (names(page), page.scanned, page.after) == ([], 20, None)
+
+
 def test_from_a_time_on_and_up_to_another(lived: leaseq.Queue, clock: Clock) -> None:
     start = datetime.fromtimestamp(clock.start / 1e6, UTC)
     fourth, fifth = start + timedelta(seconds=4), start + timedelta(seconds=5)
