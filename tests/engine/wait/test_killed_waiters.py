@@ -114,6 +114,7 @@ def test_the_next_are_woken_in_the_place_of_who_does_not_come(
     timed.enqueue({}, id="a")
     clock.tick(0.25)
     assert look(timed, "ann") is None, "two more are woken, who were killed, too"
+    assert timed.stats().waiting == 2, "ann and bob wait on"
     clock.tick(0.25)
     assert look(timed, "ann") == "a"
 
