@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from leaseq.engine.ids import request_id
+from leaseq.engine.ids import item_ids, request_id
 from leaseq.errors import Invalid
 
 
@@ -26,6 +26,14 @@ def test_an_id_that_no_url_can_name_is_refused(queue: leaseq.Queue, id: str) -> 
 @pytest.mark.parametrize("id", ["...", "a.", "./", ". ."])
 def test_dots_that_stay_in_a_path_are_taken(queue: leaseq.Queue, id: str) -> None:
     assert queue.enqueue({}, id=id).id == id
+
+
+@pytest.mark.parametrize("count", [1, 3, 1_000])
+def test_as_many_ids_are_made_as_are_asked_for_each_after_the_one_before(count: int) -> None:
+    made = [id for _ in range(3) for id in item_ids(count)]
+    assert len(made) == 3 * count
+    assert made == sorted(set(made))
+    assert {len(id) for id in made} == {18}
 
 
 def test_a_fork_s_child_names_its_calls_otherwise() -> None:
