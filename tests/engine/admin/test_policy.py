@@ -241,6 +241,11 @@ def test_what_is_just_within_the_limits_is_taken(queue: leaseq.Queue) -> None:
         assert {name: getattr(policy, name) for name in limits} == limits
 
 
+def test_a_form_may_say_all_that_there_is_of_a_field_it_shows(queue: leaseq.Queue) -> None:
+    form = {"show": [{"field": "scan", "kind": "image", "label": "The scan", "beside": True}]}
+    assert queue.configure(form=form).form == form
+
+
 def test_who_only_wants_a_new_queue_changes_none_that_is_there(queue: leaseq.Queue) -> None:
     assert queue.configure(create_only=True, by="meg", holds=2) == Policy(holds=2)
     with pytest.raises(leaseq.QueueExists, match="there is already a queue") as refused:
