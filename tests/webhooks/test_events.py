@@ -167,6 +167,16 @@ def test_an_empty_queue_is_told_once_each_time(hooks: Hooks, receiver: Receiver)
     assert len(receiver.requests) == 2
 
 
+def test_a_queue_is_empty_when_its_last_item_died(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url, "queue.empty")
+    hooks.queue.enqueue("x", id="a", max_attempts=1)
+    hooks.queue.fail(not_none(hooks.queue.reserve("bob")), "torn")
+    hooks.run(made.endpoint)
+    assert [one["data"] for one in sent(receiver, made.secret)] == [
+        {"queue": hooks.queue.name, "finished": 0, "dead": 1}
+    ]
+
+
 @pytest.mark.parametrize("state", ["inbound", "reserved", "scheduled"])
 def test_a_queue_with_something_left_is_not_empty(hooks: Hooks, receiver: Receiver, state: str) -> None:
     made = hooks.add(receiver.url, "queue.empty")
