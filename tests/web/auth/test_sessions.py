@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from flask import Flask
 
-from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts.secret import digest
+from leaseq.webapp.store.accounts.sessions import SESSION_SECONDS
 from tests.web.conftest import PASSWORD, Browser
 
 COOKIE = "leaseq"
@@ -87,6 +90,20 @@ def test_one_persons_session_does_not_open_anothers(
         secret, version, _ = session["_user_id"].split(":", 2)
     assert accounts.sessions.person(f"{secret}:{version}:{person.name}")
     assert accounts.sessions.person(f"{secret}:{version}:{other.name}") is None
+
+
+def test_a_session_in_use_ends_two_weeks_after_the_last_use(
+    server: Any, person: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is noted once an hour."""
+    with person.client.session_transaction() as session:
+        key = keys.session(digest(session["_user_id"].partition(":")[0]))
+    server.redis.expire(key, 100)
+    assert is_in(person)
+    assert server.redis.ttl(key) <= 100
+    monkeypatch.setattr("leaseq.webapp.store.accounts.sessions.SEEN_SECONDS", 0)
+    assert is_in(person)
+    assert SESSION_SECONDS - 60 < server.redis.ttl(key) <= SESSION_SECONDS
 
 
 def test_the_cookie_is_sent_again_once_an_hour(person: Browser) -> None:

@@ -71,6 +71,15 @@ def test_a_call_that_nobody_ended_ceases_to_count(server: Any, new_name: Callabl
     calls.begin("waits", f"{person} 2")
 
 
+def test_what_counts_a_call_that_nobody_ended_leaves_the_server_by_itself(
+    server: Any, new_name: Callable[[str], str]
+) -> None:
+    person = new_name("person")
+    OpenCalls(server.client).begin("exports", person)
+    (key,) = server.redis.scan_iter(match=f"leaseq:{{@open}}:*:{person}", count=10_000)
+    assert 0 < server.redis.ttl(key) <= COUNTED_SECONDS
+
+
 def test_a_call_that_ended_is_not_counted_by_a_late_confirmation(
     server: Any, new_name: Callable[[str], str]
 ) -> None:
