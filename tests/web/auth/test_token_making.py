@@ -50,9 +50,12 @@ def test_who_has_no_password_has_signed_in_a_moment_ago(
     accounts.add(name, by="test")
     browser = Browser(app, name)
     browser.get(off(browser))
+    button = ">Create a token</button>"
+    assert button in browser.get("/account").text
     assert browser.post("/account/tokens", FORM).status_code == 200
     with browser.client.session_transaction() as session:
         session["proved-at"] = time.time() - 601
+    assert button not in browser.get("/account").text
     answer = browser.post("/account/tokens", FORM)
     assert (answer.status_code, "Sign in again" in answer.text) == (400, True)
     again = re.search(r'href="(/login/provider\?again=[^"]+)"', answer.text)
