@@ -38,6 +38,8 @@ if form_version == ARGV[6] and before and grant and string.sub(grant, 1, #claim)
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
+    -- equivalent mutant: bound: a shorter time is not compared: the longer way takes the time anew
+    -- equivalent mutant: field:3: likewise
     at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
   end
   local now = at + 0

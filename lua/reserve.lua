@@ -26,6 +26,8 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
+    -- equivalent mutant: bound: a shorter time is not compared: the longer way takes the time anew
+    -- equivalent mutant: field:3: likewise
     at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
   end
   local now = at + 0

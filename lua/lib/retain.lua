@@ -44,6 +44,7 @@ function retain.run(state, limit)
     local id = items.id(entries[i])
     local members = items.assignments(id)
     waits = is_unread(id, read)
+    -- equivalent mutant: compare: the next call goes on where this one ends
     if waits or looked >= MEMBERS then break end
     looked = looked + #members
     if all_older(members, last) then
