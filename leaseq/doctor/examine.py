@@ -100,8 +100,6 @@ class _Examination:
             ("permissions", lambda: rights.look(node)),
         )
         try:
-            with node.connection():
-                pass
             for group, part in parts:
                 self._take(group, [node], part())
         except FAILURES:

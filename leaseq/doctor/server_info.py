@@ -116,11 +116,11 @@ class Node:
 
     @contextmanager
     def connection(self, *, login: bool = True) -> Iterator[Any]:
-        """A new connection, past redis-py's command layer; ``login=False``: without authentication."""
+        """A connection past redis-py's command layer, opened at its first command; ``login=False``: without
+        authentication."""
         kwargs = {name: value for name, value in self.link.items() if login or name not in _LOGIN}
         connection: Any = self.redis.connection_pool.connection_class(**kwargs)
         try:
-            connection.connect()
             yield connection
         finally:
             connection.disconnect()

@@ -134,6 +134,20 @@ def test_also_where_both_are_of_one_grant(timed: leaseq.Queue, take: Take) -> No
     assert answers(timed.adopt("one", lease.token)) == ([{"v": 2}], [{"v": 1}])
 
 
+def test_an_adopted_answer_keeps_what_its_grant_was(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.enqueue({}, id="one")
+    timed.fail(take("ann"), "no text")
+    clock.tick(3_600)
+    lease = take("bob")
+    timed.finish(lease, {"v": 1})
+    late(timed, lease, {"v": 2})
+    timed.configure(lease_seconds=17)
+    (answer,) = timed.adopt("one", lease.token).answers
+    assert (answer.result, answer.attempt) == ({"v": 2}, 2)
+    (grant,) = (one for one in timed.get("one").history if one.token == lease.token)
+    assert (grant.attempt, grant.reserved_at) == (2, lease.reserved_at)
+
+
 def test_of_two_with_one_token_the_latest_is_meant(timed: leaseq.Queue, take: Take) -> None:
     timed.enqueue({}, id="one")
     lease = take("ann")
@@ -151,6 +165,9 @@ def test_a_token_without_a_late_answer(timed: leaseq.Queue, stale: leaseq.Lease,
     assert sets() == before
     with pytest.raises(leaseq.ItemNotFound):
         timed.adopt("nobody", 1)
+    timed.enqueue({}, id="new")
+    with pytest.raises(leaseq.Invalid, match="none has the token 1"):
+        timed.adopt("new", 1)
 
 
 def test_the_drafts_of_the_item_go(timed: leaseq.Queue, stale: leaseq.Lease, server: Server) -> None:

@@ -118,6 +118,22 @@ def test_nobody_s_look_is_forgotten_while_there_are_cursors(
     assert not server.redis.exists(key)
 
 
+def test_it_goes_behind_the_score_that_stands_for_all_shelves(
+    timed: leaseq.Queue, server: Server, clock: Clock
+) -> None:
+    timed.enqueue({}, id="a")
+    timed.enqueue({}, id="b", priority=200)
+    timed.abandon(take(timed, "ann"))
+    server.redis.hset(Keys(timed.name).passed, "*", clock.now + 9)
+    timed.change("b", priority=10)
+    (score,) = (
+        server.redis.zscore(key, "b")
+        for key in server.redis.scan_iter(f"leaseq:{{{timed.name}}}:inbound*")
+        if server.redis.type(key) == b"zset" and server.redis.zscore(key, "b")
+    )
+    assert score == clock.now + 10
+
+
 def test_cursors_without_that_score_count_for_every_shelf(
     timed: leaseq.Queue, server: Server, sets: Sets
 ) -> None:

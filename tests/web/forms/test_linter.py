@@ -23,6 +23,7 @@ from tests.web.conftest import FORM
         ('{"show": [\n  {"feld": "b"}]}', 2, '"field"'),
         ('{"ask": {\n "type": "object",\n "properties": {\n  "a": {\n   "type": "strng"}}}}', 5, "'string'"),
         ('{"ask": {\n "properties": {}}}', 1, '"type": "object"'),
+        ('{\n "ask": {"type": "object", "$schema": "urn:of-nobody"}}', 2, "urn:of-nobody"),
         ('{"keys": {\n"ab": 1}}', 2, "one character"),
         ("[1]", 1, "is an object"),
         ('{"show": [], "show": []}', 0, "twice"),
