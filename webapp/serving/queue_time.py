@@ -26,7 +26,7 @@ class QueueTimeLimit:
         came = now - waited
         with self._lock:
             if came >= self._taken:  # all that came before it had been taken up
-                self._empty = max(self._empty, came)
-            self._taken = max(self._taken, now)
+                self._empty = came
+            self._taken = now
             in_line = now - self._empty
         return 0 < (self._seconds / SHARE if in_line > self._seconds else self._seconds) < waited
