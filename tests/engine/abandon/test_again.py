@@ -40,6 +40,16 @@ def test_they_come_in_that_order_however_urgent(timed: leaseq.Queue) -> None:
     assert take(timed, "ann").id == "later"
 
 
+def test_they_keep_that_order_while_something_else_comes_first(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(holds=2)
+    timed.enqueue_many([leaseq.NewItem({}, id="one"), leaseq.NewItem({}, id="another")])
+    for lease in [take(timed, "ann"), take(timed, "ann")]:
+        timed.abandon(lease)
+        clock.tick(1)
+    timed.enqueue({}, id="new")
+    assert [take(timed, "ann").id, put_off(timed)] == ["new", "one"]
+
+
 def test_putting_off_goes_round_and_round_without_an_end(abc: leaseq.Queue) -> None:
     assert [put_off(abc) for _ in range(9)] == ["a", "b", "c"] * 3
 
