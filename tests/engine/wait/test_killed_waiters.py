@@ -130,6 +130,21 @@ def test_no_more_than_two_are_woken_in_the_place_of_one(
     assert timed.stats().waiting == 2, "cyd and dan wait on"
 
 
+def test_however_many_do_not_come_one_call_wakes_only_so_many(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+) -> None:
+    timed.configure()
+    for n in range(400):
+        clock.tick(0.001)
+        assert look(timed, f"killed {n}") is None
+    stand("ann")
+    timed.enqueue_many([{} for _ in range(130)])
+    assert timed.stats().waiting == 271, "each item has woken one"
+    clock.tick(0.25)
+    assert look(timed, "ann") is None
+    assert timed.stats().waiting == 21, "two more for each of them would be 260"
+
+
 @pytest.mark.parametrize("seconds", [0.25, PROMISE - 0.02], ids=["soon", "at the end of its promise"])
 def test_who_was_slow_to_come_keeps_their_place(
     timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server, seconds: float
