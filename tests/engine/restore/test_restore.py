@@ -48,6 +48,7 @@ def test_answers_come_back_and_their_people_get_the_item_no_more(timed: leaseq.Q
         ("ann", 5, {"by": "ann"}, False, AT),
         ("bob", 6, {"by": "bob"}, True, AT),
     ]
+    assert [(grant.reserved_at, grant.ended_at) for grant in one.history] == [(AT, AT)] * 2
     assert [(a.person, a.token) for a in one.late_answers] == [("cyd", 4)]
     assert timed.reserve("ann") is None
     assert timed.reserve("bob") is None
