@@ -91,12 +91,13 @@ def test_a_move_costs_the_same_in_a_large_queue(alone: redis.Redis) -> None:
     assert a_day(alone, large) == a_day(alone, small)
 
 
-def test_reserve_and_finish_take_few_commands(alone: redis.Redis) -> None:
+def test_reserve_renew_and_finish_take_few_commands(alone: redis.Redis) -> None:
     a_day(alone, filled(alone, "first", 10, 0))  # so that every script is loaded
     queue = filled(alone, "few", 10, 0)
     day = [sum(moves.values()) - 1 for moves in a_day(alone, queue)]
-    reserve, _, finish_and_next = day[:3]
+    reserve, renew, finish_and_next = day[:3]
     assert reserve <= 8
+    assert renew <= 11
     assert finish_and_next <= 10
     nothing_to_clear = day[4]
     assert nothing_to_clear <= 2
