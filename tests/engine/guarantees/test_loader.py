@@ -19,6 +19,7 @@ from leaseq.engine.scripts import ScriptError, read
         ("--- @include two\n", "lib/three.lua includes two, which includes lib/three.lua"),
         ("local a = b\n", "x.lua uses b, which"),
         ("c = 1\n", "x.lua uses c, which"),
+        ("return { d }\n", "x.lua uses d, which"),
         ("--- @include one\nreturn one.hidden(inner)\n", "x.lua uses inner, which"),
         ("--- @include one\nlocal one = 1\n", "x.lua declares one, as"),
     ],
