@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from redis import exceptions as rx
+from redis.sentinel import MasterNotFoundError, SentinelManagedConnection
 
+from leaseq.engine.sentinel import SentinelConnection
 from leaseq.engine.transport import answer
 
 
@@ -59,3 +62,24 @@ def test_who_was_asked_once_is_asked_again_sooner() -> None:
     with pytest.raises(rx.ConnectionError):
         answer(read, 5, lambda: len(waited) == 3)
     assert waited == [0.5, 0.2, 0.2]
+
+
+class UnknownPrimary:
+    """A pool whose sentinels name no primary."""
+
+    def get_master_address(self) -> tuple[str, int]:
+        raise MasterNotFoundError("no sentinel answers")
+
+
+def test_where_no_sentinel_names_a_primary_the_present_one_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = silent(3)
+
+    def read_response(self: SentinelManagedConnection, timeout: float) -> Any:
+        return read(timeout=timeout)
+
+    monkeypatch.setattr(SentinelManagedConnection, "read_response", read_response)
+    at: dict[str, Any] = {"host": "127.0.0.1", "port": 6379, "connection_pool": UnknownPrimary()}
+    connection = SentinelConnection(**at)  # type: ignore[no-untyped-call]
+    assert connection.read_response() == "an answer"
