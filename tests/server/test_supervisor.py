@@ -20,8 +20,10 @@ from tests.support.processes import alive
 PROGRAM = """
 import json, os, sys
 from pathlib import Path
+from leaseq.server import supervisor as module
 from leaseq.server.supervisor import Child, ChildFailed, Signals, Stopped, Supervisor
 
+module.STEADY = float(sys.argv[3])
 folder = Path(sys.argv[1])
 
 def changed(pids):
@@ -95,10 +97,11 @@ with open(sys.argv[1] + "/left", "a") as file: file.write(f"{left.pid}\\n")
 
 
 @contextmanager
-def supervised(folder: Path, *children: tuple[str, str, dict[str, Any]]) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(folder), json.dumps(children)], stderr=subprocess.PIPE, text=True
-    )
+def supervised(
+    folder: Path, *children: tuple[str, str, dict[str, Any]], steady: float = 60
+) -> Iterator[subprocess.Popen[str]]:
+    words = [sys.executable, "-c", PROGRAM, str(folder), json.dumps(children), str(steady)]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     try:
         yield process
     finally:
@@ -141,6 +144,14 @@ def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> 
         "leaseq: bad ended with exit code 3; starting it again in 0.5 s\n",
         "leaseq: bad ended with exit code 3; starting it again in 1 s\n",
     ]
+
+
+def test_one_that_ran_for_long_is_started_again_as_soon_as_the_first_time(tmp_path: Path) -> None:
+    """Long is here what is more than nothing."""
+    with supervised(tmp_path, ("bad", "import sys; sys.exit(3)", {}), steady=0) as process:
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(2)]
+    assert lines == ["leaseq: bad ended with exit code 3; starting it again in 0.5 s\n"] * 2
 
 
 def test_one_that_ends_before_it_is_ready_stops_everything(tmp_path: Path) -> None:
