@@ -22,6 +22,13 @@ def test_the_running_url_is_told_while_it_runs_and_not_after(data_dir: Path) -> 
     assert running_url(data_dir) is None
 
 
+def test_where_nothing_can_be_read_of_what_runs_there_is_no_url(data_dir: Path) -> None:
+    with DataDir(data_dir):
+        assert running_url(data_dir) is None, "it is still starting"
+        (data_dir / "up.json").write_text('{"url": "redis://')
+        assert running_url(data_dir) is None
+
+
 def test_what_a_killed_one_left_behind_does_not_count_as_running(data_dir: Path) -> None:
     claim = (
         "import os, sys; from leaseq.server.datadir import DataDir; claimed = DataDir(sys.argv[1]); "
