@@ -48,6 +48,22 @@ def test_where_the_server_is_away_a_renewal_is_tried_again_soon(
     assert due <= time.monotonic() + at_most
 
 
+def test_a_lease_that_seems_over_is_renewed_again_at_once_but_not_without_a_pause(
+    queue: leaseq.Queue,
+) -> None:
+    """The server's clock was set back, for instance: then each renewal seems to be over already."""
+    queue.enqueue({})
+    renewer = Renewer()
+    renewer.add(queue, not_none(queue.reserve("ann")))
+    (kept,) = renewer._kept.values()
+    kept.since -= 86_400
+    renewer._due.clear()
+    before = time.monotonic()
+    renewer._renew(kept)
+    ((due, _),) = renewer._due
+    assert before + 0.01 <= due <= time.monotonic() + 0.01
+
+
 def test_renewals_are_a_third_of_the_lease_apart(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
