@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from itertools import chain
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
+from leaseq.worker.retry import Retry
 from tests.conftest import Server
 from tests.engine.waiters import in_line
 from tests.support.patience import PATIENCE, eventually
@@ -259,6 +261,20 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
         assert running.stop() == leaseq.WorkerStats(finished=2)
         assert [answer.result for answer in queue.answers()] == [1, 1]
         client.close()
+
+
+def test_what_the_server_keeps_refusing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A result for which it has no memory, for instance, or which the worker's user may not write."""
+    monkeypatch.setattr("leaseq.worker.retry._RETRY", (0.001, 0.001))
+    replies = chain([leaseq.ServerUnavailable("away")] * 20, [leaseq.ServerRefused("no")] * 20)
+
+    def call() -> None:
+        for error in replies:
+            raise error
+
+    with pytest.raises(leaseq.ServerRefused):
+        Retry().call(call, threading.Event())
+    assert len(list(replies)) == 12, "it was tried eight times"
 
 
 def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
