@@ -60,6 +60,20 @@ def test_a_lease_from_before_is_over(
     assert [row[:3] for row in database.answers()] == [("a", "ann", "yes")]
 
 
+def test_tokens_go_on_above_the_highest_in_the_database(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    """Also where that is above the time: the clock of the server that was lost was ahead, for instance."""
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    queue.raise_tokens(4_000_000_000_000_000)
+    answered = finish(queue)
+    settle(bridge)
+    lose(server, queue)
+    rebuild(server.client, database.engine, queue.name)
+    assert not_none(queue.reserve("bob")).token > answered.token
+
+
 def test_people_who_answered_an_item_get_it_no_more(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
