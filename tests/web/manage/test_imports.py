@@ -70,6 +70,14 @@ def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: st
     assert [(line["line"], line["row"]) for line in lines] == [(1, {"a": 1}), (2, "{\n")]
 
 
+def test_each_cell_of_a_rejected_row_has_a_column(boss: Browser, base: str) -> None:
+    """Also of rows that have more cells than the file has columns, and not all equally many."""
+    to, _ = send(boss, base, b"id,text\na,b,c,d\ne,f,g\n", id="id")
+    header, *rows = csv.reader(io.StringIO(boss.get(f"{to}/rejected").text))
+    assert header == ["line", "reason", "column 1", "column 2", "column 3", "column 4"]
+    assert [row[2:] for row in rows] == [["a", "b", "c", "d"], ["e", "f", "g"]]
+
+
 def test_so_many_rejected_rows_are_kept(boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.import_jobs.BAD_ROWS", 2)
     to, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
