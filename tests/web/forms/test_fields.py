@@ -62,6 +62,21 @@ def test_each_kind_of_schema_has_its_widget(schema: Any, kind: str) -> None:
     assert field.kind == kind
 
 
+@pytest.mark.parametrize(
+    ("format", "input_type"),
+    [
+        ("date", "date"),
+        ("time", "time"),
+        ("date-time", "datetime-local"),
+        ("email", "email"),
+        ("uri", "url"),
+    ],
+)
+def test_a_format_has_the_browsers_own_input(format: str, input_type: str) -> None:
+    (field,) = fields_of(asked({"type": "string", "format": format}))
+    assert (field.kind, field.input_type) == ("text", input_type)
+
+
 def test_without_a_schema_there_is_one_text_box() -> None:
     for form in (None, {}, {"show": ["text"]}):
         (field,) = fields_of(form)
