@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.patience import PATIENCE, eventually
 from tests.web.api_calls import problem
@@ -181,3 +182,12 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
         eventually(lambda: queue.stats().waiting == 1)
     assert waiting.result()[0] == 204
     assert queue.stats().waiting == 0
+
+
+def test_a_wait_that_begins_when_the_place_is_being_stopped_is_over_at_once() -> None:
+    waits = Waits()
+    with waits.one({}) as before:
+        waits.close()
+        assert before.is_set()
+    with waits.one({}) as after:
+        assert after.is_set()
