@@ -156,6 +156,38 @@ def test_when_the_process_stops_all_streams_end(queue: leaseq.Queue) -> None:
     assert [one.open for one in streams] == [False, False]
 
 
+class FakeTime:
+    """A clock that moves by the pauses of the poller and by its polls. It ends with the last of these."""
+
+    def __init__(self, polls: list[float]) -> None:
+        self.now = 0.0
+        self.began: list[float] = []
+        self._polls = iter(polls)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def poll(self) -> None:
+        self.began.append(self.now)
+        self.now += next(self._polls)
+
+
+def test_queues_are_polled_once_a_second_however_long_that_takes(
+    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time, poller = FakeTime([0.0, 0.3, 2.0, 0.0]), Poller()
+    monkeypatch.setattr("leaseq.webapp.realtime.poller.time", time)
+    monkeypatch.setattr(poller, "poll", time.poll)
+    poller._started = True
+    poller.watch(SilentChannel(queue), Watcher(Stream(), lambda: True))
+    with pytest.raises(StopIteration):
+        poller._run()
+    assert time.began == pytest.approx([0, 1, 2, 4.05, 5.05])
+
+
 def environ_of(app: Any, request: dict[str, Any]) -> Any:
     with app.test_request_context(**request) as context:
         return context.request.environ
