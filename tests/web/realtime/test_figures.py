@@ -107,6 +107,17 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -
     assert seen["handling"]
 
 
+def test_a_picture_counts_the_leases_that_it_does_not_show(
+    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.realtime.snapshot.HELD_SHOWN", 2)
+    queue.enqueue_many([1, 2, 3, 4, 5])
+    for person in ("ann", "bob", "cyd", "dan", "eva"):
+        take(queue, person)
+    seen = Snapshot(queue).seen()
+    assert ([one["person"] for one in seen["held"]], seen["held_more"]) == (["ann", "bob"], 3)
+
+
 def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock) -> None:
     queue.configure(alerts=("waiting>1", "oldest>9"))
     queue.enqueue_many([1, 2])
