@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from flask import Flask
+from limits import WindowStats
+from limits.strategies import FixedWindowRateLimiter
 
 import leaseq
 from leaseq.webapp import create_app
@@ -46,6 +49,16 @@ def test_a_token_may_send_so_many_requests_to_all_web_processes(call: Callable[.
     seconds = int(answers[-1].headers["Retry-After"])
     assert 3_000 < seconds <= 3_600, "the hour began with the first of them"
     assert answers[-1].headers["RateLimit-Reset"] == str(seconds)
+
+
+def test_a_refused_token_is_told_to_wait_a_second_at_least(
+    call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In whole seconds nothing may be left, and who does not wait at all is refused again."""
+    monkeypatch.setattr(FixedWindowRateLimiter, "get_window_stats", lambda *_: WindowStats(time.time(), 0))
+    refused = [call() for _ in range(4)][-1]
+    assert refused.status_code == 429
+    assert refused.headers["Retry-After"] == refused.headers["RateLimit-Reset"] == "1"
 
 
 def test_each_token_has_its_own(call: Callable[..., Any], worker: Caller, accounts: Accounts) -> None:
