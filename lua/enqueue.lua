@@ -68,7 +68,7 @@ for i, item in ipairs(sent) do
     differing = differing or {}
     differing[#differing + 1] = i
   end
-  local first = window > 0 and first_of[item.digest]
+  local first = first_of[item.digest]
   if not there and not added_before and first then
     deduped = deduped + 1
     if i == 1 then twin = first end

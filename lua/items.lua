@@ -96,11 +96,14 @@ end
 local function before_last(key)
   local rank = redis.call('ZRANK', key, last)
   if rank and redis.call('ZSCORE', key, last) + 0 == score + 0 then return rank, 1 end
-  rank = redis.call('ZCOUNT', key, '-inf', '(' .. score)
-  for _, tie in ipairs(redis.call('ZRANGEBYSCORE', key, score, score, 'LIMIT', 0, 250)) do
-    if tie < last then rank = rank + 1 end
+  -- It has left: where it stood, among those of the same score, which stand in the order of their names.
+  local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
+  local high = low + redis.call('ZCOUNT', key, score, score)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if redis.call('ZRANGE', key, middle, middle)[1] < last then low = middle + 1 else high = middle end
   end
-  return rank, 0
+  return low, 0
 end
 
 -- The entries of a set that come next, in ascending order, one more than may be looked at.

@@ -55,6 +55,17 @@ def test_what_died_and_what_was_revived_is_told(
     assert database.statuses() == {"a": "queued"}
 
 
+def test_what_was_removed_and_added_again_is_there(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    queue.remove("a")
+    queue.enqueue({"n": 2}, id="a")
+    settle(bridge)
+    assert database.statuses() == {"a": "queued"}
+
+
 def test_an_undone_answer_is_none_and_the_one_given_then_counts(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:

@@ -96,14 +96,20 @@ def test_people_who_answered_an_item_get_it_no_more(
 
 
 def test_a_running_bridge_leaves_a_lost_queue_alone(
-    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+    server: Server,
+    database: Database,
+    bridge: Bridge,
+    queue: leaseq.Queue,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     database.add(queue.name, "a")
     settle(bridge)
     lose(server, queue)
     database.add(queue.name, "b")
-    settle(bridge)
+    for _ in range(3):
+        bridge.step()
     assert not queue.exists(), "its tokens would begin anew"
+    assert caplog.text.count("the server has lost it") == 1
     rebuild(server.client, database.engine, queue.name)
     settle(bridge)
     assert [one.id for one in queue.items("inbound")] == ["a", "b"]

@@ -114,3 +114,24 @@ def test_a_server_whose_clock_is_off_is_archived_all_the_same(
     assert database.statuses() == {"a": "finished", "b": "finished"}
     assert [row[0] for row in database.answers()] == ["a", "b"]
     assert len(database.events()) == len(queue.journal())
+
+
+def test_a_step_tells_whether_there_was_anything_to_do(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    settle(bridge)
+    assert not bridge.step()
+    database.add(queue.name, "a")
+    assert bridge.step()
+
+
+def test_the_database_is_told_now_and_then_that_the_bridge_runs(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    """Not at each step, of which there are five a second."""
+    database.add(queue.name, "a")
+    seen = set()
+    for _ in range(3):
+        bridge.step()
+        seen |= set(database.run("SELECT seen_at FROM leaseq_bridge"))
+    assert len(seen) == 1

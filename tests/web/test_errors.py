@@ -135,3 +135,10 @@ def test_a_page_names_the_methods_that_it_has(app: Flask) -> None:
     refused = app.test_client().delete("/login")
     assert refused.status_code == 405
     assert {"GET", "POST"} <= set(refused.headers["Allow"].split(", "))
+
+
+def test_a_page_that_is_not_there_has_the_persons_menu(person: Browser, app: Flask) -> None:
+    assert f'data-person="{person.name}"' in person.get("/no-such-page").text
+    stranger = app.test_client().get("/no-such-page")
+    assert stranger.status_code == 404
+    assert "data-person" not in stranger.text

@@ -25,6 +25,7 @@ class QueueTimeLimit:
         """Whether a request that gets its slot now has waited too long; call it for each, in order."""
         came = now - waited
         with self._lock:
+            # equivalent mutant: compare: the clock is not read at that very moment
             if came >= self._taken:  # all that came before it had been taken up
                 self._empty = came
             self._taken = now
