@@ -101,6 +101,7 @@ local function before_last(key)
   local high = low + redis.call('ZCOUNT', key, score, score)
   while low < high do
     local middle = math.floor((low + high) / 2)
+    -- equivalent mutant: compare: the last one seen is none of them
     if redis.call('ZRANGE', key, middle, middle)[1] < last then low = middle + 1 else high = middle end
   end
   return low, 0

@@ -56,5 +56,5 @@ function passed.free_score(path, key, since)
     if entries[i] + 0 ~= score then return score end
     score = score + 1
   end
-  return #entries < 2 * NEAR and score or nil
+  return #entries ~= 2 * NEAR and score or nil
 end

@@ -12,7 +12,7 @@ import pytest
 
 import leaseq
 from leaseq.bridge import schema
-from leaseq.bridge.database import DatabaseRefused, open_database
+from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable, open_database
 from leaseq.bridge.postgresql import listening
 from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge, Settings
@@ -135,3 +135,12 @@ def test_the_database_is_told_now_and_then_that_the_bridge_runs(
         bridge.step()
         seen |= set(database.run("SELECT seen_at FROM leaseq_bridge"))
     assert len(seen) == 1
+
+
+@only_postgresql
+def test_who_waits_for_a_notification_is_told_that_the_database_is_away(database: Database) -> None:
+    with listening(database.engine, CHANNEL) as woken:
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        assert database.run(others) == [(True,)]
+        with pytest.raises(DatabaseUnavailable, match="does not answer"):
+            woken(PATIENCE)

@@ -90,7 +90,7 @@ def test_where_no_place_is_near_it_goes_ahead_of_what_was_not_out(
 ) -> None:
     timed.enqueue({}, id="old", priority=200)
     since = server.redis.zscore(Keys(timed.name).inbound + ":low", "old")
-    many = {f"{n}": since + n for n in range(300)}
+    many = {f"{n}": since + n for n in range(301)}
     timed.enqueue_many(NewItem({}, id, 10) for id in many)
     server.redis.zadd(Keys(timed.name).inbound + ":high", many)  # one microsecond apart, as enqueue adds 250
     timed.change("old", priority=10)

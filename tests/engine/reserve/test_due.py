@@ -36,13 +36,14 @@ def test_they_are_listed_by_date(dated: leaseq.Queue, limit: int) -> None:
     assert ids(dated, limit) == ["h1", "h2", "h3"]
 
 
-@pytest.mark.parametrize("gone", [0, 57, 99])
+@pytest.mark.parametrize("gone", [0, 57, 597])
 def test_of_one_and_the_same_date_each_is_listed_once_though_the_last_one_seen_has_left(
     timed: leaseq.Queue, gone: int
 ) -> None:
     date = datetime(2030, 1, 1, tzinfo=UTC)
     names = [f"{n:03}" for n in range(600)]
-    timed.enqueue_many(leaseq.NewItem({}, id=name, due=date) for name in names)
+    timed.enqueue_many(leaseq.NewItem({}, id=name, due=date) for name in names[9:])
+    timed.enqueue_many(leaseq.NewItem({}, id=name, due=date - timedelta(1)) for name in names[:9])
     page = timed.by_due(limit=gone + 1)
     listed = [item.id for item in page.items]
     timed.remove(listed[-1])
