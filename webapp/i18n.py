@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from babel import Locale, negotiate_locale
@@ -112,6 +112,6 @@ def _wanted() -> Locale:
     return _locale(code)
 
 
-@cache
+@lru_cache(len(LANGUAGES))
 def _locale(code: str) -> Locale:
     return Locale.parse(code)
