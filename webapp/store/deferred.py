@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 log = logging.getLogger(__name__)
@@ -22,20 +22,23 @@ class Deferred(Generic[_T]):
 
     def __init__(self, write: Callable[[Sequence[_T]], None]) -> None:
         self._write = write
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._entries: list[_T] = []
         self._writing: list[_T] = []
+        self._added = self._written = 0  # entries, so far
         self._executor: ThreadPoolExecutor | None = None
-        self._running: Future[None] | None = None
+        self._is_running = False
         self._hurry = threading.Event()
 
     def add(self, entry: _T) -> None:
         with self._lock:
             self._entries.append(entry)
-            if self._running is None:
+            self._added += 1
+            if not self._is_running:
                 if self._executor is None:
                     self._executor = ThreadPoolExecutor(1, "leaseq-deferred")
-                self._running = self._executor.submit(self._write_all)
+                self._executor.submit(self._write_all)
+                self._is_running = True
 
     def pending(self) -> list[_T]:
         """What is not written yet."""
@@ -43,12 +46,12 @@ class Deferred(Generic[_T]):
             return [*self._writing, *self._entries]
 
     def flush(self) -> None:
-        """Return once all that was added before is written."""
+        """Return once all that was added before is written, whatever is added meanwhile."""
         with self._lock:
-            running = self._running
-        if running is not None:
-            self._hurry.set()
-            running.result()
+            wanted = self._added
+            if self._written < wanted:
+                self._hurry.set()
+                self._lock.wait_for(lambda: self._written >= wanted)
 
     def _write_all(self) -> None:
         while True:
@@ -61,7 +64,9 @@ class Deferred(Generic[_T]):
             except Exception:  # one batch's fault is not the next one's
                 log.exception("what was deferred could not be written: %s", self._writing)
             with self._lock:
+                self._written += len(self._writing)
                 self._writing = []
+                self._lock.notify_all()
                 if not self._entries:
-                    self._running = None
+                    self._is_running = False
                     return

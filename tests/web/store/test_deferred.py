@@ -53,6 +53,23 @@ def test_a_flush_does_not_wait_for_more(monkeypatch: pytest.MonkeyPatch) -> None
     assert written == [1]
 
 
+def test_a_flush_does_not_wait_for_what_is_added_after_it() -> None:
+    """Under constant load there is always more."""
+    over = threading.Event()
+    numbers = Deferred[int](lambda entries: None if over.is_set() else numbers.add(entries[-1] + 1))
+    numbers.add(1)
+    flushed = threading.Event()
+
+    def flush() -> None:
+        numbers.flush()
+        flushed.set()
+
+    threading.Thread(target=flush, daemon=True).start()
+    assert flushed.wait(PATIENCE)
+    over.set()
+    numbers.flush()
+
+
 def test_what_is_not_written_yet_is_pending() -> None:
     writing, go_on = threading.Event(), threading.Event()
 
