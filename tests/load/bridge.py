@@ -5,7 +5,9 @@ The floor in the same run is an INSERT of as many rows of the same size by the d
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -37,6 +39,7 @@ GROWTH = 1.05  # of the server's memory between a fifth of the rows and all
 RESULT = {"about": "refund", "note": "a note of some length"}
 WINDOW = 10_000
 WORKERS = 8
+PACE = 4_000  # items a second of all workers, while the memory is looked at: clear forgets some 6,000
 
 
 @click.command()
@@ -88,11 +91,14 @@ def fill(engine: Engine, first: int, count: int) -> float:
     return time.perf_counter() - began
 
 
-def work(queue: leaseq.Queue, person: str) -> None:
-    """Finish all that there is."""
-    lease = queue.reserve(person)
-    while lease is not None:
+def work(queue: leaseq.Queue, person: str, a_second: float = math.inf) -> None:
+    """Finish all that there is, no faster than that."""
+    began, lease = time.monotonic(), queue.reserve(person)
+    for done in itertools.count(1):
+        if lease is None:
+            return
         lease = queue.finish(lease, RESULT, then_reserve=True).next
+        time.sleep(max(0.0, began + done / a_second - time.monotonic()))
 
 
 def speeds(kind: str, engine: Engine, client: leaseq.Client, items: int) -> bool:
@@ -210,7 +216,7 @@ def memory(url: str, client: leaseq.Client, redis_url: str, rows: int) -> bool:
 def _go_on(queue: leaseq.Queue, person: str, stop: threading.Event) -> None:
     while not stop.is_set():
         if queue.find_policy() is not None:
-            work(queue, person)
+            work(queue, person, PACE / WORKERS)
         time.sleep(0.05)
 
 
