@@ -134,3 +134,15 @@ def finish(queue: leaseq.Queue, person: str = "ann", result: object = "yes") -> 
     lease = not_none(queue.reserve(person))
     queue.finish(lease, result)
     return lease
+
+
+@pytest.fixture
+def dead_item(database: Database, bridge: Bridge, queue: leaseq.Queue) -> str:
+    """The id of an item that is dead in the queue and in the database."""
+    queue.configure(max_attempts=1)
+    database.add(queue.name, "a")
+    settle(bridge)
+    queue.fail(not_none(queue.reserve("ann")), "unreadable")
+    settle(bridge)
+    assert database.statuses() == {"a": "dead"}
+    return "a"

@@ -42,17 +42,11 @@ def test_the_events_are_those_of_the_journal_in_its_order(
 
 
 def test_what_died_and_what_was_revived_is_told(
-    database: Database, bridge: Bridge, queue: leaseq.Queue
+    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item: str
 ) -> None:
-    queue.configure(max_attempts=1)
-    database.add(queue.name, "a")
+    queue.revive(dead_item)
     settle(bridge)
-    queue.fail(not_none(queue.reserve("ann")), "unreadable")
-    settle(bridge)
-    assert database.statuses() == {"a": "dead"}
-    queue.revive("a")
-    settle(bridge)
-    assert database.statuses() == {"a": "queued"}
+    assert database.statuses() == {dead_item: "queued"}
 
 
 def test_what_was_removed_and_added_again_is_there(

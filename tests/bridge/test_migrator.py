@@ -11,7 +11,6 @@ from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge
 from tests.bridge.conftest import Database, Make, finish, only_sqlite, settle
 from tests.conftest import Server
-from tests.support.taking import not_none
 
 DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 
@@ -129,18 +128,12 @@ def test_one_that_was_finished_meanwhile_is_not_handed_out_again(
 
 
 def test_a_dead_item_comes_back_where_its_row_waits_again(
-    database: Database, bridge: Bridge, queue: leaseq.Queue
+    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item: str
 ) -> None:
-    queue.configure(max_attempts=1)
-    database.add(queue.name, "a")
+    database.change(dead_item, status="waiting")
     settle(bridge)
-    queue.fail(not_none(queue.reserve("ann")), "unreadable")
-    settle(bridge)
-    assert database.statuses() == {"a": "dead"}
-    database.change("a", status="waiting")
-    settle(bridge)
-    assert queue.get("a").state == "inbound"
-    assert database.statuses() == {"a": "queued"}
+    assert queue.get(dead_item).state == "inbound"
+    assert database.statuses() == {dead_item: "queued"}
 
 
 def test_a_payload_that_entered_before_under_another_id_is_told_in_the_row(

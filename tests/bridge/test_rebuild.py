@@ -143,14 +143,8 @@ def test_a_queue_that_the_database_does_not_have_is_refused(server: Server, data
         rebuild(server.client, database.engine, "no-such-queue")
 
 
-def test_a_dead_item_is_no_difference(
-    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
-) -> None:
-    queue.configure(max_attempts=1)
-    database.add(queue.name, "a")
-    settle(bridge)
-    queue.fail(not_none(queue.reserve("ann")), "unreadable")
-    settle(bridge)
+@pytest.mark.usefixtures("dead_item")
+def test_a_dead_item_is_no_difference(server: Server, database: Database, queue: leaseq.Queue) -> None:
     assert differences(server, database, queue) == []
 
 

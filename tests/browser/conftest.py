@@ -9,7 +9,7 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.profiles import CHEAPEST
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from tests.support.patience import PATIENCE
@@ -91,6 +91,15 @@ def sign_in(tab: Page, name: str) -> None:
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
     tab.locator("#me").wait_for()
+
+
+def wait_in_page(tab: Page, wanted: Locator) -> None:
+    """Move the page's installed clock on until it shows what it asks for now and then."""
+    for _ in range(100):
+        tab.clock.run_for(7_000)
+        if wanted.is_visible():
+            return
+    expect(wanted).to_be_visible()
 
 
 def judge(tab: Page) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, judge, sign_in, wait_in_page
 from tests.support.taking import not_none
 
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))
@@ -137,10 +137,7 @@ def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: lea
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     queue.enqueue({"n": 1})
-    for _ in range(100):  # the server itself looks once a second
-        tab.clock.run_for(7_000)
-        if figure(tab, "counts.inbound").text_content() == "1":
-            break
+    wait_in_page(tab, figure(tab, "counts.inbound").filter(has_text="1"))
     expect(figure(tab, "counts.inbound")).to_have_text("1")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
 
@@ -157,10 +154,11 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
         route.fulfill(status=503, body="") if stream else route.continue_()
 
     tab.route("**/live", no_stream)
+    tab.clock.install()
     tab.goto(page.format(q=queue.name))
     tab.context.clear_cookies()
     note = tab.locator("[data-state]", has_text="You are signed out: these figures are from")
-    expect(note).to_be_visible()
+    wait_in_page(tab, note)
     judge(tab)
     tab.get_by_role("main").get_by_role("link", name="Sign in").click()
     tab.get_by_label("Name").fill(boss)

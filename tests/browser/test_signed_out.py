@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD, sign_in, wait_in_page
 
 
 @pytest.fixture
@@ -35,14 +35,15 @@ def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, q
         route.fulfill(status=503, body="") if stream else route.continue_()
 
     tab.route("**/live", no_stream)
+    tab.clock.install()
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     tab.context.clear_cookies()
-    expect(tab.locator("[data-state]", has_text="You are signed out")).to_be_visible()
+    wait_in_page(tab, tab.locator("[data-state]", has_text="You are signed out"))
     with tab.expect_response("**/work/session") as asked:
         sign_in_elsewhere(tab, boss)
+        wait_in_page(tab, tab.get_by_text("Live", exact=True))
     assert asked.value.ok
-    expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     tab.locator("tr", has_text="ann").locator("summary").click()
     tab.get_by_role("button", name="Release").click()
     expect(tab.get_by_text("Nobody is working right now")).to_be_visible()

@@ -8,6 +8,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,15 +25,27 @@ from tests.web.gunicorn_place import ADJUSTED, ask, gunicorn
 TOKEN = "a token for Prometheus, long enough"
 
 
-@pytest.fixture
-def place(server: Any) -> Iterator[tuple[str, Any]]:
+@pytest.fixture(scope="module")
+def address(server: Any) -> Iterator[str]:
     settings: dict[str, Any] = {"LEASEQ_METRICS_TOKEN": TOKEN}
-    with gunicorn(server.url, SECRET, workers=2, threads=4, **settings) as (url, process):
-        yield urlsplit(url).netloc, process
+    with gunicorn(server.url, SECRET, workers=2, threads=4, **settings) as (url, _):
+        yield urlsplit(url).netloc
 
 
-def test_the_processes_count_together(place: tuple[str, Any]) -> None:
-    address, _ = place
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("hasty") / "log"
+
+
+@pytest.fixture(scope="module")
+def hasty(server: Any, log: Path) -> Iterator[str]:
+    """The address of one slot that gives a client a second for each part of its request or answer."""
+    slots: dict[str, Any] = {"workers": 1, "threads": 1, "options": ("--keep-alive", "1")}
+    with gunicorn(server.url, SECRET, **slots, access_log=log, app=ADJUSTED, SLOW_SECONDS="1") as (url, _):
+        yield urlsplit(url).netloc
+
+
+def test_the_processes_count_together(address: str) -> None:
     for _ in range(40):  # some by either process
         assert ask(address, "/login")[0] == 200
     wanted = re.compile(
@@ -49,12 +62,12 @@ def test_the_processes_count_together(place: tuple[str, Any]) -> None:
         assert counted() == [40]
 
 
-def test_silent_clients_take_no_slot(place: tuple[str, Any]) -> None:
-    host, _, port = place[0].partition(":")
+def test_silent_clients_take_no_slot(address: str) -> None:
+    host, _, port = address.partition(":")
     with contextlib.ExitStack() as silent:
         for _ in range(200):
             silent.enter_context(socket.create_connection((host, int(port))))
-        connection = http.client.HTTPConnection(place[0], timeout=PATIENCE)
+        connection = http.client.HTTPConnection(address, timeout=PATIENCE)
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
         connection.close()
@@ -74,46 +87,38 @@ LINE = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form
     ids=["nothing", "headers", "body", "chunk"],
 )
 def test_a_client_that_stops_half_way_is_closed_and_holds_nobody_up(
-    sent: bytes, answered: bytes, server: Any, capfd: pytest.CaptureFixture[str]
+    sent: bytes, answered: bytes, hasty: str, log: Path
 ) -> None:
-    short = ("--keep-alive", "1")
-    with (
-        gunicorn(server.url, SECRET, workers=1, threads=1, options=short, app=ADJUSTED, SLOW_SECONDS="1") as (
-            url,
-            _,
-        ),
-        contextlib.ExitStack() as slow,
-    ):
-        host, _, port = urlsplit(url).netloc.partition(":")
+    host, _, port = hasty.partition(":")
+    with contextlib.ExitStack() as slow:
         clients = [
             slow.enter_context(socket.create_connection((host, int(port)), PATIENCE)) for _ in range(20)
         ]
         for client in clients:
             client.sendall(sent)
-        assert ask(urlsplit(url).netloc, "/login")[0] == 200, "the only slot is free"
+        assert ask(hasty, "/login")[0] == 200, "the only slot is free"
         for client in clients:
             answer = client.makefile("rb").read()
             assert answer.startswith(answered)
             assert bool(answer) == bool(answered)
-    assert "Traceback" not in capfd.readouterr().err
+    assert "Traceback" not in log.read_text()
 
 
-def test_a_client_that_sends_a_byte_now_and_then_is_closed(server: Any) -> None:
+def test_a_client_that_sends_a_byte_now_and_then_is_closed(hasty: str) -> None:
     """Each byte comes in time, and the body does not."""
-    with gunicorn(server.url, SECRET, workers=1, threads=1, app=ADJUSTED, SLOW_SECONDS="1") as (url, _):
-        host, _, port = urlsplit(url).netloc.partition(":")
-        with socket.create_connection((host, int(port)), 0.3) as client:
-            client.sendall(LINE + b"Content-Length: 9000\r\n\r\n")
-            for _ in range(100):
-                client.sendall(b"x")
-                with contextlib.suppress(TimeoutError):
-                    assert client.recv(100).startswith(b"HTTP/1.1 408 ")
-                    return
+    host, _, port = hasty.partition(":")
+    with socket.create_connection((host, int(port)), 0.3) as client:
+        client.sendall(LINE + b"Content-Length: 9000\r\n\r\n")
+        for _ in range(100):
+            client.sendall(b"x")
+            with contextlib.suppress(TimeoutError):
+                assert client.recv(100).startswith(b"HTTP/1.1 408 ")
+                return
     raise AssertionError("it was not closed")
 
 
-def test_a_request_that_is_refused_is_not_read_first(place: tuple[str, Any]) -> None:
-    host, _, port = place[0].partition(":")
+def test_a_request_that_is_refused_is_not_read_first(address: str) -> None:
+    host, _, port = address.partition(":")
     head = b"POST /api/v1/queues/q/items HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     with socket.create_connection((host, int(port)), PATIENCE) as client:
         client.sendall(head + b"Authorization: Bearer wrong\r\nContent-Length: 1000\r\n\r\n")
@@ -149,7 +154,7 @@ def test_a_refused_body_without_end_holds_nobody_up(server: Any) -> None:
 
 
 def test_a_client_that_does_not_read_is_let_go(
-    server: Any, accounts: Accounts, queue: leaseq.Queue, new_name: Any
+    hasty: str, accounts: Accounts, queue: leaseq.Queue, new_name: Any
 ) -> None:
     name = new_name("manager")
     accounts.add(name, by="test", role="manager")
@@ -159,11 +164,8 @@ def test_a_client_that_does_not_read_is_let_go(
         queue.finish(not_none(queue.reserve("ann")), {})
     path = f"/api/v1/queues/{queue.name}/answers"
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
-    with (
-        gunicorn(server.url, SECRET, workers=1, threads=1, app=ADJUSTED, SLOW_SECONDS="1") as (url, _),
-        contextlib.ExitStack() as deaf,
-    ):
-        host, _, port = urlsplit(url).netloc.partition(":")
+    host, _, port = hasty.partition(":")
+    with contextlib.ExitStack() as deaf:
         for _ in range(MOST["exports"]):
             client = deaf.enter_context(socket.socket())
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -172,5 +174,5 @@ def test_a_client_that_does_not_read_is_let_go(
             assert client.recv(12) == b"HTTP/1.1 200"
         # The person may have another export once theirs are over. Those of a dead process count for longer.
         sent = {"Authorization": f"Bearer {token}"}
-        address, soon = urlsplit(url).netloc, COUNTED_SECONDS / 2
-        eventually(lambda: ask(address, path, **sent)[0] == 200, "they are closed", seconds=soon)
+        soon = COUNTED_SECONDS / 2
+        eventually(lambda: ask(hasty, path, **sent)[0] == 200, "they are closed", seconds=soon)

@@ -14,6 +14,14 @@ from leaseq.webapp.store.deferred import Deferred
 from tests.support.patience import PATIENCE
 
 
+def flush_in_time(numbers: Deferred[int]) -> None:
+    """Fail where it comes to no end."""
+    flushing = threading.Thread(target=numbers.flush, daemon=True)
+    flushing.start()
+    flushing.join(PATIENCE)
+    assert not flushing.is_alive()
+
+
 def test_all_are_written_in_order_and_those_that_come_meanwhile_at_once() -> None:
     batches: list[list[int]] = []
     writing, go_on = threading.Event(), threading.Event()
@@ -40,16 +48,9 @@ def test_a_flush_does_not_wait_for_more(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(deferred, "GATHERED_SECONDS", 2 * PATIENCE)
     written: list[int] = []
     numbers = Deferred[int](written.extend)
-    flushed = threading.Event()
-
-    def flush() -> None:
-        numbers.add(1)
-        numbers.flush()
-        numbers.flush()
-        flushed.set()
-
-    threading.Thread(target=flush, daemon=True).start()
-    assert flushed.wait(PATIENCE)
+    numbers.add(1)
+    flush_in_time(numbers)
+    flush_in_time(numbers)
     assert written == [1]
 
 
@@ -58,14 +59,7 @@ def test_a_flush_does_not_wait_for_what_is_added_after_it() -> None:
     over = threading.Event()
     numbers = Deferred[int](lambda entries: None if over.is_set() else numbers.add(entries[-1] + 1))
     numbers.add(1)
-    flushed = threading.Event()
-
-    def flush() -> None:
-        numbers.flush()
-        flushed.set()
-
-    threading.Thread(target=flush, daemon=True).start()
-    assert flushed.wait(PATIENCE)
+    flush_in_time(numbers)
     over.set()
     numbers.flush()
 
