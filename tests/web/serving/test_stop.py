@@ -74,7 +74,7 @@ class BalancedLoad:
 
 
 def test_a_load_balancer_sees_a_stop_before_any_request_fails(server: Any) -> None:
-    with gunicorn(server.url, SECRET, workers=2, threads=4, LEASEQ_DRAIN_SECONDS="3") as (url, process):
+    with gunicorn(server.url, SECRET, workers=2, threads=4, LEASEQ_DRAIN_SECONDS="2") as (url, process):
         address = urlsplit(url).netloc
         load = BalancedLoad(address)
         assert load.begun.wait(PATIENCE), load.dropped
@@ -118,7 +118,7 @@ def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
         address = urlsplit(url).netloc
         client = http.client.HTTPConnection(address, timeout=PATIENCE)
         with contextlib.closing(client):
-            server.admin.redis.client_pause(4_000, all=True)  # longer than LINGER_SECONDS
+            server.admin.redis.client_pause(2_500, all=True)  # longer than LINGER_SECONDS
             path = f"/api/v1/queues/{queue.name}/mine"
             client.request("GET", path, headers={"Authorization": f"Bearer {token}"})
             assert ask(address, "/healthz")[0] == 200, "the first request is being handled"
