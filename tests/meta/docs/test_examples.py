@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq import webhooks
 from leaseq.engine.keys import Keys
 from leaseq.webapp.store.accounts import Accounts
 from tests.meta.docs import policy_table, settings_table
@@ -82,6 +83,10 @@ def test_what_is_typed_into_valkey_cli_answers(page: str, server: Any, queue_nam
     assert dead is not None
     queue.fail(dead, "unreadable")
     assert queue.reserve("alice") is not None
+    endpoints = webhooks.Endpoints(server.client)
+    loopback = webhooks.networks("127.0.0.0/8")
+    made = endpoints.add("http://127.0.0.1/", events=["person.*"], by="alice", allow=loopback)
+    webhooks.emit(server.client, "person.added", {"name": "bob", "by": "alice"})
     commands = _typed(page)
     assert commands
     for command in commands:
@@ -89,6 +94,7 @@ def test_what_is_typed_into_valkey_cli_answers(page: str, server: Any, queue_nam
         answer = server.redis.execute_command(*words)
         assert answer not in (None, [], 0), words
         assert not isinstance(answer, list) or None not in answer, words
+    endpoints.remove(made.endpoint.id)
 
 
 def test_every_key_of_a_queue_is_explained() -> None:
