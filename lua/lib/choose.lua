@@ -42,10 +42,10 @@ local function rows_for(person, skills)
 end
 
 -- The state of a search: the person, what they hold, their cursors (a score by path), how many entries may still be passed
--- over (`left`), and what `remember` writes: the cursors that moved, shelves that are empty, entries for `later` and
+-- over (`left`), and what `remember` writes: the cursors that moved, if any, shelves that are empty, entries for `later` and
 -- entries that leave it (`gone`).
 local function begin_search(person, held)
-  local search = { person = person, held = held, cursors = {}, moved = {}, left = LOOKS, empty = {}, later = {}, gone = {} }
+  local search = { person = person, held = held, cursors = {}, left = LOOKS, empty = {}, later = {}, gone = {} }
   for _, cursor in ipairs(cursors.read(person)) do search.cursors[cursor[1]] = cursor[2] end
   return search
 end
@@ -81,6 +81,7 @@ local function oldest_of(search, heads)
     local how_long = passes_over(search, member)
     if not how_long then return { member = member, row = head.row, shelf = head.shelf } end
     if how_long == 'later' then search.later[#search.later + 1] = { row = head.row, member = member } end
+    search.moved = search.moved or {}
     search.cursors[head.path], search.moved[head.path] = score, score
     search.left, head.at = search.left - 1, head.at + 2
     if not head.entries[head.at] and not read_on(search, head) then table.remove(heads, first) end
@@ -156,7 +157,7 @@ end
 
 -- Writes the state of a search.
 local function remember(search)
-  if next(search.moved) then
+  if search.moved then
     passed.note(search.moved)
     local list = {}
     for path, score in pairs(search.cursors) do list[#list + 1] = { path, score } end

@@ -24,7 +24,10 @@ function items.parse(member, record)
   local item = { member = member, record = record, enqueued = enqueued, payload = payload }
   for letter, value in string.gmatch(head, ' (%l)(%S*)') do
     for i = 1, #LETTERS, 2 do
-      if LETTERS[i] == letter then item[LETTERS[i + 1]] = value end
+      if LETTERS[i] == letter then
+        item[LETTERS[i + 1]] = value
+        break
+      end
     end
   end
   return item

@@ -5,26 +5,19 @@
 local places = {}
 local wakes, has_entered
 
-local function shelf_of(item, returned)
+-- Puts an assignment on its shelf, `returned` where it was out before, and wakes one who waits. Without a score it goes to
+-- the end, with a time of its own.
+function places.put(item, returned, score)
+  if has_entered and not score then queue.tick() end
+  has_entered = true
   local round = items.round(item.member)
-  return shelves.band(item.priority) .. (round > 1 and ':' .. round or '') .. (returned and ':returned' or '')
-end
-
--- Puts an assignment on a shelf of its row, and wakes one who waits.
-local function enter(item, shelf, score)
+  local shelf = shelves.band(item.priority) .. (round > 1 and ':' .. round or '') .. (returned and ':returned' or '')
   item.shelf = shelf ~= 'normal' and shelf or nil
-  redis.call('ZADD', shelves.key_of(item), score, item.member)
+  redis.call('ZADD', shelves.key_of(item), score or queue.now, item.member)
   shelves.open(shelves.row(item), shelf)
   items.write(item)
   if wakes == nil then wakes = queue.mode ~= 'paused' and redis.call('HEXISTS', keys.ledger, 'line') == 1 end
   if wakes then line.wake(1) end
-end
-
--- Puts an assignment at the end of its shelf, `returned` where it was out before. Each entry has a time of its own.
-function places.put(item, returned)
-  if has_entered then queue.tick() end
-  has_entered = true
-  enter(item, shelf_of(item, returned), queue.now)
 end
 
 -- An assignment's state, its score there, and the key of the set.
@@ -46,7 +39,8 @@ end
 -- the time since when it waits; where somebody passed over later ones, behind those. Where that has no place near it goes
 -- ahead of what was not out before.
 function places.move(item, key, since)
-  local shelf, row = shelf_of(item, string.find(item.shelf or '', ':returned', 1, true)), shelves.row(item)
+  local row, before = shelves.row(item), item.shelf or 'normal'
+  local shelf = string.gsub(before, '^%l+', shelves.band(item.priority))
   local to = shelves.key(row, shelf)
   if to == key then
     items.write(item)
@@ -55,7 +49,7 @@ function places.move(item, key, since)
   local score = passed.free_score(row .. ':' .. shelf, to, since + 0)
   if score then
     queue.now = math.max(queue.now, score) -- what enters next is later
-    enter(item, shelf, stamp(score))
+    places.put(item, string.find(before, ':returned', 1, true), stamp(score))
   else
     places.put(item, true)
   end
