@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from leaseq.events import Event, EventKind, EventRow, History
     from leaseq.models import (
         STATES,
+        Abandoned,
         Alert,
         AlertName,
         Answer,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATES",
+    "Abandoned",
     "Alert",
     "AlertName",
     "Answer",

@@ -123,9 +123,16 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class Abandoned:
+    id: str
+    next: Lease | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     id: str
     retry_at: datetime | None  # None: the attempts are used up, the item is dead
+    next: Lease | None = None
 
 
 @dataclass(frozen=True, slots=True)

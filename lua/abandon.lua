@@ -1,15 +1,16 @@
 #!lua flags=allow-oom
 --[[ Gives an item back: it returns to the front of its priority. The person gets it again only when nothing else
 waits for them, or never; then its other assignments that were theirs alone are anybody's. An item that too many
-people gave back dies.
+people gave back dies. With a request id, also gives the person the next item.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 reason as JSON
        6 when they may have it again: later or never
-REPLY  {'ok'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
-local id, token, person, reason, again = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+       7 the request id of the reserve that is to follow; left out where none is   8 the skills as for reserve
+REPLY  {'ok', the next lease as `finish` gives it}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
+local id, token, person, reason, again, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 --- @include deaths
 --- @include claims
 --- @include describe
@@ -17,23 +18,33 @@ local id, token, person, reason, again = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARG
 local refused = queue.open()
 if refused then return refused end
 local member, grant, over = claims.held(id, token, person, 'abandoned')
-if over then return { 'ok' } end
-if not grant then return lost(id) end
+if over and not request then return { 'ok' } end
+if not grant and not over then return lost(id) end
 
-local item = items.read(member)
-leases.close(item, grant, 'abandoned', reason)
-item.only = nil
-local signs = bars.set(id, person, again == 'later' and '~' or '-')
-queue.count('abandoned')
-journal.note('abandoned', id, token, person, reason)
-local limit = tonumber(queue.rules.max_abandons) or math.huge
-if bars.abandons(signs) >= limit or deaths.died_before(item) then
-  deaths.die(item, token, person)
-else
-  places.put(item, true)
-  if again == 'later' then cursors.put_off(item, person) end
+if grant then
+  local item = items.read(member)
+  leases.close(item, grant, 'abandoned', reason)
+  item.only = nil
+  local signs = bars.set(id, person, again == 'later' and '~' or '-')
+  queue.count('abandoned')
+  journal.note('abandoned', id, token, person, reason)
+  local limit = tonumber(queue.rules.max_abandons) or math.huge
+  if bars.abandons(signs) >= limit or deaths.died_before(item) then
+    deaths.die(item, token, person)
+  else
+    places.put(item, true)
+    if again == 'later' then cursors.put_off(item, person) end
+  end
+  if again == 'never' and bars.is_assigned(signs, person) then leases.unassign(id, person, member) end
+  redis.call('ZREM', keys.reserved, member)
 end
-if again == 'never' and bars.is_assigned(signs, person) then leases.unassign(id, person, member) end
-redis.call('ZREM', keys.reserved, member)
+if not request then
+  commit()
+  return { 'ok' }
+end
+
+-- The next item.
+--- @include take_again
+local next_lease = take_again(person, request) or take_new(person, holdings.read(person), request, ARGV[8])
 commit()
-return { 'ok' }
+return { 'ok', next_lease or { 'nothing' } }

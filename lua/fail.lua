@@ -2,47 +2,66 @@
 --[[ Says that an item can't be done: it is tried again after a back-off, or dies when its attempts are
 used up. The wait is retry_seconds, doubled for each failure after the first, at most
 retry_max_seconds, and up to a quarter shorter by chance, so that items which failed together do not
-come back together (AWS Architecture Blog, "Exponential Backoff And Jitter").
+come back together (AWS Architecture Blog, "Exponential Backoff And Jitter"). With a request id, also gives the
+person the next item.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 error as JSON
-REPLY  {'retry', due in microseconds}   {'dead'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
-local id, token, person, failure = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+       6 the request id of the reserve that is to follow; left out where none is   7 the skills as for reserve
+REPLY  {'failed', due in microseconds or '' where it is dead, the next lease as `finish` gives it}
+       {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
+local id, token, person, failure, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include deaths
 --- @include claims
 --- @include describe
-local refused = queue.open()
-if refused then return refused end
-local member, grant, over = claims.held(id, token, person, 'failed')
-if over then
-  local due = string.match(over.detail, '^%d+')
-  return due == '0' and { 'dead' } or { 'retry', due }
-end
-if not grant then return lost(id) end
-
-local item = items.read(member)
-local dead, failures = deaths.count_failure(item)
-local due = 0
-if not dead then
+-- When the item may be tried again, by how often it failed.
+local function retry_at(failures)
   math.randomseed(queue.now % 2147483647)
   -- equivalent mutant: limit:4: a microsecond doubled 40 times is longer than a week, which is the longest wait
   local wait = math.min(queue.rules.retry_seconds * 2 ^ math.min(failures - 1, 40), queue.rules.retry_max_seconds + 0)
-  due = math.floor(queue.now + wait * 1000000 * (1 - math.random() / 4) + 0.5)
+  return math.floor(queue.now + wait * 1000000 * (1 - math.random() / 4) + 0.5)
 end
-leases.close(item, grant, 'failed', stamp(due) .. ' ' .. failure)
-queue.count('failed')
-journal.note('failed', id, token, person, failure)
-if dead then
-  deaths.die(item, token, person)
-elseif due == queue.now then
-  places.put(item, true)
-else
-  redis.call('ZADD', keys.scheduled, due, member)
-  items.write(item)
-  queue.expect(due)
+
+-- The same of a fail that was before, as its grant tells; '' where the item was dead then.
+local function due_of(over)
+  local due = string.match(over.detail, '^%d+')
+  return due ~= '0' and due or ''
 end
-redis.call('ZREM', keys.reserved, member)
+
+local refused = queue.open()
+if refused then return refused end
+local member, grant, over = claims.held(id, token, person, 'failed')
+if over and not request then return { 'failed', due_of(over) } end
+if not grant and not over then return lost(id) end
+
+local due = over and due_of(over)
+if grant then
+  local item = items.read(member)
+  local dead, failures = deaths.count_failure(item)
+  due = dead and '' or stamp(retry_at(failures))
+  leases.close(item, grant, 'failed', (dead and '0' or due) .. ' ' .. failure)
+  queue.count('failed')
+  journal.note('failed', id, token, person, failure)
+  if dead then
+    deaths.die(item, token, person)
+  elseif due == stamp(queue.now) then
+    places.put(item, true)
+  else
+    redis.call('ZADD', keys.scheduled, due, member)
+    items.write(item)
+    queue.expect(due + 0)
+  end
+  redis.call('ZREM', keys.reserved, member)
+end
+if not request then
+  commit()
+  return { 'failed', due }
+end
+
+-- The next item.
+--- @include take_again
+local next_lease = take_again(person, request) or take_new(person, holdings.read(person), request, ARGV[7])
 commit()
-return dead and { 'dead' } or { 'retry', stamp(due) }
+return { 'failed', due, next_lease or { 'nothing' } }

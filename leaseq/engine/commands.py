@@ -75,6 +75,11 @@ _UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
 
 
+def _following(request: str | None, skills: str) -> tuple[str, ...]:
+    """The arguments for the reserve that follows; left out where they are empty."""
+    return () if request is None else (request, skills) if skills else (request,)
+
+
 @lru_cache(maxsize=4_096)
 def _bind(name: str, keys: Keys) -> Bound:
     return Bound(SCRIPTS[name], keys)
@@ -171,20 +176,23 @@ class Commands:
     def finish(self, held: Held, result: str, form_version: str, request: str | None, skills: str) -> Reply:
         """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
         id, token, person = held
-        following = () if request is None else (request, skills) if skills else (request,)
-        return self._run("finish", (id, str(token), person, result, form_version, *following))
+        words = (id, str(token), person, result, form_version)
+        return self._run("finish", (*words, *_following(request, skills)))
 
     def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
         id, token, person = held
         return self._run("undo_finish", (id, str(token), person, request, str(microseconds)))
 
-    def abandon(self, held: Held, reason: str, again: bool) -> Reply:
+    def abandon(self, held: Held, reason: str, again: bool, request: str | None, skills: str) -> Reply:
+        """Give an item back. ``request`` and ``skills``: as for `finish`."""
         id, token, person = held
-        return self._run("abandon", (id, str(token), person, reason, "later" if again else "never"))
+        words = (id, str(token), person, reason, "later" if again else "never")
+        return self._run("abandon", (*words, *_following(request, skills)))
 
-    def fail(self, held: Held, error: str) -> Reply:
+    def fail(self, held: Held, error: str, request: str | None, skills: str) -> Reply:
+        """Report a failure. ``request`` and ``skills``: as for `finish`."""
         id, token, person = held
-        return self._run("fail", (id, str(token), person, error))
+        return self._run("fail", (id, str(token), person, error, *_following(request, skills)))
 
     def clear(self, limit: int) -> Reply:
         return self._run("clear", (str(limit),))

@@ -22,7 +22,6 @@ MORE = b"more"  # reserve: the search takes more than one call, call again
 HELD = b"held"  # why_nothing
 NOT_ELIGIBLE = b"not-eligible"
 PAUSED = b"paused"
-RETRY = b"retry"
 SOMETHING = b"something"
 
 REUSED = "a different id for each request; this one was used with different content"

@@ -1,118 +1,25 @@
-"""The queue's methods for people who work: reserve, renew, finish, give back."""
+"""The queue's methods for people who work: renew, finish, give back; and reserve."""
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Unpack, overload
+from typing import Any, Unpack, overload
 
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.arguments import LeaseParts
-from leaseq.engine.notifications import LookAgain, Waiter, wait_for
 from leaseq.engine.replies import Reply
-from leaseq.errors import Invalid, LeaseqError
-from leaseq.models import Failed, Finished, Held, Json, Lease, WhyNothing
-from leaseq.queue.base import Base
+from leaseq.errors import Invalid
+from leaseq.models import Abandoned, Failed, Finished, Held, Json, Lease, WhyNothing
+from leaseq.queue.reserving import Reserving
 
-MAX_WAIT = 3_600  # seconds
 UNDO_SECONDS = 15
 """How long a finish can be undone. Pages offer ten of them; the rest is for the way here."""
 
 
-class Consumer(Base):
+class Consumer(Reserving):
     """A verb on a lease takes the Lease, or its ``id=``, ``token=`` and ``person=``: see `arguments.held`."""
-
-    def reserve(
-        self,
-        person: str,
-        *,
-        skills: Sequence[str] = (),
-        wait: float = 0,
-        stop: threading.Event | None = None,
-        request_id: str | None = None,
-    ) -> Lease | None:
-        """Reserve an item that nobody else has, or return None where there is none now (see ``why_nothing``).
-
-        ``wait``: wait up to so many seconds for one, in line with all other waiters. ``stop``, once set, ends
-        that wait at once, as closing the client and an exception do: then the caller has left the line, and
-        holds nothing by this call. A person who holds as many as allowed gets one of those again.
-        ``request_id`` names this call, so that repeating it returns the same lease.
-        """
-        who, can = validation.person_name(person), ",".join(validation.skills(skills))
-        request = arguments.request(request_id)
-        if stop is not None and not isinstance(stop, threading.Event):
-            raise Invalid("stop", "a threading.Event, or None")
-        if wait != 0:
-            return self._reserve_waiting(
-                who, request, can, validation.number(wait, "wait", 0, MAX_WAIT), stop
-            )
-        try:
-            outcome = self._reserve(who, request, can)
-        except LeaseqError:
-            raise
-        except BaseException:  # Ctrl-C
-            self._leave_line("", who, request, 0, broken_off=True)
-            raise
-        return outcome if isinstance(outcome, Lease) else None
-
-    def _reserve_waiting(
-        self, who: str, request: str, can: str, seconds: float, stop: threading.Event | None
-    ) -> Lease | None:
-        """However it ends: either the caller has the lease, or the queue has the item."""
-        listener, last_token = self._connection.listener, 0
-        waiter: Waiter | None = None
-
-        def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
-            nonlocal last_token
-            outcome = self._reserve(who, request, can, name, woken)
-            if isinstance(outcome, LookAgain):
-                last_token = max(last_token, outcome.last_token)
-            return outcome
-
-        def leave_line(broken_off: bool) -> None:
-            name = waiter.name if waiter is not None else ""
-            self._leave_line(name, who, request, last_token, broken_off=broken_off)
-
-        if listener.has_ended(stop):
-            return None
-        try:
-            outcome: Lease | LookAgain | None = attempt()
-            if not isinstance(outcome, Lease):
-                waiter = listener.join(self._keys.wake, stop)
-                outcome = wait_for(listener, waiter, seconds, attempt)
-            if outcome is None or listener.has_ended(stop):
-                leave_line(broken_off=False)
-                return None
-            return outcome
-        except BaseException as error:
-            leave_line(broken_off=not isinstance(error, LeaseqError))
-            raise
-        finally:
-            if waiter is not None:
-                listener.leave(waiter)
-            if listener.closed:
-                self._connection.drop_idle_links()  # the one by which the line was left
-
-    def _leave_line(self, waiter: str, who: str, request: str, last_token: int, *, broken_off: bool) -> None:
-        """Leave the line, and give back an item that came meanwhile. A call that was ``broken_off`` may
-        still be unread at the server: once it has answered another one, it has read that one, too."""
-        with suppress(LeaseqError):
-            for _ in range(2 if broken_off else 1):
-                self._commands.leave_line(waiter, who, request, last_token)
-
-    def _reserve(
-        self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
-    ) -> Lease | LookAgain:
-        reply = self._commands.reserve(who, request, can, waiter, woken)
-        while reply.code == replies.MORE:
-            reply = self._commands.reserve(who, request, can, waiter, woken)
-        if reply.code == replies.LEASED:
-            return codec.lease(self.name, reply.rest)
-        again, last_token = reply.rest or (b"", 0)  # there is no queue
-        return LookAgain(int(again or MAX_WAIT * 1_000_000) / 1e6, int(last_token))
 
     @overload
     def renew(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
@@ -177,15 +84,21 @@ class Consumer(Base):
         can = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         reply = self._send_finish(held, result, text, request, ",".join(can))
-        late, replayed, lasted, ended, *then_given = reply.rest
-        following = then_given[0] if then_given else None
-        then: Lease | None = None
-        if following and following[0] == replies.LEASED:
-            then = codec.lease(self.name, following[1:])
-        elif following and following[0] == replies.MORE:
-            then = self.reserve(held[2], skills=can, request_id=request)
+        late, replayed, lasted, ended, *following = reply.rest
+        then = self._next(following, held[2], can, request)
         at = codec.when(ended)
         return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6, at)
+
+    def _next(
+        self, following: Sequence[Sequence[Any]], person: str, can: Sequence[str], request: str | None
+    ) -> Lease | None:
+        """The lease in the last part of a reply, if it has one."""
+        code, *parts = following[0] if following else (b"",)
+        if code == replies.LEASED:
+            return codec.lease(self.name, parts)
+        if code == replies.MORE:
+            return self.reserve(person, skills=can, request_id=request)
+        return None
 
     def _send_finish(self, held: Held, result: Json, text: str, request: str | None, can: str) -> Reply:
         """Check the result against the form as last read; the server says if it was changed since.
@@ -227,20 +140,39 @@ class Consumer(Base):
         return codec.lease(self.name, reply.rest)
 
     @overload
-    def abandon(self, lease: Lease, reason: str | None = None, *, again: bool = True) -> None: ...
+    def abandon(
+        self,
+        lease: Lease,
+        reason: str | None = None,
+        *,
+        again: bool = True,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+    ) -> Abandoned: ...
     @overload
     def abandon(
-        self, *, reason: str | None = None, again: bool = True, **parts: Unpack[LeaseParts]
-    ) -> None: ...
+        self,
+        *,
+        reason: str | None = None,
+        again: bool = True,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+        **parts: Unpack[LeaseParts],
+    ) -> Abandoned: ...
     def abandon(
         self,
         lease: Lease | None = None,
         reason: str | None = None,
         *,
         again: bool = True,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
         **parts: object,
-    ) -> None:
-        """Give an item back. It returns to the front of the queue.
+    ) -> Abandoned:
+        """Give an item back. It returns to the front of the queue. ``then_reserve``: as for ``finish``.
 
         ``again`` True: others go first; this person sees it again only when nothing else waits for them.
         False: never this person again.
@@ -248,18 +180,51 @@ class Consumer(Base):
         held = arguments.held(self.name, lease, parts)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
-        self._commands.abandon(held, arguments.text(reason, "reason"), again)
+        can = validation.skills(skills)
+        request = arguments.request(request_id) if then_reserve else None
+        text = arguments.text(reason, "reason")
+        reply = self._commands.abandon(held, text, again, request, ",".join(can))
+        return Abandoned(held[0], self._next(reply.rest, held[2], can, request))
 
     @overload
-    def fail(self, lease: Lease, error: str = "") -> Failed: ...
+    def fail(
+        self,
+        lease: Lease,
+        error: str = "",
+        *,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+    ) -> Failed: ...
     @overload
-    def fail(self, *, error: str = "", **parts: Unpack[LeaseParts]) -> Failed: ...
-    def fail(self, lease: Lease | None = None, error: str = "", **parts: object) -> Failed:
+    def fail(
+        self,
+        *,
+        error: str = "",
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+        **parts: Unpack[LeaseParts],
+    ) -> Failed: ...
+    def fail(
+        self,
+        lease: Lease | None = None,
+        error: str = "",
+        *,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+        **parts: object,
+    ) -> Failed:
         """Report that an item can't be done. It is retried after a delay, or is dead when its attempts are
-        used up (``retry_at`` is None then)."""
+        used up (``retry_at`` is None then). ``then_reserve``: as for ``finish``."""
         held = arguments.held(self.name, lease, parts)
-        reply = self._commands.fail(held, arguments.text(error, "error"))
-        return Failed(held[0], codec.when(reply.rest[0]) if reply.code == replies.RETRY else None)
+        can = validation.skills(skills)
+        request = arguments.request(request_id) if then_reserve else None
+        text = arguments.text(error, "error")
+        due, *following = self._commands.fail(held, text, request, ",".join(can)).rest
+        then = self._next(following, held[2], can, request)
+        return Failed(held[0], codec.when(due) if due else None, then)
 
     def mine(self, person: str) -> list[Lease]:
         """The leases that a person holds, oldest first."""

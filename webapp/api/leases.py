@@ -150,18 +150,35 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It returns to the front of the queue; other people get it first."""
-    lease_queue(path.q).abandon(
-        id=path.id, token=body.token, person=person().name, reason=body.reason, again=body.again
+    me = person()
+    abandoned = lease_queue(path.q).abandon(
+        id=path.id,
+        token=body.token,
+        person=me.name,
+        reason=body.reason,
+        again=body.again,
+        then_reserve=body.then_reserve,
+        skills=me.skills,
+        request_id=request_id(),
     )
     _count(path, "gave_back", body.token)
-    return {"id": path.id}
+    return models_out.Abandoned.of(abandoned)
 
 
 @bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Report that the item can't be done. It is retried later, until no attempts are left."""
-    failed = lease_queue(path.q).fail(id=path.id, token=body.token, person=person().name, error=body.error)
+    me = person()
+    failed = lease_queue(path.q).fail(
+        id=path.id,
+        token=body.token,
+        person=me.name,
+        error=body.error,
+        then_reserve=body.then_reserve,
+        skills=me.skills,
+        request_id=request_id(),
+    )
     _count(path, "broken", body.token)
     return models_out.Failed.of(failed)
 

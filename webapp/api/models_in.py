@@ -122,12 +122,17 @@ class TokenRequest(Body):
     token: Whole = Field(ge=1, le=MAX_TOKEN, description="The lease's token")
 
 
-class FinishRequest(TokenRequest):
-    result: Any = Field(description="The answer: it must fit the queue's form")
+class EndRequest(TokenRequest):
+    """The end of a lease, which the next one may follow."""
+
     then_reserve: bool = Field(False, description="true: also reserve the next item")
 
 
-class AbandonRequest(TokenRequest):
+class FinishRequest(EndRequest):
+    result: Any = Field(description="The answer: it must fit the queue's form")
+
+
+class AbandonRequest(EndRequest):
     reason: str | None = Field(None, description="The reason, for the manager", json_schema_extra=TEXT)
     again: bool = Field(
         True,
@@ -136,7 +141,7 @@ class AbandonRequest(TokenRequest):
     )
 
 
-class FailRequest(TokenRequest):
+class FailRequest(EndRequest):
     error: str = Field(description="What is wrong with the item", json_schema_extra=TEXT)
 
 

@@ -79,13 +79,15 @@ class EnqueuedMany(BaseModel):
     duplicates: int = Field(description="Items that existed already")
 
 
-class Abandoned(BaseModel):
+class Abandoned(RecordModel):
     id: str
+    next: Lease | None
 
 
 class Failed(RecordModel):
     id: str
     retry_at: Time | None = Field(description="null: no attempts are left, the item is dead")
+    next: Lease | None
 
 
 class Answer(RecordModel):

@@ -139,14 +139,19 @@ class Machine(ChangingMachine):
             assert (call().token, call().expires_at) == (again.token, part.grants[-1].expires)
 
     @precondition(lambda self: self.leases)
-    @rule(index=INDEX, how=st.sampled_from(["failed", "later", "never"]), come=st.booleans())
-    def give_back(self, index: int, how: str, come: bool) -> None:
+    @rule(
+        index=INDEX,
+        how=st.sampled_from(["failed", "later", "never"]),
+        following=st.sampled_from(["nothing", "reserve", "in one call"]),
+    )
+    def give_back(self, index: int, how: str, following: str) -> None:
         lease = self.lease(index)
+        then_reserve, skills = following == "in one call", SKILLS[lease.person]
 
         def call() -> Any:
             if how == "failed":
-                return self.queue.fail(lease, "no")
-            return self.queue.abandon(lease, again=how == "later")
+                return self.queue.fail(lease, "no", then_reserve=then_reserve, skills=skills)
+            return self.queue.abandon(lease, again=how == "later", then_reserve=then_reserve, skills=skills)
 
         ending = "failed" if how == "failed" else "abandoned"
         part = self.latest(lease, "held")
@@ -154,13 +159,16 @@ class Machine(ChangingMachine):
             known = lease.id in self.model.items
             before = self.model.once(lease.id, lease.token, lease.person) if known else None
             if before and before[1].how == ending:
-                call()  # repeated, even if another person has it by now: nothing happens
+                given = call()  # repeated, even if another person has it by now: nothing happens
             else:
                 self.refused(lease, call)
                 return
         else:
-            self.model.give_back(part, ending, how == "later", getattr(call(), "retry_at", None))
-        if come:
+            given = call()
+            self.model.give_back(part, ending, how == "later", getattr(given, "retry_at", None))
+        if then_reserve:
+            self.got(lease.person, given.next)
+        elif following == "reserve":
             self.come(lease.person)
 
     @precondition(lambda self: self.leases)

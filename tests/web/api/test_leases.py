@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+import pytest
+
 import leaseq
+from leaseq.webapp.store.accounts import Accounts
 from tests.web.api_calls import ANSWER, TIME, reserve
 from tests.web.conftest import Caller
 
@@ -55,7 +58,7 @@ def test_renew_draft_abandon_fail(asking: leaseq.Queue, worker: Caller) -> None:
     assert (draft.status_code, draft.data) == (204, b"")
     assert reserve(asking, worker)["draft"] == {"note": "so f"}
     left = worker("POST", f"{base}/abandon", json={"token": token, "reason": "lunch"})
-    assert (left.status_code, left.json) == (200, {"id": "one"})
+    assert (left.status_code, left.json) == (200, {"id": "one", "next": None})
     assert asking.get("one").history[-1].reason == "lunch"
     asking.remove("two")  # which would come first, now that they put the other off
     lease = reserve(asking, worker)
@@ -64,6 +67,24 @@ def test_renew_draft_abandon_fail(asking: leaseq.Queue, worker: Caller) -> None:
     assert failed.status_code == 200
     assert TIME.fullmatch(failed.json["retry_at"])
     assert asking.get("one").last_error == "unreadable"
+
+
+@pytest.mark.parametrize(
+    ("verb", "more"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
+)
+def test_what_is_given_back_brings_the_next_one(
+    asking: leaseq.Queue, worker: Caller, accounts: Accounts, verb: str, more: dict[str, object]
+) -> None:
+    accounts.change(worker.name, by="test", skills=["fr"])
+    lease = reserve(asking, worker)
+    asking.enqueue({"text": "bonjour"}, id="french", requires=["fr"], priority=0)
+    path = f"/queues/{asking.name}/items/one/{verb}"
+    body = {"token": lease["token"], "then_reserve": True, **more}
+    first = worker("POST", path, json=body, headers={"Idempotency-Key": "k"})
+    assert first.status_code == 200
+    assert (first.json["id"], first.json["next"]["id"]) == ("one", "french")
+    assert [held.token for held in asking.mine(worker.name)] == [first.json["next"]["token"]]
+    assert worker("POST", path, json=body, headers={"Idempotency-Key": "k"}).json == first.json
 
 
 def test_nothing_now_says_why_and_when_to_ask_again(

@@ -130,7 +130,7 @@ def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller)
     lease = reserve(asking, worker)
     base = f"/queues/{asking.name}/items/one"
     failed = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "broken"})
-    assert failed.json == {"id": "one", "retry_at": None}
+    assert failed.json == {"id": "one", "retry_at": None, "next": None}
     assert manager("POST", f"{base}/revive").json["state"] == "inbound"
     removed = manager("DELETE", base)
     assert (removed.status_code, removed.data) == (204, b"")

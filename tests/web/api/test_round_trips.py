@@ -20,7 +20,9 @@ VERBS: dict[str, dict[str, Any]] = {
     "finish": {"result": {"about": "refund"}},
     "finish with the next one": {"result": {"about": "refund"}, "then_reserve": True},
     "abandon": {"reason": "not mine"},
+    "abandon with the next one": {"reason": "not mine", "then_reserve": True},
     "fail": {"error": "its number is missing"},
+    "fail with the next one": {"error": "its number is missing", "then_reserve": True},
 }
 
 

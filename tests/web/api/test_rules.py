@@ -49,7 +49,7 @@ def test_given_back_for_later_or_for_good(asking: leaseq.Queue, worker: Caller) 
     assert lease["id"] == "two", "what never was theirs comes first"
     never = {"token": lease["token"], "again": False, "reason": "I know her"}
     gone = worker("POST", f"/queues/{asking.name}/items/two/abandon", json=never)
-    assert (gone.status_code, gone.json) == (200, {"id": "two"})
+    assert (gone.status_code, gone.json) == (200, {"id": "two", "next": None})
     lease = reserve(asking, worker)
     assert lease["id"] == "one", "later has come: nothing else waits for them"
     finish = {"token": lease["token"], "result": ANSWER}

@@ -1,0 +1,107 @@
+"""The queue's method reserve, and the wait for an item."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+
+from leaseq import validation
+from leaseq.engine import arguments, codec, replies
+from leaseq.engine.notifications import LookAgain, Waiter, wait_for
+from leaseq.errors import Invalid, LeaseqError
+from leaseq.models import Lease
+from leaseq.queue.base import Base
+
+MAX_WAIT = 3_600  # seconds
+
+
+class Reserving(Base):
+    def reserve(
+        self,
+        person: str,
+        *,
+        skills: Sequence[str] = (),
+        wait: float = 0,
+        stop: threading.Event | None = None,
+        request_id: str | None = None,
+    ) -> Lease | None:
+        """Reserve an item that nobody else has, or return None where there is none now (see ``why_nothing``).
+
+        ``wait``: wait up to so many seconds for one, in line with all other waiters. ``stop``, once set, ends
+        that wait at once, as closing the client and an exception do: then the caller has left the line, and
+        holds nothing by this call. A person who holds as many as allowed gets one of those again.
+        ``request_id`` names this call, so that repeating it returns the same lease.
+        """
+        who, can = validation.person_name(person), ",".join(validation.skills(skills))
+        request = arguments.request(request_id)
+        if stop is not None and not isinstance(stop, threading.Event):
+            raise Invalid("stop", "a threading.Event, or None")
+        if wait != 0:
+            return self._reserve_waiting(
+                who, request, can, validation.number(wait, "wait", 0, MAX_WAIT), stop
+            )
+        try:
+            outcome = self._reserve(who, request, can)
+        except LeaseqError:
+            raise
+        except BaseException:  # Ctrl-C
+            self._leave_line("", who, request, 0, broken_off=True)
+            raise
+        return outcome if isinstance(outcome, Lease) else None
+
+    def _reserve_waiting(
+        self, who: str, request: str, can: str, seconds: float, stop: threading.Event | None
+    ) -> Lease | None:
+        """However it ends: either the caller has the lease, or the queue has the item."""
+        listener, last_token = self._connection.listener, 0
+        waiter: Waiter | None = None
+
+        def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
+            nonlocal last_token
+            outcome = self._reserve(who, request, can, name, woken)
+            if isinstance(outcome, LookAgain):
+                last_token = max(last_token, outcome.last_token)
+            return outcome
+
+        def leave_line(broken_off: bool) -> None:
+            name = waiter.name if waiter is not None else ""
+            self._leave_line(name, who, request, last_token, broken_off=broken_off)
+
+        if listener.has_ended(stop):
+            return None
+        try:
+            outcome: Lease | LookAgain | None = attempt()
+            if not isinstance(outcome, Lease):
+                waiter = listener.join(self._keys.wake, stop)
+                outcome = wait_for(listener, waiter, seconds, attempt)
+            if outcome is None or listener.has_ended(stop):
+                leave_line(broken_off=False)
+                return None
+            return outcome
+        except BaseException as error:
+            leave_line(broken_off=not isinstance(error, LeaseqError))
+            raise
+        finally:
+            if waiter is not None:
+                listener.leave(waiter)
+            if listener.closed:
+                self._connection.drop_idle_links()  # the one by which the line was left
+
+    def _leave_line(self, waiter: str, who: str, request: str, last_token: int, *, broken_off: bool) -> None:
+        """Leave the line, and give back an item that came meanwhile. A call that was ``broken_off`` may
+        still be unread at the server: once it has answered another one, it has read that one, too."""
+        with suppress(LeaseqError):
+            for _ in range(2 if broken_off else 1):
+                self._commands.leave_line(waiter, who, request, last_token)
+
+    def _reserve(
+        self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+    ) -> Lease | LookAgain:
+        reply = self._commands.reserve(who, request, can, waiter, woken)
+        while reply.code == replies.MORE:
+            reply = self._commands.reserve(who, request, can, waiter, woken)
+        if reply.code == replies.LEASED:
+            return codec.lease(self.name, reply.rest)
+        again, last_token = reply.rest or (b"", 0)  # there is no queue
+        return LookAgain(int(again or MAX_WAIT * 1_000_000) / 1e6, int(last_token))
