@@ -15,15 +15,10 @@ local id, token, person, request, allowed = ARGV[2], ARGV[3], ARGV[4], ARGV[5], 
 --- @include describe
 local refused = queue.open()
 if refused then return refused end
-local member, grant
-for _, one in ipairs(items.assignments(id)) do
-  local latest = grants.latest(one)
-  if grants.is_of(latest, token, person) and latest.ending == 'finished' then member, grant = one, latest end
-  if grants.is_held(latest) and latest.person == person and latest.undo == request then -- sent again after a lost reply
-    return { 'leased', id, grants.format(latest), items.shown(one), drafts.read(id, person) }
-  end
-end
-if not member then return lost(id) end
+local before, given = leases.given_by_undo(id, person, request)
+if before then return { 'leased', id, given, items.shown(before), drafts.read(id, person) } end
+local member, grant = leases.latest(id, token, person)
+if not grant or grant.ending ~= 'finished' then return lost(id) end
 if grant.adopted then return { 'adopted', describe(id) } end
 if queue.now > grant.ended + allowed then return { 'too-late' } end
 

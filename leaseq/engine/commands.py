@@ -36,6 +36,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
         load("finish", "ledger", "reserved", "journal", "finished"),
         load("undo_finish", *_ALL, "drafts", "late"),
+        load("take_back", *_ALL, "drafts", "late"),
         load("abandon", *_ALL, "late"),
         load("fail", *_ALL, "late"),
         load("clear", *_ROW, "finished", "journal"),
@@ -182,6 +183,10 @@ class Commands:
     def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
         id, token, person = held
         return self._run("undo_finish", (id, str(token), person, request, str(microseconds)))
+
+    def take_back(self, held: Held, request: str, microseconds: int) -> Reply:
+        id, token, person = held
+        return self._run("take_back", (id, str(token), person, request, str(microseconds)))
 
     def abandon(self, held: Held, reason: str, again: bool, request: str | None, skills: str) -> Reply:
         """Give an item back. ``request`` and ``skills``: as for `finish`."""

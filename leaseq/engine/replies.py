@@ -80,9 +80,12 @@ def _rows(field: str) -> _Refusal:
     return lambda _, reply: Invalid(field, limit.format(reply.rest[0]))
 
 
-def _too_late(call: Call, _: Reply) -> Invalid:
-    seconds = int(call.args[4]) // 1_000_000
-    return Invalid("undo", f"within {seconds} seconds after the finish; that time is over")
+def _too_late(ending: str) -> Callable[[Call, Reply], Invalid]:
+    def refused(call: Call, _: Reply) -> Invalid:
+        seconds = int(call.args[4]) // 1_000_000
+        return Invalid("undo", f"within {seconds} seconds after {ending}; that time is over")
+
+    return refused
 
 
 def _not_dead(call: Call, reply: Reply) -> Invalid:
@@ -134,7 +137,8 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("enqueue", b"rows"): _rows("requires"),
     ("renew", b"full"): lambda _, reply: Invalid("holds", _HANDS_FULL.format(reply.rest[0])),
     ("renew", b"used-up"): lambda _, reply: Invalid("renewals", _USED_UP.format(reply.rest[0])),
-    ("undo_finish", b"too-late"): _too_late,
+    ("undo_finish", b"too-late"): _too_late("the finish"),
+    ("take_back", b"too-late"): _too_late("the abandon or fail"),
     ("undo_finish", b"adopted"): _adopted,
     ("revive", b"wrong-state"): _not_dead,
     ("assign", b"wrong-state"): _not_waiting,

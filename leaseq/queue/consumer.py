@@ -15,7 +15,8 @@ from leaseq.models import Abandoned, Failed, Finished, Held, Json, Lease, WhyNot
 from leaseq.queue.reserving import Reserving
 
 UNDO_SECONDS = 15
-"""How long a finish can be undone. Pages offer ten of them; the rest is for the way here."""
+"""How long a finish, an abandon or a fail can be undone. Pages offer ten of them; the rest is for the way
+here."""
 
 
 class Consumer(Reserving):
@@ -225,6 +226,24 @@ class Consumer(Reserving):
         due, *following = self._commands.fail(held, text, request, ",".join(can)).rest
         then = self._next(following, held[2], can, request)
         return Failed(held[0], codec.when(due) if due else None, then)
+
+    @overload
+    def take_back(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
+    @overload
+    def take_back(self, *, request_id: str | None = None, **parts: Unpack[LeaseParts]) -> Lease: ...
+    def take_back(
+        self, lease: Lease | None = None, *, request_id: str | None = None, **parts: object
+    ) -> Lease:
+        """Take an abandon or a fail back, at most UNDO_SECONDS after it: the person holds the item again,
+        under a new token.
+
+        This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
+        too late, and LeaseLost where somebody else was granted the item since, or this lease ended otherwise.
+        """
+        held = arguments.held(self.name, lease, parts)
+        request = arguments.request(request_id)
+        reply = self._commands.take_back(held, request, UNDO_SECONDS * 1_000_000)
+        return codec.lease(self.name, reply.rest)
 
     def mine(self, person: str) -> list[Lease]:
         """The leases that a person holds, oldest first."""

@@ -30,6 +30,16 @@ function leases.find(id, token, person)
   end
 end
 
+-- The assignment that an undo gave them which is sent again, after a lost reply, with its grant as it is stored.
+function leases.given_by_undo(id, person, request)
+  for _, member in ipairs(items.assignments(id)) do
+    local latest = grants.latest(member)
+    if grants.is_held(latest) and latest.person == person and latest.undo == request then
+      return member, grants.format(latest)
+    end
+  end
+end
+
 -- Whether the item has another payload than the one that was handed out under this token.
 function leases.is_outdated(id, token)
   local first = items.read(id)

@@ -72,6 +72,14 @@ def regranted(queue: leaseq.Queue) -> leaseq.Lease:
     return granted
 
 
+def taken_back(queue: leaseq.Queue, given: leaseq.Lease) -> object:
+    return queue.take_back(given, request_id="r").token
+
+
+def next_id(ended: leaseq.Abandoned | leaseq.Failed) -> str | None:
+    return ended.next.id if ended.next else None
+
+
 def refused(queue: leaseq.Queue, given: leaseq.Lease) -> object:
     with pytest.raises(leaseq.LeaseLost) as lost:
         queue.finish(given, RESULT)
@@ -112,6 +120,18 @@ def finished(queue: leaseq.Queue) -> leaseq.Lease:
 def gave_back(queue: leaseq.Queue) -> leaseq.Lease:
     given = lease(queue)
     queue.abandon(given)
+    return given
+
+
+def failed(queue: leaseq.Queue) -> leaseq.Lease:
+    given = lease(queue)
+    queue.fail(given, "torn")
+    return given
+
+
+def died_of_it(queue: leaseq.Queue) -> leaseq.Lease:
+    given = last_attempt(queue)
+    queue.fail(given, "torn")
     return given
 
 
@@ -204,7 +224,12 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("finish and next", lease, "finish", following),
     ("finish and next with more in hand", two, "finish", following),
     ("undo a finish", finished, "undo_finish", lambda q, held: q.undo_finish(held, request_id="r").token),
+    ("take back what was given back", gave_back, "take_back", taken_back),
+    ("take back what failed", failed, "take_back", taken_back),
+    ("take back what is dead", died_of_it, "take_back", taken_back),
     ("abandon", lease, "abandon", lambda q, held: q.abandon(held, "later")),
+    ("abandon and next", lease, "abandon", lambda q, held: next_id(q.abandon(held, then_reserve=True))),
+    ("fail and next", lease, "fail", lambda q, held: next_id(q.fail(held, "no", then_reserve=True))),
     ("abandon for good", lease, "abandon", lambda q, held: q.abandon(held, again=False)),
     ("reserve with care", gave_back, "reserve", again),
     ("reserve an answer more", three_answers, "reserve", again),

@@ -140,8 +140,10 @@ class Item:
                 over = state.over | {("abandon", call.token)}
                 yield replace(state, where="waiting", how="abandoned", over=over)
             case "renew":
-                expires = call.granted.expires if call.granted else call.start + self._rules.lease_seconds
-                yield replace(state, where="held", how="", expires=expires)
+                # Without an answer it may be read late: then the lease is longer.
+                earliest = call.start + self._rules.lease_seconds
+                for expires in (call.granted.expires,) if call.granted else (earliest, inf):
+                    yield replace(state, where="held", how="", expires=expires)
             case "fail":
                 failures = state.failures + 1
                 dead = failures >= self._rules.max_attempts

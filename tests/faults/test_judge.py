@@ -66,6 +66,9 @@ def finished(person: str, token: int, **more: object) -> Call:
     return Call("finish", person, "a", token, {"by": person}, outcome="ok", **more)  # type: ignore[arg-type]
 
 
+UNTOLD_RENEW = Call("renew", "ann", "a", 1, start=1.55)
+
+
 @pytest.mark.parametrize(
     ("calls", "faults"),
     [
@@ -113,6 +116,24 @@ def finished(person: str, token: int, **more: object) -> Call:
             id="a smaller token",
         ),
         pytest.param([granted("ann", 1)], ["linearizable"], id="from nowhere"),
+        pytest.param(
+            [ADDED, granted("ann", 1, expires=1.6), finished("ann", 1)],
+            ["linearizable"],
+            id="in time after it ran out",
+        ),
+        *(
+            pytest.param(
+                [
+                    ADDED,
+                    granted("ann", 1, expires=1.6),
+                    UNTOLD_RENEW,
+                    finished("ann", 1, start=900, end=901, late=late),
+                ],
+                [],
+                id=f"a renew that may have been read late, {late=}",
+            )
+            for late in (False, True)
+        ),
         pytest.param(
             [ADDED, granted("ann", 1), finished("ann", 1, late=True)],
             ["linearizable"],

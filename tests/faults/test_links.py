@@ -146,6 +146,9 @@ def moves(queue: leaseq.Queue) -> list[Callable[[], object]]:
         lambda: queue.enqueue({}, id="one"),
         lambda: reserve("ann"),
         lambda: queue.fail(held[2], "no"),
+        lambda: queue.take_back(held[2]),
+        lambda: reserve("ann"),
+        lambda: queue.fail(held[3], "no"),
         lambda: queue.revive("one"),
         lambda: queue.remove("one"),
     ]

@@ -14,7 +14,9 @@ def test_configure_takes_exactly_the_fields_of_a_policy() -> None:
     assert get_type_hints(PolicyChanges) == get_type_hints(leaseq.Policy)
 
 
-@pytest.mark.parametrize("verb", ["renew", "save_draft", "finish", "undo_finish", "abandon", "fail"])
+@pytest.mark.parametrize(
+    "verb", ["renew", "save_draft", "finish", "undo_finish", "take_back", "abandon", "fail"]
+)
 def test_an_unknown_keyword_is_refused(queue: leaseq.Queue, verb: str) -> None:
     call: Any = getattr(queue, verb)
     with pytest.raises(TypeError, match="unexpected keyword argument 'tokn'"):

@@ -42,6 +42,7 @@ def leases(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
     assert_type(queue.renew(lease), leaseq.Lease)
     assert_type(queue.finish(lease, {"label": "spam"}, then_reserve=True).next, leaseq.Lease | None)
     assert_type(queue.undo_finish(lease), leaseq.Lease)
+    assert_type(queue.take_back(lease), leaseq.Lease)
     assert_type(queue.fail(lease, "cut off"), leaseq.Failed)
     queue.save_draft(lease, {"label": "sp"})
     queue.abandon(lease, "not for me", again=False)
@@ -67,6 +68,7 @@ def leases_in_a_wrong_way(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
     queue.renew(lease, id="one")  # type: ignore[call-overload]
     queue.save_draft(lease, {}, person="ann")  # type: ignore[call-overload]
     queue.undo_finish(lease, token=1)  # type: ignore[call-overload]
+    queue.take_back(lease, token=1)  # type: ignore[call-overload]
     queue.abandon(lease, "no", id="one")  # type: ignore[call-overload]
     queue.fail(lease, "cut off", token=1)  # type: ignore[call-overload]
     queue.fail(lease, None)  # type: ignore[call-overload]

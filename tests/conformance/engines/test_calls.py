@@ -75,6 +75,18 @@ def abandon(at: Scene) -> None:
     assert at.other.get("0").history[0].reason == "too hard"
 
 
+def take_back(at: Scene) -> None:
+    lease = at.take()
+    following = at.queue.abandon(lease, then_reserve=True).next
+    assert following is not None
+    assert following.id == "1"
+    assert at.other.take_back(lease).id == "0"
+    failed = at.other.fail(following, "torn", then_reserve=True)
+    assert failed.next is not None
+    assert failed.next.id == "0", "they hold it"
+    assert at.queue.take_back(following).id == "1"
+
+
 def fail(at: Scene) -> None:
     failed = at.queue.fail(at.take(), "torn")
     assert failed.retry_at is not None
@@ -312,7 +324,19 @@ def schema(at: Scene) -> None:
 CALLS: dict[str, Callable[[Scene], None]] = {
     call.__name__: call
     for call in (
-        *(enqueue, enqueue_many, reserve, renew, save_draft, finish, undo_finish, abandon, fail, mine),
+        *(
+            enqueue,
+            enqueue_many,
+            reserve,
+            renew,
+            save_draft,
+            finish,
+            undo_finish,
+            abandon,
+            take_back,
+            fail,
+            mine,
+        ),
         *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
         *(change, follow, unfollow, event_rows, outcomes, restore, raise_tokens),
         *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),

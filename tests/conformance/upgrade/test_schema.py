@@ -30,6 +30,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "finish": lambda queue: queue.finish(result={}, **LEASE),
     "finish and reserve": lambda queue: queue.finish(result={}, then_reserve=True, **LEASE),
     "undo_finish": lambda queue: queue.undo_finish(**LEASE),
+    "take_back": lambda queue: queue.take_back(**LEASE),
     "abandon": lambda queue: queue.abandon(**LEASE),
     "fail": lambda queue: queue.fail(**LEASE),
     "clear": lambda queue: queue.clear(),

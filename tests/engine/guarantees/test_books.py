@@ -82,10 +82,17 @@ class JournalTotals(RuleBasedStateMachine):
         with contextlib.suppress(leaseq.LeaseqError):
             self.leases.append(self.queue.undo_finish(self.lease(index)))
 
-    @rule(index=index, again=st.booleans())
-    def abandon(self, index: int, again: bool) -> None:
+    @rule(index=index)
+    def take_back(self, index: int) -> None:
         with contextlib.suppress(leaseq.LeaseqError):
-            self.queue.abandon(self.lease(index), again=again)
+            self.leases.append(self.queue.take_back(self.lease(index)))
+
+    @rule(index=index, again=st.booleans(), go_on=st.booleans())
+    def abandon(self, index: int, again: bool, go_on: bool) -> None:
+        lease = self.lease(index)
+        with contextlib.suppress(leaseq.LeaseqError):
+            given = self.queue.abandon(lease, again=again, then_reserve=go_on, skills=PEOPLE[lease.person])
+            self.leases += [given.next] if given.next else []
 
     @rule(index=index)
     def fail(self, index: int) -> None:

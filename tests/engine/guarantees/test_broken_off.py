@@ -54,6 +54,11 @@ def scheduled(queue: leaseq.Queue) -> None:
     queue.fail(held(queue), "no")
 
 
+def given_back(queue: leaseq.Queue) -> None:
+    reserved(queue)
+    queue.abandon(held(queue))
+
+
 def came_due(queue: leaseq.Queue) -> None:
     scheduled(queue)
     clock(queue).tick(101)
@@ -78,6 +83,10 @@ CALLS: dict[str, tuple[Call, Call]] = {
     "come due": (came_due, lambda queue: queue.clear()),
     "renew": (reserved, lambda queue: queue.renew(held(queue))),
     "undo": (finished, lambda queue: queue.undo_finish(**LATE)),
+    "take back": (given_back, lambda queue: queue.take_back(**LATE)),
+    "take back what is dead": (dead, lambda queue: queue.take_back(**LATE)),
+    "abandon and reserve": (reserved, lambda queue: queue.abandon(held(queue), then_reserve=True)),
+    "fail and reserve": (reserved, lambda queue: queue.fail(held(queue), "no", then_reserve=True)),
     "release": (reserved, lambda queue: queue.release("one")),
     "revive": (dead, lambda queue: queue.revive("one")),
     "assign": (nothing, lambda queue: queue.assign("one", "bob")),

@@ -19,6 +19,7 @@ TAKERS: dict[str, Callable[..., object]] = {
     "save_draft": lambda queue, *lease, **parts: queue.save_draft(*lease or [None], {}, **parts),
     "finish": lambda queue, *lease, **parts: queue.finish(*lease or [None], {}, **parts),
     "undo_finish": leaseq.Queue.undo_finish,
+    "take_back": leaseq.Queue.take_back,
     "abandon": leaseq.Queue.abandon,
     "fail": lambda queue, *lease, **parts: queue.fail(*lease or [None], "no", **parts),
 }

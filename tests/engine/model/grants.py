@@ -125,6 +125,24 @@ class Grants(Sets):
         hands.insert(0, hands.pop())
         self.count("undone")
 
+    def may_undo(self, part: Part) -> bool:
+        """Whether an abandon or a fail may be taken back: not where other assignments died with this one."""
+        return part.state != "dead" or len(part.item.parts) == 1
+
+    def take_back(self, part: Part, token: int, expires: datetime) -> None:
+        """An abandon or a fail is undone: they hold it again, ahead of what else they hold."""
+        item, grant = part.item, part.grants[-1]
+        if grant.how == "failed":
+            item.failures -= 1
+        else:
+            item.later.discard(grant.person)
+            item.never.discard(grant.person)
+        if part.state == "dead":
+            self.count("revived")
+        self.granted(part, token, grant.person, expires)
+        hands = self.hands[grant.person]
+        hands.insert(0, hands.pop())
+
     def unassign(self, answered: Part, person: str) -> None:
         for part in answered.item.parts:
             if part is not answered and part.assigned == person:

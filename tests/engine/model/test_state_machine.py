@@ -126,6 +126,33 @@ class Machine(ChangingMachine):
             self.leases.append(again)
             self.undone.append((lease, request, again))
 
+    @precondition(lambda self: self.leases)
+    @rule(index=INDEX, late=st.booleans())
+    def take_back(self, index: int, late: bool) -> None:
+        """An abandon or a fail is taken back, mostly in time."""
+        lease = self.lease(index)
+        if late:
+            self.clock.tick(UNDO_SECONDS + 1)
+        part = self.latest(lease, "abandoned", "failed")
+        if part is None:
+            self.refused(lease, lambda: self.queue.take_back(lease))
+            return
+        ended_at = self.queue.get(lease.id).history[-1].ended_at if len(part.item.parts) == 1 else None
+        request = f"undo-{next(numbers)}"
+        try:
+            again = self.queue.take_back(lease, request_id=request)
+        except leaseq.Invalid:
+            assert ended_at is None or (self.now - ended_at).total_seconds() > UNDO_SECONDS
+        except leaseq.LeaseLost:
+            assert not self.model.may_undo(part)
+        else:
+            assert self.model.may_undo(part)
+            assert ended_at is None or (self.now - ended_at).total_seconds() <= UNDO_SECONDS
+            assert again.token == self.model.last_token + 1
+            self.model.take_back(part, again.token, again.expires_at)
+            assert again.attempt == part.attempts
+            self.leases.append(again)
+
     @precondition(lambda self: self.undone)
     @rule(index=INDEX)
     def undo_again(self, index: int) -> None:
