@@ -120,7 +120,8 @@ def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
     judge(tab)
     tab.keyboard.type("needs a lawyer")
     tab.keyboard.press("Control+Enter")
-    expect(tab.get_by_text("You see it again when nothing else waits for you.")).to_be_visible()
+    shows(tab, "message 2")
+    expect(tab.locator("#saved")).to_contain_text("You see it again when nothing else waits for you.")
     assert queue.get("m1").history[-1].reason == "needs a lawyer"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
@@ -77,3 +78,66 @@ def test_what_was_moved_on_stands_and_the_item_on_the_page_stays(
     tab.keyboard.press("u")
     expect(tab.get_by_role("alert").filter(has_text="That can't be undone any more")).to_be_visible()
     shows(tab, "message 2")
+
+
+WAYS = {  # by its key: what it asks, and what was typed there
+    "l": (None, "You gave it back. You see it again when nothing else waits for you."),
+    "n": ("Reason (optional)", "You gave it back, and won't see it again."),
+    "b": ("What is wrong with it?", "Thank you, the problem is noted. The item will be retried later."),
+    "g": ("What should others know about it?", "You gave it back. You see it again"),
+}
+
+
+@pytest.mark.parametrize("key", WAYS)
+def test_each_way_out_brings_the_next_item_and_can_be_undone(
+    tab: Page, person: str, queue: leaseq.Queue, key: str
+) -> None:
+    box, words = WAYS[key]
+    filled(queue, TRIAGE)
+    begin(tab, person, queue)
+    before = tab.locator("#item").bounding_box()
+    tab.get_by_label("Note").fill("half a thought")
+    tab.keyboard.press("Escape")
+    tab.keyboard.press(key)
+    if box:
+        expect(tab.get_by_label(box)).to_be_focused()
+        tab.keyboard.type("written by me")
+        tab.keyboard.press("Control+Enter")
+    shows(tab, "message 2")
+    expect(tab.locator("#saved-words")).to_contain_text(words)
+    expect(tab.locator("#live")).to_contain_text(words)  # as a screen reader hears it
+    assert tab.locator("#item").bounding_box() == before, "the item stands where the one before stood"
+    judge(tab)
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("u")
+    shows(tab, "message 1")
+    expect(tab.get_by_label("Note")).to_have_value("half a thought")
+    if box:
+        expect(tab.get_by_label(box)).to_have_value("written by me")
+    expect(tab.get_by_text("Undone. You have the item again.").first).to_be_visible()
+    assert {lease.id for lease in queue.mine(person)} == {"m1", "m2"}
+    judge(tab)
+
+
+def test_the_item_stays_where_it_is_when_the_undo_goes(tab: Page, person: str, queue: leaseq.Queue) -> None:
+    filled(queue, YES_NO)
+    tab.clock.install()
+    begin(tab, person, queue)
+    for width, height in ((1280, 800), (320, 640)):
+        tab.set_viewport_size({"width": width, "height": height})
+        tab.get_by_role("button", name="Later").click()
+        undo = tab.get_by_role("button", name="Undo")
+        expect(undo).to_be_visible()
+        before = tab.locator("#item").bounding_box()
+        tab.clock.fast_forward(11_000)
+        expect(undo).to_be_hidden()
+        assert tab.locator("#item").bounding_box() == before
+
+
+def test_what_is_put_off_alone_comes_again_and_says_why(tab: Page, person: str, queue: leaseq.Queue) -> None:
+    filled(queue, YES_NO, items=1)
+    begin(tab, person, queue)
+    tab.keyboard.press("l")
+    expect(tab.locator("#sheet [data-said]")).to_have_text("Nothing else waits for you: here it is again.")
+    shows(tab, "message 1")
+    assert queue.mine(person)[0].attempt == 2

@@ -185,14 +185,14 @@ class Activity(Store):
             if is_first:
                 self._expire(day, person)
 
-    def take_off(self, person: str, queue: str, *, id: str, token: int) -> None:
-        """Uncount a finish that was undone. The time stays, since it was spent."""
+    def take_off(self, person: str, queue: str, how: How = "finished", *, id: str, token: int) -> None:
+        """Uncount what was undone. The time stays, since it was spent."""
         self.flush()
-        recent, member = keys.recent(person), _member("finished", queue, token, id)
+        recent, member = keys.recent(person), _member(how, queue, token, id)
         with self._at_best():
             at, removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
             if removed:
-                self._add(keys.day_of(_date(float(at)).isoformat(), person), queue, {"finished": -1})
+                self._add(keys.day_of(_date(float(at)).isoformat(), person), queue, {how: -1})
 
     def _expire(self, day: str, person: str) -> None:
         """Set the expiry of a person's keys. Done once a day, by their first call of the day."""

@@ -1,4 +1,4 @@
-"""Views that finish an item, and undo that."""
+"""Views that finish an item, and undo what ended a lease."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from leaseq.webapp.work.responses import Page, back, count, go, held, over, refu
 from leaseq.webapp.work.undo import forget, remember
 
 
-def _figures_of_today(name: str) -> Command:
+def figures_of_today(name: str) -> Command:
     return state().activity.reading_today(name, (request.view_args or {})["q"])
 
 
 @bp.post("/q/<q>/items/<name:id>/finish")
-@needs("worker", reads=_figures_of_today)
+@needs("worker", reads=figures_of_today)
 def finish(q: str, id: str) -> Page:
     queue, me, token = lease_queue(q), person(), token_sent()
     fields = fields_of(queue.policy.form)
@@ -47,7 +47,7 @@ def finish(q: str, id: str) -> Page:
     counted = count(q, "finished", id, token, finished.held_seconds)
     if not finished.replayed:
         today += counted
-    remember(q, id, token, finished.late)
+    remember(q, id, token, "finish late" if finished.late else "finish")
     if finished.next is not None and wants_piece():
         return held(queue, finished.next, today, alone=_is_alone(queue.policy, finished, finished.next))
     return back(q) if then_reserve else go(url_for("work.home"))
@@ -62,18 +62,36 @@ def _is_alone(policy: leaseq.Policy, finished: leaseq.Finished, next: leaseq.Lea
 @bp.post("/q/<q>/items/<name:id>/undo")
 @needs("worker")
 def undo(q: str, id: str) -> Page:
-    """Undo a finish: show the item again, with the answer in its form. The person's other leases stay."""
+    """Undo a finish, an abandon or a fail: show the item again, with what was typed. The person's other
+    leases stay."""
     queue, me, token = existing_queue(q), person().name, token_sent()
+    box = _BOXES.get(request.form.get("act", ""))
     forget()
     try:
-        lease = queue.undo_finish(id=id, token=token, person=me, request_id=f"undo-{token}")
+        undone = queue.take_back if box else queue.undo_finish
+        lease = undone(id=id, token=token, person=me, request_id=f"undo-{token}")
     except Invalid:
+        if box:
+            return _not_undone(q, _("It was too late to undo that."))
         return _not_undone(q, _("It was too late to undo that: your answer counts."))
     except (LeaseLost, ItemNotFound):
         return _not_undone(q, _("That can't be undone any more: the item has changed since."))
-    state().activity.take_off(me, q, id=id, token=token)
-    flash(_("Undone. Your answer is open again."))
-    return held(queue, lease)
+    if box is None:
+        state().activity.take_off(me, q, id=id, token=token)
+        flash(_("Undone. Your answer is open again."))
+        return held(queue, lease)
+    state().activity.take_off(me, q, "broken" if box == "error" else "gave_back", id=id, token=token)
+    flash(_("Undone. You have the item again."))
+    return held(queue, lease, said=_said(queue.get(id), token, box))
+
+
+_BOXES = {"later": "note", "never": "reason", "fail": "error", "fail for good": "error"}
+"""By act, the page's box in which something could be said with it."""
+
+
+def _said(item: leaseq.Item, token: int, box: str) -> dict[str, str]:
+    reason = next((grant.reason for grant in item.history if grant.token == token), None)
+    return {box: reason} if reason else {}
 
 
 def _not_undone(q: str, why: str) -> Page:

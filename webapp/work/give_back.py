@@ -1,60 +1,88 @@
-"""Views that give an item back, for later or for other people, and that report a broken one."""
+"""Views that give an item back, for later or for other people, and that report a broken one: the next item
+follows."""
 
 from __future__ import annotations
 
 from flask import flash, request
 from flask_babel import gettext as _
 
+import leaseq
 from leaseq import ItemNotFound, LeaseLost
-from leaseq.webapp.context import existing_queue, person
-from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.context import existing_queue, person, state, wants_piece
+from leaseq.webapp.security.authorization import needs, read_along
+from leaseq.webapp.store.activity import How
 from leaseq.webapp.work import bp
-from leaseq.webapp.work.responses import Page, back, count, keep, over, refused, token_sent
-from leaseq.webapp.work.undo import forget
+from leaseq.webapp.work.finishing import figures_of_today
+from leaseq.webapp.work.responses import Page, back, count, held, keep, over, refused, token_sent
+from leaseq.webapp.work.undo import Act, forget, remember
 
 
 @bp.post("/q/<q>/items/<name:id>/abandon")
-@needs("worker")
+@needs("worker", reads=figures_of_today)
 def abandon(q: str, id: str) -> Page:
     """Give the item back. The input is saved as a draft, in case the person gets the item again."""
-    queue, token = existing_queue(q), token_sent()
+    queue, me, token = existing_queue(q), person(), token_sent()
     again = request.form.get("again") != "no"
     reason = _written("note", "reason") if again else _written("reason", "note")
     try:
         keep(queue, id, token)
-        queue.abandon(id=id, token=token, person=person().name, reason=reason, again=again)
+        given = queue.abandon(
+            id=id,
+            token=token,
+            person=me.name,
+            reason=reason,
+            again=again,
+            then_reserve=_goes_on(),
+            skills=me.skills,
+            request_id=f"page-{token}",
+        )
     except (LeaseLost, ItemNotFound) as lost:
         return over(queue, id, token, lost)
-    count(q, "gave_back", id, token)
-    forget()
-    flash(
-        _("You gave it back. You see it again when nothing else waits for you.")
-        if again
-        else _("You gave it back, and won't see it again.")
-    )
-    return back(q)
+    return _followed(queue, id, token, "later" if again else "never", "gave_back", given.next)
 
 
 @bp.post("/q/<q>/items/<name:id>/fail")
-@needs("worker")
+@needs("worker", reads=figures_of_today)
 def fail(q: str, id: str) -> Page:
     """Report a problem with the item."""
-    queue, token, error = existing_queue(q), token_sent(), _written("error")
+    queue, me, token, error = existing_queue(q), person(), token_sent(), _written("error")
     if error is None:
         return refused(queue, id, token, {"error": _("Describe the problem.")})
     try:
         keep(queue, id, token)
-        failed = queue.fail(id=id, token=token, person=person().name, error=error)
+        failed = queue.fail(
+            id=id,
+            token=token,
+            person=me.name,
+            error=error,
+            then_reserve=_goes_on(),
+            skills=me.skills,
+            request_id=f"page-{token}",
+        )
     except (LeaseLost, ItemNotFound) as lost:
         return over(queue, id, token, lost)
-    count(q, "broken", id, token)
-    forget()
-    flash(
-        _("Thank you, the problem is noted. The item will be retried later.")
-        if failed.retry_at
-        else _("Thank you, the problem is noted. Your manager will look at the item.")
-    )
-    return back(q)
+    return _followed(queue, id, token, "fail" if failed.retry_at else "fail for good", "broken", failed.next)
+
+
+def _goes_on() -> bool:
+    """Whether the next item is wanted: not where the page's script sends what it could not send before."""
+    return request.form.get("then") != "stop"
+
+
+def _followed(
+    queue: leaseq.Queue, id: str, token: int, act: Act, how: How, following: leaseq.Lease | None
+) -> Page:
+    """The next item, with the undo of the act; or the page without one."""
+    today = state().activity.today_read(read_along(), person().name, queue.name)
+    today += count(queue.name, how, id, token)
+    if following is not None and following.id == id:
+        forget()
+        flash(_("Nothing else waits for you: here it is again."))
+    else:
+        remember(queue.name, id, token, act)
+    if following is not None and wants_piece():
+        return held(queue, following, today)
+    return back(queue.name)
 
 
 def _written(*fields: str) -> str | None:

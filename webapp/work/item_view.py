@@ -33,6 +33,9 @@ class ItemView:
     item: leaseq.Item | None = None  # where there is no lease to show it from
     receipt: Receipt | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, str] = field(
+        default_factory=dict
+    )  # with an act that was undone, by the box it was typed in
     today: DayFigures | None = None  # of the person in this queue, where they are known already
 
     @property
@@ -65,7 +68,7 @@ def shown(sheet: ItemView) -> str:
         renewals=_renewals_left(sheet),
         parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
         inputs=form_view.inputs(sheet.typed, errors),
-        ways_out=form_view.ways_out(base, request.form, errors) if sheet.lease else None,
+        ways_out=form_view.ways_out(base, sheet.said or request.form, errors) if sheet.lease else None,
         errors=errors,
         by_name=form_view.by_name,
         keys=form_view.keys,

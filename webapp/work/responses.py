@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from flask import Response as FlaskResponse
@@ -61,16 +62,32 @@ def keep(queue: leaseq.Queue, id: str, token: int) -> None:
 
 
 def held(
-    queue: leaseq.Queue, lease: leaseq.Lease, today: DayFigures | None = None, *, alone: bool = False
+    queue: leaseq.Queue,
+    lease: leaseq.Lease,
+    today: DayFigures | None = None,
+    *,
+    alone: bool = False,
+    said: Mapping[str, str] | None = None,
 ) -> Page:
-    """The page of a lease that was just granted; ``alone``: the person holds no other."""
+    """The page of a lease that was just granted; ``alone``: the person holds no other. ``said``: what stands
+    in the boxes of the ways to let the item go."""
     if not wants_piece():
         return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
     policy = queue.policy
     typed = typed_of(fields_of(policy.form), lease.draft)
     leases = [lease] if alone else queue.mine(person().name)
     return shown(
-        ItemView(queue, policy, lease.id, lease.token, typed, lease=lease, leases=leases, today=today)
+        ItemView(
+            queue,
+            policy,
+            lease.id,
+            lease.token,
+            typed,
+            lease=lease,
+            leases=leases,
+            said=said or {},
+            today=today,
+        )
     )
 
 

@@ -1,4 +1,4 @@
-"""The undo cookie: the finish that the pages offer to undo for a few seconds.
+"""The undo cookie: what a person just did with an item, which the pages offer to undo for a few seconds.
 
 It is separate from the session cookie, which would have to be signed at each finish: that takes longer than
 the finish itself. This one needs no signature, since the server checks who may undo what.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast, get_args
 from urllib.parse import quote, unquote
 
 from flask import Response, after_this_request, current_app, g, request
@@ -17,20 +18,22 @@ from leaseq.webapp.work import bp
 
 SECONDS = 10
 
+Act: TypeAlias = Literal["finish", "finish late", "later", "never", "fail", "fail for good"]
+
 
 @dataclass(frozen=True, slots=True)
-class UndoableFinish:
-    """The finish that the cookie names."""
+class UndoableAct:
+    """The act that the cookie names."""
 
     queue: str
     id: str
     token: int
-    late: bool
+    act: Act
     seconds: float  # for how long it may still be undone
 
 
-def remember(queue: str, id: str, token: int, late: bool) -> None:
-    parts = (person().name, queue, id, str(token), "late" if late else "", str(time.time()))
+def remember(queue: str, id: str, token: int, act: Act) -> None:
+    parts = (person().name, queue, id, str(token), act, str(time.time()))
     g.saved = "/".join(quote(part, safe="") for part in parts)
     after_this_request(_send)
 
@@ -43,15 +46,15 @@ def forget() -> None:
 
 
 @bp.app_template_global()
-def last_saved() -> UndoableFinish | None:
-    """The last finish, while it may be undone."""
+def last_act() -> UndoableAct | None:
+    """The last act, while it may be undone."""
     kept = g.get("saved", request.cookies.get(_name(), ""))
     try:
-        whose, queue, id, token, late, at = map(unquote, kept.split("/"))
-        saved = UndoableFinish(queue, id, int(token), bool(late), float(at) + SECONDS - time.time())
+        whose, queue, id, token, act, at = map(unquote, kept.split("/"))
+        saved = UndoableAct(queue, id, int(token), cast("Act", act), float(at) + SECONDS - time.time())
     except ValueError:
         return None  # there is none, or it was forged
-    mine = g.get("person") is not None and person().name == whose
+    mine = g.get("person") is not None and person().name == whose and act in get_args(Act)
     return saved if mine and 0 < saved.seconds <= SECONDS else None
 
 

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+from flask import Flask
+
 import leaseq
+from leaseq.webapp.store.activity import Activity
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
 
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks"}
 PIECE = {"X-Leaseq-Piece": "yes"}
+
+
+def hidden(form: str) -> dict[str, str]:
+    """The fields that a form sends by itself."""
+    return dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form))
 
 
 def undo(queue: leaseq.Queue, person: Browser, lease: leaseq.Lease, **options: Any) -> Any:
@@ -32,17 +42,106 @@ def test_the_answer_is_back_in_its_form(asking: leaseq.Queue, person: Browser) -
     assert {held.id for held in asking.mine(person.name)} == {"one", "two"}
 
 
-def test_what_was_let_go_since_leaves_nothing_to_undo(asking: leaseq.Queue, person: Browser) -> None:
+WAYS = {
+    "later": ("abandon", {"again": "yes"}, "You gave it back. You see it again"),
+    "later, with a note": (
+        "abandon",
+        {"again": "yes", "note": "wants <French>"},
+        "You gave it back. You see",
+    ),
+    "never": (
+        "abandon",
+        {"again": "no", "reason": "I know her"},
+        "You gave it back, and won't see it again.",
+    ),
+    "failed": ("fail", {"error": "torn"}, "The item will be retried later."),
+    "failed for good": ("fail", {"error": "torn"}, "Your manager will look at the item."),
+}
+
+
+@pytest.fixture
+def activity(app: Flask) -> Activity:
+    found: Activity = app.extensions["leaseq"].activity
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_given_back_can_be_undone_too(
+    asking: leaseq.Queue, person: Browser, activity: Activity, way: str
+) -> None:
+    verb, said, words = WAYS[way]
+    if way == "failed for good":
+        asking.configure(max_attempts=1)
+    send(asking, person, take(asking, person), "finish", **ANSWER)
+    asking.enqueue({"text": "more"}, id="three")
+    lease = take(asking, person)
+    fields = {"token": str(lease.token), **ANSWER, **said}
+    piece = person.post(path(asking, "items", lease.id, verb), fields, headers=PIECE)
+    assert piece.status_code == 200
+    assert words in html.unescape(piece.text)
+    assert 'data-id="three"' in piece.text, "the next item comes with it"
+    form = piece.text.partition('id="saved"')[2].partition("</form>")[0]
+    undone = person.post(path(asking, "items", lease.id, "undo"), hidden(form), headers=PIECE)
+    assert f'data-id="{lease.id}"' in undone.text
+    assert 'value="thanks"' in undone.text, "what was typed is its draft"
+    assert "Undone. You have the item again." in undone.text
+    assert 'id="saved"' not in undone.text
+    for text in {"note", "reason", "error"} & set(said):
+        box = re.search(rf'<textarea id="{text}"[^>]*>\n(.*)</textarea>', undone.text)
+        assert box is not None
+        assert html.unescape(box[1]) == said[text]
+        assert "open" in undone.text[: box.start()].rpartition("<details")[2].partition(">")[0]
+    assert {one.id for one in asking.mine(person.name)} == {lease.id, "three"}
+    assert asking.get(lease.id).failures == 0
+    today = activity.today(person.name, asking.name)
+    assert (today.finished, today.gave_back, today.broken) == (1, 0, 0)
+
+
+def test_after_it_the_one_before_can_be_undone_no_more(asking: leaseq.Queue, person: Browser) -> None:
     """An undo beside "you gave it back" would take back the answer before."""
-    for verb, fields in (("abandon", {"again": "later"}), ("fail", {"error": "blank"})):
-        asking.enqueue({"text": "more"})
-        asking.enqueue({"text": "more"})
-        send(asking, person, take(asking, person), "finish", **ANSWER)
-        assert "Undo" in person.get(path(asking)).text
-        send(asking, person, take(asking, person), verb, **fields)
-        page = person.get(path(asking)).text
-        assert "You gave it back" in page or "the problem is noted" in page
-        assert "Undo" not in page.replace("Undone", "")
+    first = take(asking, person)
+    send(asking, person, first, "finish", **ANSWER)
+    send(asking, person, take(asking, person), "abandon", again="yes")
+    page = person.get(path(asking)).text
+    assert path(asking, "items", "two", "undo") in page
+    assert path(asking, "items", "one", "undo") not in page
+
+
+def test_what_is_put_off_where_nothing_else_waits_comes_again(asking: leaseq.Queue, person: Browser) -> None:
+    asking.remove("two")
+    lease = take(asking, person)
+    fields = {"token": str(lease.token), "again": "yes"}
+    piece = person.post(path(asking, "items", "one", "abandon"), fields, headers=PIECE)
+    assert 'data-id="one"' in piece.text
+    assert "Nothing else waits for you: here it is again." in piece.text
+    assert 'id="saved"' not in piece.text
+    assert asking.mine(person.name)[0].token == lease.token + 1
+
+
+def test_too_late_to_undo_what_was_given_back(timed_asking: Any, person: Browser) -> None:
+    queue, expire = timed_asking
+    lease = take(queue, person)
+    send(queue, person, lease, "abandon", again="no")
+    expire()
+    fields = {"token": str(lease.token), "act": "never"}
+    late = person.post(path(queue, "items", lease.id, "undo"), fields, headers=PIECE)
+    assert (late.status_code, late.text) == (409, "It was too late to undo that.")
+    assert queue.mine(person.name) == []
+
+
+def test_what_somebody_else_has_meanwhile_is_not_taken_from_them(
+    asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    asking.remove("two")
+    lease = take(asking, person)
+    send(asking, person, lease, "abandon", again="no")
+    other = visitor("worker")
+    take(asking, other)
+    fields = {"token": str(lease.token), "act": "never"}
+    gone = person.post(path(asking, "items", lease.id, "undo"), fields, headers=PIECE)
+    assert gone.status_code == 409
+    assert "the item has changed since" in gone.text
+    assert len(asking.mine(other.name)) == 1
 
 
 def test_the_offer_is_only_for_who_finished_it(

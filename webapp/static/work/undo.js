@@ -10,10 +10,16 @@ export function begin({ signal }) {
   const show = () => {
     const seconds = Math.ceil((end - performance.now()) / 1000);
     left.textContent = left.dataset.text.replace("{}", seconds);
-    if (seconds <= 0) place.remove();
+    if (seconds <= 0) empty(place);
   };
   every(signal, 250, show);
   show();
+}
+
+// Its place stays, so that nothing moves under the reader.
+function empty(place) {
+  place.inert = true;
+  place.style.visibility = "hidden";
 }
 
 // On other pages the undo goes by itself.
