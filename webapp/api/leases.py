@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, request
 from werkzeug.exceptions import Unauthorized
 
-from leaseq import Lease, Queue, validation
+from leaseq import Lease, LeaseLost, Queue, validation
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.headers import RETRY_AFTER
 from leaseq.webapp.api.idempotency import request_id
@@ -134,16 +134,26 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": models_out.Lease})
 @needs("worker")
 def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
-    """Undo a finish, at most 15 seconds after it.
+    """Undo a finish, an abandon or a fail, at most 15 seconds after it.
 
-    The person who finished the item holds it again, under a new token, with the answer as its draft, even if
-    they already hold as many items as allowed.
+    The person holds the item again, under a new token, with the answer or what they had typed as its draft,
+    even if they already hold as many items as allowed.
     """
-    again = lease_queue(path.q).undo_finish(
-        id=path.id, token=body.token, person=person().name, request_id=request_id()
-    )
-    state().activity.take_off(person().name, path.q, id=path.id, token=body.token)
+    queue, me, how = lease_queue(path.q), person().name, "finished"
+    lease: dict[str, Any] = {"id": path.id, "token": body.token, "person": me, "request_id": request_id()}
+    try:
+        again = queue.undo_finish(**lease)
+    except LeaseLost as lost:
+        how = next((grant.how for grant in lost.item.history if grant.token == body.token), "")
+        if how not in _GIVEN_BACK:
+            raise
+        again = queue.take_back(**lease)
+    state().activity.take_off(me, path.q, _GIVEN_BACK.get(how, "finished"), id=path.id, token=body.token)
     return models_out.Lease.of(again)
+
+
+_GIVEN_BACK: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
+"""By how a lease ended, what that is in a person's activity."""
 
 
 @bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": models_out.Abandoned})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 import pytest
+from flask import Flask
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
@@ -207,6 +208,26 @@ def test_a_lost_lease_is_not_said_to_be_somebody_else_s_where_they_have_the_item
         lost = worker("POST", f"{base}/{verb}", json={"token": lease["token"], **body})
         assert (lost.status_code, lost.json["code"]) == (409, "lease-lost")
         assert f"the same person holds it, under token {again['token']}" in lost.json["detail"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "more"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
+)
+def test_what_was_given_back_is_undone(
+    asking: leaseq.Queue, worker: Caller, app: Flask, verb: str, more: dict[str, object]
+) -> None:
+    lease = reserve(asking, worker)
+    base, sent = f"/queues/{asking.name}/items/one", {"token": lease["token"]}
+    worker("PUT", f"{base}/draft", json={**sent, "draft": {"note": "so f"}})
+    given = worker("POST", f"{base}/{verb}", json={**sent, "then_reserve": True, **more}).json
+    undone = worker("POST", f"{base}/undo", json=sent, headers={"Idempotency-Key": "k"})
+    assert (undone.status_code, undone.json["id"], undone.json["draft"]) == (200, "one", {"note": "so f"})
+    held = [one.token for one in asking.mine(worker.name)]
+    assert held == [undone.json["token"], given["next"]["token"]]
+    today = app.extensions["leaseq"].activity.today(worker.name, asking.name)
+    assert (today.gave_back, today.broken) == (0, 0)
+    again = worker("POST", f"{base}/undo", json=sent)
+    assert (again.status_code, again.json["code"]) == (409, "lease-lost")
 
 
 def test_an_answer_that_a_manager_adopted_is_not_undone(
