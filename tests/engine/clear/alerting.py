@@ -1,0 +1,30 @@
+"""What the tests of alerts ask of a queue."""
+
+from __future__ import annotations
+
+import leaseq
+from leaseq import NewItem
+
+Told = tuple[str, str, int, int]
+
+
+def told(queue: leaseq.Queue) -> list[Told]:
+    """What the journal has of alerts: the kind, the measure, the limit, the value."""
+    return [
+        (event.what, event.detail["alert"], event.detail["limit"], event.detail["value"])
+        for event in queue.journal(limit=1_000)
+        if event.what.startswith("alert.")
+    ]
+
+
+def raised(queue: leaseq.Queue) -> list[str]:
+    return [f"{alert.name}>{alert.limit}" for alert in queue.alerts()]
+
+
+def fill(queue: leaseq.Queue, count: int) -> None:
+    queue.enqueue_many(NewItem({}) for _ in range(count))
+
+
+def remove(queue: leaseq.Queue, count: int) -> None:
+    for item in queue.items("inbound", limit=count):
+        queue.remove(item.id)
