@@ -15,6 +15,18 @@ local id, token, person, reason, again, request = ARGV[2], ARGV[3], ARGV[4], ARG
 --- @include claims
 --- @include describe
 --- @include cursors
+-- The person gets it again where nothing else waits for them. Their cursors name its shelf then, so that clear finds the
+-- sorted set when they are gone (see tidy).
+local function put_off(item)
+  local row, list = shelves.row(item), cursors.read(person)
+  local path = row .. ':' .. (item.shelf or 'normal')
+  redis.call('ZADD', cursors.later_key(row, person), queue.now, item.member)
+  if not cursors.find(list, path) then
+    list.idle, list[#list + 1] = nil, { path, '0' }
+    cursors.write(person, list, {})
+  end
+end
+
 local refused = queue.open()
 if refused then return refused end
 local member, grant, over = claims.held(id, token, person, 'abandoned')
@@ -33,7 +45,7 @@ if grant then
     deaths.die(item, token, person)
   else
     places.put(item, true)
-    if again == 'later' then cursors.put_off(item, person) end
+    if again == 'later' then put_off(item) end
   end
   if again == 'never' and bars.is_assigned(signs, person) then leases.unassign(id, person, member) end
   redis.call('ZREM', keys.reserved, member)

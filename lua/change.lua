@@ -15,6 +15,7 @@ REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits
        {'no-item'}   {'no-queue'} ]]
 local id, by, request = ARGV[2], ARGV[3], ARGV[4]
 local REMEMBERED = 16 -- latest requests that changed something
+local NEAR = 300 -- entries that are looked at for a free score; an enqueue adds fewer one microsecond apart
 --- @include leases
 --- @include rows
 --- @include describe
@@ -61,6 +62,43 @@ if wanted.requires and wanted.requires ~= '' and rows.too_many({ [string.gsub(wa
 end
 
 -- Write it.
+
+-- The score for an entry that waits since a time: that time, or else the first free one behind what anybody passed over.
+-- Nil where the next NEAR are taken.
+local function free_score(row, shelf, key, since)
+  local anywhere, here = unpack(redis.call('HMGET', keys.passed, '*', row .. ':' .. shelf))
+  -- Where there are cursors without it, an earlier version wrote them.
+  if not anywhere then anywhere = redis.call('EXISTS', keys.cursors) == 1 and queue.now or 0 end
+  local score = math.max(since, anywhere + 1, (here or 0) + 1)
+  local entries = redis.call('ZRANGEBYSCORE', key, stamp(score), '+inf', 'WITHSCORES', 'LIMIT', 0, NEAR)
+  for i = 2, #entries, 2 do
+    if entries[i] + 0 ~= score then return score end
+    score = score + 1
+  end
+  return #entries ~= 2 * NEAR and score or nil
+end
+
+-- Moves an assignment whose priority or skills were changed to the shelf that it belongs on now, among the entries there by
+-- the time since when it waits; where somebody passed over later ones, behind those. Where that has no place near it goes
+-- ahead of what was not out before.
+local function move(item, key, since)
+  local row, before = shelves.row(item), item.shelf or 'normal'
+  local shelf = string.gsub(before, '^%l+', shelves.band(item.priority))
+  local to = shelves.key(row, shelf)
+  if to == key then
+    items.write(item)
+    return
+  end
+  local score = free_score(row, shelf, to, since + 0)
+  if score then
+    queue.now = math.max(queue.now, score) -- what enters next is later
+    places.put(item, string.find(before, ':returned', 1, true), stamp(score))
+  else
+    places.put(item, true)
+  end
+  redis.call('ZREM', key, item.member)
+end
+
 local function write_place(one)
   if moves and one.waits and delay > 0 then
     local due = queue.now + delay
@@ -72,7 +110,7 @@ local function write_place(one)
     places.put(one.item, one.item.attempts or one.item.only)
     redis.call('ZREM', keys.scheduled, one.item.member)
   elseif one.state == 'inbound' then
-    places.move(one.item, one.key, one.score)
+    move(one.item, one.key, one.score)
   else
     items.write(one.item)
   end

@@ -8,13 +8,13 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:inbound  3 leaseq:{q}:reserved
 ARGV   1 the time in microseconds, or ''
 REPLY  {'ok'}   {'no-queue'} ]]
 --- @include alerts
---- @include shelves
+--- @include inbound
 --- @include journal_groups
 local refused = queue.open()
 if refused then return refused end
 local policy, raised_before, idle_before = unpack(redis.call('HMGET', keys.ledger, 'alerts', 'raised', 'idle'))
 local rules_now, before = alerts.rules(policy or ''), alerts.parse(raised_before or '')
-local waiting, oldest = shelves.sum()
+local waiting, oldest = inbound.sum()
 local SECOND = 1000000
 
 -- Since when items wait and nobody holds one, as the field `idle` keeps it; nil where it is not so. A paused queue is not

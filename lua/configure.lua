@@ -29,7 +29,7 @@ for i = 4, #ARGV, 2 do
   local name, value = ARGV[i], ARGV[i + 1]
   if name == 'lease_seconds' or name == 'form_version' then
     queue[name] = value
-  elseif DEFAULTS[name] then
+  elseif DEFAULTS[name] ~= nil then
     changed = changed or queue.rules[name] ~= (value ~= '-' and value)
     queue.rules[name] = value ~= '-' and value
   elseif redis.call('HGET', keys.ledger, name) ~= value then

@@ -108,11 +108,9 @@ local hands, source, past_of, past = holdings.read(person), nil, nil, nil
 local replayed = latest ~= nil and latest.ending == 'finished' and latest.answer == result
 if latest and not latest.ending then
   source = keys.reserved
-elseif replayed or leases.is_outdated(id, token) then
-  source = nil
-elseif latest and latest.ending == 'expired' and answers.may_give(id, person, hands) then
+elseif latest and latest.ending == 'expired' and answers.may_give(id, person, hands, token) then
   source = select(3, places.find(items.read(member)))
-elseif not latest and queue.mode ~= 'open' and answers.may_give(id, person, hands) then
+elseif not latest and queue.mode ~= 'open' and answers.may_give(id, person, hands, token) then
   -- Of an assignment that somebody else was granted since: it is an answer of one that waits now, and not for somebody
   -- else alone.
   past_of, past = leases.find(id, token, person)

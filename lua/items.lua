@@ -15,6 +15,7 @@ REPLY  {'items', how many were scanned, row and shelf, score and assignment scan
 local state, limit, left = ARGV[2], ARGV[3] + 0, ARGV[4] + 0
 local shelf, score, last = ARGV[5], ARGV[6], ARGV[7]
 local back, least, most = ARGV[8] == 'back', ARGV[9], ARGV[10]
+--- @include inbound
 --- @include describe
 --- @include blocks
 local found, scanned, more, at = {}, 0, false, { '', '', '' }
@@ -144,7 +145,7 @@ end
 
 local function read_inbound()
   local places = {}
-  shelves.each(function(row, name) places[#places + 1] = { row = row, shelf = name, name = row .. '\t' .. name } end)
+  inbound.each(function(row, name) places[#places + 1] = { row = row, shelf = name, name = row .. '\t' .. name } end)
   -- The one last seen may be empty, and so not listed, by now.
   local last_row, last_shelf = string.match(shelf, '^(.*)\t(.*)$')
   local function follows(a, b)

@@ -19,8 +19,8 @@ if not member then return lost(id) end
 local hands, is_held = holdings.read(person), grants.is_held(grant)
 local item = items.read(member)
 local state, _, key = places.find(item)
-local may_return = grant.ending == 'expired' and state == 'inbound' and answers.may_give(id, person, hands)
-  and (not item.only or items.is_for(item, person)) and not leases.is_outdated(id, token)
+local may_return = grant.ending == 'expired' and state == 'inbound' and answers.may_give(id, person, hands, token)
+  and (not item.only or items.is_for(item, person))
 if not is_held and not may_return then return lost(id) end
 
 local draft = (grant.draft or item.has_draft) and drafts.read(id, person)

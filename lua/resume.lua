@@ -5,7 +5,7 @@ KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''
 REPLY  {'ok'}   {'no-queue'} ]]
 local by = ARGV[2]
---- @include shelves
+--- @include inbound
 --- @include line
 --- @include journal
 local refused = queue.open()
@@ -16,7 +16,7 @@ journal.note('resumed', '', '', by, '')
 commit()
 if redis.call('HEXISTS', keys.ledger, 'line') == 1 then
   local waiting = 0
-  shelves.each(function(row, shelf) waiting = waiting + redis.call('ZCARD', shelves.key(row, shelf)) end)
+  inbound.each(function(row, shelf) waiting = waiting + redis.call('ZCARD', shelves.key(row, shelf)) end)
   line.wake(math.min(waiting, line.MOST_WOKEN))
 end
 return { 'ok' }

@@ -8,7 +8,7 @@ REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age 
        the pause's reason as JSON or nil, how many are overdue, how many people wait for an item,
        the raised alerts (lib/alerts.lua) or nil, counter, …}
        {'no-queue'} ]]
---- @include shelves
+--- @include inbound
 
 -- How many wait. One that was killed counts for a few seconds more, though nothing takes it out of the line.
 local function waiting()
@@ -22,8 +22,8 @@ end
 
 local refused = queue.open(true)
 if refused then return refused end
-local inbound, oldest = shelves.sum()
-local reply = { 'stats', inbound }
+local waiting_items, oldest = inbound.sum()
+local reply = { 'stats', waiting_items }
 for i, state in ipairs({ 'reserved', 'scheduled', 'finished', 'dead' }) do
   reply[2 + i] = redis.call('ZCARD', keys[state])
 end

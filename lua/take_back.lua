@@ -10,13 +10,13 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request
        6 for how many microseconds it can be taken back
 REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, request, allowed = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
---- @include leases
+--- @include given_by_undo
 --- @include bars
 --- @include describe
 local refused = queue.open()
 if refused then return refused end
-local before, given = leases.given_by_undo(id, person, request)
-if before then return { 'leased', id, given, items.shown(before), drafts.read(id, person) } end
+local before = given_by_undo(id, person, request)
+if before then return before end
 local member, grant = leases.latest(id, token, person)
 local ending = grant and grant.ending
 if ending ~= 'abandoned' and ending ~= 'failed' then return lost(id) end

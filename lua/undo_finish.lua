@@ -12,11 +12,12 @@ REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'adopted', the ite
        {'no-item'}   {'no-queue'} ]]
 local id, token, person, request, allowed = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include answers
+--- @include given_by_undo
 --- @include describe
 local refused = queue.open()
 if refused then return refused end
-local before, given = leases.given_by_undo(id, person, request)
-if before then return { 'leased', id, given, items.shown(before), drafts.read(id, person) } end
+local before = given_by_undo(id, person, request)
+if before then return before end
 local member, grant = leases.latest(id, token, person)
 if not grant or grant.ending ~= 'finished' then return lost(id) end
 if grant.adopted then return { 'adopted', describe(id) } end

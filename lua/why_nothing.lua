@@ -12,6 +12,7 @@ REPLY  {'something'}   {'paused', reason as JSON}
 local person, skills = ARGV[2], ARGV[3]
 --- @include claims
 --- @include choose
+--- @include inbound
 
 -- Why what waits in these rows is not for the person: 1 where some of it is assigned to somebody else, or 0; 1 where they
 -- have the skills for some, and passed it over, or 0; and of each other row the skills that they lack.
@@ -40,7 +41,7 @@ local held, paused = holdings.read(person), redis.call('HGET', keys.ledger, 'pau
 if claims.count_live(held) >= queue.rules.holds + 0 then return { 'something' } end
 if paused then return { 'paused', paused } end
 local rows = {}
-shelves.each(function(row, shelf)
+inbound.each(function(row, shelf)
   if not rows[row] and redis.call('EXISTS', shelves.key(row, shelf)) == 1 then rows[row] = true end
 end)
 if next(rows) then

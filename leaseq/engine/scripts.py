@@ -163,8 +163,8 @@ def _parsed(text: str) -> LuaSource:
 
 
 def _defaults() -> str:
-    fields = (f"{name} = '{value}'" for name, value in sorted(rule_defaults().items()))
-    return f"{{ {', '.join(fields)} }}"
+    words = {name: f"'{value}'" if value != "-" else "false" for name, value in rule_defaults().items()}
+    return f"{{ {', '.join(f'{name} = {word}' for name, word in sorted(words.items()))} }}"
 
 
 def _texts() -> str:

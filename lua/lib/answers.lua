@@ -3,8 +3,11 @@
 -- What an answer does to its item.
 local answers = {}
 
--- A person who answered an item, or holds another assignment of it, gives it no second answer.
-function answers.may_give(id, person, held)
+-- A person who answered an item, or holds another assignment of it, gives it no second answer; and an answer under a token
+-- from before the payload was changed is one to another item.
+function answers.may_give(id, person, held, token)
+  local first = token and items.read(id)
+  if first and token + 0 <= (first.changed_at or 0) + 0 then return false end
   if queue.mode == 'open' then return true end
   return bars.sign_of(bars.read(id), person) ~= '=' and not holdings.has_item(held, id)
 end

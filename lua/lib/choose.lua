@@ -158,10 +158,9 @@ end
 -- Writes the state of a search.
 local function remember(search)
   if search.moved then
-    passed.note(search.moved)
     local list = {}
     for path, score in pairs(search.cursors) do list[#list + 1] = { path, score } end
-    cursors.write(search.person, list)
+    cursors.write(search.person, list, search.moved)
   end
   for _, one in ipairs(search.later) do
     redis.call('ZADD', cursors.later_key(one.row, search.person), 'NX', queue.now, one.member)

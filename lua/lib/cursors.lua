@@ -7,7 +7,15 @@ cursors = *(row ":" shelf TAB score LF) ["idle" TAB time LF]
 score  of the entry that they looked at last
 idle   clear looked at these first at this time: they are forgotten 90 days later
 
-What they may have again, where nothing else waits for them, is in a sorted set for each row and person. ]]
+What they may have again, where nothing else waits for them, is in a sorted set for each row and person.
+
+How far anybody looked on each shelf is in the hash `passed`, as long as anybody has a cursor. An entry that is put among
+others goes behind that: the cursors of people who passed over what is there would hide it from them.
+
+passed = path -> score
+
+path   row ":" shelf; "*" counts for every shelf
+score  nobody's cursor there is behind the entry that has it ]]
 local cursors = {}
 
 function cursors.parse(text)
@@ -25,7 +33,27 @@ end
 
 function cursors.read(person) return cursors.parse(redis.call('HGET', keys.cursors, person) or '') end
 
-function cursors.write(person, list) redis.call('HSET', keys.cursors, person, cursors.format(list)) end
+-- `moved`: the score of each cursor that moved, by path; nil where none moved and none is new. `passed` has them first, so
+-- that it is never behind. Where there are cursors without it, an earlier version wrote them.
+function cursors.write(person, list, moved)
+  if moved then
+    local paths, noted, has_new = { '*' }, {}, false
+    for path in pairs(moved) do paths[#paths + 1] = path end
+    local before = redis.call('HMGET', keys.passed, unpack(paths))
+    if not before[1] then noted = { '*', redis.call('EXISTS', keys.cursors) == 1 and stamp(queue.now) or 0 } end
+    for i = 2, #paths do
+      local path, score, old = paths[i], moved[paths[i]], before[i]
+      has_new = has_new or not old
+      if not old or old + 0 < score + 0 then noted[#noted + 1], noted[#noted + 2] = path, score end
+    end
+    if noted[1] then redis.call('HSET', keys.passed, unpack(noted)) end
+    if has_new and redis.call('HLEN', keys.passed) > 1000 then
+      redis.call('EXPIRE', keys.passed, 0) -- deletes it, without the right to DEL
+      redis.call('HSET', keys.passed, '*', stamp(queue.now))
+    end
+  end
+  redis.call('HSET', keys.cursors, person, cursors.format(list))
+end
 
 -- The cursor of a shelf, by row, a colon and the shelf's name.
 function cursors.find(list, path)
@@ -43,17 +71,4 @@ function cursors.waits_on(member, row, person)
   local sign = bars.sign_of(bars.read(items.id(member)), person)
   if sign == '=' or sign == '-' then return nil end
   return redis.call('ZSCORE', shelves.key_of(item), member) and (item.shelf or 'normal') or nil
-end
-
--- A person gave an assignment back for later. Their cursors name its shelf then, so that clear finds the sorted set
--- when they are gone (see tidy).
-function cursors.put_off(item, person)
-  local row, list = shelves.row(item), cursors.read(person)
-  local path = row .. ':' .. (item.shelf or 'normal')
-  redis.call('ZADD', cursors.later_key(row, person), queue.now, item.member)
-  if not cursors.find(list, path) then
-    passed.begin()
-    list.idle, list[#list + 1] = nil, { path, '0' }
-    cursors.write(person, list)
-  end
 end

@@ -30,22 +30,6 @@ function leases.find(id, token, person)
   end
 end
 
--- The assignment that an undo gave them which is sent again, after a lost reply, with its grant as it is stored.
-function leases.given_by_undo(id, person, request)
-  for _, member in ipairs(items.assignments(id)) do
-    local latest = grants.latest(member)
-    if grants.is_held(latest) and latest.person == person and latest.undo == request then
-      return member, grants.format(latest)
-    end
-  end
-end
-
--- Whether the item has another payload than the one that was handed out under this token.
-function leases.is_outdated(id, token)
-  local first = items.read(id)
-  return first ~= nil and first.changed_at ~= nil and token + 0 <= first.changed_at + 0
-end
-
 -- The next assignment of an item comes into being when one is handed out for the first time.
 function leases.make_following(item)
   local round = items.round(item.member) + 1

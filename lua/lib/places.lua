@@ -1,6 +1,5 @@
 --- @include shelves
 --- @include line
---- @include passed
 -- Which set an assignment is in, and how one comes back to inbound.
 local places = {}
 local wakes, has_entered
@@ -33,27 +32,6 @@ end
 function places.put_anew(item, key)
   places.put(item, true)
   if shelves.key_of(item) ~= key then redis.call('ZREM', key, item.member) end
-end
-
--- Moves an assignment whose priority or skills were changed to the shelf that it belongs on now, among the entries there by
--- the time since when it waits; where somebody passed over later ones, behind those. Where that has no place near it goes
--- ahead of what was not out before.
-function places.move(item, key, since)
-  local row, before = shelves.row(item), item.shelf or 'normal'
-  local shelf = string.gsub(before, '^%l+', shelves.band(item.priority))
-  local to = shelves.key(row, shelf)
-  if to == key then
-    items.write(item)
-    return
-  end
-  local score = passed.free_score(row .. ':' .. shelf, to, since + 0)
-  if score then
-    queue.now = math.max(queue.now, score) -- what enters next is later
-    places.put(item, string.find(before, ':returned', 1, true), stamp(score))
-  else
-    places.put(item, true)
-  end
-  redis.call('ZREM', key, item.member)
 end
 
 -- An item with a due date is in the set `due` until it is finished or removed, or an assignment of it is dead. `but`:

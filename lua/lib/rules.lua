@@ -8,13 +8,11 @@ value  its JSON, - for none; of bands the two numbers, with a comma between ]]
 local rules = {}
 --- @defaults
 
-local DEFAULT = { __index = function(_, name) return DEFAULTS[name] ~= '-' and DEFAULTS[name] end }
-
 -- Gives the value of each field as text, false for none; or nil, and the name of a field that a newer version added.
 function rules.parse(line)
-  local found = setmetatable({}, DEFAULT)
+  local found = setmetatable({}, { __index = DEFAULTS })
   for name, value in string.gmatch(line, '(%S-)=(%S+)') do
-    if not DEFAULTS[name] then return nil, name end
+    if DEFAULTS[name] == nil then return nil, name end
     found[name] = value ~= '-' and value
   end
   return found
@@ -23,7 +21,7 @@ end
 function rules.format(found)
   local words = {}
   for name, value in pairs(found) do
-    if DEFAULTS[name] ~= (value or '-') then words[#words + 1] = name .. '=' .. (value or '-') end
+    if DEFAULTS[name] ~= value then words[#words + 1] = name .. '=' .. (value or '-') end
   end
   table.sort(words)
   return table.concat(words, ' ')

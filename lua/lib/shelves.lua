@@ -75,23 +75,3 @@ function shelves.close(row, shelf)
   end
   list(row, names)
 end
-
--- Calls `visit` with the row and the name of each shelf that may hold something, the plain row first.
-function shelves.each(visit)
-  for shelf in string.gmatch(queue.shelves, '%S+') do visit('', shelf) end
-  local rows = queue.mode ~= 'open' and redis.call('HGETALL', keys.rows) or {}
-  for i = 1, #rows, 2 do
-    for shelf in string.gmatch(rows[i + 1], '%S+') do visit(rows[i], shelf) end
-  end
-end
-
--- How many items wait, and the time at which the oldest of them began to; math.huge where none does.
-function shelves.sum()
-  local waiting, oldest = 0, math.huge
-  shelves.each(function(row, shelf)
-    local key = shelves.key(row, shelf)
-    waiting = waiting + redis.call('ZCARD', key)
-    oldest = math.min(oldest, tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or math.huge))
-  end)
-  return waiting, oldest
-end

@@ -101,7 +101,7 @@ function tidy.run(state)
     from, done, more = tidy_cursors(from, done + 0)
     if not more then
       rows.drop_empty({})
-      passed.forget()
+      if redis.call('EXISTS', keys.cursors) == 0 then redis.call('EXPIRE', keys.passed, 0) end -- deletes it
       walk, next_step = 'people', queue.now + DAY
     end
   end

@@ -132,7 +132,9 @@ async def _crowd(port: int, names: list[str], password: str, think: float, secon
     await count()
     for one in at_work:  # those who still think stop
         one.cancel()
-    await asyncio.gather(*at_work, return_exceptions=True)
+    for ended in await asyncio.gather(*at_work, return_exceptions=True):
+        if ended is not None and not isinstance(ended, asyncio.CancelledError):
+            raise ended
     for browser in browsers:
         browser.close()
     return tally

@@ -165,11 +165,10 @@ class Person:
         action, fields = self._form(page)
         dice = self._random.random()
         if dice < LATER:
-            answer = await self._browser.ask(
-                "later", action.replace("/finish", "/abandon"), {**fields, "again": "yes"}, PIECE
+            abandon = action.replace("/finish", "/abandon")
+            return await self._followed(
+                await self._browser.ask("later", abandon, {**fields, "again": "yes"}, PIECE)
             )
-            page = (await self._browser.ask("work page", answer.headers["x-leaseq-go"])).text
-            return await self._taken(page)
         if dice < LATER + RELOADS:
             page = (await self._browser.ask("work page", f"/q/{self._queue}")).text
         if self._random.random() < DRAFTS:
