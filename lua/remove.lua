@@ -11,6 +11,11 @@ local id, by = ARGV[2], ARGV[3]
 local refused = queue.open()
 if refused then return refused end
 if not items.read(id) then return { 'no-item' } end
-journal.note('removed', id, forget(id), by)
+local tokens = forget(id)
+for i = 2, #tokens do
+  queue.count('released')
+  journal.note('released', id, tokens[i], by)
+end
+journal.note('removed', id, tokens[1] or '', by)
 commit()
 return { 'ok' }

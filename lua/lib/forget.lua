@@ -1,8 +1,8 @@
 --- @include leases
 --- @include cursors
--- Takes an item out of everything, and gives the token of a lease that ended by it, or ''.
+-- Takes an item out of everything, and gives the tokens of the leases that ended by it.
 local function forget(id)
-  local token, first = '', items.read(id)
+  local tokens, first = {}, items.read(id)
   first.only = nil -- people put it off before it was assigned
   local row, later, members = shelves.row(first), bars.read(id), items.assignments(id)
   drafts.drop_all(id)
@@ -12,7 +12,7 @@ local function forget(id)
       local held = holdings.read(grant.person)
       holdings.remove(held, member)
       holdings.write(grant.person, held)
-      token = grant.token
+      tokens[#tokens + 1] = grant.token
     end
     local _, _, key = places.find(items.read(member))
     if key then redis.call('ZREM', key, member) end
@@ -26,5 +26,5 @@ local function forget(id)
     redis.call('ZREM', cursors.later_key(row, person), unpack(members))
   end
   redis.call('HDEL', keys.bars, id)
-  return token
+  return tokens
 end

@@ -30,7 +30,7 @@ class Receipt:
     at: datetime | None = None  # when it did
     state: leaseq.State | None = None  # the item's now
     free: bool = False  # not granted to anybody since: the person may take it back
-    kept: bool = False  # the answer that they just sent is kept for the manager
+    kept: bool = False  # an answer of theirs that came too late is kept for the manager
     again: leaseq.Lease | None = None  # they hold it once more, or after all
     stands: Literal["first", "late"] | None = None  # their answer is one of the item's; late: came too late
     used_up: bool = False  # dead: of its attempts, and not of being given back
@@ -59,6 +59,7 @@ def receipt_of(
         at,
         _state_for(item, me, again),
         free,
+        kept=any((one.token, one.person) == (token, me) for one in item.late_answers),
         again=again,
         stands=None if answer is None else "late" if answer.late else "first",
         used_up=item.failures >= item.max_attempts,

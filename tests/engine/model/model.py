@@ -199,7 +199,10 @@ class Model(Grants):
                 self.move(part, scores[part.name])
 
     def remove(self, id: str) -> None:
+        held = [part for part in self.items[id].parts if part.state == "reserved"]
+        for _ in held[1:]:  # the event of the removal names one lease
+            self.count("released")
         for part in self.items.pop(id).parts:
             self.leave(part)
-            if part.state == "reserved":
+            if part in held:
                 self.hands[part.grants[-1].person].remove(part)

@@ -1,21 +1,22 @@
-// The lease: how much of it is left, more of it while the person works, and what became of it when it
-// ran out.
-import { local, localise } from "../shared/page.js";
+// The lease: how much of it is left, and more of it while the person works.
+import { local } from "../shared/page.js";
 import { every } from "./item-view.js";
+import { Outcome } from "./lease-outcome.js";
 
 const SIGNS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove"];
-const LOOK_AGAIN = 15_000; // ms between two looks at what became of it
 const IN_GOOD_TIME = 20_000; // ms to read a warning and press a key, at least
 
 export function begin(sheet) {
-  if (!document.getElementById("left")) return;
-  const lease = new Lease(sheet);
+  const outcome = new Outcome(sheet);
+  if (!document.getElementById("left")) return outcome.follow(); // it is over, and its outcome stands there
+  const lease = new Lease(sheet, outcome);
   lease.begin();
   sheet.over = () => lease.over(); // whatever is told by the server that the lease is lost
 }
 
 class Lease {
-  constructor({ root, form, signal }) {
+  constructor({ root, form, signal }, outcome) {
+    this.outcome = outcome;
     this.form = form;
     this.signal = signal;
     this.left = document.getElementById("left");
@@ -24,7 +25,6 @@ class Lease {
     this.button = document.getElementById("more");
     this.noMore = document.getElementById("no-more");
     this.warning = root.querySelector("#warning");
-    this.note = root.querySelector("#receipt");
     this.draftNote = form.querySelector("#draft");
     // This page's own clock: the server said how long, so a wrong clock here does no harm. One of the two
     // stands still while a lid is closed.
@@ -35,7 +35,6 @@ class Lease {
     this.renewals = form.dataset.renewals === "" ? Infinity : Number(form.dataset.renewals);
     this.next = 0; // when the script may ask for more time again
     this.isOver = false;
-    this.told = "";
   }
 
   begin() {
@@ -114,31 +113,11 @@ class Lease {
     if (this.button) this.button.hidden = true;
   }
 
-  // What became of it
-
   over() {
     if (this.isOver) return;
     this.isOver = true;
     this.warn(false);
     this.time.hidden = true;
-    this.note.hidden = this.now() < this.end; // it stands there that the time ran out, until more is known
-    this.look();
-    every(this.signal, LOOK_AGAIN, () => this.look());
-  }
-
-  async look() {
-    if (document.visibilityState !== "visible") return;
-    try {
-      const answer = await fetch(this.form.dataset.receipt, { redirect: "manual" });
-      const text = await answer.text();
-      const known = answer.ok || answer.status === 404; // not there any more
-      if (!known || text === this.told || this.signal.aborted) return;
-      this.told = text;
-      this.note.hidden = false;
-      this.note.innerHTML = text; // made by our own server, of the same template as the page
-      localise(this.note);
-    } catch {
-      // no connection: what stands there stays true
-    }
+    this.outcome.show(this.now() >= this.end);
   }
 }

@@ -5,9 +5,10 @@ import * as draft from "./draft.js";
 import * as focus from "./focus.js";
 import * as keys from "./shortcuts.js";
 import * as lease from "./lease.js";
+import * as live from "./live.js";
 import * as saved from "./undo.js";
 import * as send from "./submit.js";
 import * as tabs from "./tabs.js";
 
-for (const part of [active, draft, tabs, lease, saved, keys, send, focus]) each(part.begin);
+for (const part of [active, draft, tabs, lease, live, saved, keys, send, focus]) each(part.begin);
 open();

@@ -1,0 +1,107 @@
+"""What others do to an item while a person works on it is said on the page, and no word is lost."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import leaseq
+from tests.browser.conftest import judge, sign_in
+from tests.support.taking import take as taken
+
+WORDS = "half of an answer"
+
+
+@pytest.fixture
+def letters(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Letters", lease_seconds=600)
+    for number in (1, 2, 3):
+        queue.enqueue({"text": f"letter {number}"}, id=f"l{number}")
+    return queue
+
+
+def take(tab: Page, person: str, queue: leaseq.Queue) -> None:
+    """Take an item and type; the page is told what others do by then."""
+    sign_in(tab, person)
+    tab.goto(f"/q/{queue.name}")
+    with tab.expect_response("**/live?token=*"):
+        tab.get_by_role("button", name="Next item").click()
+    with tab.expect_response("**/draft"):
+        tab.get_by_label("Your answer").press_sequentially(WORDS)
+
+
+def test_a_manager_s_release_is_told(tab: Page, person: str, letters: leaseq.Queue) -> None:
+    take(tab, person, letters)
+    letters.release("l1", by="a manager")
+    expect(tab.get_by_text("A manager released it")).to_be_visible()
+    expect(tab.locator(".time")).to_be_hidden()
+    expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
+    judge(tab)
+    tab.get_by_role("button", name="Finish and stop").click()
+    expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
+    (kept,) = letters.get("l1").late_answers
+    assert kept.result == {"answer": WORDS}
+
+
+def test_that_the_item_was_removed_is_told(tab: Page, person: str, letters: leaseq.Queue) -> None:
+    take(tab, person, letters)
+    letters.remove("l1", by="a manager")
+    expect(tab.get_by_text("This item does not exist any more.")).to_be_visible()
+    expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
+
+
+def test_a_pause_is_told_on_this_item_and_the_next_page(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
+    take(tab, person, letters)
+    note = tab.get_by_role("status").filter(has_text="This queue is paused")
+    expect(note).to_have_count(0)
+    letters.pause("lunch until one", by="a manager")
+    expect(note).to_contain_text("paused: lunch until one. You can finish this item")
+    judge(tab)
+    letters.resume(by="a manager")
+    expect(note).to_have_count(0)
+    letters.pause(by="a manager")
+    expect(note).to_contain_text("This queue is paused. You can finish this item")
+    expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
+    tab.get_by_role("button", name="Finish and next").click()
+    expect(tab.get_by_text("Paused")).to_be_visible()
+    assert letters.stats().finished == 1
+
+
+def test_the_next_item_on_the_same_page_is_watched_as_well(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
+    take(tab, person, letters)
+    tab.get_by_role("button", name="Finish and next").click()
+    expect(tab.get_by_text("letter 2")).to_be_visible()
+    letters.release("l2", by="a manager")
+    expect(tab.get_by_text("A manager released it")).to_be_visible()
+
+
+def test_a_page_that_was_away_is_told_when_it_is_back(tab: Page, person: str, letters: leaseq.Queue) -> None:
+    """As after a phone was in a pocket: the stream was cut, and what happened meanwhile was not heard."""
+    take(tab, person, letters)
+    tab.context.set_offline(True)
+    tab.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    letters.release("l1", by="a manager")
+    tab.context.set_offline(False)
+    expect(tab.get_by_text("A manager released it")).to_be_visible(timeout=15_000)
+
+
+def test_an_outcome_that_is_out_of_date_is_asked_for_again_by_typing(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
+    take(tab, person, letters)
+    letters.release("l1", by="a manager")
+    expect(tab.get_by_text("The next person gets it.")).to_be_visible()
+    tab.get_by_role("button", name="Finish and stop").click()
+    expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
+    assert taken(letters, "somebody else").id == "l1"
+    tab.clock.install()
+    tab.clock.fast_forward(3_000)
+    tab.get_by_label("Your answer").press("Control+End")
+    tab.get_by_label("Your answer").press_sequentially(", and more")
+    expect(tab.get_by_text("Somebody else is on it now.")).to_be_visible()
+    expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
+    expect(tab.get_by_label("Your answer")).to_have_value(f"{WORDS}, and more")

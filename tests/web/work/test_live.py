@@ -1,0 +1,139 @@
+"""The stream of a work page: what others do to a lease, and to the queue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.work.live import LeaseChannel, LeaseWatcher
+from tests.support.taking import take as taken
+from tests.web.conftest import Browser
+from tests.web.work_pages import path, take
+
+
+class Pages:
+    """A queue's channel with two work pages, and a clock."""
+
+    def __init__(self, queue: leaseq.Queue) -> None:
+        self.now, position = 100.0, latest(queue)
+        self.channel = LeaseChannel(queue, position, clock=lambda: self.now)
+        self.watchers = [LeaseWatcher(Stream(), lambda: True, position) for _ in range(2)]
+
+    def told(self) -> list[list[tuple[str, Any]]]:
+        """What each page is told by the next poll."""
+        self.now += 1
+        for one in self.watchers:  # the poller serves them a few at a time
+            self.channel.serve([one])
+        return [said(one.stream) for one in self.watchers]
+
+
+def latest(queue: leaseq.Queue) -> int:
+    events = queue.latest_events(1)
+    return int(events[0].cursor.partition(".")[0]) if events else 0
+
+
+def said(stream: Stream) -> list[tuple[str, Any]]:
+    if not stream.pending:
+        return []
+    return [event(one) for one in next(stream.events()).split(b"\n\n") if one]
+
+
+def event(text: bytes) -> tuple[str, Any]:
+    name, data = text.decode().split("\n")
+    return name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+
+
+@pytest.fixture
+def letters(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(lease_seconds=600)
+    for number in range(4):
+        queue.enqueue({"n": number}, id=f"l{number}")
+    return queue
+
+
+def test_each_page_is_told_once_which_leases_a_manager_ended(letters: leaseq.Queue) -> None:
+    ann, bob, cid = (taken(letters, name) for name in ("ann", "bob", "cid"))
+    pages = Pages(letters)
+    assert pages.told() == [[("paused", None)]] * 2
+    letters.release(ann.id, by="a manager")
+    letters.finish(cid, {})
+    letters.remove(bob.id, by="a manager")
+    assert pages.told() == [[("ended", [ann.token, bob.token])]] * 2
+    assert pages.told() == [[], []]
+
+
+def test_a_pause_is_told_with_its_reason_and_when_it_is_over(letters: leaseq.Queue) -> None:
+    letters.pause("lunch", by="a manager")
+    pages = Pages(letters)
+    assert pages.told() == [[("paused", "lunch")]] * 2
+    letters.resume(by="a manager")
+    assert pages.told() == [[("paused", None)]] * 2
+    letters.pause(by="a manager")
+    assert pages.told() == [[("paused", "")]] * 2
+    assert pages.told() == [[], []]
+
+
+def test_each_lease_of_a_removed_item_ends(letters: leaseq.Queue) -> None:
+    letters.configure(answers=3)
+    for one in ("l1", "l2", "l3"):
+        letters.remove(one)
+    leases = [taken(letters, name) for name in ("ann", "bob", "cid")]
+    pages = Pages(letters)
+    pages.told()
+    letters.remove("l0", by="a manager")
+    ((name, tokens),) = pages.told()[0]
+    assert (name, set(tokens)) == ("ended", {one.token for one in leases})
+    assert letters.stats().counters["released"] == 2
+
+
+def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(letters: leaseq.Queue) -> None:
+    ann, bob = taken(letters, "ann"), taken(letters, "bob")
+    pages = Pages(letters)
+    letters.release(ann.id)
+    position = latest(letters)
+    letters.release(bob.id)
+    pages.told()  # before the poller knows the page that asked between
+    late = LeaseWatcher(Stream(), lambda: True, position)
+    pages.channel.serve([late])
+    assert said(late.stream) == [("ended", [bob.token]), ("paused", None)]
+
+
+def test_in_a_queue_to_which_nothing_happened_yet(queue: leaseq.Queue) -> None:
+    queue.configure()
+    pages = Pages(queue)
+    assert pages.told() == [[("paused", None)]] * 2
+    queue.enqueue({}, id="one")
+    ann = taken(queue, "ann")
+    queue.release("one")
+    assert pages.told() == [[("ended", [ann.token])]] * 2
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_a_page_whose_lease_is_over_is_told_when_it_begins_to_watch(
+    asking: leaseq.Queue, person: Browser, is_held: bool
+) -> None:
+    lease = take(asking, person)
+    if not is_held:
+        asking.release(lease.id)
+    answer = person.get(f"{path(asking, 'live')}?token={lease.token}")
+    assert answer.mimetype == "text/event-stream"
+    chunks: Iterator[Any] = iter(answer.response)
+    assert next(chunks).startswith(b"retry: ")
+    first = next(chunks)
+    assert (f"event: ended\ndata: [{lease.token}]".encode() in first) is not is_held
+    answer.close()
+
+
+def test_only_for_people_who_are_signed_in_and_only_of_a_queue_that_is_there(
+    app: Flask, asking: leaseq.Queue, person: Browser
+) -> None:
+    refused = Browser(app, "nobody").get(path(asking, "live"))
+    assert refused.status_code == 303
+    assert "/login" in refused.location
+    assert person.get("/q/no-such-queue/live").status_code == 404
