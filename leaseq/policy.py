@@ -116,7 +116,7 @@ class Policy:
         About(
             "back",
             N_("Attempts"),
-            N_("After this many expired leases and reported problems, an item is dead."),
+            N_("After this many expired leases and reported problems, an item has failed."),
         ),
     ] = 3
     max_abandons: Annotated[
@@ -125,7 +125,7 @@ class Policy:
         About(
             "back",
             N_("Given back by"),
-            N_("After this many people gave an item back, it is dead."),
+            N_("After this many people gave an item back, it has failed."),
             none=N_("no limit"),
         ),
     ] = None
@@ -206,7 +206,7 @@ class Policy:
             {
                 "waiting": N_("items that wait"),
                 "oldest": N_("seconds for which the oldest item has waited"),
-                "dead": N_("seconds for which an item has been dead"),
+                "dead": N_("seconds since an item failed"),
                 "idle": N_("seconds for which items waited and nobody held one, except in a pause"),
                 "bridge": N_("seconds by which the SQL bridge is behind"),
                 "webhooks": N_("seconds by which the webhooks are behind"),

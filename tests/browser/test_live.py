@@ -80,6 +80,42 @@ def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Qu
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
 
 
+def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    queue.configure(max_attempts=1)
+    for id in ("torn", "odd", "bad"):
+        queue.enqueue({"text": id}, id=id)
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}")
+    expect(tab.get_by_text("Nothing right now.")).to_be_visible()
+    first, second, third = (not_none(queue.reserve(name)) for name in ("ann", "bob", "cyd"))
+    queue.fail(first, "the page is torn")
+    queue.abandon(second, "ask the shop first")
+    queue.fail(third, "no text at all")
+    rows = tab.locator(".words")
+    expect(rows).to_have_count(3)
+    expect(tab.get_by_role("heading", name="3 reports and notes")).to_be_visible()
+    expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
+    judge(tab)
+    torn, odd, bad = (rows.filter(has_text=words) for words in ("torn", "shop", "no text"))
+    expect(torn).to_contain_text("ann reported a problem")
+    expect(torn.get_by_role("link", name="Fix the payload")).to_be_hidden()
+    expect(odd).to_contain_text("bob gave it back")
+    expect(odd.get_by_role("button", name="Hand out again")).to_be_hidden()
+    bad.locator("summary").click()
+    bad.get_by_role("button", name="Remove for good").click()
+    expect(tab.get_by_text("The item bad is removed.")).to_be_visible()
+    torn.get_by_role("button", name="Hand out again").click()
+    expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()
+    assert queue.get("torn").state == "inbound"
+    tab.goto(f"/manage/{queue.name}")
+    odd.get_by_role("link", name="Fix the payload").click()
+    expect(tab.get_by_label("Payload, as JSON")).to_be_visible()
+    tab.get_by_label("Payload, as JSON").fill('{"text": "odd, but right"}')
+    tab.get_by_role("button", name="Save changes").click()
+    tab.wait_for_url(f"**/manage/{queue.name}/items/odd*")
+    assert queue.get("odd").payload == {"text": "odd, but right"}
+
+
 def test_an_alert_comes_up_in_words_and_goes(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     queue.configure(alerts=("waiting>1",))
     sign_in(tab, boss)

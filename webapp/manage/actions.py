@@ -12,6 +12,7 @@ from flask_babel import ngettext
 import leaseq
 from leaseq import Invalid, ItemNotFound, ListName
 from leaseq.webapp.context import person
+from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note
 
 Move: TypeAlias = Literal["release", "assign", "revive", "remove"]
@@ -129,7 +130,7 @@ def ids_in_words(ids: Sequence[str]) -> str:
 def _unchanged(move: Move, item: leaseq.Item) -> str:
     words: dict[Move, str] = {
         "release": _("nobody holds it"),
-        "revive": _("it is not dead: it is %(state)s", state=item.state),
+        "revive": _("it has not failed, it is %(state)s", state=state_word(item.state)),
         "assign": _("they already have it"),
         "remove": _("it does not exist any more"),
     }

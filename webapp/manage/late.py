@@ -18,6 +18,7 @@ from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import RefusedItem, ids_in_words
 from leaseq.webapp.manage.items import glimpse
+from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
@@ -159,9 +160,9 @@ def _now(one: AdoptableAnswer) -> str:
     words: dict[str, str] = {
         "inbound": _("waits"),
         "reserved": _("%(people)s has it", people=_people(item.leases)),
-        "scheduled": _("scheduled"),
+        "scheduled": state_word("scheduled"),
         "finished": _("answered by %(people)s", people=_people(item.answers)),
-        "dead": _("dead"),
+        "dead": state_word("dead"),
     }
     return words[item.state]
 

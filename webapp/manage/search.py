@@ -11,6 +11,7 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Filter, Invalid, ListName, transfer, validation
+from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.serving.numbers import whole
 
 LISTS: tuple[ListName, ...] = get_args(ListName)
@@ -94,14 +95,7 @@ def _count(text: str, field: str) -> int:
 
 
 def list_names() -> dict[str, str]:
-    return {
-        "inbound": _("Waiting"),
-        "reserved": _("In work"),
-        "scheduled": _("Later"),
-        "finished": _("Done"),
-        "dead": _("Dead"),
-        "due": _("By due date"),
-    }
+    return {**{state: capital(state_word(state)) for state in leaseq.STATES}, "due": _("By due date")}
 
 
 def since_names() -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""What needs a manager's attention: dead, unwanted and overdue items, and late answers."""
+"""What needs a manager's attention: what people said of items, dead, unwanted and overdue ones, and late
+answers."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Any
 
 import leaseq
 from leaseq.transfer import rfc3339
+from leaseq.webapp.notes import last_words
 
 SHOWN = 5
 LATELY = timedelta(hours=1)
@@ -18,6 +20,8 @@ _DEAD_LOOKED_AT = 200
 _LATE = 1_000
 _LOOK = 2_000  # entries of inbound that are searched for what was given back
 _UNWANTED_SHOWN = 100
+_SAID_LOOKED_AT = 100  # items of each state
+_WORDS = 300  # characters of what somebody said
 _AGAIN = 5.0  # seconds between two reads of one list
 
 Rows = list[dict[str, Any]]
@@ -49,7 +53,12 @@ class Attention:
         late = list(self._late)
         left = (stats.inbound, stats.counters.get("abandoned"), stats.counters.get("reserved"))
         unwanted = self._look("unwanted", left, self._unwanted) if stats.inbound else []
+        failed, abandoned = stats.counters.get("failed"), stats.counters.get("abandoned")
+        told = (*moved, *left, failed, stats.scheduled)
+        said = self._look("said", told, self._said) if failed or abandoned else []
         return {
+            "said": said[:SHOWN],
+            "said_count": len(said),
             "dead": self._look("dead", moved, self._dead) if stats.dead else [],
             "unwanted": unwanted[:SHOWN],
             "unwanted_count": len(unwanted),
@@ -78,6 +87,30 @@ class Attention:
             for (how, error), count in reasons.most_common(SHOWN)
         ]
 
+    def _said(self) -> Rows:
+        """The latest report or note on each item that nobody has or finished since, the newest first."""
+        find, most = self._queue.find, _SAID_LOOKED_AT
+        items = [
+            *find("dead", limit=most, look=most, backwards=True).items,
+            *find("scheduled", limit=most, look=most).items,
+            *find("inbound", leaseq.Filter(outcome="failed"), limit=most, look=_LOOK).items,
+            *find("inbound", leaseq.Filter(outcome="abandoned"), limit=most, look=_LOOK).items,
+        ]
+        by_key = {(one.id, grant.token): (one, grant) for one in items if (grant := last_words(one))}
+        words = sorted(by_key.values(), key=_when_said, reverse=True)
+        return [
+            {
+                "key": f"{one.id} {grant.token}",
+                "id": one.id,
+                "person": grant.person,
+                "at": rfc3339(grant.ended_at or grant.reserved_at),
+                "how": grant.how,
+                "said": _shortened(grant.reason or ""),
+                "dead": one.state == "dead",
+            }
+            for one, grant in words
+        ]
+
     def _overdue(self) -> Rows:
         due = self._queue.by_due(limit=SHOWN).items
         return [{"key": one.id, "id": one.id, "due": rfc3339(one.due)} for one in due if one.due]
@@ -100,3 +133,11 @@ def _reason(item: leaseq.Item) -> tuple[str, str | None]:
     last = item.history[-1] if item.history else None
     how = last.how if last else "expired"
     return how, last.reason if last and how == "failed" else None
+
+
+def _when_said(words: tuple[leaseq.Item, leaseq.Grant]) -> datetime:
+    return words[1].ended_at or words[1].reserved_at
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _WORDS else f"{text[: _WORDS - 1]}…"

@@ -16,12 +16,13 @@ from flask_babel import format_datetime, format_decimal, gettext
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from leaseq import Item, Json
+from leaseq import STATES, Item, Json
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import state, wants_piece
 from leaseq.webapp.forms import laid_out
 from leaseq.webapp.forms.limits import limits_text
 from leaseq.webapp.origins import origin_of
+from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -152,7 +153,9 @@ def init_filters(app: Flask) -> None:
     app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
     app.jinja_env.tests["is_plain_value"] = is_plain
     app.jinja_env.tests["overdue"] = overdue
-    app.jinja_env.filters["capital"] = lambda text: text[:1].upper() + text[1:]
+    app.jinja_env.filters["capital"] = capital
+    app.jinja_env.filters["state_word"] = state_word
+    app.jinja_env.globals["states"] = STATES
     app.jinja_env.filters["number"] = format_decimal  # 1,204 or 1.204, by the language
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True

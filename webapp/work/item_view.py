@@ -11,6 +11,7 @@ import leaseq
 from leaseq import Json
 from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import Typed, errors_at
+from leaseq.webapp.notes import last_note
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.work.form_view import form_view_of
@@ -53,6 +54,7 @@ def shown(sheet: ItemView) -> str:
     form_view = form_view_of(sheet.policy.form)
     errors = errors_at(form_view.fields, sheet.errors)
     base = item_url(sheet.queue.name, sheet.id)
+    item = _looked_up(sheet)
     return render_template(
         "work/item_view.html" if wants_piece() else "work/page.html",
         piece=wants_piece(),
@@ -65,7 +67,8 @@ def shown(sheet: ItemView) -> str:
         policy=sheet.policy,
         lease=sheet.lease,
         receipt=sheet.receipt,
-        renewals=_renewals_left(sheet),
+        renewals=_renewals_left(sheet, item),
+        note=last_note(item) if item and sheet.lease else None,
         parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
         inputs=form_view.inputs(sheet.typed, errors),
         ways_out=form_view.ways_out(base, sheet.said or request.form, errors) if sheet.lease else None,
@@ -86,10 +89,18 @@ def urls_of(base: str) -> dict[str, str]:
     return {verb: base + verb for verb in VERBS}
 
 
-def _renewals_left(sheet: ItemView) -> int | None:
+def _looked_up(sheet: ItemView) -> leaseq.Item | None:
+    """The item, where the page shows more of it than a lease has: how often the lease was renewed, and the
+    note of somebody who had the item before."""
+    if sheet.lease is None or (sheet.policy.renewals is None and sheet.lease.attempt == 1):
+        return sheet.item
+    return sheet.queue.get(sheet.id)
+
+
+def _renewals_left(sheet: ItemView, item: leaseq.Item | None) -> int | None:
     """How often the lease may still be renewed; None: no limit."""
     most = sheet.policy.renewals
-    if most is None or sheet.lease is None:
+    if most is None or sheet.lease is None or item is None:
         return None
-    held = (one for one in sheet.queue.get(sheet.id).leases if one.token == sheet.token)
+    held = (one for one in item.leases if one.token == sheet.token)
     return max(most - next((one.renewals for one in held), 0), 0)

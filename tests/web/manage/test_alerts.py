@@ -47,8 +47,8 @@ def section(page: str) -> tuple[bool, str]:
         ),
         (
             "dead>600",
-            "An item has been dead for more than 10 min.",
-            "Eine Aufgabe ist seit mehr als 10 min gescheitert.",
+            "An item failed more than 10 min ago.",
+            "Eine Aufgabe ist vor mehr als 10 min gescheitert.",
         ),
         (
             "idle>90",

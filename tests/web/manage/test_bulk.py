@@ -80,7 +80,7 @@ def test_what_was_not_done_is_told_with_its_reason(boss: Browser, mixed: leaseq.
     page = text_of(do(boss, mixed, question.text).text)
     assert "1 is waiting again. 2 were left unchanged." in page
     assert "done-1 : id: a dead item; 'done-1' is finished" in page
-    assert "wait-2 : it is not dead: it is inbound" in page
+    assert "wait-2 : it has not failed, it is waiting" in page
     assert mixed.get("dead-1").state == "inbound"
 
 

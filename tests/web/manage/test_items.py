@@ -44,7 +44,7 @@ def test_what_is_asked_for_is_found(
 
 def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queue) -> None:
     page = text_of(boss.get(f"/manage/{mixed.name}/items?state=inbound&begins=dead-1").text)
-    assert "Item with exactly this id: dead-1 , dead." in page
+    assert "Item with exactly this id: dead-1 , failed." in page
     page = text_of(boss.get(f"/manage/{mixed.name}/items?state=inbound&begins=dead").text)
     assert "No item in any list has exactly this id" in page
 
@@ -163,7 +163,7 @@ def test_a_search_that_can_not_be_stays_on_its_list(boss: Browser, mixed: leaseq
 def test_an_item_found_in_a_list_leads_back_to_it_by_its_name(boss: Browser, mixed: leaseq.Queue) -> None:
     page = boss.get(f"/manage/{mixed.name}/items/dead-1?state=dead").text
     nav = not_none(re.search(r'<nav class="around".*?</nav>', page, re.DOTALL))[0]
-    assert f'href="/manage/{mixed.name}/items?state=dead">Dead</a>' in nav
+    assert f'href="/manage/{mixed.name}/items?state=dead">Failed</a>' in nav
 
 
 def test_answers_are_headed_by_the_titles_of_the_form(boss: Browser, queue: leaseq.Queue) -> None:

@@ -179,6 +179,36 @@ def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(queue: leaseq.Q
     assert trouble.seen(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
 
 
+def test_what_people_said_is_there_until_somebody_works_on_it(queue: leaseq.Queue, clock: Clock) -> None:
+    queue.configure(max_attempts=2, retry_seconds=0)
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two", "three"))
+    picture = Snapshot(queue, clock=lambda: clock.now / 1e6)
+    assert (picture.seen()["said"], picture.seen()["said_count"]) == ([], 0)
+
+    def said() -> list[tuple[str, str, str, str, bool]]:
+        clock.tick(10)
+        seen = picture.seen()
+        assert seen["said_count"] == len(seen["said"])
+        return [(one["id"], one["person"], one["how"], one["said"], one["dead"]) for one in seen["said"]]
+
+    first, second = take(queue, "ann"), take(queue, "bob")
+    queue.fail(first, "the photo is missing")
+    queue.abandon(second, "ask the shop first")
+    note = ("two", "bob", "abandoned", "ask the shop first", False)
+    report = ("one", "ann", "failed", "the photo is missing", False)
+    assert said() == [note, report]
+    failing, held = take(queue, "dan"), take(queue, "eva")
+    assert (failing.id, held.id) == ("one", "two")
+    assert said() == [], "somebody has them"
+    queue.fail(failing, "x" * 400)
+    assert said() == [("one", "dan", "failed", "x" * 299 + "…", True)]
+    queue.abandon(held)
+    assert [one[0] for one in said()] == ["one", "two"], "what bob said counts still"
+    queue.finish(take(queue, "fay"), {})
+    queue.remove("one")
+    assert said() == []
+
+
 def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
     visitor: Callable[[str], Browser], asking: leaseq.Queue
 ) -> None:

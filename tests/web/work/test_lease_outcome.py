@@ -269,5 +269,5 @@ def test_it_is_dead_since_so_many_gave_it_back(asking: leaseq.Queue, person: Bro
     asking.abandon(not_none(asking.reserve("bob")))
     text = receipt(send(asking, person, lease, "renew", **ANSWER).text)
     assert text.startswith(
-        "A manager released it at T. It is dead: your manager sees it. You can still send your answer"
+        "A manager released it at T. It failed: your manager sees it. You can still send your answer"
     )

@@ -63,13 +63,14 @@ function show(place, data) {
   for (const one of mine("time")) time(one, get(data, one.dataset.time));
   for (const one of mine("d")) one.setAttribute("d", get(data, one.dataset.d) ?? "");
   for (const one of mine("why")) set(one, data.error || (texts["how" + data.how[0].toUpperCase() + data.how.slice(1)] ?? data.how));
+  for (const one of mine("how")) set(one, texts["said" + data.how[0].toUpperCase() + data.how.slice(1)] ?? "");
   for (const one of mine("alert")) set(one, alertText(data));
   for (const one of mine("href")) lead(one, data);
   for (const one of mine("some")) hide(one, !some(get(data, one.dataset.some)));
   for (const one of mine("none")) hide(one, some(get(data, one.dataset.none)));
 }
 
-const some = (value) => (Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined && value !== 0);
+const some = (value) => (Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined && value !== 0 && value !== false);
 const inUse = (element) => element.contains(document.activeElement) || element.querySelector("details[open]") !== null;
 
 function hide(element, hidden) {
@@ -142,7 +143,7 @@ function take(data) {
   } else {
     show(root, data);
     for (const list of root.querySelectorAll("[data-rows]")) fill(list, data[list.dataset.rows]);
-    hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
+    hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.said_count) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
     speak(figures, data);
   }
   figures = data;

@@ -1,0 +1,39 @@
+"""The next person reads what was said when the item was given back, and nobody but managers a report."""
+
+from __future__ import annotations
+
+import re
+
+import leaseq
+from tests.support.taking import take as taken
+from tests.web.conftest import Browser
+from tests.web.work_pages import path, take
+
+
+def note(page: str) -> str | None:
+    found = re.search(r'<h2 id="before">(.*?)</h2><p[^>]*>(.*?)</p>', page)
+    return f"{found[1]}: {found[2]}" if found else None
+
+
+def test_the_next_person_reads_the_last_note(asking: leaseq.Queue, person: Browser) -> None:
+    asking.abandon(taken(asking, "ann"), "ask the shop")
+    asking.abandon(taken(asking, "bob"), "they <b>never</b> answer")
+    asking.abandon(taken(asking, "cyd"))
+    assert take(asking, person).id == "one"
+    page = person.get(path(asking)).text
+    assert note(page) == "Note by bob: they &lt;b&gt;never&lt;/b&gt; answer"
+    assert "ask the shop" not in page
+
+
+def test_a_report_is_for_managers(asking: leaseq.Queue, person: Browser) -> None:
+    asking.configure(retry_seconds=0)
+    asking.fail(taken(asking, "ann"), "the customer is my neighbour")
+    assert take(asking, person).id == "one"
+    page = person.get(path(asking)).text
+    assert note(page) is None
+    assert "neighbour" not in page
+
+
+def test_where_nobody_had_the_item_before_there_is_none(asking: leaseq.Queue, person: Browser) -> None:
+    assert take(asking, person).id == "one"
+    assert note(person.get(path(asking)).text) is None

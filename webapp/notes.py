@@ -1,0 +1,19 @@
+"""What people said of an item when they let it go: reports of a problem, and notes."""
+
+from __future__ import annotations
+
+import leaseq
+
+
+def last_words(item: leaseq.Item) -> leaseq.Grant | None:
+    """The latest grant whose holder reported a problem, or gave the item back with a note."""
+    return next((one for one in reversed(item.history) if one.reason and _has_words(one)), None)
+
+
+def last_note(item: leaseq.Item) -> leaseq.Grant | None:
+    """The latest grant whose holder gave the item back with a note, which the next person reads."""
+    return next((one for one in reversed(item.history) if one.reason and one.how == "abandoned"), None)
+
+
+def _has_words(grant: leaseq.Grant) -> bool:
+    return grant.how in ("abandoned", "failed")
