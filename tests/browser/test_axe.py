@@ -74,6 +74,7 @@ NO_PAGES = {
     "work.receipt": "a piece of a page",
     "work.session_now": "JSON",
     "manage.live": "JSON",
+    "work.live": "an event stream",
     "manage.import_run": "needs an import that runs",
     "manage.rejected_rows": "a file",
     "docs.openapi": "JSON",

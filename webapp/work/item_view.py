@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flask import render_template, request, url_for
+from flask import render_template, url_for
 
 import leaseq
 from leaseq import Json
@@ -68,10 +68,10 @@ def shown(sheet: ItemView) -> str:
         lease=sheet.lease,
         receipt=sheet.receipt,
         renewals=_renewals_left(sheet, item),
-        note=last_note(item) if item and sheet.lease else None,
+        note=_note_of_another(sheet, item),
         parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
         inputs=form_view.inputs(sheet.typed, errors),
-        ways_out=form_view.ways_out(base, sheet.said or request.form, errors) if sheet.lease else None,
+        ways_out=form_view.ways_out(base, sheet.said, errors) if sheet.lease else None,
         errors=errors,
         by_name=form_view.by_name,
         keys=form_view.keys,
@@ -95,6 +95,12 @@ def _looked_up(sheet: ItemView) -> leaseq.Item | None:
     if sheet.lease is None or (sheet.policy.renewals is None and sheet.lease.attempt == 1):
         return sheet.item
     return sheet.queue.get(sheet.id)
+
+
+def _note_of_another(sheet: ItemView, item: leaseq.Item | None) -> leaseq.Grant | None:
+    """The note of the person who had the item before; what they wrote themselves they know."""
+    note = last_note(item) if item and sheet.lease else None
+    return note if note and note.person != person().name else None
 
 
 def _renewals_left(sheet: ItemView, item: leaseq.Item | None) -> int | None:

@@ -58,7 +58,7 @@ def renew(q: str, id: str) -> Page:
         return refused(queue, id, token, {"renew": message})
     if request.form.get("back") == "yes":
         flash(_("You have the item again. What you typed is still here."))
-    return held(queue, lease)
+    return held(queue, lease, said=request.form)
 
 
 @bp.post("/q/<q>/items/<name:id>/draft")

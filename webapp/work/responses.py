@@ -97,7 +97,9 @@ def refused(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) ->
     typed = typed_in(fields_of(policy.form), request.form)
     leases = queue.mine(me)
     lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
-    sheet = ItemView(queue, policy, id, token, typed, lease=lease, leases=leases, errors=errors)
+    sheet = ItemView(
+        queue, policy, id, token, typed, lease=lease, leases=leases, errors=errors, said=request.form
+    )
     if lease is None:
         item = queue.get(id)
         known = receipt_of(item, token, me, leases)

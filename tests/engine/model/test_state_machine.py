@@ -13,21 +13,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 import leaseq
-from leaseq.queue.consumer import UNDO_SECONDS
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine import looking
 from tests.engine.model.choices import NEW, SKILLS, New
 from tests.engine.model.items import Item
-from tests.engine.model.machine import numbers
-from tests.engine.model.machine_changing import ChangingMachine
 from tests.engine.model.machine_managing import INDEX, PEOPLE
+from tests.engine.model.machine_undoing import UndoingMachine
 from tests.support.state_machines import run_machine
 
 RESULTS = st.sampled_from([{"label": "good"}, {"label": "bad"}])
 
 
-class Machine(ChangingMachine):
+class Machine(UndoingMachine):
     @precondition(lambda self: self.few())
     @rule(many=st.lists(NEW, min_size=1, max_size=3), come=st.booleans())
     def enqueue(self, many: list[New], come: bool) -> None:
@@ -102,68 +100,6 @@ class Machine(ChangingMachine):
         assert expected == "again" or done.late == (expected == "late")
         if then_reserve:
             self.got(lease.person, done.next)
-
-    @precondition(lambda self: self.leases)
-    @rule(index=INDEX, late=st.booleans())
-    def undo(self, index: int, late: bool) -> None:
-        """A finish is taken back, mostly in time."""
-        lease = self.lease(index)
-        if late:
-            self.clock.tick(UNDO_SECONDS + 1)
-        part = self.latest(lease, "finished")
-        if part is None:
-            self.refused(lease, lambda: self.queue.undo_finish(lease))
-        elif (self.now - (part.finished_at or self.now)).total_seconds() > UNDO_SECONDS:
-            with pytest.raises(leaseq.Invalid):
-                self.queue.undo_finish(lease)
-        else:
-            result = part.grants[-1].result
-            request = f"undo-{next(numbers)}"
-            again = self.queue.undo_finish(lease, request_id=request)
-            assert (again.draft, again.token) == (result, self.model.last_token + 1)
-            self.model.undo(part, again.token, again.expires_at)
-            assert again.attempt == part.attempts
-            self.leases.append(again)
-            self.undone.append((lease, request, again))
-
-    @precondition(lambda self: self.leases)
-    @rule(index=INDEX, late=st.booleans())
-    def take_back(self, index: int, late: bool) -> None:
-        """An abandon or a fail is taken back, mostly in time."""
-        lease = self.lease(index)
-        if late:
-            self.clock.tick(UNDO_SECONDS + 1)
-        part = self.latest(lease, "abandoned", "failed")
-        if part is None:
-            self.refused(lease, lambda: self.queue.take_back(lease))
-            return
-        ended_at = self.queue.get(lease.id).history[-1].ended_at if len(part.item.parts) == 1 else None
-        request = f"undo-{next(numbers)}"
-        try:
-            again = self.queue.take_back(lease, request_id=request)
-        except leaseq.Invalid:
-            assert ended_at is None or (self.now - ended_at).total_seconds() > UNDO_SECONDS
-        except leaseq.LeaseLost:
-            assert not self.model.may_undo(part)
-        else:
-            assert self.model.may_undo(part)
-            assert ended_at is None or (self.now - ended_at).total_seconds() <= UNDO_SECONDS
-            assert again.token == self.model.last_token + 1
-            self.model.take_back(part, again.token, again.expires_at)
-            assert again.attempt == part.attempts
-            self.leases.append(again)
-
-    @precondition(lambda self: self.undone)
-    @rule(index=INDEX)
-    def undo_again(self, index: int) -> None:
-        """Sent again after a lost reply: what it gave is what they get, for as long as they hold it."""
-        lease, request, again = self.undone[-1 - index % len(self.undone)]
-        call: Callable[[], leaseq.Lease] = lambda: self.queue.undo_finish(lease, request_id=request)  # noqa: E731
-        part = self.latest(again, "held")
-        if part is None:
-            self.refused(lease, call)
-        else:
-            assert (call().token, call().expires_at) == (again.token, part.grants[-1].expires)
 
     @precondition(lambda self: self.leases)
     @rule(

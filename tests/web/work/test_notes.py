@@ -34,6 +34,15 @@ def test_a_report_is_for_managers(asking: leaseq.Queue, person: Browser) -> None
     assert "neighbour" not in page
 
 
+def test_their_own_note_is_not_told_to_them(asking: leaseq.Queue, person: Browser) -> None:
+    asking.remove("two")
+    asking.abandon(taken(asking, person.name), "I ask the shop")
+    assert take(asking, person).id == "one"
+    page = person.get(path(asking)).text
+    assert note(page) is None
+    assert "ask the shop" not in page
+
+
 def test_where_nobody_had_the_item_before_there_is_none(asking: leaseq.Queue, person: Browser) -> None:
     assert take(asking, person).id == "one"
     assert note(person.get(path(asking)).text) is None

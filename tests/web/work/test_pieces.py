@@ -7,6 +7,7 @@ from collections.abc import Callable
 from html import unescape
 from urllib.parse import quote
 
+import pytest
 from flask import Flask
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 
@@ -52,6 +53,20 @@ def test_what_one_person_typed_is_not_in_the_page_of_another(
     assert "I know this customer" in refused.text
     take(asking, bob)
     assert "I know this customer" not in bob.get(path(asking)).text
+
+
+@pytest.mark.parametrize("verb", ["fail", "abandon", "finish"])
+def test_what_is_said_of_one_item_is_not_in_the_boxes_of_the_next(
+    person: Browser, asking: leaseq.Queue, verb: str
+) -> None:
+    lease = take(asking, person)
+    said = {"error": "the page is torn", "note": "the page is torn", "reason": "the page is torn"}
+    form = {"token": str(lease.token), "then": "next", **ANSWER, **said}
+    answer = person.post(path(asking, "items", lease.id, verb), form, headers=PIECE)
+    assert answer.status_code == 200
+    assert 'data-id="two"' in answer.text
+    assert "the page is torn" not in answer.text
+    assert '<details name="way" open' not in answer.text
 
 
 def test_the_ways_out_are_in_the_language_of_each_page(person: Browser, asking: leaseq.Queue) -> None:
