@@ -99,6 +99,8 @@ def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(letters: l
     position = latest(letters)
     letters.release(bob.id)
     pages.told()  # before the poller knows the page that asked between
+    letters.enqueue({})
+    pages.told()
     late = LeaseWatcher(Stream(), lambda: True, position)
     pages.channel.serve([late])
     assert said(late.stream) == [("ended", [bob.token]), ("paused", None)]
