@@ -11,6 +11,7 @@ from argon2.profiles import CHEAPEST
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+import leaseq
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from tests.support.patience import PATIENCE
 from tests.web.gunicorn_place import serving
@@ -112,3 +113,11 @@ def judge(tab: Page) -> None:
     lists = "[...document.querySelectorAll('.scroll:has(> .cards)')]"
     sideways = tab.evaluate(f"{lists}.filter((one) => one.scrollWidth > one.clientWidth).length")
     assert sideways == 0, f"{tab.url} has {sideways} lists that scroll sideways"
+
+
+@pytest.fixture
+def letters(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Letters", lease_seconds=600)
+    for number in (1, 2, 3):
+        queue.enqueue({"text": f"letter {number}"}, id=f"l{number}")
+    return queue

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
 from tests.support.taking import run_out
 
-LEASE = 600  # seconds; the tests move the page's clock, the server's lease is good all the while
-
-
-@pytest.fixture
-def letters(queue: leaseq.Queue) -> leaseq.Queue:
-    queue.configure(title="Letters", lease_seconds=LEASE)
-    for number in (1, 2, 3):
-        queue.enqueue({"text": f"letter {number}"}, id=f"l{number}")
-    return queue
+LEASE = (
+    600  # seconds, of `letters`; the tests move the page's clock, the server's lease is good all the while
+)
 
 
 def take(tab: Page, person: str, queue: leaseq.Queue) -> list[str]:

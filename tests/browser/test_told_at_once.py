@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
@@ -10,14 +9,6 @@ from tests.browser.conftest import judge, sign_in
 from tests.support.taking import take as taken
 
 WORDS = "half of an answer"
-
-
-@pytest.fixture
-def letters(queue: leaseq.Queue) -> leaseq.Queue:
-    queue.configure(title="Letters", lease_seconds=600)
-    for number in (1, 2, 3):
-        queue.enqueue({"text": f"letter {number}"}, id=f"l{number}")
-    return queue
 
 
 def take(tab: Page, person: str, queue: leaseq.Queue) -> None:
