@@ -21,6 +21,7 @@ from leaseq.webapp.errors import answer, init_errors, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import health, metrics
 from leaseq.webapp.realtime import LiveUpdates
+from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.filters import init_filters
 from leaseq.webapp.security.audit_log import init_audit_log
 from leaseq.webapp.security.authorization import init_authorization
@@ -42,6 +43,7 @@ from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.threads import Threads
 
 
 class NameConverter(BaseConverter):
@@ -78,17 +80,19 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
     http_metrics, slots = HttpMetrics(), RequestSlots(settings.threads)
+    threads = Threads(client)
     app.extensions[EXTENSION] = State(
         settings,
         client,
         Accounts(client, passwords=passwords, session_seconds=settings.session_days * 86_400),
         slots,
         Waits(),
-        LiveUpdates(),
+        LiveUpdates(Snapshots(threads)),
         Activity(client),
         http_metrics,
         IdempotencyStore(client),
         OpenCalls(client),
+        threads,
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
     init_i18n(app)

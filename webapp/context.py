@@ -20,6 +20,7 @@ from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.threads import Threads
 
 EXTENSION = "leaseq"
 FRESH_SECONDS = 1.0
@@ -40,6 +41,7 @@ class State:
     http_metrics: HttpMetrics
     idempotency: IdempotencyStore
     open_calls: OpenCalls
+    threads: Threads
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 

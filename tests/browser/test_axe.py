@@ -72,6 +72,7 @@ NO_PAGES = {
     "work.queues_menu": "a piece of a page",
     "work.why": "a piece of a page",
     "work.receipt": "a piece of a page",
+    "work.thread": "a piece of a page",
     "work.session_now": "JSON",
     "manage.live": "JSON",
     "work.live": "an event stream",

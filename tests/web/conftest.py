@@ -21,6 +21,7 @@ from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
+from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
 from tests.support.receiver import Receiver, receiving
 from tests.support.taking import not_none
@@ -44,6 +45,12 @@ def app(server: Any) -> Flask:
 @pytest.fixture(scope="session")
 def accounts(app: Flask) -> Accounts:
     extension: Accounts = app.extensions["leaseq"].accounts
+    return extension
+
+
+@pytest.fixture(scope="session")
+def threads(app: Flask) -> Threads:
+    extension: Threads = app.extensions["leaseq"].threads
     return extension
 
 

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.webapp.context import accounts, existing_queue, person
+from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.forms import titles_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.change import ChangeForm, form_of, form_sent, names_of
@@ -22,16 +22,22 @@ from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.security.audit_log import detail_changes, noted_before
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.store.threads import new_message_id
 
 
 @bp.get("/manage/<q>/items/<name:id>")
 @needs("manager")
 def item(q: str, id: str) -> str:
-    return _shown(existing_queue(q), id)
+    return show_item(existing_queue(q), id)
 
 
-def _shown(
-    queue: leaseq.Queue, id: str, *, error: str | None = None, change: ChangeForm | None = None
+def show_item(
+    queue: leaseq.Queue,
+    id: str,
+    *,
+    error: str | None = None,
+    thread_error: str | None = None,
+    change: ChangeForm | None = None,
 ) -> str:
     known, policy = queue.get(id), queue.policy
     search = search_of(request.args) if "state" in request.args else None
@@ -44,6 +50,9 @@ def _shown(
         policy=policy,
         item=known,
         parts=parts_of(policy.form, known.payload),
+        thread=state().threads.of_item(queue.name, id),
+        is_unanswered=state().threads.is_unanswered(queue.name, id),
+        message_id=new_message_id(),
         people=[one.name for one in accounts().people() if not one.disabled] if waits else (),
         change=change or (form_of(known) if waits else None),
         answers=answers,
@@ -57,6 +66,7 @@ def _shown(
         along=_along(),
         neighbours=_neighbours(queue, search),
         error=error,
+        thread_error=thread_error,
     )
 
 
@@ -93,9 +103,9 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
         whom = accounts().who_works(request.form.get("person", "").strip())
         queue.assign(id, whom, by=person().name)
     except Invalid as refused:
-        return _shown(queue, id, error=_("Not assigned: %(why)s.", why=str(refused))), 400
+        return show_item(queue, id, error=_("Not assigned: %(why)s.", why=str(refused))), 400
     flash(_("Only %(whom)s gets it now, until they give it back.", whom=whom))
-    return _item(q, id)
+    return redirect_to_item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/change")
@@ -108,14 +118,14 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
         if changes:
             queue.change(id, by=person().name, **changes)
     except Invalid as refused:
-        return _shown(queue, id, change=form.refused(refused)), 400
+        return show_item(queue, id, change=form.refused(refused)), 400
     if changes:
         detail_changes(changes)
         flash(_("Changed: %(what)s.", what=names_of(changes)))
     else:
         noted_before()  # which is nothing for the log
         flash(_("Nothing was changed."))
-    return _item(q, id)
+    return redirect_to_item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/revive")
@@ -123,7 +133,7 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
 def revive(q: str, id: str) -> Response:
     existing_queue(q).revive(id, by=person().name)
     flash(_("It is waiting again, with all its attempts."))
-    return _item(q, id)
+    return redirect_to_item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/release")
@@ -131,7 +141,11 @@ def revive(q: str, id: str) -> Response:
 def release(q: str, id: str) -> Response:
     existing_queue(q).release(id, by=person().name)
     flash(_("The item is released and is waiting for somebody else."))
-    return redirect(url_for("manage.one_queue", q=q), 303) if request.form.get("back") else _item(q, id)
+    return (
+        redirect(url_for("manage.one_queue", q=q), 303)
+        if request.form.get("back")
+        else redirect_to_item(q, id)
+    )
 
 
 @bp.post("/manage/<q>/items/<name:id>/adopt")
@@ -142,18 +156,19 @@ def adopt(q: str, id: str) -> Response:
         raise Invalid("token", "the token of a late answer")
     existing_queue(q).adopt(id, token, by=person().name)
     flash(_("The late answer is accepted. If it replaced an answer, that is a late answer now."))
-    return _item(q, id)
+    return redirect_to_item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/remove")
 @needs("manager")
 def remove(q: str, id: str) -> Response:
     existing_queue(q).remove(id, by=person().name)
+    state().threads.forget(q, id)
     flash(_("The item %(id)s is removed.", id=id))
     if "state" in request.args:
         return redirect(url_for("manage.items", q=q, **search_of(request.args).args()), 303)
     return redirect(url_for("manage.one_queue", q=q), 303)
 
 
-def _item(q: str, id: str) -> Response:
-    return redirect(url_for("manage.item", q=q, id=id, **_along()), 303)
+def redirect_to_item(q: str, id: str, anchor: str | None = None) -> Response:
+    return redirect(url_for("manage.item", q=q, id=id, _anchor=anchor, **_along()), 303)

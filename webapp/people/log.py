@@ -59,6 +59,8 @@ WORDS = {
     "item.assigned": _("assigned an item"),
     "item.removed": _("removed an item"),
     "item.adopted": _("accepted a late answer"),
+    "item.answered": _("wrote about an item"),
+    "item.settled": _("marked a question as needing no answer"),
     "webhook.added": _("added a webhook endpoint"),
     "webhook.removed": _("removed a webhook endpoint"),
     "webhook.enabled": _("enabled a webhook endpoint"),

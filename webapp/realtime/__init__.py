@@ -12,8 +12,8 @@ from leaseq.webapp.realtime.snapshot import Snapshots
 class LiveUpdates:
     """The parts of a process that update its dashboards."""
 
+    snapshots: Snapshots
     poller: Poller = field(default_factory=Poller)
-    snapshots: Snapshots = field(default_factory=Snapshots)
 
     def close(self) -> None:
         """End all streams, now, and begin no other."""

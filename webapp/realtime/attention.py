@@ -1,5 +1,5 @@
-"""What needs a manager's attention: what people said of items, dead, unwanted and overdue ones, and late
-answers."""
+"""What needs a manager's attention: questions, reports and notes, failed, unwanted and overdue items, and
+late answers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.notes import last_words
+from leaseq.webapp.store.threads import Threads
 
 SHOWN = 5
 LATELY = timedelta(hours=1)
@@ -20,6 +21,7 @@ _DEAD_LOOKED_AT = 200
 _LATE = 1_000
 _LOOK = 2_000  # entries of inbound that are searched for what was given back
 _UNWANTED_SHOWN = 100
+_ASKED_LOOKED_AT = 100
 _SAID_LOOKED_AT = 100  # items of each state
 _WORDS = 300  # characters of what somebody said
 _AGAIN = 5.0  # seconds between two reads of one list
@@ -30,8 +32,11 @@ Rows = list[dict[str, Any]]
 class Attention:
     """The lists that need attention; each is reread only where an event may have changed it."""
 
-    def __init__(self, queue: leaseq.Queue, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, queue: leaseq.Queue, threads: Threads, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._queue = queue
+        self._threads = threads
         self._clock = clock
         self._looked: dict[str, tuple[float, Any, Rows]] = {}  # when, at what state of the list, what
         self._late: deque[leaseq.Event] = deque(maxlen=_LATE)
@@ -56,7 +61,10 @@ class Attention:
         failed, abandoned = stats.counters.get("failed"), stats.counters.get("abandoned")
         told = (*moved, *left, failed, stats.scheduled)
         said = self._look("said", told, self._said) if failed or abandoned else []
+        asked = self._look("asked", self._clock(), self._asked)
         return {
+            "asked": asked[:SHOWN],
+            "asked_count": len(asked),
             "said": said[:SHOWN],
             "said_count": len(said),
             "dead": self._look("dead", moved, self._dead) if stats.dead else [],
@@ -110,6 +118,31 @@ class Attention:
             }
             for one, grant in words
         ]
+
+    def _asked(self) -> Rows:
+        """The questions of people that no manager answered, the longest unanswered first."""
+        questions = self._threads.unanswered(self._queue.name, _ASKED_LOOKED_AT)
+        for id, _ in questions[:SHOWN]:
+            if not self._is_there(id):
+                self._threads.settle(self._queue.name, id)
+                return self._asked()
+        return [
+            {
+                "key": f"{id} {asked.at.timestamp()}",
+                "id": id,
+                "person": asked.person,
+                "at": rfc3339(asked.at),
+                "asked": _shortened(asked.text),
+            }
+            for id, asked in questions
+        ]
+
+    def _is_there(self, id: str) -> bool:
+        try:
+            self._queue.get(id)
+        except leaseq.ItemNotFound:
+            return False
+        return True
 
     def _overdue(self) -> Rows:
         due = self._queue.by_due(limit=SHOWN).items

@@ -13,6 +13,7 @@ from leaseq.transfer import rfc3339
 from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.rates import MINUTES, RateCounter, a_minute
 from leaseq.webapp.realtime.sparkline import spark
+from leaseq.webapp.store.threads import Threads
 
 BACKLOG = 20_000  # events that are read back at most at the start
 HELD_SHOWN = 50
@@ -32,7 +33,9 @@ _HOLD = frozenset(
 class Snapshot:
     """The figures of one queue, for any thread; it reads the queue once a second at most."""
 
-    def __init__(self, queue: leaseq.Queue, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, queue: leaseq.Queue, threads: Threads, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._queue = queue
         self._clock = clock
         self._lock = threading.Lock()
@@ -43,7 +46,7 @@ class Snapshot:
         self._held_moved = False
         self._cursor: str | None = None
         self._rates: RateCounter | None = None
-        self._attention = Attention(queue, clock=clock)
+        self._attention = Attention(queue, threads, clock=clock)
         self.used_at = clock()
 
     def seen(self) -> dict[str, Any]:
@@ -158,7 +161,8 @@ class Snapshot:
 class Snapshots:
     """One `Snapshot` for each queue that is, or just was, watched."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: Threads) -> None:
+        self._threads = threads
         self._lock = threading.Lock()
         self._kept: dict[str, Snapshot] = {}
 
@@ -167,7 +171,7 @@ class Snapshots:
         with self._lock:
             for name in [name for name, one in self._kept.items() if now - one.used_at > _FRESH]:
                 del self._kept[name]
-            return self._kept.setdefault(queue.name, Snapshot(queue))
+            return self._kept.setdefault(queue.name, Snapshot(queue, self._threads))
 
 
 def _flow(counts: list[int | None]) -> dict[str, Any]:

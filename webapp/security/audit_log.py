@@ -52,6 +52,7 @@ CHANGES = {
     "change": "changed",
     "remove": "removed",
     "adopt": "adopted",
+    "settle": "settled",
 }
 _LOGGED_FIELDS = ("reason", "person", "error", "state", "token")
 _LONG = 60

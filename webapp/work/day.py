@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -16,6 +16,7 @@ from leaseq.webapp.context import person, state
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.activity import DayFigures, RecentItem
+from leaseq.webapp.store.threads import Message
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.undo import SECONDS
 
@@ -49,10 +50,19 @@ def day() -> str:
         total=_total(by_queue.values()),
         bars=_bars({one: _total(figures.values()) for one, figures in last.items()}),
         leases=[lease for _title, leases in found.values() for lease in leases],
+        threads=_threads(me, titles),
         recent=[one for one in activity.recent(me) if one.queue in titles],
         undo_until=datetime.now(UTC) - timedelta(seconds=SECONDS),
         titles=titles,
     )
+
+
+def _threads(person: str, titles: Mapping[str, str]) -> list[tuple[str, str, list[Message]]]:
+    """The latest threads that the person wrote in: queue, item and messages."""
+    threads = state().threads
+    asked = [(queue, id) for queue, id in threads.asked_by(person) if queue in titles]
+    found = [(queue, id, threads.of_item(queue, id)) for queue, id in asked]
+    return [one for one in found if one[2]]
 
 
 @bp.app_template_filter("did")

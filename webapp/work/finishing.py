@@ -49,7 +49,8 @@ def finish(q: str, id: str) -> Page:
         today += counted
     remember(q, id, token, "finish late" if finished.late else "finish")
     if finished.next is not None and wants_piece():
-        return held(queue, finished.next, today, alone=_is_alone(queue.policy, finished, finished.next))
+        alone = _is_alone(queue.policy, finished, finished.next)
+        return held(queue, finished.next, today, alone=alone, is_new=not finished.replayed)
     return back(q) if then_reserve else go(url_for("work.home"))
 
 

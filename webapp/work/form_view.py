@@ -15,11 +15,11 @@ from leaseq import Json
 from leaseq.webapp.forms import Field, Typed, fields_of, typed_of
 from leaseq.webapp.i18n import language
 
-PAGE_KEYS = ("k", "l", "n", "g", "b", "t", "u", "h")
-"""The work page's own keys: renew, later, not for me, note, broken, take back, undo, help."""
+PAGE_KEYS = ("k", "l", "n", "g", "b", "a", "t", "u", "h")
+"""The work page's own keys: renew, later, not for me, note, broken, ask, take back, undo, help."""
 
-WAYS = ("reason", "error", "note")
-"""The fields of the ways to let an item go."""
+WAYS = ("reason", "error", "note", "question")
+"""The fields of the ways to let an item go, and of a question."""
 
 _ITEM = "\0"  # in no page
 
@@ -34,6 +34,7 @@ class FormView:
     one_key: Field | None  # the one thing that must be answered, where its key finishes the item
     unfilled: Typed
     _unfilled_html: dict[str, Markup] = field(default_factory=dict)  # by language
+    _notices: dict[str, Markup] = field(default_factory=dict)  # by language
     _unused_ways: dict[str, Markup] = field(default_factory=dict)  # by language, with _ITEM for its address
 
     def inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
@@ -54,8 +55,16 @@ class FormView:
             self._unused_ways[spoken] = self._ways_out(_ITEM, {}, {})
         return self._unused_ways[spoken].replace(_ITEM, escape(item_url))
 
+    def notices(self) -> Markup:
+        """The notes that the page's script shows, as HTML."""
+        spoken = language()
+        if spoken not in self._notices:
+            template = current_app.jinja_env.get_or_select_template("work/notices.html")
+            self._notices[spoken] = Markup(template.render(keys=self.keys))  # noqa: S704 - our own template
+        return self._notices[spoken]
+
     def _ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
-        to = {verb: item_url + verb for verb in ("abandon", "fail")}
+        to = {verb: item_url + verb for verb in ("abandon", "fail", "ask")}
         macros: Any = current_app.jinja_env.get_or_select_template("work/give_back.html").module
         made: Markup = macros.ways_out(self.keys, to, typed, errors)
         return made

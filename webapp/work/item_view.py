@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from flask import render_template, url_for
 
@@ -14,13 +15,14 @@ from leaseq.webapp.forms import Typed, errors_at
 from leaseq.webapp.notes import last_note
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.store.threads import Message, new_message_id
 from leaseq.webapp.work.form_view import form_view_of
 from leaseq.webapp.work.lease_outcome import Receipt
 
-VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt")
+VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt", "thread")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ItemView:
     """What the work page shows of an item."""
 
@@ -38,6 +40,7 @@ class ItemView:
         default_factory=dict
     )  # with an act that was undone, by the box it was typed in
     today: DayFigures | None = None  # of the person in this queue, where they are known already
+    is_new: bool = False  # the lease was granted by this request
 
     @property
     def payload(self) -> Json:
@@ -47,7 +50,11 @@ class ItemView:
     def url(self) -> str:
         """Where it is found again: by its id only where they hold several."""
         several = self.lease is not None and len(self.leases) > 1
-        return url_for("work.page", q=self.queue.name, item=self.id if several else None)
+        return url_for("work.page", q=self.queue.name, item=self.id) if several else self.queue_url
+
+    @cached_property
+    def queue_url(self) -> str:
+        return url_for("work.page", q=self.queue.name)
 
 
 def shown(sheet: ItemView) -> str:
@@ -71,7 +78,10 @@ def shown(sheet: ItemView) -> str:
         note=_note_of_another(sheet, item),
         parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
         inputs=form_view.inputs(sheet.typed, errors),
+        notices=form_view.notices(),
         ways_out=form_view.ways_out(base, sheet.said, errors) if sheet.lease else None,
+        messages=_messages(sheet),
+        message_id=new_message_id(),
         errors=errors,
         by_name=form_view.by_name,
         keys=form_view.keys,
@@ -95,6 +105,13 @@ def _looked_up(sheet: ItemView) -> leaseq.Item | None:
     if sheet.lease is None or (sheet.policy.renewals is None and sheet.lease.attempt == 1):
         return sheet.item
     return sheet.queue.get(sheet.id)
+
+
+def _messages(sheet: ItemView) -> list[Message]:
+    """The thread of the item. That nobody asked about an item which nobody had before needs no look."""
+    if sheet.lease is None or (sheet.is_new and sheet.lease.attempt == 1):
+        return []
+    return state().threads.of_item(sheet.queue.name, sheet.id)
 
 
 def _note_of_another(sheet: ItemView, item: leaseq.Item | None) -> leaseq.Grant | None:

@@ -1,4 +1,5 @@
-"""The stream of a work page: leases that a manager ended, and whether the queue is paused."""
+"""The stream of a work page: leases that a manager ended, answers to questions, and whether the queue is
+paused."""
 
 from __future__ import annotations
 
@@ -9,12 +10,13 @@ from typing import Final
 from flask import Response, request
 
 import leaseq
-from leaseq.webapp.context import existing_queue, person
+from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import streamed
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.store.threads import Answered, Position, Threads
 from leaseq.webapp.work import bp
 
 ENDED_BY_OTHERS: Final = ("released", "removed")
@@ -24,23 +26,34 @@ _KEPT = 60_000_000  # microseconds for which an ended lease is kept for a page t
 
 
 class LeaseWatcher(Watcher):
-    """A work page. ``position``: it knows of the leases that ended by then."""
+    """A work page. It knows of the leases that ended by ``position``, and of the answers by ``answered``."""
 
-    def __init__(self, stream: Stream, vouch: Vouch, position: int) -> None:
+    def __init__(self, stream: Stream, vouch: Vouch, position: int, answered: Position) -> None:
         super().__init__(stream, vouch)
         self.position = position
+        self.answered = answered
         self.knows_pause = False
         self.paused: str | None = None
 
 
 class LeaseChannel(Channel):
-    """Sends `ended`, with the tokens of leases that managers ended, and `paused`, with the reason or null."""
+    """Sends `ended`, with the tokens of leases that managers ended, `answered`, with the items that managers
+    wrote about, and `paused`, with the reason or null."""
 
     def __init__(
-        self, queue: leaseq.Queue, position: int, *, clock: Callable[[], float] = time.monotonic
+        self,
+        queue: leaseq.Queue,
+        threads: Threads,
+        position: int,
+        answered: Position,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(queue)
+        self._threads = threads
         self._clock = clock
+        self._latest = answered
+        self._answered: list[Answered] = []  # oldest first
         self._read_at = -_READ_EVERY
         self._position = position  # of the latest event that was read
         self._cursor = f"{position}.0" if position else None
@@ -55,6 +68,11 @@ class LeaseChannel(Channel):
                 one.position = self._position
                 if tokens:
                     one.stream.put(message("ended", tokens))
+            if one.answered < self._latest:
+                ids = [answer.id for answer in self._answered if answer.position > one.answered]
+                one.answered = self._latest
+                if ids:
+                    one.stream.put(message("answered", ids))
             if not one.knows_pause or one.paused != self._paused:
                 one.knows_pause, one.paused = True, self._paused
                 one.stream.put(message("paused", self._paused))
@@ -65,6 +83,7 @@ class LeaseChannel(Channel):
             return
         self._read_at = now
         self._paused = self.queue.stats().paused
+        self._read_answers()
         rows = self.queue.event_rows(after=self._cursor, limit=_PAGE)
         if not rows:
             return
@@ -73,6 +92,14 @@ class LeaseChannel(Channel):
         self._ended += [
             (row.position, row.token) for row in rows if row.token is not None and row.what in ENDED_BY_OTHERS
         ]
+
+    def _read_answers(self) -> None:
+        new = self._threads.answered_since(self._latest)
+        if new:
+            self._latest = new[-1].position
+            since = self._latest[0] - _KEPT // 1_000
+            kept = (one for one in self._answered if one.position[0] > since)
+            self._answered = [*kept, *(one for one in new if one.queue == self.queue.name)]
 
 
 @bp.get("/q/<q>/live")
@@ -83,11 +110,13 @@ def live(q: str) -> Response:
     queue, token = existing_queue(q), whole(request.args.get("token"))
     latest = queue.latest_events(1)
     position = int(latest[0].cursor.partition(".")[0]) if latest else 0
+    threads = state().threads
+    answered = threads.latest_answer()
     is_over = token is not None and all(one.token != token for one in queue.mine(person().name))
 
     def watch(stream: Stream, vouch: Vouch) -> LeaseWatcher:
         if is_over:
             stream.put(message("ended", [token]))
-        return LeaseWatcher(stream, vouch, position)
+        return LeaseWatcher(stream, vouch, position, answered)
 
-    return streamed(LeaseChannel(queue, position), watch)
+    return streamed(LeaseChannel(queue, threads, position, answered), watch)

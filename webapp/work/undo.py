@@ -34,21 +34,23 @@ class UndoableAct:
 
 def remember(queue: str, id: str, token: int, act: Act) -> None:
     parts = (person().name, queue, id, str(token), act, str(time.time()))
-    g.saved = "/".join(quote(part, safe="") for part in parts)
+    g.saved, g.last_act = "/".join(map(_quoted, parts)), UndoableAct(queue, id, token, act, SECONDS)
     after_this_request(_send)
 
 
 def forget() -> None:
     """What the person did since is not what an undo would take back."""
     if _name() in request.cookies:
-        g.saved = ""
+        g.saved, g.last_act = "", None
         after_this_request(_send)
 
 
 @bp.app_template_global()
 def last_act() -> UndoableAct | None:
     """The last act, while it may be undone."""
-    kept = g.get("saved", request.cookies.get(_name(), ""))
+    if "last_act" in g:
+        return cast("UndoableAct | None", g.last_act)
+    kept = request.cookies.get(_name(), "")
     try:
         whose, queue, id, token, act, at = map(unquote, kept.split("/"))
         saved = UndoableAct(queue, id, int(token), cast("Act", act), float(at) + SECONDS - time.time())
@@ -56,6 +58,10 @@ def last_act() -> UndoableAct | None:
         return None  # there is none, or it was forged
     mine = g.get("person") is not None and person().name == whose and act in get_args(Act)
     return saved if mine and 0 < saved.seconds <= SECONDS else None
+
+
+def _quoted(part: str) -> str:
+    return quote(part, safe="")
 
 
 def _send(response: Response) -> Response:

@@ -14,11 +14,12 @@ from leaseq.webapp.realtime.poller import Channel, Poller, Watcher
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.store.threads import Threads
 from tests.web.conftest import Caller
 
 
 def test_a_picture_that_nobody_looks_at_is_forgotten(server: Any, queue: leaseq.Queue) -> None:
-    snapshots = Snapshots()
+    snapshots = Snapshots(Threads(server.client))
     snapshots.of(queue).used_at -= 3_600
     other = leaseq.Queue(server.client, f"{queue.name}.other")
     snapshots.of(other)

@@ -15,6 +15,7 @@ from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.rates import RateCounter, a_minute
 from leaseq.webapp.realtime.snapshot import Snapshot, _flow, _rounded
 from leaseq.webapp.realtime.sparkline import spark
+from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
 from tests.support.taking import run_out, take
 from tests.web.conftest import Browser
@@ -89,7 +90,7 @@ def test_a_sparkline_has_a_bar_for_what_is_something() -> None:
     assert spark([]) == ""
 
 
-def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -> None:
+def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue, threads: Threads) -> None:
     queue.configure(max_attempts=1, lease_seconds=600)
     queue.enqueue_many(leaseq.NewItem({}, id=f"n{n}") for n in range(5))
     queue.enqueue({}, id="old", due=datetime(2020, 1, 1, tzinfo=UTC), priority=200)
@@ -98,7 +99,7 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -
     queue.fail(take(queue, "dan"), "torn")
     held = take(queue, "eva")
     queue.finish(take(queue, "fay"), {})
-    seen = Snapshot(queue).seen()
+    seen = Snapshot(queue, threads).seen()
     assert seen["counts"] == {"inbound": 3, "reserved": 1, "scheduled": 0, "finished": 1, "dead": 1}
     assert [(one["id"], one["person"], one["renewals"]) for one in seen["held"]] == [(held.id, "eva", 0)]
     assert seen["dead"] == [{"key": "failed torn", "how": "failed", "error": "torn", "count": 1}]
@@ -108,20 +109,20 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue) -
 
 
 def test_a_picture_counts_the_leases_that_it_does_not_show(
-    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, threads: Threads
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.realtime.snapshot.HELD_SHOWN", 2)
     queue.enqueue_many([1, 2, 3, 4, 5])
     for person in ("ann", "bob", "cyd", "dan", "eva"):
         take(queue, person)
-    seen = Snapshot(queue).seen()
+    seen = Snapshot(queue, threads).seen()
     assert ([one["person"] for one in seen["held"]], seen["held_more"]) == (["ann", "bob"], 3)
 
 
-def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock) -> None:
+def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
     queue.configure(alerts=("waiting>1", "oldest>9"))
     queue.enqueue_many([1, 2])
-    picture = Snapshot(queue, clock=lambda: clock.now / 1e6)
+    picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
     assert picture.seen()["alerts"] == picture.brief()["alerts"] == []
     queue.clear()
     clock.tick(10)
@@ -130,8 +131,8 @@ def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock) -> None:
     assert picture.seen()["alerts"] == picture.brief()["alerts"] == shown
 
 
-def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock) -> None:
-    picture = Snapshot(queue, clock=lambda: clock.now / 1e6)
+def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
+    picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     first = picture.seen()
     assert (first["unwanted_count"], first["late_count"], first["held"]) == (0, 0, [])
@@ -154,7 +155,9 @@ def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock) -> No
     assert [(one["id"], one["person"]) for one in picture.seen()["late"]] == [("one", "dan")]
 
 
-def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(queue: leaseq.Queue) -> None:
+def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(
+    queue: leaseq.Queue, threads: Threads
+) -> None:
     queue.configure(holds=9)
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two"))
     tokens = {}
@@ -166,7 +169,7 @@ def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(queue: leaseq.Q
     for lease in tokens.values():
         with pytest.raises(leaseq.LeaseLost):
             queue.finish(lease, {})
-    trouble = Attention(queue)
+    trouble = Attention(queue, threads)
     events = queue.journal(limit=1_000)
     for event in events:
         trouble.add(event)
@@ -179,10 +182,12 @@ def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(queue: leaseq.Q
     assert trouble.seen(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
 
 
-def test_what_people_said_is_there_until_somebody_works_on_it(queue: leaseq.Queue, clock: Clock) -> None:
+def test_what_people_said_is_there_until_somebody_works_on_it(
+    queue: leaseq.Queue, clock: Clock, threads: Threads
+) -> None:
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two", "three"))
-    picture = Snapshot(queue, clock=lambda: clock.now / 1e6)
+    picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
     assert (picture.seen()["said"], picture.seen()["said_count"]) == ([], 0)
 
     def said() -> list[tuple[str, str, str, str, bool]]:
@@ -209,12 +214,38 @@ def test_what_people_said_is_there_until_somebody_works_on_it(queue: leaseq.Queu
     assert said() == []
 
 
+def test_questions_are_there_until_they_are_answered_or_their_item_is_gone(
+    queue: leaseq.Queue, threads: Threads
+) -> None:
+    clock = Clock()
+    picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
+
+    def asked() -> tuple[list[tuple[str, str, str]], int]:
+        clock.tick(10)
+        seen = picture.seen()
+        return [(one["id"], one["person"], one["asked"]) for one in seen["asked"]], seen["asked_count"]
+
+    for id in ("one", "two", "three"):
+        queue.enqueue({}, id=id)
+    assert asked() == ([], 0)
+    threads.ask(queue.name, "one", "ann", "is it ours?", message="1")
+    threads.ask(queue.name, "two", "bob", "x" * 400, message="1")
+    threads.ask(queue.name, "three", "cyd", "well?", message="1")
+    one, two = ("one", "ann", "is it ours?"), ("two", "bob", "x" * 299 + "…")
+    assert asked() == ([one, two, ("three", "cyd", "well?")], 3)
+    threads.answer(queue.name, "two", "boss", "yes", message="2")
+    queue.remove("three")
+    assert asked() == ([one], 1)
+    threads.ask(queue.name, "one", "dan", "and now?", message="3")
+    assert asked() == ([("one", "dan", "and now?")], 1), "the last of an item"
+
+
 def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
-    visitor: Callable[[str], Browser], asking: leaseq.Queue
+    visitor: Callable[[str], Browser], asking: leaseq.Queue, threads: Threads
 ) -> None:
     for person in ("ann", "bob", "cyd"):
         asking.abandon(take(asking, person))
-    assert [one["id"] for one in Snapshot(asking).seen()["unwanted"]] == ["one"]
+    assert [one["id"] for one in Snapshot(asking, threads).seen()["unwanted"]] == ["one"]
     boss = visitor("manager")
     link = re.search(r'href="([^"]+)"><[^>]+data-n="unwanted_count"', boss.get(f"/manage/{asking.name}").text)
     assert link
@@ -222,12 +253,12 @@ def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
     assert re.findall(r'name="id" value="([^"]+)"', page) == ["one"]
     asking.assign("one", "dan")
     assert take(asking, "dan").id == "one"
-    assert Snapshot(asking).seen()["unwanted_count"] == 0, "somebody has it"
+    assert Snapshot(asking, threads).seen()["unwanted_count"] == 0, "somebody has it"
 
 
-def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue) -> None:
+def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue, threads: Threads) -> None:
     clock = Clock()
-    picture = Snapshot(queue, clock=lambda: clock.now / 1e6)
+    picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     picture.seen()
     queue.enqueue_many({} for _ in range(6_000))

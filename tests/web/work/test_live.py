@@ -11,6 +11,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.store.threads import Threads
 from leaseq.webapp.work.live import LeaseChannel, LeaseWatcher
 from tests.support.taking import take as taken
 from tests.web.conftest import Browser
@@ -20,10 +21,10 @@ from tests.web.work_pages import path, take
 class Pages:
     """A queue's channel with two work pages, and a clock."""
 
-    def __init__(self, queue: leaseq.Queue) -> None:
-        self.now, position = 100.0, latest(queue)
-        self.channel = LeaseChannel(queue, position, clock=lambda: self.now)
-        self.watchers = [LeaseWatcher(Stream(), lambda: True, position) for _ in range(2)]
+    def __init__(self, queue: leaseq.Queue, threads: Threads) -> None:
+        self.now, position, answered = 100.0, latest(queue), threads.latest_answer()
+        self.channel = LeaseChannel(queue, threads, position, answered, clock=lambda: self.now)
+        self.watchers = [LeaseWatcher(Stream(), lambda: True, position, answered) for _ in range(2)]
 
     def told(self) -> list[list[tuple[str, Any]]]:
         """What each page is told by the next poll."""
@@ -57,9 +58,9 @@ def letters(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def test_each_page_is_told_once_which_leases_a_manager_ended(letters: leaseq.Queue) -> None:
+def test_each_page_is_told_once_which_leases_a_manager_ended(letters: leaseq.Queue, threads: Threads) -> None:
     ann, bob, cid = (taken(letters, name) for name in ("ann", "bob", "cid"))
-    pages = Pages(letters)
+    pages = Pages(letters, threads)
     assert pages.told() == [[("paused", None)]] * 2
     letters.release(ann.id, by="a manager")
     letters.finish(cid, {})
@@ -68,9 +69,9 @@ def test_each_page_is_told_once_which_leases_a_manager_ended(letters: leaseq.Que
     assert pages.told() == [[], []]
 
 
-def test_a_pause_is_told_with_its_reason_and_when_it_is_over(letters: leaseq.Queue) -> None:
+def test_a_pause_is_told_with_its_reason_and_when_it_is_over(letters: leaseq.Queue, threads: Threads) -> None:
     letters.pause("lunch", by="a manager")
-    pages = Pages(letters)
+    pages = Pages(letters, threads)
     assert pages.told() == [[("paused", "lunch")]] * 2
     letters.resume(by="a manager")
     assert pages.told() == [[("paused", None)]] * 2
@@ -79,12 +80,12 @@ def test_a_pause_is_told_with_its_reason_and_when_it_is_over(letters: leaseq.Que
     assert pages.told() == [[], []]
 
 
-def test_each_lease_of_a_removed_item_ends(letters: leaseq.Queue) -> None:
+def test_each_lease_of_a_removed_item_ends(letters: leaseq.Queue, threads: Threads) -> None:
     letters.configure(answers=3)
     for one in ("l1", "l2", "l3"):
         letters.remove(one)
     leases = [taken(letters, name) for name in ("ann", "bob", "cid")]
-    pages = Pages(letters)
+    pages = Pages(letters, threads)
     pages.told()
     letters.remove("l0", by="a manager")
     ((name, tokens),) = pages.told()[0]
@@ -92,23 +93,25 @@ def test_each_lease_of_a_removed_item_ends(letters: leaseq.Queue) -> None:
     assert letters.stats().counters["released"] == 2
 
 
-def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(letters: leaseq.Queue) -> None:
+def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(
+    letters: leaseq.Queue, threads: Threads
+) -> None:
     ann, bob = taken(letters, "ann"), taken(letters, "bob")
-    pages = Pages(letters)
+    pages = Pages(letters, threads)
     letters.release(ann.id)
     position = latest(letters)
     letters.release(bob.id)
     pages.told()  # before the poller knows the page that asked between
     letters.enqueue({})
     pages.told()
-    late = LeaseWatcher(Stream(), lambda: True, position)
+    late = LeaseWatcher(Stream(), lambda: True, position, threads.latest_answer())
     pages.channel.serve([late])
     assert said(late.stream) == [("ended", [bob.token]), ("paused", None)]
 
 
-def test_in_a_queue_to_which_nothing_happened_yet(queue: leaseq.Queue) -> None:
+def test_in_a_queue_to_which_nothing_happened_yet(queue: leaseq.Queue, threads: Threads) -> None:
     queue.configure()
-    pages = Pages(queue)
+    pages = Pages(queue, threads)
     assert pages.told() == [[("paused", None)]] * 2
     queue.enqueue({}, id="one")
     ann = taken(queue, "ann")
@@ -139,3 +142,16 @@ def test_only_for_people_who_are_signed_in_and_only_of_a_queue_that_is_there(
     assert refused.status_code == 303
     assert "/login" in refused.location
     assert person.get("/q/no-such-queue/live").status_code == 404
+
+
+def test_answers_to_questions_are_told_once(letters: leaseq.Queue, threads: Threads) -> None:
+    threads.answer(letters.name, "l0", "boss", "before they came", message="0")
+    pages = Pages(letters, threads)
+    pages.told()
+    threads.ask(letters.name, "l0", "ann", "well?", message="1")
+    assert pages.told() == [[], []]
+    threads.answer(letters.name, "l0", "boss", "yes", message="2")
+    threads.answer(f"{letters.name}.other", "l3", "boss", "of another queue", message="3")
+    threads.answer(letters.name, "l1", "boss", "no", message="4")
+    assert pages.told() == [[("answered", ["l0", "l1"])]] * 2
+    assert pages.told() == [[], []]

@@ -143,7 +143,7 @@ function take(data) {
   } else {
     show(root, data);
     for (const list of root.querySelectorAll("[data-rows]")) fill(list, data[list.dataset.rows]);
-    hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.said_count) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
+    hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.asked_count) || some(data.said_count) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
     speak(figures, data);
   }
   figures = data;

@@ -115,7 +115,7 @@ function restore(sheet, base) {
 
 function putIn(sheet, pairs) {
   sheet.filled(pairs);
-  for (const box of sheet.form.querySelectorAll(".ways-out textarea")) box.closest("details").open = box.value !== "";
+  for (const box of sheet.form.querySelectorAll(".ways-out textarea")) box.closest("details").open = box.value !== "" || box.matches("[aria-invalid=true]");
 }
 
 function tell(sheet, what, at) {

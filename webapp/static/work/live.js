@@ -1,5 +1,7 @@
-// What others do while the person works: a manager releases or removes the item, or pauses the queue. It is told
-// by an event stream, which a page that nobody looks at does not need.
+// What others do while the person works: a manager releases or removes the item, answers, or pauses the queue. It
+// is told by an event stream, which a page that nobody looks at does not need.
+import { look as lookAtThread } from "./thread.js";
+
 const AGAIN = 2000; // ms before the next try where the connection was lost
 const REFUSED = 30_000; // ms where there is no stream to be had
 const LEAVING = 60_000; // ms after which a hidden page closes its stream
@@ -29,6 +31,10 @@ function connect() {
   stream.addEventListener("ended", (event) => {
     if (JSON.parse(event.data).includes(Number(sheet.form.dataset.token))) sheet.over?.();
   });
+  stream.addEventListener("answered", (event) => {
+    if (JSON.parse(event.data).includes(sheet.id)) lookAtThread();
+  });
+  stream.addEventListener("open", lookAtThread);
   stream.addEventListener("paused", (event) => {
     paused = JSON.parse(event.data);
     show();

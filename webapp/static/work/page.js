@@ -9,6 +9,7 @@ import * as live from "./live.js";
 import * as saved from "./undo.js";
 import * as send from "./submit.js";
 import * as tabs from "./tabs.js";
+import * as thread from "./thread.js";
 
-for (const part of [active, draft, tabs, lease, live, saved, keys, send, focus]) each(part.begin);
+for (const part of [active, draft, tabs, lease, live, saved, keys, send, thread, focus]) each(part.begin);
 open();

@@ -3,6 +3,7 @@
 import { swap } from "./item-view.js";
 import { session } from "../shared/session.js";
 import { signIn } from "./sign-in.js";
+import * as thread from "./thread.js";
 import { drop, isSent, unsent } from "./local-copies.js";
 
 const PATIENCE = 20_000; // ms for an answer
@@ -64,6 +65,7 @@ async function untilThere(sheet, url, body, isAnswer) {
       isSent(sheet.what);
       return refused(sheet, answer, isAnswer);
     }
+    if (answer.kind === "thread") return thread.sent(answer.html);
     if (isAnswer && answer.status < 400) {
       drop(sheet.what);
       sheet.done?.();
@@ -74,7 +76,7 @@ async function untilThere(sheet, url, body, isAnswer) {
   }
 }
 
-// How a post went: a piece to swap in, an address to go on at, or what stands in the way.
+// How a post went: a piece or a thread to swap in, an address to go on at, or what stands in the way.
 async function post(url, body) {
   const options = { method: "POST", body, headers: { "X-Leaseq-Piece": "yes" }, redirect: "manual" };
   try {
@@ -86,7 +88,8 @@ async function post(url, body) {
     if (status >= 500 || status === 429) return { kind: "away", after };
     if (status === 403) return { kind: "forbidden", html };
     if (answer.headers.has("X-Leaseq-Go")) return { kind: "go", status, url: answer.headers.get("X-Leaseq-Go") };
-    return { kind: html.includes('id="sheet"') ? "piece" : "told", status, html };
+    const kind = html.includes('id="sheet"') ? "piece" : html.includes('id="thread-title"') ? "thread" : "told";
+    return { kind, status, html };
   } catch {
     return { kind: "away", after: 0 };
   }

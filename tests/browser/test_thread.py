@@ -1,0 +1,92 @@
+"""Somebody asks about the item in hand, a manager answers, and no word of the form is lost."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.browser.conftest import PASSWORD, judge, sign_in
+
+WORDS = "half of an answer"
+
+
+@pytest.fixture
+def boss(accounts: Accounts, queue_name: str) -> str:
+    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
+
+
+def test_a_question_is_asked_and_answered_while_the_person_works(
+    tab: Page, person: str, boss: str, letters: leaseq.Queue, chromium: Browser, address: str
+) -> None:
+    sign_in(tab, person)
+    tab.goto(f"/q/{letters.name}")
+    with tab.expect_response("**/live?token=*"):
+        tab.get_by_role("button", name="Next item").click()
+    expect(tab.get_by_role("button", name="Keys")).to_be_visible()
+    tab.get_by_label("Your answer").press_sequentially(WORDS)
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("a")
+    tab.keyboard.type("Which of the two?")
+    tab.keyboard.press("Control+Enter")
+    thread = tab.get_by_role("region", name="Questions and answers")
+    expect(thread.get_by_text("Which of the two?")).to_be_visible()
+    expect(tab.get_by_label("What do you want to ask your manager?")).to_be_hidden()
+    expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
+    judge(tab)
+    manager = chromium.new_page(base_url=address)
+    answer_on_the_dashboard(manager, boss, letters)
+    note = tab.get_by_role("status").filter(has_text="Your manager answered.")
+    expect(note).to_be_visible()
+    note.get_by_role("button", name="Read it").click()
+    expect(thread).to_be_focused()
+    expect(thread.get_by_text("The blue one.")).to_be_visible()
+    expect(note).to_be_hidden()
+    expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
+    judge(tab)
+    tab.reload()
+    expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
+    expect(thread.get_by_text("The blue one.")).to_be_visible()
+    tab.get_by_role("button", name="Finish and next").click()
+    expect(thread).to_have_count(0)
+    manager.close()
+
+
+def answer_on_the_dashboard(manager: Page, boss: str, queue: leaseq.Queue) -> None:
+    sign_in(manager, boss)
+    manager.goto(f"/manage/{queue.name}")
+    asked = manager.get_by_role("region", name="1 question")
+    expect(asked.get_by_text("Which of the two?")).to_be_visible()
+    judge(manager)
+    asked.get_by_role("link", name="Answer").click()
+    manager.get_by_label("Your answer").fill("The blue one.")
+    manager.get_by_role("button", name="Send").click()
+    expect(manager.get_by_text("Your message is sent.")).to_be_visible()
+    judge(manager)
+    manager.goto(f"/manage/{queue.name}")
+    expect(manager.get_by_text("Which of the two?")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("key", "box", "words"),
+    [
+        ("a", "What do you want to ask your manager?", "Type your question."),
+        ("b", "What is wrong with it?", "Describe the problem."),
+    ],
+)
+def test_a_box_without_words_says_so_and_stays_open(
+    tab: Page, person: str, letters: leaseq.Queue, key: str, box: str, words: str
+) -> None:
+    sign_in(tab, person)
+    tab.goto(f"/q/{letters.name}")
+    tab.get_by_role("button", name="Next item").click()
+    expect(tab.get_by_role("button", name="Keys")).to_be_visible()
+    tab.get_by_label("Your answer").fill(WORDS)
+    tab.keyboard.press("Escape")
+    tab.keyboard.press(key)
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text(words)).to_be_visible()
+    expect(tab.get_by_label(box)).to_be_focused()
+    expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
+    judge(tab)

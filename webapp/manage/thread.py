@@ -1,0 +1,40 @@
+"""A manager's part in the thread of an item: an answer, or that a question needs none."""
+
+from __future__ import annotations
+
+from flask import flash, request
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid
+from leaseq.webapp.context import existing_queue, person, state
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.item import redirect_to_item, show_item
+from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.authorization import needs
+
+
+@bp.post("/manage/<q>/items/<name:id>/answer")
+@needs("manager")
+def answer(q: str, id: str) -> Response | tuple[str, int]:
+    """Write to the person who has the item, and to those who get it next. What was typed stays on the page
+    where it is refused."""
+    queue = existing_queue(q)
+    queue.get(id)
+    text, message = request.form.get("text", ""), request.form.get("message", "")[:80]
+    try:
+        state().threads.answer(q, id, person().name, text, message=message)
+    except Invalid as refused:
+        return show_item(queue, id, thread_error=_("Not sent: %(why)s.", why=refused.limit)), 400
+    note("item.answered", f"{q} / {id}")
+    flash(_("Your message is sent."))
+    return redirect_to_item(q, id, "thread")
+
+
+@bp.post("/manage/<q>/items/<name:id>/settle")
+@needs("manager")
+def settle(q: str, id: str) -> Response:
+    """Take the item's question from the list of those that need an answer."""
+    existing_queue(q).get(id)
+    state().threads.settle(q, id)
+    return redirect_to_item(q, id, "thread")

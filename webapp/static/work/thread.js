@@ -1,0 +1,54 @@
+// The questions about the item and the managers' answers, which come while the person works.
+import { localise } from "../shared/page.js";
+
+let sheet = null;
+
+export function begin(next) {
+  sheet = next;
+  const jump = sheet.root.querySelector("#answered button");
+  jump.addEventListener("click", () => {
+    const thread = sheet.root.querySelector("#thread");
+    thread.scrollIntoView({ block: "nearest" });
+    thread.focus();
+    sheet.root.querySelector("#answered").hidden = true;
+  }, { signal: sheet.signal });
+}
+
+// As the server made it, after a question was sent.
+export function sent(html) {
+  replace(html);
+  sheet.form.elements.message.value = Math.random().toString(36).slice(2); // the next one is another
+  const box = sheet.form.elements.question;
+  box.value = "";
+  const way = box.closest("details");
+  way.open = false;
+  way.querySelector("summary").focus();
+  sheet.root.querySelector("#thread").scrollIntoView({ block: "nearest" });
+}
+
+// A manager may have written. What is new is said, and nothing moves.
+export async function look() {
+  const { root, signal } = sheet;
+  if (!root.dataset.thread) return;
+  try {
+    const answer = await fetch(root.dataset.thread, { redirect: "manual" });
+    const text = await answer.text();
+    if (!answer.ok || signal.aborted) return;
+    const before = answers();
+    replace(text);
+    if (answers() > before) root.querySelector("#answered").hidden = false;
+  } catch {
+    // no connection: it is asked again when there is one
+  }
+}
+
+const answers = () => sheet.root.querySelectorAll("#thread .answered").length;
+
+function replace(html) {
+  const piece = document.createElement("template");
+  piece.innerHTML = html; // made by our own server, of the same template as the page
+  localise(piece.content);
+  const thread = sheet.root.querySelector("#thread");
+  thread.replaceChildren(piece.content);
+  thread.hidden = !thread.firstElementChild;
+}

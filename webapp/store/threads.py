@@ -1,0 +1,187 @@
+"""Threads: what the people who work on an item and its managers write to each other about it.
+
+All keys are in one slot of a cluster. A thread expires 400 days after its last message.
+
+item:       hash: a message's id -> the message (JSON)
+unanswered: sorted set, per queue: the items whose last question no manager answered, by when it was asked
+asked:      sorted set, per person: "queue id" of the threads that they wrote in, by when
+news        stream: the queue and item of each message of a manager, for the open pages
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple, TypeAlias
+
+from leaseq import Invalid
+from leaseq.webapp.store.base import Command, Store
+
+LONGEST = 2_000  # characters of a message
+MOST = 200  # messages of a thread
+KEPT_SECONDS = 400 * 86_400
+Position: TypeAlias = tuple[int, int]
+"""Of a message of a manager: in milliseconds since the epoch, and a number within that."""
+_BASE = "leaseq:{@threads}:"
+_NEWS = _BASE + "news"
+_NEWS_KEPT = 1_000
+_ASKED_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of a thread. ``manager``: written by one, on the item's page for managers."""
+
+    person: str
+    at: datetime
+    text: str
+    manager: bool
+
+
+class Question(NamedTuple):
+    """The last message of somebody who waits for an answer."""
+
+    id: str  # of the item
+    message: Message
+
+
+class Answered(NamedTuple):
+    """That a manager wrote about an item."""
+
+    position: Position
+    queue: str
+    id: str
+
+
+def new_message_id() -> str:
+    """The id of the next message that a page may send."""
+    return secrets.token_urlsafe(9)
+
+
+class Threads(Store):
+    """Reads and writes the threads of all queues."""
+
+    def of_item(self, queue: str, id: str) -> list[Message]:
+        """The messages about an item, oldest first."""
+        with self._client.translating():
+            values = self._redis.hvals(_item(queue, id))
+        return sorted(map(_read, values), key=lambda one: one.at)
+
+    def ask(self, queue: str, id: str, person: str, text: str, *, message: str) -> None:
+        """Write to the managers. ``message`` is the id of the message: sent again, it is written once.
+        Raises Invalid for a text that is empty or too long, and for a thread that is full."""
+        now, asked, unanswered = self._clock(), _asked(person), _unanswered(queue)
+        self._add(
+            queue,
+            id,
+            message,
+            _Record(person, now, text, manager=False),
+            ("ZADD", unanswered, now, id),
+            ("ZADD", asked, now, f"{queue} {id}"),
+            ("ZREMRANGEBYRANK", asked, 0, -_ASKED_KEPT - 1),
+            ("EXPIRE", unanswered, KEPT_SECONDS),
+            ("EXPIRE", asked, KEPT_SECONDS),
+        )
+
+    def answer(self, queue: str, id: str, person: str, text: str, *, message: str) -> None:
+        """Write as a manager, which answers what was asked. Raises as `ask` does."""
+        self._add(
+            queue,
+            id,
+            message,
+            _Record(person, self._clock(), text, manager=True),
+            ("ZREM", _unanswered(queue), id),
+            ("XADD", _NEWS, "MAXLEN", "~", _NEWS_KEPT, "*", "queue", queue, "id", id),
+        )
+
+    def settle(self, queue: str, id: str) -> None:
+        """The question needs no answer."""
+        self._client.ask(("ZREM", _unanswered(queue), id))
+
+    def forget(self, queue: str, id: str) -> None:
+        """Delete the thread of an item that is removed."""
+        self._client.ask(("ZREM", _unanswered(queue), id), ("DEL", _item(queue, id)))
+
+    def unanswered(self, queue: str, limit: int) -> list[Question]:
+        """The questions that no manager answered, the oldest first."""
+        with self._client.translating():
+            ids = [one.decode() for one in self._redis.zrange(_unanswered(queue), 0, limit - 1)]
+        threads = self._client.ask(*(("HVALS", _item(queue, id)) for id in ids)) if ids else []
+        asked = zip(ids, (_last_asked(values) for values in threads), strict=True)
+        return [Question(id, message) for id, message in asked if message]
+
+    def is_unanswered(self, queue: str, id: str) -> bool:
+        """Whether somebody waits for an answer."""
+        (asked,) = self._client.ask(("ZSCORE", _unanswered(queue), id))
+        return asked is not None
+
+    def asked_by(self, person: str, limit: int = 10) -> list[tuple[str, str]]:
+        """The queue and item of the threads that a person wrote in, latest first."""
+        with self._client.translating():
+            members = self._redis.zrevrangebyscore(_asked(person), "+inf", "-inf", start=0, num=limit)
+        pairs = (one.decode().partition(" ") for one in members)
+        return [(queue, id) for queue, _, id in pairs]
+
+    def latest_answer(self) -> Position:
+        """The position of the latest message of a manager, for `answered_since`."""
+        with self._client.translating():
+            latest = self._redis.xrevrange(_NEWS, count=1)
+        return _position(latest[0][0]) if latest else (0, 0)
+
+    def answered_since(self, position: Position) -> list[Answered]:
+        """The later messages of managers, oldest first."""
+        milliseconds, number = position
+        with self._client.translating():
+            entries = self._redis.xrange(_NEWS, min=f"({milliseconds}-{number}")
+        return [Answered(_position(at), one[b"queue"].decode(), one[b"id"].decode()) for at, one in entries]
+
+    def _add(self, queue: str, id: str, message: str, record: _Record, *then: Command) -> None:
+        """Write a message, and do the rest, unless it is there already."""
+        text, key = record.text.strip(), _item(queue, id)
+        if not text or len(text) > LONGEST:
+            raise Invalid("message", f"1 to {LONGEST:,} characters; this has {len(text):,}")
+        count, known = self._client.ask(("HLEN", key), ("HEXISTS", key, message))
+        if known:
+            return
+        if count >= MOST:
+            raise Invalid("message", f"at most {MOST} messages about an item; there are {count}")
+        value = json.dumps(record._replace(text=text), ensure_ascii=False)
+        self._client.ask(("HSETNX", key, message, value), ("EXPIRE", key, KEPT_SECONDS), *then)
+
+
+class _Record(NamedTuple):
+    """A message as it is stored."""
+
+    person: str
+    at: float  # seconds since the epoch
+    text: str
+    manager: bool
+
+
+def _read(value: bytes) -> Message:
+    record = _Record(*json.loads(value))
+    return Message(record.person, datetime.fromtimestamp(record.at, UTC), record.text, record.manager)
+
+
+def _position(entry: bytes) -> Position:
+    milliseconds, _, number = entry.decode().partition("-")
+    return int(milliseconds), int(number)
+
+
+def _last_asked(values: list[bytes]) -> Message | None:
+    asked = (one for one in map(_read, values) if not one.manager)
+    return max(asked, key=lambda one: one.at, default=None)
+
+
+def _item(queue: str, id: str) -> str:
+    return f"{_BASE}item:{queue}:{id}"
+
+
+def _unanswered(queue: str) -> str:
+    return f"{_BASE}unanswered:{queue}"
+
+
+def _asked(person: str) -> str:
+    return f"{_BASE}asked:{person}"

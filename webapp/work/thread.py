@@ -1,0 +1,54 @@
+"""Views of an item's thread for the person who works on it: to read it, and to ask the managers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flask import flash, render_template, request
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+from leaseq import Invalid, ItemNotFound, LeaseLost
+from leaseq.webapp.context import existing_queue, person, state, wants_piece
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.threads import Message
+from leaseq.webapp.work import bp
+from leaseq.webapp.work.responses import Page, back, keep, over, refused, token_sent
+
+
+@bp.post("/q/<q>/items/<name:id>/ask")
+@needs("worker")
+def ask(q: str, id: str) -> Page:
+    """Ask the managers about the item that the person holds, and keeps."""
+    queue, me, token = existing_queue(q), person().name, token_sent()
+    try:
+        keep(queue, id, token)
+    except (LeaseLost, ItemNotFound) as lost:
+        return over(queue, id, token, lost)
+    if all((one.id, one.token) != (id, token) for one in queue.mine(me)):
+        return refused(queue, id, token, {"question": _("Not sent: you don't have the item any more.")})
+    text = request.form.get("question", "")
+    if not text.strip():
+        return refused(queue, id, token, {"question": _("Type your question.")})
+    try:
+        state().threads.ask(q, id, me, text, message=f"{token}-{request.form.get('message', '')}"[:80])
+    except Invalid as misfit:
+        return refused(queue, id, token, {"question": misfit.limit})
+    if wants_piece():
+        return thread_html(state().threads.of_item(q, id))
+    flash(_("Your question is sent. The answer appears with the item."))
+    return back(q)
+
+
+@bp.get("/q/<q>/items/<name:id>/thread")
+@needs("worker")
+def thread(q: str, id: str) -> str | Response:
+    """The thread, as a piece of the page, for those who have the item now."""
+    queue = existing_queue(q)
+    if all(one.id != id for one in queue.mine(person().name)):
+        raise ItemNotFound(q, id)
+    return thread_html(state().threads.of_item(q, id))
+
+
+def thread_html(messages: Sequence[Message]) -> str:
+    return render_template("work/thread.html", messages=messages)
