@@ -25,6 +25,8 @@ EventKind = Literal[
     "undone",
     "late",
     "adopted",
+    "reopened",
+    "corrected",
     "abandoned",
     "failed",
     "expired",

@@ -19,8 +19,19 @@ Held: TypeAlias = tuple[str, int, str]
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 STATES: tuple[State, ...] = get_args(State)
 
-Ending = Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone"]
-"""How a grant ended; ``held`` while it hasn't."""
+Ending = Literal[
+    "held",
+    "expired",
+    "abandoned",
+    "failed",
+    "released",
+    "finished",
+    "undone",
+    "reopened",
+    "corrected",
+]
+"""How a grant ended; ``held`` while it hasn't. The last two: with an answer that a manager took back, or
+replaced."""
 
 ListName = Literal[State, "due"]
 """A list of items: those in one state, or those with a due date that are neither finished nor dead."""
@@ -48,6 +59,8 @@ CounterName = Literal[
     "assigned",
     "deduped",
     "undone",
+    "reopened",
+    "corrected",
     "forgotten",
 ]
 """The counters in ``Stats.counters``, since the queue was created."""

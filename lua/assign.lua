@@ -10,8 +10,7 @@ REPLY  {'item', the item}   {'no-item'}   {'wrong-state', the item}: no assignme
        {'answered', the item}: they answered it, or hold it   {'rows', how many rows may wait at once}
        {'no-queue'} ]]
 local id, by, person = ARGV[2], ARGV[3], ARGV[4]
---- @include answers
---- @include cursors
+--- @include assign_to
 --- @include describe
 --- @include rows
 local refused = queue.open()
@@ -31,19 +30,7 @@ if not answers.may_give(id, person, holdings.read(person)) then return { 'answer
 if not chosen then return { 'wrong-state', describe(id) } end
 if rows.too_many({ ['@' .. person] = true }) then return { 'rows', rows.MOST } end
 
-if bars.sign_of(bars.read(id), person) == '-' then -- they looked past what else waits of it
-  local looked = cursors.read(person)
-  for _, member in ipairs(items.assignments(id)) do
-    local item = items.read(member)
-    local row = shelves.row(item)
-    if places.find(item) == 'inbound' and cursors.find(looked, row .. ':' .. (item.shelf or 'normal')) then
-      redis.call('ZADD', cursors.later_key(row, person), queue.now, member)
-    end
-  end
-end
-bars.set(id, person, nil)
-bars.assign(id, person)
-items.reserve_for(chosen, person)
+assign_to(chosen, person)
 if key == keys.scheduled then
   items.write(chosen)
 else

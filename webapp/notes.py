@@ -11,8 +11,10 @@ def last_words(item: leaseq.Item) -> leaseq.Grant | None:
 
 
 def last_note(item: leaseq.Item) -> leaseq.Grant | None:
-    """The latest grant whose holder gave the item back with a note, which the next person reads."""
-    return next((one for one in reversed(item.history) if one.reason and one.how == "abandoned"), None)
+    """The latest grant with something for the next person to read: what its holder wrote when they gave the
+    item back, or why a manager reopened it."""
+    hows = ("abandoned", "reopened")
+    return next((one for one in reversed(item.history) if one.reason and one.how in hows), None)
 
 
 def _has_words(grant: leaseq.Grant) -> bool:

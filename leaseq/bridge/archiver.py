@@ -27,7 +27,7 @@ FOLLOWER = "bridge"
 
 _EVENTS = 10_000  # of one transaction
 _SETTLING: frozenset[EventKind] = frozenset(
-    {"finished", "undone", "late", "adopted", "died", "revived", "removed"}
+    {"finished", "undone", "late", "adopted", "reopened", "corrected", "died", "revived", "removed"}
 )
 """Events after which an item's status or answers are others."""
 _STATUS: dict[State, str] = {

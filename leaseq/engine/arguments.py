@@ -37,6 +37,8 @@ def held(queue: str, lease: object, parts: Mapping[str, object]) -> Held:
 
     Raises Invalid where it was called with both, with a part of them only, or with neither.
     """
+    if isinstance(lease, Lease) and lease.queue == queue and not parts:  # most calls
+        return lease.id, lease.token, lease.person
     if unknown := parts.keys() - LeaseParts.__required_keys__:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
     if lease is None:
@@ -45,11 +47,9 @@ def held(queue: str, lease: object, parts: Mapping[str, object]) -> Held:
         raise Invalid("lease", f"a Lease, or {_BY_PARTS} by keyword; this is a {type(lease).__name__}")
     if lease.queue != queue:
         raise Invalid("lease", f"a lease of queue {queue!r}; this is one of queue {lease.queue!r}")
-    if parts:
-        name = min(parts)
-        has = f"the Lease that was passed has {name} {getattr(lease, name)!r}"
-        raise Invalid(name, f"not together with a Lease: {has}. Pass the Lease alone, or {_BY_PARTS} alone")
-    return lease.id, lease.token, lease.person
+    name = min(parts)
+    has = f"the Lease that was passed has {name} {getattr(lease, name)!r}"
+    raise Invalid(name, f"not together with a Lease: {has}. Pass the Lease alone, or {_BY_PARTS} alone")
 
 
 def _held_by_parts(parts: Mapping[str, object]) -> Held:

@@ -87,7 +87,7 @@ def parse_grant(text: str) -> ParsedGrant:
     if how == "failed":
         detail = detail.partition(" ")[2]
     held = not how
-    reason = json.loads(detail) if how in ("abandoned", "failed") else None
+    reason = json.loads(detail) if how in ("abandoned", "failed", "reopened") else None
     grant = Grant(
         token=int(token),
         person=person,

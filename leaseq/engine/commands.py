@@ -47,6 +47,8 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("change", *_MANAGER),
         load("remove", *_MANAGER),
         load("adopt", *_MANAGER),
+        load("reopen", *_MANAGER),
+        load("correct", *_MANAGER),
         load("restore", *_MANAGER),
         load("pause", "ledger", "journal"),
         load("resume", "ledger", "journal"),
@@ -178,7 +180,7 @@ class Commands:
         """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
         id, token, person = held
         words = (id, str(token), person, result, form_version)
-        return self._run("finish", (*words, *_following(request, skills)))
+        return self._run("finish", words if request is None else (*words, *_following(request, skills)))
 
     def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
         id, token, person = held
@@ -223,6 +225,12 @@ class Commands:
 
     def adopt(self, id: str, token: int, by: str, request: str) -> Reply:
         return self._run("adopt", (id, str(token), by, request))
+
+    def reopen(self, id: str, token: int, by: str, to: str, reason: str) -> Reply:
+        return self._run("reopen", (id, str(token), by, to, reason))
+
+    def correct(self, id: str, token: int, by: str, result: str, form_version: str) -> Reply:
+        return self._run("correct", (id, str(token), by, result, form_version))
 
     def restore(self, by: str, tokens_above: int, rows: Sequence[str]) -> Reply:
         """Put an item back. ``rows``: id, head and payload, then six values of each answer; or nothing."""

@@ -118,6 +118,17 @@ def _no_answer(call: Call, _: Reply) -> Invalid:
     return Invalid("token", limit)
 
 
+def _not_given(call: Call, _: Reply) -> Invalid:
+    limit = f"the token of an answer that {call.id!r} has; none has the token {call.args[1]}"
+    return Invalid("token", limit)
+
+
+def _has_another(field: str, place: int) -> _Refusal:
+    """``place``: of the person among the arguments."""
+    limit = "a person who neither holds nor answered another part of {!r}; {!r} does or did"
+    return lambda call, _: Invalid(field, limit.format(call.id, call.args[place]))
+
+
 def _state(reply: Reply) -> str:
     state: bytes = reply.rest[0][0]
     return state.decode()
@@ -150,6 +161,11 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("restore", b"rows"): _rows("requires"),
     ("adopt", b"no-answer"): _no_answer,
     ("adopt", b"answered"): lambda *_: Invalid("token", _ANSWERED),
+    ("reopen", b"no-answer"): _not_given,
+    ("reopen", b"answered"): _has_another("to", 3),
+    ("reopen", b"rows"): _rows("to"),
+    ("correct", b"no-answer"): _not_given,
+    ("correct", b"answered"): _has_another("by", 2),
     ("remove", b"no-item"): _removed,
 }
 REFUSED: Final = frozenset(code for _, code in _TABLE)

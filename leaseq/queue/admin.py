@@ -7,7 +7,7 @@ from typing import Unpack
 from leaseq import validation
 from leaseq.engine import arguments, ids
 from leaseq.errors import Invalid, ItemNotFound
-from leaseq.models import Cleared, Item, ItemChanges
+from leaseq.models import Cleared, Item, ItemChanges, Json
 from leaseq.queue.inspection import Inspection
 
 _MOVES = 40  # moves of one call to the server: about a millisecond of it
@@ -110,6 +110,42 @@ class Admin(Inspection):
         late one."""
         number = validation.integer(token, "token", 1, 2**53)
         reply = self._commands.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
+        return self._item(reply, id)
+
+    def reopen(
+        self,
+        id: str,
+        token: int,
+        *,
+        to: str | None = None,
+        reason: str | None = None,
+        by: str | None = None,
+    ) -> Item:
+        """Take back an answer (named by its token): its item is inbound again, at the front of its priority,
+        for anybody, or with ``to`` for this person alone. The answer is kept as a late one, and is the draft
+        of the person who gave it. The next person reads ``reason``.
+
+        Raises Invalid where no answer of the item has the token, or where ``to`` holds or answered another
+        part of the item.
+        """
+        number = validation.integer(token, "token", 1, 2**53)
+        whom = "" if to is None else validation.person_name(to, "to")
+        why = arguments.text(reason, "reason")
+        reply = self._commands.reopen(validation.item_id(id), number, arguments.by(by), whom, why)
+        return self._item(reply, id)
+
+    def correct(self, id: str, token: int, result: Json, *, by: str) -> Item:
+        """Put an answer of the manager ``by`` in the place of one (named by its token), which is kept as a
+        late one. The same correction sent again changes nothing.
+
+        Raises Invalid (field ``result``, with ``errors``) where the result doesn't fit the queue's form, and
+        where no answer of the item has the token, or ``by`` holds or answered another part of the item.
+        """
+        item, number = validation.item_id(id), validation.integer(token, "token", 1, 2**53)
+        who, text = validation.person_name(by, "by"), validation.dump_json(result, "result")
+        reply = self._checked(
+            result, lambda version: self._commands.correct(item, number, who, text, version)
+        )
         return self._item(reply, id)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Unpack
 
 from leaseq import form, validation
@@ -124,6 +124,28 @@ class Base:
         with self._client.translating():
             self._client.redis.sadd(QUEUES, self.name)
         self._connection.names.add(self.name)
+
+    def _checked(self, result: Json, send: Callable[[str], Reply]) -> Reply:
+        """The reply to an answer, which ``send`` sends with the version of the form that it was checked
+        against: as last read, and again where the server says that it was changed since.
+
+        A result that doesn't fit is sent as well: it may be one that was taken before the form changed, or
+        belong to a lost lease, and then it is kept. In no other case is it taken.
+        """
+        while True:
+            version, wanted = self._form
+            misfit: Invalid | None = None
+            if wanted is not None:
+                try:
+                    form.check_result(wanted, result)
+                except Invalid as error:
+                    version, misfit = "misfit", error
+            reply = send(version)
+            if reply.code != replies.FORM:
+                return reply
+            self.find_policy()  # read the form anew
+            if misfit is not None and self._form[1] == wanted:
+                raise misfit
 
     def _item(self, reply: Reply, id: str) -> Item:
         return codec.item(id, reply.rest[0])

@@ -6,12 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any, Unpack, overload
 
-from leaseq import form, validation
+from leaseq import validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.arguments import LeaseParts
-from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid
-from leaseq.models import Abandoned, Failed, Finished, Held, Json, Lease, WhyNothing
+from leaseq.models import Abandoned, Failed, Finished, Json, Lease, WhyNothing
 from leaseq.queue.reserving import Reserving
 
 UNDO_SECONDS = 15
@@ -84,9 +83,12 @@ class Consumer(Reserving):
         text = validation.dump_json(result, "result")
         can = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
-        reply = self._send_finish(held, result, text, request, ",".join(can))
+        skills_text = ",".join(can)
+        reply = self._checked(
+            result, lambda version: self._commands.finish(held, text, version, request, skills_text)
+        )
         late, replayed, lasted, ended, *following = reply.rest
-        then = self._next(following, held[2], can, request)
+        then = self._next(following, held[2], can, request) if following else None
         at = codec.when(ended)
         return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6, at)
 
@@ -100,27 +102,6 @@ class Consumer(Reserving):
         if code == replies.MORE:
             return self.reserve(person, skills=can, request_id=request)
         return None
-
-    def _send_finish(self, held: Held, result: Json, text: str, request: str | None, can: str) -> Reply:
-        """Check the result against the form as last read; the server says if it was changed since.
-
-        A result that doesn't fit is sent as well: it may be one that was taken before the form changed, or
-        belong to a lost lease, and then it is kept. In no other case is it taken.
-        """
-        while True:
-            version, wanted = self._form
-            misfit: Invalid | None = None
-            if wanted is not None:
-                try:
-                    form.check_result(wanted, result)
-                except Invalid as error:
-                    version, misfit = "misfit", error
-            reply = self._commands.finish(held, text, version, request, can)
-            if reply.code != replies.FORM:
-                return reply
-            self.find_policy()  # read the form anew
-            if misfit is not None and self._form[1] == wanted:
-                raise misfit
 
     @overload
     def undo_finish(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...

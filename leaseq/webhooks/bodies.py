@@ -17,13 +17,15 @@ from leaseq.transfer import rfc3339
 _TYPES = {
     "finished": "item.finished",
     "adopted": "item.finished",
+    "corrected": "item.finished",
     "failed": "item.failed",
     "died": "item.dead",
     "late": "item.late",
     "alert.raised": "alert.raised",
     "alert.resolved": "alert.resolved",
 }
-"""The type of a webhook by the kind of the journal's event. An adopted answer is the item's from then on."""
+"""The type of a webhook by the kind of the journal's event. An adopted answer is the item's from then on,
+and so is a correction."""
 
 _LARGE = ("payload", "result")
 Body = dict[str, Any]

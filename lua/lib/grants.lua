@@ -5,9 +5,10 @@
 grant   = token TAB person TAB granted " " lease_seconds " " attempt *(" " letter value) [LF ending]
 letter  x when it runs out, since it was renewed | n how often it was renewed | u the request of the undo that gave it
         | w there is a draft | d the item has a due date | m it came from another assignment of the item, whose
-        attempts it is counted among | a its late answer was adopted | q the request that renewed it last, or adopted
-ending  = ("expired" | "released" | "undone") " " time
-        | "abandoned " time " " reason
+        attempts it is counted among | a a manager adopted its answer, or gave it as a correction
+        | q the request that renewed it last, or adopted its answer
+ending  = ("expired" | "released" | "undone" | "corrected") " " time
+        | ("abandoned" | "reopened") " " time " " reason
         | "failed " time " " due " " error
         | "finished " time " " late LF answer
 history = grant *(LF LF grant)

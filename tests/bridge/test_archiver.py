@@ -96,6 +96,27 @@ def test_a_late_answer_is_kept_beside_the_one_that_counts_until_it_is_adopted(
     assert [(row[1], row[4]) for row in database.answers()] == [("ann", True), ("bob", False)]
 
 
+def test_an_answer_that_is_reopened_or_corrected_is_kept_and_counts_no_more(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    finish(queue, "ann", "ann's")
+    settle(bridge)
+    queue.reopen("a", queue.get("a").answers[0].token)
+    settle(bridge)
+    assert (database.answers(), database.statuses()["a"]) == ([("a", "ann", "ann's", True, False)], "queued")
+    finish(queue, "bob", "bob's")
+    queue.correct("a", queue.get("a").answers[0].token, "meg's", by="meg")
+    settle(bridge)
+    assert sorted((row[1], row[4]) for row in database.answers()) == [
+        ("ann", False),
+        ("bob", False),
+        ("meg", True),
+    ]
+    assert database.statuses()["a"] == "finished"
+
+
 def test_several_answers_finish_an_item_together(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:

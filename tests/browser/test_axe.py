@@ -19,6 +19,7 @@ from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.threads import Threads
 from tests.browser.conftest import PASSWORD, SECRET, sign_in
 from tests.support.receiver import Receiver
 from tests.support.taking import not_none
@@ -56,6 +57,7 @@ PAGES = [
     ("manage.late", ADMIN, "/manage/axe/late"),
     ("manage.item", ADMIN, "/manage/axe/items/held"),
     ("manage.item", ADMIN, "/manage/axe/items/done"),
+    ("manage.correction", ADMIN, "/manage/axe/items/done/correct?token={answer}"),
     ("people.everybody", ADMIN, "/people"),
     ("people.one", ADMIN, "/people/axe ann"),
     ("people.log", ADMIN, "/people/log"),
@@ -153,7 +155,14 @@ def place(server: Any, accounts: Accounts) -> dict[str, str]:
     days.record(WORKER, "axe-none", "gave_back", id="x", token=1)
     days.flush()
     accounts.add("axe new", by="test")
-    return {"link": accounts.password_link("axe new", by="test"), "webhook": a_webhook(client)}
+    threads = Threads(client)
+    threads.ask("axe", "done", "bob", "Is this one ours? " * 20, message="1")
+    threads.ask("axe-some", "some", WORKER, "Is this one ours?", message="1")
+    return {
+        "link": accounts.password_link("axe new", by="test"),
+        "webhook": a_webhook(client),
+        "answer": str(queue.get("done").answers[0].token),
+    }
 
 
 def a_webhook(client: leaseq.Client) -> str:

@@ -223,6 +223,13 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("finish refused", regranted, "finish", refused),
     ("finish and next", lease, "finish", following),
     ("finish and next with more in hand", two, "finish", following),
+    ("reopen", finished, "reopen", lambda q, held: q.reopen(held.id, held.token, to="bob").assigned_to),
+    (
+        "correct",
+        finished,
+        "correct",
+        lambda q, held: len(q.correct(held.id, held.token, 1, by="meg").answers),
+    ),
     ("undo a finish", finished, "undo_finish", lambda q, held: q.undo_finish(held, request_id="r").token),
     ("take back what was given back", gave_back, "take_back", taken_back),
     ("take back what failed", failed, "take_back", taken_back),

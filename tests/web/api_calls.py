@@ -27,6 +27,8 @@ CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "renew": ("worker", "POST", "/queues/{q}/items/one/renew", HELD),
     "draft": ("worker", "PUT", "/queues/{q}/items/one/draft", {**HELD, "draft": {}}),
     "adopt": ("manager", "POST", "/queues/{q}/items/one/adopt", HELD),
+    "reopen": ("manager", "POST", "/queues/{q}/items/one/reopen", HELD),
+    "correct": ("manager", "POST", "/queues/{q}/items/one/correct", {**HELD, "result": ANSWER}),
     "revive": ("manager", "POST", "/queues/{q}/items/one/revive", {}),
     "revive all": ("manager", "POST", "/queues/{q}/revive", {}),
     "release": ("manager", "POST", "/queues/{q}/items/one/release", {}),

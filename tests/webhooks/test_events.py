@@ -104,6 +104,18 @@ def test_an_adoption_that_finishes_the_item_is_told_once(hooks: Hooks, receiver:
     assert [one["data"]["result"] for one in sent(receiver, made.secret)] == ["slow's"]
 
 
+def test_a_correction_is_sent_as_finished(hooks: Hooks, receiver: Receiver) -> None:
+    made = hooks.add(receiver.url, "item.finished")
+    hooks.queue.enqueue("x", id="a")
+    lease = not_none(hooks.queue.reserve("bob"))
+    hooks.queue.finish(lease, "bob's")
+    hooks.clock.tick(1)
+    hooks.queue.correct("a", lease.token, "boss's", by="boss")
+    hooks.run(made.endpoint)
+    told = [(one["data"]["person"], one["data"]["result"]) for one in sent(receiver, made.secret)]
+    assert told == [("bob", "bob's"), ("boss", "boss's")]
+
+
 def test_an_item_that_was_removed_meanwhile_is_told_without_its_payload(
     hooks: Hooks, receiver: Receiver
 ) -> None:

@@ -89,6 +89,18 @@ _ITEM = {
 _GONE = {**_GRANT, "how": "released", "ended_at": _LATER}
 _WAITS = {**_ITEM, "state": "inbound", "leases": [], "history": [_GONE]}
 _ENDED = {**_GRANT, "how": "finished", "ended_at": _LATER}
+_REOPENED = {**_GRANT, "how": "reopened", "ended_at": _LATER, "reason": "It is a refund"}
+_CORRECTED = {
+    **_ITEM,
+    "state": "finished",
+    "leases": [],
+    "history": [
+        {**_GRANT, "how": "corrected", "ended_at": _LATER},
+        {**_GRANT, "how": "finished", "ended_at": _LATER, "token": 18, "person": "meg"},
+    ],
+    "answers": [{**_ANSWER, "token": 18, "person": "meg"}],
+    "late_answers": [_ANSWER],
+}
 _ADOPTED = {
     **_ITEM,
     "state": "finished",
@@ -167,6 +179,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
     f"POST {_I}/renew": {"renew": _HELD},
     f"PUT {_I}/draft": {"so far": {**_HELD, "draft": {"stars": 3}}},
     f"POST {_I}/adopt": {"adopt": _HELD},
+    f"POST {_I}/reopen": {"to the same person": {**_HELD, "to": "alice", "reason": "It is a refund"}},
+    f"POST {_I}/correct": {"correct": {**_HELD, "result": _RESULT}},
     f"POST {_I}/revive": {"revive": {}},
     f"POST {_I}/release": {"release": {}},
     f"PATCH {_I}": {
@@ -206,6 +220,8 @@ ANSWERS: dict[str, dict[str, Any]] = {
     f"POST {_I}/fail": {"id": "r-1", "retry_at": "2026-11-21T10:03:14.480Z", "next": _NEXT},
     f"POST {_I}/renew": {**_LEASE, "expires_at": "2026-11-21T10:08:12.480Z"},
     f"POST {_I}/adopt": _ADOPTED,
+    f"POST {_I}/reopen": {**_WAITS, "history": [_REOPENED], "assigned_to": ["alice"]},
+    f"POST {_I}/correct": _CORRECTED,
     f"POST {_I}/revive": _WAITS,
     f"POST {_I}/release": _WAITS,
     f"PATCH {_I}": {**_WAITS, "priority": 10, "due": "2026-11-24T17:00:00.000Z"},

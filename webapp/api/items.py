@@ -25,12 +25,14 @@ from leaseq.webapp.api.idempotency import (
 from leaseq.webapp.api.models_in import (
     PLACE,
     AssignRequest,
+    CorrectRequest,
     DueQuery,
     EmptyRequest,
     ItemChanges,
     ItemPath,
     ItemsQuery,
     QueuePath,
+    ReopenRequest,
     TokenRequest,
 )
 from leaseq.webapp.context import accounts, existing_queue, person, state
@@ -257,3 +259,24 @@ def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
 def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Make the late answer of this token the item's answer."""
     return models_out.Item.of(existing_queue(path.q).adopt(path.id, body.token, by=person().name))
+
+
+@bp.post("/queues/<q>/items/<name:id>/reopen", tags=TAGS, responses={"200": models_out.Item})
+@needs("manager")
+def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
+    """Take back the answer of this token: the item is inbound again, at the front of its priority.
+
+    The answer is kept as a late one, and is the draft of the person who gave it.
+    """
+    whom = None if body.to is None else accounts().who_works(body.to)
+    queue = existing_queue(path.q)
+    item = queue.reopen(path.id, body.token, to=whom, reason=body.reason, by=person().name)
+    return models_out.Item.of(item)
+
+
+@bp.post("/queues/<q>/items/<name:id>/correct", tags=TAGS, responses={"200": models_out.Item})
+@needs("manager")
+def correct(path: ItemPath, body: CorrectRequest) -> dict[str, Any]:
+    """Put your answer in the place of the one with this token, which is kept as a late one."""
+    item = existing_queue(path.q).correct(path.id, body.token, body.result, by=person().name)
+    return models_out.Item.of(item)

@@ -166,6 +166,23 @@ class AssignRequest(Body):
     )
 
 
+class ReopenRequest(Body):
+    token: Whole = Field(ge=1, le=MAX_TOKEN, description="The answer's token")
+    to: str | None = Field(
+        None,
+        description="The only person who may reserve it then: the name of an account; null: anybody",
+        json_schema_extra=PERSON,
+    )
+    reason: str | None = Field(
+        None, description="What is to be done again; the next person reads it", json_schema_extra=TEXT
+    )
+
+
+class CorrectRequest(Body):
+    token: Whole = Field(ge=1, le=MAX_TOKEN, description="The token of the answer that is replaced")
+    result: Any = Field(description="The right answer: it must fit the queue's form")
+
+
 class PauseRequest(Body):
     reason: str | None = Field(
         None, description="The reason, shown to people while the queue is paused", json_schema_extra=TEXT

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
+from leaseq import Ending
 from leaseq.transfer import rfc3339
 from leaseq.webapp.api.models_in import Role, State
 from leaseq.webapp.api.policy import Form, Policy
@@ -106,7 +107,7 @@ class Grant(RecordModel):
     person: str
     attempt: int
     reserved_at: Time
-    how: Literal["held", "expired", "abandoned", "failed", "released", "finished", "undone"]
+    how: Ending
     ended_at: Time | None
     expires_at: Time | None
     renewals: int

@@ -4,4 +4,15 @@ from flask import Blueprint
 
 bp = Blueprint("manage", __name__)
 
-from leaseq.webapp.manage import bulk, imports, item, items, late, queues, settings, thread, transfers  # noqa: E402, F401  # they add their routes to bp
+from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes to bp
+    answers,
+    bulk,
+    imports,
+    item,
+    items,
+    late,
+    queues,
+    settings,
+    thread,
+    transfers,
+)

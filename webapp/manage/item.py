@@ -53,7 +53,11 @@ def show_item(
         thread=state().threads.of_item(queue.name, id),
         is_unanswered=state().threads.is_unanswered(queue.name, id),
         message_id=new_message_id(),
-        people=[one.name for one in accounts().people() if not one.disabled] if waits else (),
+        people=[one.name for one in accounts().people() if not one.disabled]
+        if waits or known.answers
+        else (),
+        replaced={one.token for one in known.history if one.how in ("reopened", "corrected")},
+        waits=waits,
         change=change or (form_of(known) if waits else None),
         answers=answers,
         rows=side_by_side(answers, titles),

@@ -25,6 +25,8 @@ from leaseq.webapp.serving.numbers import whole
 
 SHOWN = 200
 LATELY = timedelta(hours=1)
+COUNTED = ("finished", "reopened", "corrected")
+"""How a grant ended whose answer was, or is, one of the item's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,8 @@ def _open(queue: leaseq.Queue, since: datetime | None) -> Iterator[AdoptableAnsw
 
 
 def _open_of(item: leaseq.Item) -> list[AdoptableAnswer]:
-    """Without answers that were adopted before and then replaced by another one."""
-    counted = {grant.token for grant in item.history if grant.how == "finished"}
+    """Without answers that counted before a manager took them back or replaced them."""
+    counted = {grant.token for grant in item.history if grant.how in COUNTED}
     return [AdoptableAnswer(item, answer) for answer in item.late_answers if answer.token not in counted]
 
 

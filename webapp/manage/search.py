@@ -120,6 +120,8 @@ def outcome_names() -> dict[str, str]:
         "expired": _("let it expire"),
         "released": _("was released from"),
         "undone": _("undid their answer"),
+        "reopened": _("gave an answer that was reopened"),
+        "corrected": _("gave an answer that was corrected"),
         "assigned": _("is assigned to"),
     }
 

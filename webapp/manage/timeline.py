@@ -34,10 +34,13 @@ def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEven
     for grant in item.history:
         events += _lease(grant, releases.get(grant.token))
     events += _from_journal(history)
+    counted = {grant.token for grant in item.history if grant.how in ("reopened", "corrected")}
     events += [
         TimelineEvent(
             late.finished_at,
-            _("A late answer from %(person)s is kept", person=late.person),
+            _("%(person)s finished it", person=late.person)
+            if late.token in counted
+            else _("A late answer from %(person)s is kept", person=late.person),
             token=late.token,
         )
         for late in item.late_answers
@@ -66,6 +69,8 @@ def _ended(grant: Grant, released_by: str | None) -> str:
         "released": _("%(by)s released it from %(person)s", by=by, person=who),
         "finished": _("%(person)s finished it", person=who),
         "undone": _("%(person)s finished it, and undid that", person=who),
+        "reopened": _("The answer from %(person)s was taken back", person=who),
+        "corrected": _("The answer from %(person)s was corrected", person=who),
     }
     return words[grant.how]
 
@@ -85,6 +90,8 @@ def _words(event: Event) -> str | None:
         "changed": _("%(by)s changed it: %(what)s", by=by, what=_changed(event)),
         "late": _("A late answer from %(person)s was kept", person=by),
         "revived": _("%(by)s revived it", by=by),
+        "reopened": _("%(by)s reopened it", by=by),
+        "corrected": _("%(by)s corrected the answer", by=by),
         "adopted": _("%(by)s accepted a late answer", by=by),
         "restored": _("It was restored after the server had lost it"),
         "died": _("It died"),

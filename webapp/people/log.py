@@ -59,6 +59,8 @@ WORDS = {
     "item.assigned": _("assigned an item"),
     "item.removed": _("removed an item"),
     "item.adopted": _("accepted a late answer"),
+    "item.reopened": _("reopened an item"),
+    "item.corrected": _("corrected an answer"),
     "item.answered": _("wrote about an item"),
     "item.settled": _("marked a question as needing no answer"),
     "webhook.added": _("added a webhook endpoint"),

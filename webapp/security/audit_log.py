@@ -53,8 +53,10 @@ CHANGES = {
     "remove": "removed",
     "adopt": "adopted",
     "settle": "settled",
+    "reopen": "reopened",
+    "correct": "corrected",
 }
-_LOGGED_FIELDS = ("reason", "person", "error", "state", "token")
+_LOGGED_FIELDS = ("reason", "person", "to", "error", "state", "token")
 _LONG = 60
 log = logging.getLogger(__name__)
 

@@ -115,9 +115,10 @@ def _messages(sheet: ItemView) -> list[Message]:
 
 
 def _note_of_another(sheet: ItemView, item: leaseq.Item | None) -> leaseq.Grant | None:
-    """The note of the person who had the item before; what they wrote themselves they know."""
+    """The note of the person who had the item before, or of the manager who reopened it; what they wrote
+    themselves they know."""
     note = last_note(item) if item and sheet.lease else None
-    return note if note and note.person != person().name else None
+    return note if note and (note.how == "reopened" or note.person != person().name) else None
 
 
 def _renewals_left(sheet: ItemView, item: leaseq.Item | None) -> int | None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import leaseq
 
-How = Literal["ran out", "released", "abandoned", "failed", "finished", "undone"]
+How = Literal["ran out", "released", "abandoned", "failed", "finished", "undone", "reopened", "corrected"]
 # A lease that is still recorded as held has expired, and was not returned yet.
 ENDINGS: dict[str, How] = {
     "held": "ran out",
@@ -19,6 +19,8 @@ ENDINGS: dict[str, How] = {
     "failed": "failed",
     "finished": "finished",
     "undone": "undone",
+    "reopened": "reopened",
+    "corrected": "corrected",
 }
 
 

@@ -184,6 +184,20 @@ def adopt(at: Scene) -> None:
     assert [answer.result for answer in item.answers] == [{"by": "ann"}]
 
 
+def reopen(at: Scene) -> None:
+    lease = at.take()
+    at.queue.finish(lease, {"by": "ann"})
+    item = at.other.reopen("0", lease.token, to="bob", reason="again")
+    assert (item.state, item.assigned_to, len(item.late_answers)) == ("inbound", ("bob",), 1)
+
+
+def correct(at: Scene) -> None:
+    lease = at.take()
+    at.queue.finish(lease, {"by": "ann"})
+    item = at.other.correct("0", lease.token, {"by": "meg"}, by="meg")
+    assert [(answer.person, answer.result) for answer in item.answers] == [("meg", {"by": "meg"})]
+
+
 def get(at: Scene) -> None:
     item = at.other.get("3")
     assert (item.state, item.payload, item.attempts) == ("inbound", {"n": 3}, 0)
@@ -338,7 +352,7 @@ CALLS: dict[str, Callable[[Scene], None]] = {
             mine,
         ),
         *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
-        *(change, follow, unfollow, event_rows, outcomes, restore, raise_tokens),
+        *(change, reopen, correct, follow, unfollow, event_rows, outcomes, restore, raise_tokens),
         *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),
         *(find_policy, exists, schema, alerts),
     )

@@ -149,6 +149,23 @@ class JournalTotals(RuleBasedStateMachine):
         with contextlib.suppress(leaseq.LeaseqError):
             self.queue.adopt(answer.id, answer.token)
 
+    @rule(index=index, whose=st.none() | person)
+    def reopen(self, index: int, whose: str | None) -> None:
+        answer = self.answer(index)
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.reopen(answer.id, answer.token, to=whose)
+
+    @rule(index=index, by=person)
+    def correct(self, index: int, by: str) -> None:
+        answer = self.answer(index)
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.correct(answer.id, answer.token, {}, by=by)
+
+    def answer(self, index: int) -> leaseq.Answer | leaseq.Lease:
+        """One that counts; and sometimes what is none."""
+        given = list(self.queue.answers()) or self.leases
+        return given[index % len(given)]
+
     @rule(pause=st.booleans())
     def pause_or_resume(self, pause: bool) -> None:
         self.queue.pause() if pause else self.queue.resume()

@@ -143,11 +143,12 @@ endings = st.one_of(
     st.just({}),
     st.builds(
         lambda ending, ended: {"ending": ending, "ended": ended, "detail": "", "answer": ""},
-        st.sampled_from(["expired", "released", "undone"]),
+        st.sampled_from(["expired", "released", "undone", "corrected"]),
         times_of_now,
     ),
     st.builds(
-        lambda ended, reason: {"ending": "abandoned", "ended": ended, "detail": reason, "answer": ""},
+        lambda how, ended, reason: {"ending": how, "ended": ended, "detail": reason, "answer": ""},
+        st.sampled_from(["abandoned", "reopened"]),
         times_of_now,
         texts,
     ),

@@ -46,6 +46,8 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "change": lambda q: q.change("one", priority=1),
         "remove": lambda q: q.remove("one"),
         "adopt": lambda q: q.adopt("one", 1),
+        "reopen": lambda q: q.reopen("one", 1),
+        "correct": lambda q: q.correct("one", 1, {}, by="meg"),
         "stats": leaseq.Queue.stats,
         "alerts": leaseq.Queue.alerts,
         "journal": leaseq.Queue.journal,

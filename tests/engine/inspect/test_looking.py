@@ -135,6 +135,8 @@ def test_stats_count_states_and_what_happened(timed: leaseq.Queue, take: Take, c
         "assigned": 0,
         "deduped": 0,
         "undone": 0,
+        "reopened": 0,
+        "corrected": 0,
         "forgotten": 0,
     }
     assert stats.paused is None

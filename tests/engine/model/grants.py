@@ -125,6 +125,46 @@ class Grants(Sets):
         hands.insert(0, hands.pop())
         self.count("undone")
 
+    def has_another(self, part: Part, person: str) -> bool:
+        """Whether they hold or answered another assignment of the item."""
+        others = (one.grant for one in part.item.parts if one is not part)
+        return any(one and one.person == person and one.how in ("held", "finished") for one in others)
+
+    def replaced(self, part: Part, how: str) -> Grant:
+        """A manager takes the answer back, or puts another one in its place: it is a late one."""
+        grant = part.grants[-1]
+        grant.how = how
+        part.item.late.append((grant.token, grant.person, grant.result))
+        self.count(how)
+        return grant
+
+    def reopen(self, part: Part, to: str | None) -> None:
+        item, grant = part.item, self.replaced(part, "reopened")
+        item.drafts[grant.person] = grant.result
+        part.finished_at = part.assigned = None
+        for person in [grant.person, *([to] if to else [])]:
+            if person in item.answered:
+                item.answered.discard(person)
+                for other in item.parts:
+                    if other.state == "inbound":
+                        self.wait(other, returned=True)
+        if to:
+            item.later.discard(to)
+            item.never.discard(to)
+            part.assigned = to
+            self.count("assigned")
+        self.wait(part, returned=True)
+
+    def correct(self, part: Part, token: int, person: str, result: object, now: datetime) -> None:
+        before = self.replaced(part, "corrected")
+        assert token == self.last_token + 1
+        self.last_token = token
+        part.grants.append(Grant(token, person, now, before.attempt))
+        item, counted = part.item, self.counters["finished"]
+        self.answer(part, part.grants[-1], result, late=False, now=now)
+        self.counters["finished"] = counted  # an answer in the place of another is no more of them
+        assert item.state != "finished" or not item.drafts
+
     def may_undo(self, part: Part) -> bool:
         """Whether an abandon or a fail may be taken back: not where other assignments died with this one."""
         return part.state != "dead" or len(part.item.parts) == 1

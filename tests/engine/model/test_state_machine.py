@@ -19,13 +19,13 @@ from tests.engine import looking
 from tests.engine.model.choices import NEW, SKILLS, New
 from tests.engine.model.items import Item
 from tests.engine.model.machine_managing import INDEX, PEOPLE
-from tests.engine.model.machine_undoing import UndoingMachine
+from tests.engine.model.machine_replacing import ReplacingMachine
 from tests.support.state_machines import run_machine
 
 RESULTS = st.sampled_from([{"label": "good"}, {"label": "bad"}])
 
 
-class Machine(UndoingMachine):
+class Machine(ReplacingMachine):
     @precondition(lambda self: self.few())
     @rule(many=st.lists(NEW, min_size=1, max_size=3), come=st.booleans())
     def enqueue(self, many: list[New], come: bool) -> None:

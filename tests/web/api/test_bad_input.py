@@ -118,7 +118,9 @@ def test_a_field_that_is_no_good(
     assert accounts.find("somebody new") is None
 
 
-@pytest.mark.parametrize("name", ["put item", "finish", "abandon", "fail", "renew", "draft", "adopt"])
+@pytest.mark.parametrize(
+    "name", ["put item", "finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct"]
+)
 def test_a_field_that_is_missing(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
     role, method, path, good = CALLS[name]
     for field in good:

@@ -53,7 +53,7 @@ def test_a_token_that_is_not_the_holders(
 
 
 @pytest.mark.parametrize(
-    "name", ["finish", "abandon", "fail", "renew", "draft", "adopt", "revive", "release"]
+    "name", ["finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct", "revive", "release"]
 )
 def test_an_item_that_is_not_there(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
     role, method, path, good = CALLS[name]
@@ -70,6 +70,8 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
     base = f"/queues/{asking.name}/items/one"
     with unchanged(asking):
         problem(call("manager", "POST", f"{base}/adopt", json={"token": 5}), 400, "invalid")
+        problem(call("manager", "POST", f"{base}/reopen", json={"token": 5}), 400, "invalid")
+        problem(call("manager", "POST", f"{base}/correct", json={"token": 5, "result": {}}), 400, "invalid")
     asking.finish(not_none(asking.reserve("ann")), {"about": "other", "urgent": False})
     with unchanged(asking):
         problem(call("manager", "POST", f"{base}/revive"), 400, "invalid")

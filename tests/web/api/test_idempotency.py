@@ -67,6 +67,8 @@ BEFORE: dict[str, Callable[[leaseq.Queue, Caller, Caller], int]] = {
     "fail": held,
     "renew": held,
     "adopt": answered_late,
+    "reopen": finished,
+    "correct": finished,
     "revive": dead,
     "revive all": dead,
     "release": held,

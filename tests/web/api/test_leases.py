@@ -244,3 +244,27 @@ def test_an_answer_that_a_manager_adopted_is_not_undone(
     assert (undo.status_code, undo.json["code"], undo.json["state"]) == (409, "lease-lost", "finished")
     assert "only a manager can change it" in undo.json["detail"]
     assert [one["person"] for one in manager("GET", base).json["answers"]] == [worker.name]
+
+
+def test_an_answer_is_reopened_and_corrected(worker: Caller, manager: Caller, asking: leaseq.Queue) -> None:
+    base = f"/queues/{asking.name}/items/one"
+    first = worker("POST", f"/queues/{asking.name}/reserve", json={}).json
+    answer = {"about": "refund", "urgent": True}
+    worker("POST", f"{base}/finish", json={"token": first["token"], "result": answer})
+    again = {"token": first["token"], "to": worker.name, "reason": "it is a delivery"}
+    item = manager("POST", f"{base}/reopen", json=again).json
+    assert (item["state"], item["assigned_to"], item["answers"]) == ("inbound", [worker.name], [])
+    assert (item["history"][0]["how"], item["history"][0]["reason"]) == ("reopened", "it is a delivery")
+    assert item["late_answers"][0]["result"] == answer
+    lease = worker("POST", f"/queues/{asking.name}/reserve", json={}).json
+    assert (lease["id"], lease["draft"]) == ("one", answer)
+    worker("POST", f"{base}/finish", json={"token": lease["token"], "result": answer})
+    sent = {"token": lease["token"], "result": {**answer, "about": "delivery"}}
+    misfit = manager("POST", f"{base}/correct", json={**sent, "result": {"about": 5}})
+    assert (misfit.status_code, misfit.json["code"]) == (422, "form")
+    (corrected,) = manager("POST", f"{base}/correct", json=sent).json["answers"]
+    assert (corrected["person"], corrected["result"]["about"]) == (manager.name, "delivery")
+    stranger = manager("POST", f"{base}/reopen", json={"token": corrected["token"], "to": "nobody here"})
+    assert (stranger.status_code, stranger.json["field"]) == (400, "person")
+    for verb in ("reopen", "correct"):
+        assert worker("POST", f"{base}/{verb}", json=sent).status_code == 403

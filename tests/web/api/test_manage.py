@@ -148,6 +148,7 @@ def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller)
     assert set(stats["counters"]) == {
         *("enqueued", "reserved", "finished", "late", "abandoned"),
         *("expired", "failed", "died", "revived", "released", "assigned", "deduped", "forgotten", "undone"),
+        *("reopened", "corrected"),
     }
 
 

@@ -1,0 +1,46 @@
+#!lua flags=allow-oom
+--[[ Puts a manager's answer in the place of one that was given. That one is a late answer from then on, so that it can be
+seen and adopted again.
+
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
+       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
+       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+ARGV   1 the time in microseconds, or ''   2 id   3 the token of the answer that it replaces   4 by whom   5 the answer
+       6 the version of the form that it was checked against, or '-'
+REPLY  {'item', the item}   {'form'}: the queue's form is another one: check again
+       {'no-answer', the item}: no answer has that token
+       {'answered', the item}: the manager answered another one of its assignments, or holds it
+       {'no-item'}   {'no-queue'} ]]
+local id, token, by, answer = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+--- @include answers
+--- @include describe
+--- @include given_answers
+local refused = queue.open()
+if refused then return refused end
+if not items.read(id) then return { 'no-item' } end
+local member, grant = given_answers.find(id, token)
+if not member then
+  local before, text = leases.find(id, token)
+  local latest = text and grants.parse(text).ending == 'corrected' and grants.latest(before)
+  local is_repeated = latest and latest.person == by and latest.answer == answer
+  return { is_repeated and 'item' or 'no-answer', describe(id) }
+end
+if given_answers.has_another(id, member, by) then return { 'answered', describe(id) } end
+if queue.form_version ~= ARGV[6] then return { 'form' } end
+
+given_answers.keep_as_late(id, grant)
+grant.ending, grant.ended, grant.detail = 'corrected', queue.now, ''
+grants.write(member, grant)
+blocks.keep_latest_grant(member)
+queue.token = queue.token + 1
+queue.count('reserved') -- the counter of leases is that of the tokens without these
+local corrected = { token = stamp(queue.token), person = by, granted = queue.now, seconds = queue.lease_seconds,
+  attempt = grant.attempt, moved = grant.moved, adopted = '' }
+grants.finish(corrected, queue.now, false, answer)
+grants.write(member, corrected)
+redis.call('ZADD', keys.finished, queue.now, member)
+answers.given(member, by, keys.finished)
+queue.count('corrected')
+journal.note('corrected', id, corrected.token, by)
+commit()
+return { 'item', describe(id) }

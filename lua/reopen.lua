@@ -1,0 +1,61 @@
+#!lua flags=allow-oom
+--[[ Takes back an answer that a manager does not accept: its assignment waits again, ahead of what was not out before, for
+anybody or for one person alone. The answer is a late one from then on, so that it can be seen and adopted, and the draft of
+the person who gave it.
+
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
+       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
+       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+ARGV   1 the time in microseconds, or ''   2 id   3 the answer's token   4 by whom, or ''
+       5 the person who is to have it, or ''   6 the reason as JSON
+REPLY  {'item', the item}   {'no-answer', the item}: no answer has that token
+       {'answered', the item}: that person answered another one of its assignments, or holds it
+       {'rows', how many rows may wait at once}   {'no-item'}   {'no-queue'} ]]
+local id, token, by, to, reason = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+--- @include assign_to
+--- @include describe
+--- @include given_answers
+--- @include rows
+-- An answer that does not count any more keeps nobody from the item; they may have passed over what else waits of it.
+local function forget_answer(person, but)
+  if bars.sign_of(bars.read(id), person) ~= '=' then return end
+  bars.set(id, person, nil, true)
+  for _, member in ipairs(items.assignments(id)) do
+    local item = items.read(member)
+    local state, _, key = places.find(item)
+    if member ~= but and state == 'inbound' then places.put_anew(item, key) end
+  end
+end
+
+local refused = queue.open()
+if refused then return refused end
+if not items.read(id) then return { 'no-item' } end
+local member, grant = given_answers.find(id, token)
+if not member then
+  local _, text = leases.find(id, token)
+  local is_reopened = text and grants.parse(text).ending == 'reopened' -- the call was sent again
+  return { is_reopened and 'item' or 'no-answer', describe(id) }
+end
+if to ~= '' and given_answers.has_another(id, member, to) then return { 'answered', describe(id) } end
+if to ~= '' and rows.too_many({ ['@' .. to] = true }) then return { 'rows', rows.MOST } end
+
+given_answers.keep_as_late(id, grant)
+drafts.write(id, grant.person, grant.answer)
+local item = items.read(member)
+item.attempts, item.has_draft, item.only = grant.moved and (item.attempts or 0) or grant.attempt, '', nil
+grant.ending, grant.ended, grant.detail, grant.adopted = 'reopened', queue.now, reason, nil
+grants.write(member, grant)
+forget_answer(grant.person, member)
+queue.count('reopened')
+journal.note('reopened', id, token, by, reason)
+if to ~= '' then
+  forget_answer(to, member) -- another answer was put in the place of theirs
+  assign_to(item, to)
+  queue.count('assigned')
+  journal.note('assigned', id, '', by, cjson.encode(to))
+end
+places.put(item, true)
+places.enter_due(id, nil)
+redis.call('ZREM', keys.finished, member)
+commit()
+return { 'item', describe(id) }

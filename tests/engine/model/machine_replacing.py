@@ -1,0 +1,51 @@
+"""What managers do with answers, as rules of the state machine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+
+import leaseq
+from tests.engine.model.choices import SKILLS
+from tests.engine.model.items import Part
+from tests.engine.model.machine import numbers
+from tests.engine.model.machine_managing import INDEX
+from tests.engine.model.machine_undoing import UndoingMachine
+
+
+class ReplacingMachine(UndoingMachine):
+    @precondition(lambda self: self.model.finished)
+    @rule(index=INDEX, to=st.sampled_from([None, None, *SKILLS]), twice=st.booleans())
+    def reopen(self, index: int, to: str | None, twice: bool) -> None:
+        part = self.answered(index)
+        id, token = part.item.id, part.grants[-1].token
+        whom = None if self.plain else to
+        if whom and self.model.has_another(part, whom):
+            with pytest.raises(leaseq.Invalid, match="another part"):
+                self.queue.reopen(id, token, to=whom)
+            return
+        for _ in range(1 + twice):  # sent again it does nothing more
+            item = self.queue.reopen(id, token, to=whom, reason="look again")
+        assert (token, "reopened", "look again") in [(g.token, g.how, g.reason) for g in item.history]
+        self.model.reopen(part, whom)
+
+    @precondition(lambda self: self.model.finished)
+    @rule(index=INDEX, by=st.sampled_from(["boss", "boss", *SKILLS]))
+    def correct(self, index: int, by: str) -> None:
+        part = self.answered(index)
+        id, token, result = part.item.id, part.grants[-1].token, {"corrected": next(numbers)}
+        if self.model.has_another(part, by):
+            with pytest.raises(leaseq.Invalid, match="another part"):
+                self.queue.correct(id, token, result, by=by)
+            return
+        item = self.queue.correct(id, token, result, by=by)
+        (given,) = (one for one in item.answers if one.result == result)
+        assert (given.person, given.late) == (by, False)
+        self.model.correct(part, given.token, by, result, self.now)
+        assert self.queue.correct(id, token, result, by=by) == item, "sent again"
+        with pytest.raises(leaseq.Invalid, match="the token of an answer"):
+            self.queue.correct(id, token, {"corrected": "otherwise"}, by=by)
+
+    def answered(self, index: int) -> Part:
+        return self.model.part(self.model.finished[index % len(self.model.finished)])

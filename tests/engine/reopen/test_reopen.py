@@ -1,0 +1,115 @@
+"""A manager takes an answer back: the item waits again, and the answer is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+from tests.support.taking import take
+
+
+@pytest.fixture
+def done(timed: leaseq.Queue) -> leaseq.Lease:
+    """Ann's answer to "one"; "two" waits."""
+    timed.enqueue({"n": 1}, id="one")
+    timed.enqueue({"n": 2}, id="two")
+    lease = take(timed, "ann")
+    timed.finish(lease, {"by": "ann"})
+    return lease
+
+
+def test_the_item_waits_first_and_its_answer_is_kept(
+    timed: leaseq.Queue, done: leaseq.Lease, sets: Sets
+) -> None:
+    item = timed.reopen("one", done.token, reason="read it again", by="meg")
+    assert (item.state, item.answers) == ("inbound", ())
+    assert [(late.person, late.token, late.result) for late in item.late_answers] == [
+        ("ann", done.token, {"by": "ann"})
+    ]
+    (grant,) = item.history
+    assert (grant.how, grant.reason) == ("reopened", "read it again")
+    assert sets()["finished"] == []
+    event = timed.journal()[-1]
+    assert (event.what, event.id, event.token, event.person) == ("reopened", "one", done.token, "meg")
+    assert event.detail == "read it again"
+    counters = timed.stats().counters
+    assert (counters["reopened"], counters["finished"], counters["reserved"]) == (1, 1, 1)
+    lease = take(timed, "bob")
+    assert (lease.id, lease.attempt, lease.draft) == ("one", 2, None)
+    timed.finish(lease, {"by": "bob"})
+    assert [answer.result for answer in timed.get("one").answers] == [{"by": "bob"}]
+
+
+def test_who_gave_the_answer_finds_it_as_their_draft(timed: leaseq.Queue, done: leaseq.Lease) -> None:
+    timed.reopen("one", done.token)
+    assert take(timed, "ann").draft == {"by": "ann"}
+
+
+def test_for_one_person_alone(timed: leaseq.Queue, done: leaseq.Lease) -> None:
+    assert timed.reopen("one", done.token, to="ann", by="meg").assigned_to == ("ann",)
+    assert [event.what for event in timed.journal()[-2:]] == ["reopened", "assigned"]
+    assert take(timed, "bob").id == "two"
+    lease = take(timed, "ann")
+    assert (lease.id, lease.draft) == ("one", {"by": "ann"})
+
+
+def test_sent_twice_it_is_reopened_once(timed: leaseq.Queue, done: leaseq.Lease) -> None:
+    first = timed.reopen("one", done.token, by="meg")
+    assert timed.reopen("one", done.token, by="meg") == first
+    assert timed.stats().counters["reopened"] == 1
+
+
+def test_its_answer_can_be_adopted_and_reopened_again(timed: leaseq.Queue, done: leaseq.Lease) -> None:
+    for _ in range(2):
+        timed.reopen("one", done.token)
+        item = timed.adopt("one", done.token, by="meg")
+        assert (item.state, [answer.result for answer in item.answers]) == ("finished", [{"by": "ann"}])
+        assert item.late_answers == ()
+
+
+def test_it_is_not_theirs_to_undo_or_to_finish_again(timed: leaseq.Queue, done: leaseq.Lease) -> None:
+    timed.reopen("one", done.token)
+    with pytest.raises(leaseq.LeaseLost):
+        timed.undo_finish(done)
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        timed.finish(done, {"by": "ann"})
+    assert lost.value.answer_kept
+    assert len(timed.get("one").late_answers) == 1, "it is kept already"
+
+
+def test_only_an_answer_that_the_item_has(timed: leaseq.Queue, done: leaseq.Lease) -> None:
+    held = take(timed, "bob")
+    for id, token in (("one", 99), ("two", held.token), ("two", done.token)):
+        with pytest.raises(leaseq.Invalid, match="token of an answer"):
+            timed.reopen(id, token)
+    with pytest.raises(leaseq.ItemNotFound):
+        timed.reopen("gone", done.token)
+
+
+def test_of_several_answers_one_alone_waits_again(timed: leaseq.Queue, sets: Sets) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    for person in ("ann", "bob"):
+        timed.finish(take(timed, person), {"by": person})
+    anns = timed.get("a").answers[0].token
+    with pytest.raises(leaseq.Invalid, match="another part"):
+        timed.reopen("a", anns, to="bob")
+    item = timed.reopen("a", anns)
+    assert (item.state, [answer.person for answer in item.answers]) == ("inbound", ["bob"])
+    assert sets()["finished"] == ["a\a2"]
+    assert timed.reserve("bob") is None, "they answered it"
+    timed.finish(take(timed, "ann"), {"by": "ann, again"})
+    assert sorted(answer.person for answer in timed.get("a").answers) == ["ann", "bob"]
+
+
+def test_a_due_date_counts_again_and_an_assignment_is_over(timed: leaseq.Queue, clock: Clock) -> None:
+    due = timed.get(timed.enqueue({}, id="a", due=leaseq.engine.codec.when(clock.now)).id).due
+    timed.assign("a", "ann")
+    lease = take(timed, "ann")
+    timed.finish(lease, {})
+    assert timed.by_due().items == ()
+    timed.reopen("a", lease.token)
+    assert [(item.id, item.due) for item in timed.by_due().items] == [("a", due)]
+    assert take(timed, "bob").id == "a"

@@ -1,0 +1,94 @@
+"""What a manager does with an answer that is wrong: reopen the item, or correct the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flask import flash, render_template, request, url_for
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+import leaseq
+from leaseq import Invalid
+from leaseq.webapp.context import accounts, existing_queue, person
+from leaseq.webapp.forms import Typed, errors_at, fields_of, read_result, typed_in, typed_of
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.item import redirect_to_item, show_item
+from leaseq.webapp.rendering.payload import parts_of
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.work.form_view import form_view_of
+
+
+@bp.post("/manage/<q>/items/<name:id>/reopen")
+@needs("manager")
+def reopen(q: str, id: str) -> Response | tuple[str, int]:
+    """Let a finished item wait again, for anybody or for one person; what was typed stays where it is
+    refused."""
+    queue, whom = existing_queue(q), request.form.get("to", "").strip()
+    try:
+        to = accounts().who_works(whom) if whom else None
+        reason = request.form.get("reason", "").strip() or None
+        queue.reopen(id, _token(), to=to, reason=reason, by=person().name)
+    except Invalid as refused:
+        return show_item(queue, id, error=_("Not reopened: %(why)s.", why=str(refused))), 400
+    flash(_("It is waiting again. The answer is kept with the item."))
+    return redirect_to_item(q, id)
+
+
+@bp.get("/manage/<q>/items/<name:id>/correct")
+@needs("manager")
+def correction(q: str, id: str) -> str | tuple[str, int]:
+    """The form, filled with the answer that is to be corrected."""
+    queue, token = existing_queue(q), _token()
+    item = queue.get(id)
+    answer = next((one for one in item.answers if one.token == token), None)
+    if answer is None:
+        return show_item(queue, id, error=_("This answer was replaced meanwhile.")), 409
+    return _correction(queue, item, token, typed_of(fields_of(queue.policy.form), answer.result), {})
+
+
+@bp.post("/manage/<q>/items/<name:id>/correct")
+@needs("manager")
+def correct(q: str, id: str) -> Response | tuple[str, int]:
+    """Put the manager's answer in the place of another; what was typed stays where it is refused."""
+    queue, token = existing_queue(q), _token()
+    fields = fields_of(queue.policy.form)
+    typed = typed_in(fields, request.form)
+    result, errors = read_result(fields, typed)
+    if not errors:
+        try:
+            queue.correct(id, token, result, by=person().name)
+        except Invalid as refused:
+            errors = dict(refused.errors) or {refused.field: refused.limit}
+    if errors:
+        return _correction(queue, queue.get(id), token, typed, errors), 422
+    flash(_("The answer is corrected. The earlier one is kept with the item."))
+    return redirect_to_item(q, id)
+
+
+def _correction(
+    queue: leaseq.Queue, item: leaseq.Item, token: int, typed: Typed, errors: Mapping[str, str]
+) -> str:
+    form_view = form_view_of(queue.policy.form)
+    placed = errors_at(form_view.fields, errors)
+    return render_template(
+        "manage/correct.html",
+        queue=queue,
+        policy=queue.policy,
+        item=item,
+        token=token,
+        answer=next((one for one in item.answers if one.token == token), None),
+        parts=parts_of(queue.policy.form, item.payload),
+        inputs=form_view.inputs(typed, placed),
+        by_name=form_view.by_name,
+        errors=placed,
+        back=url_for("manage.item", q=queue.name, id=item.id),
+    )
+
+
+def _token() -> int:
+    token = whole(request.values.get("token"))
+    if token is None:
+        raise Invalid("token", "the token of an answer")
+    return token
