@@ -9,10 +9,11 @@ import pytest
 
 from leaseq import webapp
 
-CSS = Path(webapp.__file__).parent.joinpath("static", "shared", "base.css").read_text()
+CSS = Path(webapp.__file__).parent.joinpath("static", "shared", "tokens.css").read_text()
 PAIRS = dict(re.findall(r"--([a-z-]+): light-dark\(([^)]+)\)", CSS))
 SURFACES = ("paper", "sheet", "wash")
 TEXT = ("ink", "soft", "accent", "wrong", "soon")
+STATES = ("inbound", "scheduled", "finished", "wrong", "accent")
 
 
 def colour(name: str, scheme: str) -> tuple[float, ...]:
@@ -38,6 +39,13 @@ def test_text_is_read_and_controls_are_seen(surface: str, scheme: str) -> None:
     for text in TEXT:
         assert contrast(text, surface, scheme) >= 4.5, text
     assert contrast("edge", surface, scheme) >= 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("surface", ["paper", "sheet", "raised"])
+def test_the_dots_of_states_are_seen(surface: str, scheme: str) -> None:
+    for state in STATES:
+        assert contrast(state, surface, scheme) >= 3, state
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

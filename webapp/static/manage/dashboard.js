@@ -51,6 +51,7 @@ function show(place, data) {
   for (const one of mine("n")) {
     const value = get(data, one.dataset.n);
     set(one, value === null || value === undefined ? "–" : whole.format(value));
+    one.toggleAttribute("data-zero", value === 0);
   }
   for (const one of mine("f")) {
     const value = get(data, one.dataset.f);
