@@ -1,4 +1,4 @@
-"""Takes the screenshots of docs/images from a ``leaseq up --demo`` on which people work: ``./dev pictures``."""
+"""Takes the screenshots of docs/images from a running demo with people at work: ``./dev pictures``."""
 
 from __future__ import annotations
 

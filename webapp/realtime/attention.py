@@ -11,6 +11,7 @@ from typing import Any
 
 import leaseq
 from leaseq.transfer import rfc3339
+from leaseq.webapp.item_title import item_title
 from leaseq.webapp.notes import last_words
 from leaseq.webapp.store.threads import Threads
 
@@ -72,7 +73,13 @@ class Attention:
             "unwanted_count": len(unwanted),
             "due": self._look("due", stats.overdue, self._overdue) if stats.overdue else [],
             "late": [
-                {"key": one.cursor, "id": one.id, "person": one.person, "at": rfc3339(one.at)}
+                {
+                    "key": one.cursor,
+                    "id": one.id,
+                    "title": one.id,
+                    "person": one.person,
+                    "at": rfc3339(one.at),
+                }
                 for one in late[: -SHOWN - 1 : -1]
             ],
             "late_count": len(late),
@@ -109,7 +116,7 @@ class Attention:
         return [
             {
                 "key": f"{one.id} {grant.token}",
-                "id": one.id,
+                **_named(one),
                 "person": grant.person,
                 "at": rfc3339(grant.ended_at or grant.reserved_at),
                 "how": grant.how,
@@ -122,39 +129,45 @@ class Attention:
     def _asked(self) -> Rows:
         """The questions of people that no manager answered, the longest unanswered first."""
         questions = self._threads.unanswered(self._queue.name, _ASKED_LOOKED_AT)
-        for id, _ in questions[:SHOWN]:
-            if not self._is_there(id):
-                self._threads.settle(self._queue.name, id)
-                return self._asked()
+        titles = {id: self._title(id) for id, _ in questions[:SHOWN]}
+        gone = [id for id, title in titles.items() if title is None]
+        for id in gone:
+            self._threads.settle(self._queue.name, id)
         return [
             {
                 "key": f"{id} {asked.at.timestamp()}",
                 "id": id,
+                "title": titles.get(id),
                 "person": asked.person,
                 "at": rfc3339(asked.at),
                 "asked": _shortened(asked.text),
             }
             for id, asked in questions
+            if id not in gone
         ]
 
-    def _is_there(self, id: str) -> bool:
+    def _title(self, id: str) -> str | None:
+        """The title of an item; None where it is not there any more."""
         try:
-            self._queue.get(id)
+            return item_title(self._queue.get(id).payload, id)
         except leaseq.ItemNotFound:
-            return False
-        return True
+            return None
 
     def _overdue(self) -> Rows:
         due = self._queue.by_due(limit=SHOWN).items
-        return [{"key": one.id, "id": one.id, "due": rfc3339(one.due)} for one in due if one.due]
+        return [{"key": one.id, **_named(one), "due": rfc3339(one.due)} for one in due if one.due]
 
     def _unwanted(self) -> Rows:
         """Waiting items that so many people gave back. These are at the front of the queue."""
         where = leaseq.Filter(given_back_by=UNWANTED)
         items = self._queue.find("inbound", where, limit=_UNWANTED_SHOWN, look=_LOOK).items
         return [
-            {"key": f"{one.id} {one.assignment}", "id": one.id, "people": _gave_back(one)} for one in items
+            {"key": f"{one.id} {one.assignment}", **_named(one), "people": _gave_back(one)} for one in items
         ]
+
+
+def _named(item: leaseq.Item) -> dict[str, str]:
+    return {"id": item.id, "title": item_title(item.payload, item.id)}
 
 
 def _gave_back(item: leaseq.Item) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 import leaseq
 from leaseq.transfer import rfc3339
+from leaseq.webapp.item_title import item_title
 from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.rates import MINUTES, RateCounter, a_minute
 from leaseq.webapp.realtime.sparkline import spark
@@ -144,8 +145,8 @@ class Snapshot:
         if self._held is None or (self._held_moved and now - self._held[0] >= _HELD_EVERY):
             self._held_moved = False
             items = self._queue.items("reserved", limit=HELD_SHOWN) if stats.reserved else []
-            grants = {grant.token: (item.id, grant) for item in items for grant in item.leases}
-            self._held = (now, [_holder(id, grant) for id, grant in grants.values()])
+            grants = {grant.token: (item, grant) for item in items for grant in item.leases}
+            self._held = (now, [_holder(item, grant) for item, grant in grants.values()])
         return self._held[1]
 
     def _oldest_at(self, stats: leaseq.Stats, now: datetime) -> str | None:
@@ -184,10 +185,11 @@ def _flow(counts: list[int | None]) -> dict[str, Any]:
     }
 
 
-def _holder(id: str, grant: leaseq.Grant) -> dict[str, Any]:
+def _holder(item: leaseq.Item, grant: leaseq.Grant) -> dict[str, Any]:
     return {
         "key": str(grant.token),
-        "id": id,
+        "id": item.id,
+        "title": item_title(item.payload, item.id),
         "person": grant.person,
         "since": rfc3339(grant.reserved_at),
         "until": rfc3339(grant.expires_at) if grant.expires_at else None,

@@ -21,6 +21,7 @@ from leaseq.transfer import rfc3339
 from leaseq.webapp.context import state, wants_piece
 from leaseq.webapp.forms import laid_out
 from leaseq.webapp.forms.limits import limits_text
+from leaseq.webapp.item_title import item_title
 from leaseq.webapp.origins import origin_of
 from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
@@ -154,6 +155,7 @@ def init_filters(app: Flask) -> None:
     app.jinja_env.tests["is_plain_value"] = is_plain
     app.jinja_env.tests["overdue"] = overdue
     app.jinja_env.filters["capital"] = capital
+    app.jinja_env.filters["item_title"] = item_title
     app.jinja_env.filters["state_word"] = state_word
     app.jinja_env.globals["states"] = STATES
     app.jinja_env.filters["number"] = format_decimal  # 1,204 or 1.204, by the language

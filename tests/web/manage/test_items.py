@@ -93,14 +93,14 @@ def test_it_says_how_far_it_looked_and_looks_further(
 
 def test_an_items_page_has_its_neighbours_in_the_search(boss: Browser, mixed: leaseq.Queue) -> None:
     page = boss.get(f"/manage/{mixed.name}/items?state=dead&text=e").text
-    link = re.search(r'<a href="([^"]+)" class="id">dead-2', page)
+    link = re.search(r'<a href="([^"]+/items/dead-2[^"]*)" class="title">', page)
     assert link
     first = boss.get(html.unescape(link[1])).text
     assert 'rel="prev"' not in first
     link = re.search(r'<a href="([^"]+)" rel="next"', first)
     assert link
     second = boss.get(html.unescape(link[1])).text
-    assert "<h1>dead-1</h1>" in second
+    assert '<span class="id copied">dead-1</span>' in second
     assert 'rel="next"' not in second
     assert re.search(r'items/dead-2\?[^"]+" rel="prev"', second)
     action = re.search(r'action="([^"]+/revive[^"]*)"', second)
@@ -120,7 +120,7 @@ def test_neighbours_in_lists_of_another_order(boss: Browser, queue: leaseq.Queue
     order = [2, 1, 0] if state == "due" else [0, 1, 2]
     page = boss.get(f"/manage/{queue.name}/items?state={state}").text
     assert listed(page) == [f"item-{n}" for n in order]
-    link = re.search(r'<a href="([^"]+)" class="id">item-1', page)
+    link = re.search(r'<a href="([^"]+)" class="title">item-1', page)
     assert link
     middle = boss.get(html.unescape(link[1])).text
     ways = dict(

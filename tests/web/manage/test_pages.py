@@ -152,7 +152,7 @@ def test_lists_go_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
     path: str | None = f"/manage/{queue.name}/items?state=inbound"
     while path:
         page = boss.get(path).text
-        seen += re.findall(r'class="id">(item-\d+)</a>', page)
+        seen += re.findall(r'class="title">(item-\d+)</a>', page)
         more = re.search(r'href="([^"]+)">Next page', page)
         path = html.unescape(more[1]) if more else None
     assert seen == [f"item-{n:03}" for n in range(120)]

@@ -97,10 +97,10 @@ def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -
     assert re.search(r"carol holds it until <time", page)
     finished = rows(boss.get(f"{base}/items?state=finished").text)[1:]
     assert [(row[1], row[5]) for row in finished] == [
-        ("one assignment 2", "bob"),
-        ("one assignment 1", "ann"),
+        ("hello one assignment 2", "bob"),
+        ("hello one assignment 1", "ann"),
     ]
-    assert rows(boss.get(f"{base}/items?state=reserved").text)[1][1:2] == ["one assignment 3"]
+    assert rows(boss.get(f"{base}/items?state=reserved").text)[1][1:2] == ["hello one assignment 3"]
     table = boss.get(f"{base}/export?format=csv").text
     answers = [(row["person"], row["result.answer"]) for row in csv.DictReader(table.splitlines())]
     assert answers == [("ann", "ann says"), ("bob", "bob says")]

@@ -143,7 +143,7 @@ def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock, threa
     assert picture.seen() is first, "it looked a moment ago"
     clock.tick(10)
     seen = picture.seen()
-    assert seen["unwanted"] == [{"key": "one 1", "id": "one", "people": 3}]
+    assert seen["unwanted"] == [{"key": "one 1", "id": "one", "title": "one", "people": 3}]
     lease = take(queue, "dan")
     clock.tick(10)
     assert [one["person"] for one in picture.seen()["held"]] == ["dan"]

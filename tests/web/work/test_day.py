@@ -50,7 +50,7 @@ def test_my_leases_lead_to_their_items(asking: leaseq.Queue, person: Browser) ->
     assert lease is not None
     page = person.get("/day").text
     assert f'href="/q/{asking.name}?item={lease.id}"' in page
-    assert "You hold Triage · one until" in words(page)
+    assert "You hold Triage · My parcel is not here until" in words(page)
 
 
 def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: Any, person: Browser) -> None:

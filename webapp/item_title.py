@@ -1,0 +1,37 @@
+"""The title of an item: the first words of its payload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from leaseq import Json
+
+LONGEST = 60  # characters
+_LOOKED_AT = 50  # fields of a payload
+_LINKS = ("http://", "https://", "data:")
+
+
+def item_title(payload: Json, id: str) -> str:
+    """The beginning of the payload's first text of several words, else of its first text; the id where it has
+    none. Links are no words."""
+    texts = [text for text in _texts(payload) if not text.startswith(_LINKS)]
+    words = next((text for text in texts if " " in text), texts[0] if texts else id)
+    return _cut(words)
+
+
+def _texts(payload: Json) -> Iterator[str]:
+    values = (
+        payload.values() if isinstance(payload, dict) else payload if isinstance(payload, list) else [payload]
+    )
+    for value, _ in zip(values, range(_LOOKED_AT), strict=False):
+        if isinstance(value, str) and value.strip():
+            yield " ".join(value[: 4 * LONGEST].split())
+
+
+def _cut(text: str) -> str:
+    """At a word's end, where one is near."""
+    if len(text) <= LONGEST:
+        return text
+    begun = text[:LONGEST]
+    whole = begun.rpartition(" ")[0]
+    return (whole if len(whole) > LONGEST // 2 else begun).rstrip(" ,;:.") + "…"
