@@ -9,6 +9,7 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 id   3 the answer's token   4 by whom, or ''
        5 the person who is to have it, or ''   6 the reason as JSON
 REPLY  {'item', the item}   {'no-answer', the item}: no answer has that token
+       {'dead', the item}: another assignment of it is dead, and this one would die along
        {'answered', the item}: that person answered another one of its assignments, or holds it
        {'rows', how many rows may wait at once}   {'no-item'}   {'no-queue'} ]]
 local id, token, by, to, reason = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -36,16 +37,25 @@ if not member then
   local is_reopened = text and grants.parse(text).ending == 'reopened' -- the call was sent again
   return { is_reopened and 'item' or 'no-answer', describe(id) }
 end
+for _, other in ipairs(items.assignments(id)) do
+  if redis.call('ZSCORE', keys.dead, other) then return { 'dead', describe(id) } end
+end
 if to ~= '' and given_answers.has_another(id, member, to) then return { 'answered', describe(id) } end
 if to ~= '' and rows.too_many({ ['@' .. to] = true }) then return { 'rows', rows.MOST } end
 
 given_answers.keep_as_late(id, grant)
 drafts.write(id, grant.person, grant.answer)
 local item = items.read(member)
-item.attempts, item.has_draft, item.only = grant.moved and (item.attempts or 0) or grant.attempt, '', nil
+item.attempts, item.has_draft, item.only = math.max(grant.moved and item.attempts or grant.attempt, 1), '', nil
 grant.ending, grant.ended, grant.detail, grant.adopted = 'reopened', queue.now, reason, nil
 grants.write(member, grant)
 forget_answer(grant.person, member)
+for _, block in ipairs(blocks.read(keys.history, member)) do -- whose answers were corrected
+  local past = grants.parse(block)
+  if past.ending == 'corrected' and not given_answers.has_another(id, member, past.person) then
+    forget_answer(past.person, member)
+  end
+end
 queue.count('reopened')
 journal.note('reopened', id, token, by, reason)
 if to ~= '' then

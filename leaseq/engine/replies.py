@@ -123,6 +123,10 @@ def _not_given(call: Call, _: Reply) -> Invalid:
     return Invalid("token", limit)
 
 
+def _partly_dead(call: Call, _: Reply) -> Invalid:
+    return Invalid("id", f"an item that has not died; a part of {call.id!r} is dead: revive it first")
+
+
 def _has_another(field: str, place: int) -> _Refusal:
     """``place``: of the person among the arguments."""
     limit = "a person who neither holds nor answered another part of {!r}; {!r} does or did"
@@ -163,6 +167,7 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("adopt", b"answered"): lambda *_: Invalid("token", _ANSWERED),
     ("reopen", b"no-answer"): _not_given,
     ("reopen", b"answered"): _has_another("to", 3),
+    ("reopen", b"dead"): _partly_dead,
     ("reopen", b"rows"): _rows("to"),
     ("correct", b"no-answer"): _not_given,
     ("correct", b"answered"): _has_another("by", 2),

@@ -125,8 +125,8 @@ class Admin(Inspection):
         for anybody, or with ``to`` for this person alone. The answer is kept as a late one, and is the draft
         of the person who gave it. The next person reads ``reason``.
 
-        Raises Invalid where no answer of the item has the token, or where ``to`` holds or answered another
-        part of the item.
+        Raises Invalid where no answer of the item has the token, where ``to`` holds or answered another part
+        of the item, or where a part of it is dead.
         """
         number = validation.integer(token, "token", 1, 2**53)
         whom = "" if to is None else validation.person_name(to, "to")

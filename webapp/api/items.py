@@ -229,6 +229,7 @@ def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
 def remove(path: ItemPath) -> Response:
     """Delete an item, with its answers."""
     existing_queue(path.q).remove(path.id, by=person().name)
+    state().threads.forget(path.q, path.id)
     return Response(status=204)
 
 
@@ -268,7 +269,7 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
 
     The answer is kept as a late one, and is the draft of the person who gave it.
     """
-    whom = None if body.to is None else accounts().who_works(body.to)
+    whom = None if body.to is None else accounts().who_works(body.to, "to")
     queue = existing_queue(path.q)
     item = queue.reopen(path.id, body.token, to=whom, reason=body.reason, by=person().name)
     return models_out.Item.of(item)

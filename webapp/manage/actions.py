@@ -11,7 +11,7 @@ from flask_babel import ngettext
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, ListName
-from leaseq.webapp.context import person
+from leaseq.webapp.context import person, state
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note
 
@@ -86,6 +86,7 @@ def make(queue: leaseq.Queue, move: Move, id: str, whom: str) -> RefusedItem | N
     try:
         if move == "remove":
             queue.remove(id, by=by)
+            state().threads.forget(queue.name, id)
             return None
         before = queue.get(id)
         if move == "release":

@@ -13,7 +13,7 @@ from leaseq import Invalid
 from leaseq.webapp.context import accounts, existing_queue, person
 from leaseq.webapp.forms import Typed, errors_at, fields_of, read_result, typed_in, typed_of
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.item import redirect_to_item, show_item
+from leaseq.webapp.manage.item import redirect_to_item, search_along, show_item
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
@@ -83,7 +83,8 @@ def _correction(
         inputs=form_view.inputs(typed, placed),
         by_name=form_view.by_name,
         errors=placed,
-        back=url_for("manage.item", q=queue.name, id=item.id),
+        back=url_for("manage.item", q=queue.name, id=item.id, **search_along()),
+        along=search_along(),
     )
 
 

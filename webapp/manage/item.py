@@ -67,14 +67,14 @@ def show_item(
         whole=history.whole,
         list=search and list_names()[search.state],
         back=url_for("manage.items", q=queue.name, **search.args()) if search else None,
-        along=_along(),
+        along=search_along(),
         neighbours=_neighbours(queue, search),
         error=error,
         thread_error=thread_error,
     )
 
 
-def _along() -> dict[str, Any]:
+def search_along() -> dict[str, Any]:
     """The search of the page, for the addresses of its actions."""
     if "state" not in request.args:
         return {}
@@ -175,4 +175,4 @@ def remove(q: str, id: str) -> Response:
 
 
 def redirect_to_item(q: str, id: str, anchor: str | None = None) -> Response:
-    return redirect(url_for("manage.item", q=q, id=id, _anchor=anchor, **_along()), 303)
+    return redirect(url_for("manage.item", q=q, id=id, _anchor=anchor, **search_along()), 303)

@@ -22,7 +22,6 @@ _DEAD_LOOKED_AT = 200
 _LATE = 1_000
 _LOOK = 2_000  # entries of inbound that are searched for what was given back
 _UNWANTED_SHOWN = 100
-_ASKED_LOOKED_AT = 100
 _SAID_LOOKED_AT = 100  # items of each state
 _WORDS = 300  # characters of what somebody said
 _AGAIN = 5.0  # seconds between two reads of one list
@@ -31,7 +30,8 @@ Rows = list[dict[str, Any]]
 
 
 class Attention:
-    """The lists that need attention; each is reread only where an event may have changed it."""
+    """The lists that need attention; each is reread only where an event may have changed it, but for the
+    questions, of which there is no event."""
 
     def __init__(
         self, queue: leaseq.Queue, threads: Threads, *, clock: Callable[[], float] = time.monotonic
@@ -40,6 +40,7 @@ class Attention:
         self._threads = threads
         self._clock = clock
         self._looked: dict[str, tuple[float, Any, Rows]] = {}  # when, at what state of the list, what
+        self._asked_count = 0
         self._late: deque[leaseq.Event] = deque(maxlen=_LATE)
 
     def add(self, event: leaseq.Event) -> None:
@@ -64,8 +65,8 @@ class Attention:
         said = self._look("said", told, self._said) if failed or abandoned else []
         asked = self._look("asked", self._clock(), self._asked)
         return {
-            "asked": asked[:SHOWN],
-            "asked_count": len(asked),
+            "asked": asked,
+            "asked_count": self._asked_count,
             "said": said[:SHOWN],
             "said_count": len(said),
             "dead": self._look("dead", moved, self._dead) if stats.dead else [],
@@ -128,22 +129,22 @@ class Attention:
 
     def _asked(self) -> Rows:
         """The questions of people that no manager answered, the longest unanswered first."""
-        questions = self._threads.unanswered(self._queue.name, _ASKED_LOOKED_AT)
-        titles = {id: self._title(id) for id, _ in questions[:SHOWN]}
-        gone = [id for id, title in titles.items() if title is None]
-        for id in gone:
+        questions = self._threads.unanswered(self._queue.name, SHOWN)
+        titles = {id: self._title(id) for id, _ in questions}
+        for id in [id for id, title in titles.items() if title is None]:
             self._threads.settle(self._queue.name, id)
+        self._asked_count = self._threads.count_unanswered(self._queue.name)
         return [
             {
                 "key": f"{id} {asked.at.timestamp()}",
                 "id": id,
-                "title": titles.get(id),
+                "title": titles[id],
                 "person": asked.person,
                 "at": rfc3339(asked.at),
                 "asked": _shortened(asked.text),
             }
             for id, asked in questions
-            if id not in gone
+            if titles[id] is not None
         ]
 
     def _title(self, id: str) -> str | None:

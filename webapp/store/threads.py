@@ -112,6 +112,11 @@ class Threads(Store):
         asked = zip(ids, (_last_asked(values) for values in threads), strict=True)
         return [Question(id, message) for id, message in asked if message]
 
+    def count_unanswered(self, queue: str) -> int:
+        """The number of items whose question no manager answered."""
+        (count,) = self._client.ask(("ZCARD", _unanswered(queue)))
+        return int(count)
+
     def is_unanswered(self, queue: str, id: str) -> bool:
         """Whether somebody waits for an answer."""
         (asked,) = self._client.ask(("ZSCORE", _unanswered(queue), id))
@@ -138,14 +143,15 @@ class Threads(Store):
         return [Answered(_position(at), one[b"queue"].decode(), one[b"id"].decode()) for at, one in entries]
 
     def _add(self, queue: str, id: str, message: str, record: _Record, *then: Command) -> None:
-        """Write a message, and do the rest, unless it is there already."""
-        text, key = record.text.strip(), _item(queue, id)
+        """Write a message, and do the rest: again where it was written before, since the reply was lost then.
+        Another text under the same id is another message."""
+        text, key = record.text.replace("\r\n", "\n").strip(), _item(queue, id)
         if not text or len(text) > LONGEST:
             raise Invalid("message", f"1 to {LONGEST:,} characters; this has {len(text):,}")
-        count, known = self._client.ask(("HLEN", key), ("HEXISTS", key, message))
-        if known:
-            return
-        if count >= MOST:
+        count, known = self._client.ask(("HLEN", key), ("HGET", key, message))
+        if known is not None and _read(known).text != text:
+            message, known = new_message_id(), None
+        if known is None and count >= MOST:
             raise Invalid("message", f"at most {MOST} messages about an item; there are {count}")
         value = json.dumps(record._replace(text=text), ensure_ascii=False)
         self._client.ask(("HSETNX", key, message, value), ("EXPIRE", key, KEPT_SECONDS), *then)

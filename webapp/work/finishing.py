@@ -49,15 +49,20 @@ def finish(q: str, id: str) -> Page:
         today += counted
     remember(q, id, token, "finish late" if finished.late else "finish")
     if finished.next is not None and wants_piece():
-        alone = _is_alone(queue.policy, finished, finished.next)
-        return held(queue, finished.next, today, alone=alone, is_new=not finished.replayed)
+        new, policy = _is_new(finished, finished.next), queue.policy
+        return held(
+            queue,
+            finished.next,
+            today,
+            alone=new and policy.holds == 1,
+            unread=new and policy.answers == 1,
+        )
     return back(q) if then_reserve else go(url_for("work.home"))
 
 
-def _is_alone(policy: leaseq.Policy, finished: leaseq.Finished, next: leaseq.Lease) -> bool:
-    """Whether the person holds only the next item: it is a new grant, and the policy allows one lease."""
-    new = next.reserved_at == finished.finished_at
-    return new and not finished.replayed and policy.holds == 1
+def _is_new(finished: leaseq.Finished, next: leaseq.Lease) -> bool:
+    """Whether the next lease is a new grant, and none that the person had already."""
+    return next.reserved_at == finished.finished_at and not finished.replayed
 
 
 @bp.post("/q/<q>/items/<name:id>/undo")

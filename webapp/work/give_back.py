@@ -81,7 +81,7 @@ def _followed(
     else:
         remember(queue.name, id, token, act)
     if following is not None and wants_piece():
-        return held(queue, following, today, is_new=following.id != id)
+        return held(queue, following, today)
     return back(queue.name)
 
 

@@ -40,7 +40,7 @@ class ItemView:
         default_factory=dict
     )  # with an act that was undone, by the box it was typed in
     today: DayFigures | None = None  # of the person in this queue, where they are known already
-    is_new: bool = False  # the lease was granted by this request
+    unread: bool = False  # the lease is new: if it is the first one, nobody had the item before
 
     @property
     def payload(self) -> Json:
@@ -109,7 +109,7 @@ def _looked_up(sheet: ItemView) -> leaseq.Item | None:
 
 def _messages(sheet: ItemView) -> list[Message]:
     """The thread of the item. That nobody asked about an item which nobody had before needs no look."""
-    if sheet.lease is None or (sheet.is_new and sheet.lease.attempt == 1):
+    if sheet.lease is None or (sheet.unread and sheet.lease.attempt == 1):
         return []
     return state().threads.of_item(sheet.queue.name, sheet.id)
 

@@ -61,7 +61,11 @@ class LeaseChannel(Channel):
         self._paused: str | None = None
 
     def serve(self, watchers: Sequence[LeaseWatcher]) -> None:
-        self._read()
+        now = self._clock()
+        if now - self._read_at >= _READ_EVERY:
+            self._read_at = now
+            self._read()
+            self._read_answers()
         for one in watchers:
             if one.position < self._position:
                 tokens = [token for position, token in self._ended if position > one.position]
@@ -78,12 +82,7 @@ class LeaseChannel(Channel):
                 one.stream.put(message("paused", self._paused))
 
     def _read(self) -> None:
-        now = self._clock()
-        if now - self._read_at < _READ_EVERY:
-            return
-        self._read_at = now
         self._paused = self.queue.stats().paused
-        self._read_answers()
         rows = self.queue.event_rows(after=self._cursor, limit=_PAGE)
         if not rows:
             return

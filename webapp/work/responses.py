@@ -67,11 +67,12 @@ def held(
     today: DayFigures | None = None,
     *,
     alone: bool = False,
-    is_new: bool = False,
+    unread: bool = False,
     said: Mapping[str, str] | None = None,
 ) -> Page:
-    """The page of a lease that was just granted; ``alone``: the person holds no other; ``is_new``: by this
-    request. ``said``: what stands in the boxes of the ways to let the item go."""
+    """The page of a lease that was just granted; ``alone``: the person holds no other; ``unread``: nobody
+    had the item before, if this is its first grant. ``said``: what stands in the boxes of the ways to let the
+    item go."""
     if not wants_piece():
         return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
     policy = queue.policy
@@ -88,7 +89,7 @@ def held(
             leases=leases,
             said=said or {},
             today=today,
-            is_new=is_new,
+            unread=unread,
         )
     )
 

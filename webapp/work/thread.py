@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flask import flash, render_template, request
+from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
@@ -13,7 +13,7 @@ from leaseq.webapp.context import existing_queue, person, state, wants_piece
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.threads import Message
 from leaseq.webapp.work import bp
-from leaseq.webapp.work.responses import Page, back, keep, over, refused, token_sent
+from leaseq.webapp.work.responses import Page, keep, over, refused, token_sent
 
 
 @bp.post("/q/<q>/items/<name:id>/ask")
@@ -37,7 +37,7 @@ def ask(q: str, id: str) -> Page:
     if wants_piece():
         return thread_html(state().threads.of_item(q, id))
     flash(_("Your question is sent. The answer appears with the item."))
-    return back(q)
+    return redirect(url_for("work.page", q=q, item=id), 303)
 
 
 @bp.get("/q/<q>/items/<name:id>/thread")

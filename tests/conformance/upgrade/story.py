@@ -63,6 +63,7 @@ class Story:
         )
         queue.finish(self.take(queue, "ann"), RESULT)
         queue.finish(self.take(queue, "ann"), RESULT)
+        self._put_right(queue)
         late = self.take(queue, "ann")
         self.clock.tick(301)
         assert queue.finish(late, {"ok": False}).late
@@ -89,6 +90,12 @@ class Story:
             True,
             True,
         ]
+
+    def _put_right(self, queue: leaseq.Queue) -> None:
+        lease = self.take(queue, "ann")
+        queue.finish(lease, RESULT)
+        (answer,) = queue.correct(lease.id, lease.token, {"ok": False}, by="meg").answers
+        queue.reopen(lease.id, answer.token, reason="look again", by="meg")
 
     def _given_back(self, queue: leaseq.Queue) -> None:
         undone = self.take(queue, "ann")

@@ -31,6 +31,8 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "finish and reserve": lambda queue: queue.finish(result={}, then_reserve=True, **LEASE),
     "undo_finish": lambda queue: queue.undo_finish(**LEASE),
     "take_back": lambda queue: queue.take_back(**LEASE),
+    "reopen": lambda queue: queue.reopen("one", 1),
+    "correct": lambda queue: queue.correct("one", 1, {}, by="meg"),
     "abandon": lambda queue: queue.abandon(**LEASE),
     "fail": lambda queue: queue.fail(**LEASE),
     "clear": lambda queue: queue.clear(),

@@ -142,7 +142,10 @@ class Grants(Sets):
         item, grant = part.item, self.replaced(part, "reopened")
         item.drafts[grant.person] = grant.result
         part.finished_at = part.assigned = None
-        for person in [grant.person, *([to] if to else [])]:
+        part.attempts = max(part.attempts, 1)
+        corrected = [one.person for one in part.grants if one.how == "corrected"]
+        freed = [person for person in corrected if not self.has_another(part, person)]
+        for person in [grant.person, *freed, *([to] if to else [])]:
             if person in item.answered:
                 item.answered.discard(person)
                 for other in item.parts:

@@ -21,6 +21,10 @@ class ReplacingMachine(UndoingMachine):
         part = self.answered(index)
         id, token = part.item.id, part.grants[-1].token
         whom = None if self.plain else to
+        if any(one.state == "dead" for one in part.item.parts):
+            with pytest.raises(leaseq.Invalid, match="revive it first"):
+                self.queue.reopen(id, token, to=whom)
+            return
         if whom and self.model.has_another(part, whom):
             with pytest.raises(leaseq.Invalid, match="another part"):
                 self.queue.reopen(id, token, to=whom)

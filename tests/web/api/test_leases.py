@@ -265,6 +265,6 @@ def test_an_answer_is_reopened_and_corrected(worker: Caller, manager: Caller, as
     (corrected,) = manager("POST", f"{base}/correct", json=sent).json["answers"]
     assert (corrected["person"], corrected["result"]["about"]) == (manager.name, "delivery")
     stranger = manager("POST", f"{base}/reopen", json={"token": corrected["token"], "to": "nobody here"})
-    assert (stranger.status_code, stranger.json["field"]) == (400, "person")
+    assert (stranger.status_code, stranger.json["field"]) == (400, "to")
     for verb in ("reopen", "correct"):
         assert worker("POST", f"{base}/{verb}", json=sent).status_code == 403

@@ -39,7 +39,7 @@ def lease(asking: leaseq.Queue, person: Browser) -> leaseq.Lease:
 def test_a_question_is_answered(
     asking: leaseq.Queue, person: Browser, boss: Browser, lease: leaseq.Lease
 ) -> None:
-    assert ask(asking, person, lease, "is <b>this</b> one ours?").location == path(asking)
+    assert ask(asking, person, lease, "is <b>this</b> one ours?").location == f"{path(asking)}?item=one"
     question = (person.name, "is <b>this</b> one ours?")
     assert messages(person.get(path(asking)).text) == [question]
     page = boss.get(item_path(asking, lease.id)).text
@@ -82,6 +82,40 @@ def test_what_is_sent_again_is_there_once(
         ask(asking, person, lease, "which colour?", message="first")
     ask(asking, person, lease, "which colour?", message="second")
     assert [one.text for one in threads.of_item(asking.name, lease.id)] == ["which colour?"] * 2
+
+
+def test_another_text_under_the_same_id_is_another_message(
+    asking: leaseq.Queue, person: Browser, threads: Threads, lease: leaseq.Lease
+) -> None:
+    """They changed it while nobody knew whether the first one had arrived."""
+    for text in ("which colour?", "which of the two colours?", "which of the two colours?\r\nred?"):
+        ask(asking, person, lease, text, message="first")
+    texts = [one.text for one in threads.of_item(asking.name, lease.id)]
+    assert texts == ["which colour?", "which of the two colours?", "which of the two colours?\nred?"]
+
+
+def test_a_message_whose_reply_was_lost_halfway_is_in_the_list_when_it_is_sent_again(
+    asking: leaseq.Queue, person: Browser, threads: Threads, lease: leaseq.Lease
+) -> None:
+    ask(asking, person, lease, "which colour?", message="first")
+    threads.settle(asking.name, lease.id)
+    ask(asking, person, lease, "which colour?", message="first")
+    assert threads.count_unanswered(asking.name) == 1
+
+
+def test_of_several_answers_the_next_person_reads_it_too(
+    asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+) -> None:
+    asking.configure(answers=2)
+    other = visitor("worker")
+    lease, second = take(asking, person), take(asking, other)
+    ask(asking, person, lease, "which colour?")
+    asking.finish(lease, {"about": "refund", "urgent": True})
+    sent = {"token": str(second.token), "then": "next", "answer.about": "refund", "answer.urgent": "true"}
+    to = path(asking, "items", second.id, "finish")
+    piece = other.post(to, sent, headers={"X-Leaseq-Piece": "yes"}).text
+    assert [one.id for one in asking.mine(other.name)] == [lease.id]
+    assert messages(piece) == [(person.name, "which colour?")]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 import { localise } from "../shared/page.js";
 
 let sheet = null;
+let looks = 0;
 
 export function begin(next) {
   sheet = next;
@@ -16,12 +17,17 @@ export function begin(next) {
 
 // As the server made it, after a question was sent.
 export function sent(html) {
+  looks += 1; // what was asked for before is older
+  const before = answers();
   replace(html);
+  if (answers() > before) sheet.root.querySelector("#answered").hidden = false;
   sheet.form.elements.message.value = Math.random().toString(36).slice(2); // the next one is another
   const box = sheet.form.elements.question;
   box.value = "";
+  box.dispatchEvent(new Event("input", { bubbles: true })); // for what this browser keeps
   const way = box.closest("details");
   way.open = false;
+  sheet.form.inert = false; // else it takes no focus
   way.querySelector("summary").focus();
   sheet.root.querySelector("#thread").scrollIntoView({ block: "nearest" });
 }
@@ -30,10 +36,11 @@ export function sent(html) {
 export async function look() {
   const { root, signal } = sheet;
   if (!root.dataset.thread) return;
+  const turn = (looks += 1);
   try {
     const answer = await fetch(root.dataset.thread, { redirect: "manual" });
     const text = await answer.text();
-    if (!answer.ok || signal.aborted) return;
+    if (!answer.ok || signal.aborted || turn !== looks) return;
     const before = answers();
     replace(text);
     if (answers() > before) root.querySelector("#answered").hidden = false;

@@ -39,12 +39,13 @@ class Accounts(ProviderSignIn):
         """Everybody, by name."""
         return [record.person() for record in self._people.all()]
 
-    def who_works(self, name: str) -> str:
-        """The stored name, where this is a person who may sign in: only they can be assigned an item."""
+    def who_works(self, name: str, field: str = "person") -> str:
+        """The stored name, where this is a person who may sign in: only they can be assigned an item. Raises
+        Invalid with this field."""
         person = self.find(name)
         if person is None or person.disabled:
             why = "is disabled" if person else "has no account"
-            raise Invalid("person", "somebody with an account that is not disabled", f"{name!r} {why}")
+            raise Invalid(field, "somebody with an account that is not disabled", f"{name!r} {why}")
         return person.name
 
     def add(
