@@ -221,4 +221,4 @@ def test_the_journal_s_totals_are_the_counters(server: Server) -> None:
     rules = {verb for verb in dir(JournalTotals) if verb in SCRIPTS} | {"pause", "resume"}
     assert rules == verbs, "a rule for each verb"
     JournalTotals.server = server
-    run_machine(JournalTotals, examples=150, steps=50)
+    run_machine(JournalTotals, examples=100, steps=50)

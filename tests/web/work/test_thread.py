@@ -18,7 +18,7 @@ from tests.web.work_pages import path, send, take
 def messages(page: str) -> list[tuple[str, str]]:
     """The thread of a page: each message with its author."""
     found = re.findall(
-        r'<p class="help">([^·]*?) ·.*?</p><p class="text" dir="auto">(.*?)</p></li>', page, re.S
+        r'<p class="help">([^·<]*?) ·.*?</p><p class="text" dir="auto">(.*?)</p></li>', page, re.S
     )
     return [(who.strip(), html.unescape(text)) for who, text in found]
 
