@@ -46,7 +46,7 @@ if to ~= '' and rows.too_many({ ['@' .. to] = true }) then return { 'rows', rows
 given_answers.keep_as_late(id, grant)
 drafts.write(id, grant.person, grant.answer)
 local item = items.read(member)
-item.attempts, item.has_draft, item.only = math.max(grant.moved and item.attempts or grant.attempt, 1), '', nil
+item.attempts, item.has_draft, item.only = grant.moved and item.attempts or grant.attempt, '', nil
 grant.ending, grant.ended, grant.detail, grant.adopted = 'reopened', queue.now, reason, nil
 grants.write(member, grant)
 forget_answer(grant.person, member)

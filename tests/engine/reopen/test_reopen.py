@@ -113,3 +113,14 @@ def test_a_due_date_counts_again_and_an_assignment_is_over(timed: leaseq.Queue, 
     timed.reopen("a", lease.token)
     assert [(item.id, item.due) for item in timed.by_due().items] == [("a", due)]
     assert take(timed, "bob").id == "a"
+
+
+def test_an_answer_that_filled_another_assignment_was_an_attempt(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="a")
+    late = take(timed, "ann")
+    clock.tick(301)
+    take(timed, "bob")
+    assert timed.finish(late, {"by": "ann"}).late
+    timed.reopen("a", late.token, reason="look again")
+    assert take(timed, "cyd").attempt == 2
