@@ -13,6 +13,7 @@ REPLY  {'item', the item}   {'no-answer', the item}   {'answered', the item}: th
 local id, wanted, by, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include describe
+--- @include given_answers
 
 -- The assignment that the answer takes where the one that it was given for is held or answered by somebody else: one that
 -- waits for anybody, else one that is dead and was out before (the next one is there), else one that waits for somebody
@@ -50,10 +51,7 @@ if not answer then
   local is_adopted = latest and latest.token == wanted and latest.ending == 'finished'
   return { is_adopted and 'item' or 'no-answer', describe(id) }
 end
-for _, other in ipairs(items.assignments(id)) do
-  local theirs = other ~= from and grants.latest(other)
-  if theirs and theirs.person == person and counts(theirs) then return { 'answered', describe(id) } end
-end
+if given_answers.has_another(id, from, person) then return { 'answered', describe(id) } end
 local member = counts(latest) and latest.person ~= person and free_assignment(person) or from
 local item, moves = items.read(member), member ~= from
 local state, _, key = places.find(item)
