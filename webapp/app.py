@@ -43,6 +43,7 @@ from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
 
 
@@ -93,6 +94,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         IdempotencyStore(client),
         OpenCalls(client),
         threads,
+        Simulations(client),
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
     init_i18n(app)

@@ -20,6 +20,7 @@ from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
 
 EXTENSION = "leaseq"
@@ -42,6 +43,7 @@ class State:
     idempotency: IdempotencyStore
     open_calls: OpenCalls
     threads: Threads
+    simulations: Simulations
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 

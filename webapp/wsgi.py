@@ -4,6 +4,7 @@ import gevent
 
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
+from leaseq.webapp.manage import simulating
 from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.slow_clients import SlowClients
 from leaseq.webapp.store.accounts import Passwords
@@ -13,3 +14,4 @@ _state = app.extensions[EXTENSION]
 app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[method-assign]
 shutdown.at_end(_state.waits.close)
 shutdown.at_end(_state.live.close)
+shutdown.at_end(simulating.stop_all)

@@ -15,7 +15,7 @@ from leaseq.cli.signals import stopped_by_signals
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from leaseq.simulation.people import Outcome
+    from leaseq.simulation import Outcome
 
 RATE = click.FloatRange(0, 1)
 
@@ -68,7 +68,7 @@ def simulate(
 
     Their answers are real and are kept, so use a queue made for testing.
     """
-    from leaseq.simulation.people import Plan, run
+    from leaseq.simulation import Plan, run
 
     plan = Plan(people, think, abandon_rate, fail_rate, walk_away_rate, seconds, seed)
     queue = existing_queue(client, name)

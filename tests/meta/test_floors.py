@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq import doctor, policy_fields, transfer, webhooks
+from leaseq import doctor, policy_fields, simulation, transfer, webhooks
 
 ROOT = Path(__file__).parents[2]
 GROUND = "ground"  # of leaseq: its modules beside the folders are one room
@@ -29,15 +29,15 @@ LEASEQ_FLOORS: tuple[set[str], ...] = (
     {"cli", "__main__"},
 )
 VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring", "webhooks"}
-WEBAPP_TOP = {"app", "wsgi", "commands", "demo"}  # all else in webapp/ is a part that views share
+WEBAPP_TOP = {"app", "wsgi", "commands"}  # all else in webapp/ is a part that views share
 
 REDIS_CLIENTS = {"engine", "bench", "doctor"}
 
 # `leaseq up` runs the embedded server, and a command looks like its sisters: they may use these besides.
 FOR_COMMANDS = ("leaseq.cli.common.", "leaseq.server.")
 
-# What other programs may build on: the package's names, and those of import and export.
-PUBLIC = {"leaseq", "leaseq.transfer", "leaseq.webhooks"} | {
+# What other programs may build on: the package's names, those of import and export, and simulated people.
+PUBLIC = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhooks"} | {
     f"{package.__name__}.{name}"
     for package in (
         leaseq,
@@ -46,6 +46,7 @@ PUBLIC = {"leaseq", "leaseq.transfer", "leaseq.webhooks"} | {
         leaseq.names,
         policy_fields,
         leaseq.validation,
+        simulation,
         transfer,
         webhooks,
     )

@@ -7,6 +7,7 @@ bp = Blueprint("manage", __name__)
 from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes to bp
     answers,
     bulk,
+    first_queue,
     imports,
     item,
     items,
@@ -15,4 +16,5 @@ from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes 
     settings,
     thread,
     transfers,
+    try_out,
 )

@@ -40,7 +40,7 @@ class ChangeForm:
     def changes(self) -> leaseq.ItemChanges:
         """Raises Invalid for a text that can't be read; the library checks the values."""
         given: dict[str, Any] = {
-            name: _READ[name](text.strip())
+            name: value_of(name, text)
             for name, text in self.texts.items()
             if _digest(text) != self.seen.get(name)
         }
@@ -77,6 +77,11 @@ def names_of(changes: leaseq.ItemChanges) -> str:
         "delay": _("time"),
     }
     return ", ".join(words[name] for name in words if name in changes)
+
+
+def value_of(name: str, text: str) -> Any:
+    """The value that a field's text means. Raises Invalid for a text that can't be read."""
+    return _READ[name](text.strip())
 
 
 def _local(time: datetime) -> str:

@@ -55,8 +55,8 @@ def overview() -> str | Response:
     return overview_page()
 
 
-def overview_page(error: str | None = None) -> str:
-    """All queues, each on a line; and what was wrong with the one that was to be made."""
+def overview_page(error: str | None = None, file_error: str | None = None) -> str:
+    """All queues, each on a line; and what was wrong with the one that was to be made, or with its file."""
     brief = _brief()
     lines, unreadable = leaseq.read_queues(
         state().client, lambda one: {"title": one.policy.title or one.name, **brief(one)}, queue_names()
@@ -67,6 +67,7 @@ def overview_page(error: str | None = None) -> str:
         unreadable=unreadable,
         ago=_ago,
         error=error,
+        file_error=file_error,
         sent=request.form,
         disabled=[one for one in webhooks.Endpoints(state().client).all() if one.disabled_at],
     )

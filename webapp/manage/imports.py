@@ -7,7 +7,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from typing import Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from flask import Response, redirect, render_template, request, url_for
 from flask_babel import gettext as _
@@ -46,11 +46,17 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         mapping = ImportMapping.from_form(request.form, file.filename)
     except Invalid as refused:
         return _page(queue, str(refused)), 400
-    jobs = _jobs()
-    id = jobs.create(q, person().name, mapping)
-    jobs.begin(id)
-    _take_in(queue, jobs, id, mapping, cast("BinaryIO", file.stream))
+    id = import_stream(queue, mapping, file.stream)
     return redirect(url_for("manage.import_run", q=q, id=id), 303)
+
+
+def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]) -> str:
+    """Import a whole file; returns the id of the job that tells the outcome."""
+    jobs = _jobs()
+    id = jobs.create(queue.name, person().name, mapping)
+    jobs.begin(id)
+    _take_in(queue, jobs, id, mapping, cast("BinaryIO", stream))
+    return id
 
 
 @bp.post("/manage/<q>/import/look")

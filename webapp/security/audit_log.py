@@ -55,6 +55,8 @@ CHANGES = {
     "settle": "settled",
     "reopen": "reopened",
     "correct": "corrected",
+    "simulate": "simulated",
+    "stop_simulation": "simulation-stopped",
 }
 _LOGGED_FIELDS = ("reason", "person", "to", "error", "state", "token")
 _LONG = 60

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq.webapp.context import person, queue_names, state
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.accounts import at_least
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.work import bp
 
@@ -38,6 +39,8 @@ def home() -> str | Response:
     names = queue_names()
     if len(names) == 1 and me.role == "worker":
         return redirect(url_for("work.page", q=names[0]), 303)
+    if not names and at_least(me.role, "manager"):
+        return redirect(url_for("manage.overview"), 303)
     today = next(iter(state().activity.of_person(me.name, days=1).values()))
     found, unreadable = leaseq.read_queues(
         client, lambda queue: _line(queue, today.get(queue.name, DayFigures())), names

@@ -15,8 +15,9 @@ CATCHES = "def test_catches():\n    import product\n    assert product.RIGHT\n"
 
 
 @pytest.fixture
-def trees(tmp_path: Path) -> tuple[Path, Path]:
-    """One without any change, and one with a fault."""
+def trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """One without any change, and one with a fault. Their tests use no plugin."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     unchanged, changed = tmp_path / "unchanged", tmp_path / "changed"
     for tree, text in ((unchanged, PRODUCT), (changed, PRODUCT.replace("True", "False"))):
         (tree / "tests").mkdir(parents=True)

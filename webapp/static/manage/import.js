@@ -1,5 +1,5 @@
 // Import: a look at the file before anything is sent, then the file itself with a bar that tells how far it is.
-import { follow } from "./import-progress.js";
+import { follow } from "../shared/progress.js";
 import { SignedOut, post } from "../shared/session.js";
 
 const PIECE = 262144; // bytes of the file that are looked at

@@ -1,5 +1,5 @@
-// How far an import has come, until it is over.
-import { localise } from "../shared/page.js";
+// How far a task of the server has come, until it is over.
+import { localise } from "./page.js";
 
 const ASK_AGAIN = 700; // ms
 

@@ -1,0 +1,66 @@
+"""A manager tries a queue out: adds an item, and lets simulated people work."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.browser.conftest import PASSWORD, judge, sign_in
+
+
+@pytest.fixture
+def boss(accounts: Accounts, queue_name: str) -> str:
+    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
+
+
+def test_an_item_is_added_and_simulated_people_work(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+    before = letters.stats().inbound
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{letters.name}/try")
+    tab.get_by_label("text").fill("Dear all, this one is new.")
+    tab.get_by_role("button", name="Add item").click()
+    expect(tab.get_by_text("Added: Dear all, this one is new.")).to_be_visible()
+    assert letters.stats().inbound == before + 1
+    tab.get_by_label("How many").fill("2")
+    tab.get_by_label("Time for an item").fill("600")
+    tab.get_by_role("button", name="Start").click()
+    expect(tab.get_by_role("alert")).to_contain_text("Tick that the simulated answers are kept")
+    expect(tab.get_by_label("How many")).to_have_value("2")
+    tab.get_by_label("Their answers are kept in this queue: I know").check()
+    tab.get_by_role("button", name="Start").click()
+    expect(tab.get_by_text("2 simulated people are working.")).to_be_visible()
+    judge(tab)
+    tab.goto(f"/manage/{letters.name}")
+    expect(tab.get_by_role("cell", name="sim-1")).to_be_visible()
+    tab.goto(f"/manage/{letters.name}/try")
+    tab.get_by_role("button", name="Stop").click()
+    expect(tab.get_by_text("The latest simulation is over.")).to_be_visible()
+
+
+def test_the_command_menu_leads_everywhere_by_keys(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+    letters.configure(title="Letters to sort")
+    sign_in(tab, boss)
+    tab.goto("/day")
+    tab.keyboard.press("Control+k")
+    menu = tab.get_by_role("combobox", name="Go to …")
+    expect(menu).to_be_focused()
+    expect(tab.get_by_role("option", name="Your account")).to_be_visible()
+    menu.fill("sort SETT")
+    expect(tab.get_by_role("option")).to_have_count(1)
+    judge(tab)
+    menu.fill("sort")
+    expect(tab.get_by_role("option").first).to_have_attribute("aria-selected", "true")
+    menu.press("ArrowUp")
+    menu.press("ArrowDown")
+    menu.press("ArrowDown")
+    menu.press("Enter")
+    expect(tab).to_have_url(re.compile(rf"/manage/{re.escape(letters.name)}$"))
+    tab.get_by_role("button", name="Go to …").click()
+    menu.fill("nothing of the kind")
+    expect(tab.get_by_text("No place of that name.")).to_be_visible()
+    menu.press("Escape")
+    expect(menu).to_be_hidden()

@@ -1,0 +1,99 @@
+"""The ways to a first queue: the demo, and a queue that is made from a file."""
+
+from __future__ import annotations
+
+import html
+import io
+import secrets
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.demo import QUEUE
+from tests.conftest import Server
+from tests.web.conftest import Answer, Browser
+
+ROWS = "id,Message,priority\nm1,My parcel is not here,5\nm2,I want my money back,100\n"
+
+
+@pytest.fixture
+def empty(server: Server) -> None:
+    server.redis.flushall()
+
+
+@pytest.fixture
+def title() -> str:
+    return f"Änderungen {secrets.token_hex(4)}"
+
+
+def send(boss: Browser, text: str, title: str, file: str = "Letters of May.csv") -> Answer:
+    return boss.post("/manage/from-file", {"title": title, "file": (io.BytesIO(text.encode()), file)})
+
+
+def test_the_first_page_of_a_manager_has_the_ways_to_begin(empty: None, boss: Browser) -> None:
+    assert boss.get("/").location == "/manage"
+    page = boss.get("/manage").text
+    assert page.count("<li><h3>") == 3
+    assert "autofocus" in page
+    assert boss.post("/manage/demo").location == f"/manage/{QUEUE}/try"
+    again = boss.get("/manage").text
+    assert "Add the demo queue" not in again
+    assert "A queue from a file" in again
+    assert boss.get("/").status_code == 200
+
+
+def test_a_queue_is_made_from_a_file(boss: Browser, server: Server, title: str) -> None:
+    answer = send(boss, ROWS, title)
+    name = title.lower().replace("ä", "a").replace(" ", "-")
+    assert answer.location is not None
+    assert answer.location.startswith(f"/manage/{name}/import/")
+    assert "2 added, 0 duplicates, 0 skipped" in boss.get(answer.location).text
+    queue = leaseq.Queue(server.client, name)
+    assert (queue.policy.title, queue.policy.form) == (title, {"show": ["Message"]})
+    item = queue.get("m1")
+    assert (item.payload, item.priority) == (
+        {"id": "m1", "Message": "My parcel is not here", "priority": "5"},
+        5,
+    )
+
+
+def test_a_second_queue_of_that_title_has_a_name_of_its_own(boss: Browser, title: str) -> None:
+    first, second = (str(send(boss, ROWS, title).location).split("/")[2] for _ in range(2))
+    assert second == f"{first}-2"
+
+
+@pytest.mark.parametrize(("file", "name"), [("My mails.jsonl", "my-mails"), ("письма.jsonl", "queue")])
+def test_without_a_title_it_has_the_name_of_the_file(
+    empty: None, boss: Browser, file: str, name: str
+) -> None:
+    answer = send(boss, '{"text": "a"}\n', "", file)
+    assert str(answer.location).startswith(f"/manage/{name}/import/")
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "says"),
+    [
+        ("", "", "Choose a file first."),
+        ("a,b\n1,2\n", "rows.xls", "rows.xls"),
+        ("", "rows.csv", "the file is empty"),
+        ("a,b\n", "rows.csv", "There is no row in it."),
+        ("{", "rows.jsonl", "JSON"),
+        ("a;b,c\n1;2,3\n", "rows.csv", "Choose the separator"),
+    ],
+)
+def test_a_file_that_is_refused_makes_no_queue(
+    empty: None, boss: Browser, server: Server, text: str, file: str, says: str
+) -> None:
+    answer = send(boss, text, "kept words", file)
+    page = html.unescape(answer.text)
+    assert answer.status_code == 400
+    assert says in page.split('role="alert"')[1].split("</p>")[0]
+    assert 'value="kept words"' in page
+    assert leaseq.queues(server.client) == []
+
+
+def test_a_title_that_is_refused(empty: None, boss: Browser, server: Server) -> None:
+    answer: Any = send(boss, ROWS, "x" * 300)
+    assert (answer.status_code, "title" in answer.text) == (400, True)
+    assert leaseq.queues(server.client) == []

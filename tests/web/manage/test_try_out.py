@@ -1,0 +1,203 @@
+"""The page to try a queue out: one item is added by a form, and simulated people work."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq.simulation import Outcome, Plan
+from leaseq.webapp.manage import simulating
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.simulations import SILENT_SECONDS, Simulations
+from tests.web.conftest import Browser
+
+PLAN = {"people": "2", "think": "1", "minutes": "1", "abandon": "0", "fail": "0", "walk_away": "0"}
+
+
+@pytest.fixture
+def letters(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Letters")
+    queue.enqueue({"text": "Dear all,", "pages": 2}, id="first")
+    return queue
+
+
+@pytest.fixture
+def simulations(app: Flask) -> Simulations:
+    found: Simulations = app.extensions["leaseq"].simulations
+    return found
+
+
+def url(queue: leaseq.Queue, *rest: str) -> str:
+    return "/".join(("/manage", queue.name, *rest))
+
+
+def test_an_item_is_added_by_the_fields_that_others_have(letters: leaseq.Queue, boss: Browser) -> None:
+    page = boss.get(url(letters, "try")).text
+    assert 'name="text.text"' in page
+    assert 'name="value.pages"' in page  # it is a number in the item that waits
+    sent = {
+        "text.text": "Dear\r\nyou,",
+        "value.pages": "3",
+        "id": "mine",
+        "priority": "7",
+        "requires": "de fr",
+    }
+    assert boss.post(url(letters, "items"), sent).location == url(letters, "try")
+    added = letters.get("mine")
+    assert added.payload == {"text": "Dear\nyou,", "pages": 3}
+    assert (added.priority, added.requires) == (7, ("de", "fr"))
+    assert "Added: Dear you," in boss.get(url(letters, "try")).text
+
+
+def test_an_item_that_is_sent_twice_is_added_once(letters: leaseq.Queue, boss: Browser) -> None:
+    sent = {"text.text": "Dear sir,", "request_id": "0123456789abcdef"}
+    for _ in range(2):
+        boss.post(url(letters, "items"), sent)
+    assert letters.stats().inbound == 2
+
+
+def test_an_item_whose_id_is_there_is_not_added(letters: leaseq.Queue, boss: Browser) -> None:
+    boss.post(url(letters, "items"), {"text.text": "Dear sir,", "id": "first"})
+    assert "The queue already has this item: Dear sir," in boss.get(url(letters, "try")).text
+    assert letters.get("first").payload == {"text": "Dear all,", "pages": 2}
+
+
+def test_json_takes_the_place_of_the_fields(letters: leaseq.Queue, boss: Browser) -> None:
+    boss.post(url(letters, "items"), {"text.text": "", "json": '["a", {"b": 1}]', "id": "j"})
+    assert letters.get("j").payload == ["a", {"b": 1}]
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ({}, "Fill in at least one field"),
+        ({"text.text": " "}, "Fill in at least one field"),
+        ({"value.pages": "three"}, "pages"),
+        ({"json": "{"}, "json"),
+        ({"text.text": "kept words", "priority": "-1"}, "priority"),
+        ({"text.text": "kept words", "priority": "99999999"}, "priority"),
+        ({"text.text": "kept words", "id": "x" * 300}, "id"),
+        ({"text.text": "kept words", "requires": "x" * 300}, "requires"),
+        ({"text.text": "kept words", "request_id": "x" * 300}, "request_id"),
+    ],
+)
+def test_an_item_that_is_refused_stays_on_the_page(
+    letters: leaseq.Queue, boss: Browser, sent: dict[str, str], says: str
+) -> None:
+    answer = boss.post(url(letters, "items"), sent)
+    assert answer.status_code == 400
+    page = html.unescape(answer.text)
+    assert says in page.split('role="alert"')[1].split("</p>")[0]
+    assert all(text.strip() in page for text in sent.values())
+    assert letters.stats().inbound == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("confirmed", "", "Tick that the simulated answers are kept"),
+        ("people", "0", "people: a whole number from 1 to 50"),
+        ("people", "51", "people: a whole number from 1 to 50"),
+        ("think", "soon", "think: a whole number from 1 to 600"),
+        ("minutes", "3", "minutes: one of 1, 2, 5, 10"),
+        ("abandon", "101", "abandon: a whole number from 0 to 100"),
+        ("walk_away", "-1", "walk_away: a whole number from 0 to 100"),
+        ("fail", "100.5", "fail: a whole number from 0 to 100"),
+    ],
+)
+def test_a_simulation_that_is_refused(
+    letters: leaseq.Queue, boss: Browser, simulations: Simulations, field: str, value: str, says: str
+) -> None:
+    answer = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", field: value})
+    assert answer.status_code == 400
+    assert says in html.unescape(answer.text)
+    assert simulations.latest(letters.name) is None
+
+
+def test_rates_beyond_the_whole_are_refused(letters: leaseq.Queue, boss: Browser) -> None:
+    sent = {**PLAN, "confirmed": "yes", "abandon": "60", "walk_away": "60"}
+    answer = boss.post(url(letters, "simulate"), sent)
+    assert (answer.status_code, "together at most" in answer.text) == (400, True)
+
+
+def test_simulated_people_finish_what_waits(letters: leaseq.Queue, simulations: Simulations) -> None:
+    plan = Plan(people=2, think=0, abandon_rate=0, fail_rate=0, walk_away_rate=0, seconds=30)
+    simulating.start(simulations, letters, plan, "ann").join(30)
+    run = simulations.latest(letters.name)
+    assert run is not None
+    assert (run.running, run.outcome.finished, run.outcome.left, run.why) == (False, 1, 0, "")
+    assert letters.get("first").answers
+
+
+def test_a_simulation_is_stopped_on_its_page(
+    letters: leaseq.Queue, boss: Browser, simulations: Simulations
+) -> None:
+    thread = simulating.start(simulations, letters, Plan(people=1, think=600), boss.name)
+    assert "1 simulated person is working." in boss.get(url(letters, "try")).text
+    again = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes"})
+    assert (again.status_code, "working already" in again.text) == (400, True)
+    boss.post(url(letters, "simulate", "stop"))
+    thread.join(30)
+    assert not thread.is_alive()
+    assert letters.get("first").state == "inbound"  # given back, and not left to its timeout
+    assert "The latest simulation is over." in boss.get(url(letters, "try")).text
+
+
+def test_a_simulation_ends_with_its_process(letters: leaseq.Queue, simulations: Simulations) -> None:
+    thread = simulating.start(simulations, letters, Plan(people=1, think=600), "ann")
+    simulating.stop_all()
+    thread.join(30)
+    assert not thread.is_alive()
+    run = simulations.latest(letters.name)
+    assert run is not None
+    assert not run.running
+
+
+def test_a_form_that_nobody_can_answer_is_told(letters: leaseq.Queue, simulations: Simulations) -> None:
+    ask: Any = {
+        "type": "object",
+        "required": ["x"],
+        "properties": {"x": {"type": "string", "pattern": "^[0-9]{9}$"}},
+    }
+    letters.configure(form={"ask": ask})
+    simulating.start(simulations, letters, Plan(seconds=30), "ann").join(30)
+    run = simulations.latest(letters.name)
+    assert run is not None
+    assert "no answer can be made up" in run.why
+
+
+def test_a_run_whose_process_died_is_over_after_a_while(
+    letters: leaseq.Queue, simulations: Simulations, server: Any
+) -> None:
+    id = simulations.begin(letters.name, "ann", Plan())
+    assert id is not None
+    assert simulations.begin(letters.name, "bob", Plan()) is None
+    key = f"leaseq:{{@simulations}}:running:{letters.name}"
+    assert 0 < server.redis.ttl(key) <= SILENT_SECONDS
+    server.redis.delete(key)  # as when its time is over
+    assert not simulations.report(letters.name, id, Outcome(1))
+    second = simulations.begin(letters.name, "bob", Plan())
+    assert second is not None
+    simulations.end(letters.name, id, Outcome(9), "too late")  # by the first, which somebody had stopped
+    run = simulations.latest(letters.name)
+    assert run is not None
+    assert (run.by, run.running, run.outcome, run.why) == ("bob", True, Outcome(0), "")
+    simulations.stop(letters.name)
+
+
+def test_the_log_tells_what_was_added_and_simulated(
+    letters: leaseq.Queue, boss: Browser, accounts: Accounts
+) -> None:
+    boss.post(url(letters, "items"), {"text.text": "Dear log,", "id": "logged"})
+    boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes"})
+    boss.post(url(letters, "simulate", "stop"))
+    entries = accounts.log.page(limit=3, person=boss.name).entries
+    assert {(one.what, one.about) for one in entries} == {
+        ("item.added", f"{letters.name} / logged"),
+        ("queue.simulated", letters.name),
+        ("queue.simulation-stopped", letters.name),
+    }

@@ -1,0 +1,82 @@
+"""Ways to a first queue: the demo, and a queue that is made from a file."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import cast
+
+from flask import flash, redirect, request, url_for
+from flask_babel import gettext as _
+from werkzeug.datastructures import FileStorage, MultiDict
+from werkzeug.wrappers import Response
+
+import leaseq
+from leaseq import Invalid
+from leaseq.webapp import demo
+from leaseq.webapp.context import person, queue_names, state
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.dashboard import overview_page
+from leaseq.webapp.manage.import_mapping import FilePreview, preview_of
+from leaseq.webapp.manage.imports import import_stream
+from leaseq.webapp.security.authorization import needs, takes_any_size
+
+_LOOKED_AT = 262_144  # bytes of the file, from which the columns and the form are guessed
+_NAME_LENGTH = 48
+
+
+@bp.post("/manage/demo")
+@needs("manager")
+def add_demo() -> Response:
+    demo.add_demo(state().client)
+    flash(_("The demo queue is there. Work on it yourself, or let simulated people work."))
+    return redirect(url_for("manage.try_out", q=demo.QUEUE), 303)
+
+
+@bp.post("/manage/from-file")
+@needs("manager")
+@takes_any_size
+def create_from_file() -> Response | tuple[str, int]:
+    """Make a queue of a file: its rows become items, and its columns what the form shows."""
+    title = request.form.get("title", "").strip()
+    try:
+        file = request.files.get("file")
+        if file is None or not file.filename:
+            raise Invalid("file", "a file", _("Choose a file first."))
+        preview = _preview(file)
+        title = title or file.filename.rpartition(".")[0]
+        queue = leaseq.Queue(state().client, _free_name(title))
+        queue.configure(by=person().name, create_only=True, title=title, form=_form_of(preview))
+    except Invalid as refused:
+        return overview_page(file_error=str(refused)), 400
+    job = import_stream(queue, preview.mapping, file.stream)
+    return redirect(url_for("manage.import_run", q=queue.name, id=job), 303)
+
+
+def _preview(file: FileStorage) -> FilePreview:
+    """The first piece of the file, with the columns that become its items' properties. Raises Invalid where
+    nothing of it can be read."""
+    piece = file.stream.read(_LOOKED_AT + 1)
+    file.stream.seek(0)
+    whole = len(piece) <= _LOOKED_AT
+    preview = preview_of(piece[:_LOOKED_AT], whole, MultiDict(), cast("str", file.filename))
+    if not preview.rows:
+        why = preview.findings[0][1] if preview.findings else _("There is no row in it.")
+        raise Invalid("file", "rows that can be read", why)
+    return preview
+
+
+def _form_of(preview: FilePreview) -> leaseq.Json:
+    """A form that shows the columns which become the payload."""
+    taken = preview.mapping.named()
+    return {"show": [name for name in preview.columns if name not in taken] or list(preview.columns)}
+
+
+def _free_name(title: str) -> str:
+    """A queue's name like the title, that no queue has."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_NAME_LENGTH] or "queue"
+    there, number = set(queue_names()), 1
+    while (found := name if number == 1 else f"{name}-{number}") in there:
+        number += 1
+    return found

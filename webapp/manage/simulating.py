@@ -1,0 +1,100 @@
+"""Runs simulations in the web process: simulated people, a few at a time and for a few minutes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+
+from flask_babel import gettext as _
+
+import leaseq
+from leaseq import Invalid, LeaseqError
+from leaseq.simulation import Outcome, Plan, run
+from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.store.simulations import Simulations
+
+log = logging.getLogger(__name__)
+
+MOST_PEOPLE = 50
+MINUTES = (1, 2, 5, 10)
+DEFAULTS = {"people": "8", "think": "3", "minutes": "2", "abandon": "5", "fail": "3", "walk_away": "10"}
+_REPORT_SECONDS = 0.5
+
+_stops: set[threading.Event] = set()  # of the runs in this process
+
+
+def plan_sent(sent: Mapping[str, str]) -> Plan:
+    """The plan that a form asks for. Raises Invalid."""
+    if sent.get("confirmed") != "yes":
+        raise Invalid("confirmed", "a tick", _("Tick that the simulated answers are kept in this queue."))
+    minutes = whole(sent.get("minutes"))
+    if minutes not in MINUTES:
+        raise Invalid("minutes", "one of " + ", ".join(map(str, MINUTES)))
+    return Plan(
+        people=_number(sent, "people", 1, MOST_PEOPLE),
+        think=_number(sent, "think", 1, 600),
+        abandon_rate=_number(sent, "abandon", 0, 100) / 100,
+        fail_rate=_number(sent, "fail", 0, 100) / 100,
+        walk_away_rate=_number(sent, "walk_away", 0, 100) / 100,
+        seconds=minutes * 60,
+    )
+
+
+def _number(sent: Mapping[str, str], name: str, low: int, high: int) -> int:
+    number = whole(sent.get(name, "").strip())
+    if number is None or not low <= number <= high:
+        raise Invalid(name, f"a whole number from {low} to {high}")
+    return number
+
+
+def start(simulations: Simulations, queue: leaseq.Queue, plan: Plan, by: str) -> threading.Thread:
+    """Start a run in a thread of this process. Raises Invalid while another one is running."""
+    id = simulations.begin(queue.name, by, plan)
+    if id is None:
+        raise Invalid(
+            "simulation", "one at a time", _("Simulated people are working already: stop them first.")
+        )
+    worker = _Run(simulations, queue, plan, id)
+    thread = threading.Thread(target=worker.run, name="simulation", daemon=True)
+    thread.start()
+    return thread
+
+
+class _Run:
+    """One run: reports how far it is, and ends when it is stopped by any process."""
+
+    def __init__(self, simulations: Simulations, queue: leaseq.Queue, plan: Plan, id: str) -> None:
+        self._simulations, self._queue, self._plan, self._id = simulations, queue, plan, id
+        self._stop = threading.Event()
+        self._reported = 0.0
+
+    def run(self) -> None:
+        _stops.add(self._stop)
+        name, outcome, why = self._queue.name, None, ""
+        try:
+            outcome = run(self._queue, self._plan, stop=self._stop, on_tick=self._report)
+        except LeaseqError as error:
+            why = str(error)
+        except Exception:
+            log.exception("the simulation of %s ended by an error", name)
+            why = "internal error"
+        finally:
+            _stops.discard(self._stop)
+        with suppress(LeaseqError):  # it counts as ended after a few seconds of silence
+            self._simulations.end(name, self._id, outcome, why)
+
+    def _report(self, outcome: Outcome) -> None:
+        if time.monotonic() - self._reported < _REPORT_SECONDS:
+            return
+        self._reported = time.monotonic()
+        if not self._simulations.report(self._queue.name, self._id, outcome):
+            self._stop.set()
+
+
+def stop_all() -> None:
+    """End the runs of this process: their people give back what they hold."""
+    for stop in tuple(_stops):
+        stop.set()

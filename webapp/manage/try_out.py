@@ -1,0 +1,83 @@
+"""The page to try a queue out: add one item, and have simulated people work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+import leaseq
+from leaseq import Invalid
+from leaseq.webapp.context import existing_queue, person, state, wants_piece
+from leaseq.webapp.item_title import item_title
+from leaseq.webapp.manage import bp, new_item, simulating
+from leaseq.webapp.security.audit_log import note, noted_before
+from leaseq.webapp.security.authorization import needs
+
+
+@bp.get("/manage/<q>/try")
+@needs("manager")
+def try_out(q: str) -> str:
+    queue = existing_queue(q)
+    if wants_piece():
+        return render_template("manage/simulation.html", queue=queue, run=state().simulations.latest(q))
+    return _page(queue)
+
+
+@bp.post("/manage/<q>/items")
+@needs("manager")
+def add_item(q: str) -> Response | tuple[str, int]:
+    """Add one item. What was typed stays on the page where it is refused."""
+    queue = existing_queue(q)
+    form = new_item.form_sent(request.form)
+    try:
+        added, payload = form.add_to(queue)
+    except Invalid as refused:
+        return _page(queue, new=form.refused(refused)), 400
+    title = item_title(payload, added.id)
+    if added.added:
+        note("item.added", f"{q} / {added.id}")
+        flash(_("Added: %(title)s", title=title))
+    else:
+        noted_before()
+        flash(_("The queue already has this item: %(title)s", title=title))
+    return redirect(url_for("manage.try_out", q=q), 303)
+
+
+@bp.post("/manage/<q>/simulate")
+@needs("manager")
+def simulate(q: str) -> Response | tuple[str, int]:
+    """Start a simulation, in this process and for ten minutes at most."""
+    queue = existing_queue(q)
+    try:
+        plan = simulating.plan_sent(request.form)
+        simulating.start(state().simulations, queue, plan, person().name)
+    except Invalid as refused:
+        return _page(queue, wrong=refused), 400
+    return redirect(url_for("manage.try_out", q=q, _anchor="simulation"), 303)
+
+
+@bp.post("/manage/<q>/simulate/stop")
+@needs("manager")
+def stop_simulation(q: str) -> Response:
+    existing_queue(q)
+    state().simulations.stop(q)
+    return redirect(url_for("manage.try_out", q=q, _anchor="simulation"), 303)
+
+
+def _page(queue: leaseq.Queue, new: new_item.NewItemForm | None = None, wrong: Invalid | None = None) -> str:
+    values: dict[str, Any] = {**simulating.DEFAULTS, **(request.form if wrong else {})}
+    return render_template(
+        "manage/try.html",
+        queue=queue,
+        policy=queue.policy,
+        stats=queue.stats(),
+        new=new or new_item.form_of(queue),
+        run=state().simulations.latest(queue.name),
+        wrong=wrong,
+        values=values,
+        minutes=simulating.MINUTES,
+        most=simulating.MOST_PEOPLE,
+    )

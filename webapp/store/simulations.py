@@ -1,0 +1,107 @@
+"""Simulations: simulated people who work on a queue for a few minutes, one run of each queue at a time.
+
+A run is in one web process. Every process reads how far it is here, and can end it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from leaseq.simulation import Outcome, Plan
+from leaseq.webapp.store.base import Store
+
+_BASE = "leaseq:{@simulations}:"  # no queue can have this name: it has an '@'
+SILENT_SECONDS = 15
+"""A run whose process has not reported for so long counts as ended."""
+_KEPT_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """The latest run of a queue."""
+
+    by: str
+    began: datetime
+    plan: Plan
+    outcome: Outcome
+    running: bool
+    why: str = ""  # the error that ended it
+
+
+class Simulations(Store):
+    """The latest run of each queue."""
+
+    def begin(self, queue: str, by: str, plan: Plan) -> str | None:
+        """Record a new run; returns its id, or None while another one is running."""
+        id = secrets.token_urlsafe(9)
+        record = {
+            "by": by,
+            "began": datetime.fromtimestamp(self._clock(), UTC).isoformat(),
+            "plan": json.dumps(asdict(plan)),
+            "outcome": json.dumps(asdict(Outcome(0))),
+            "why": "",
+        }
+        with self._client.translating():
+            if not self._redis.set(_running_key(queue), id, nx=True, ex=SILENT_SECONDS):
+                return None
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.hset(_key(queue), mapping=record)
+            pipe.expire(_key(queue), _KEPT_SECONDS)
+            pipe.execute()
+        return id
+
+    def report(self, queue: str, id: str, outcome: Outcome) -> bool:
+        """Store how far the run is; returns whether it is to go on."""
+        with self._client.translating():
+            if self._redis.get(_running_key(queue)) != id.encode():
+                return False
+            self._redis.expire(_running_key(queue), SILENT_SECONDS)
+            self._redis.hset(_key(queue), "outcome", json.dumps(asdict(outcome)))
+        return True
+
+    def end(self, queue: str, id: str, outcome: Outcome | None, why: str = "") -> None:
+        """Store the end of a run, and the error that ended it."""
+        fields = {"why": why} | ({"outcome": json.dumps(asdict(outcome))} if outcome else {})
+        with self._client.translating():
+            running = self._redis.get(_running_key(queue))
+            if running in (None, id.encode()):  # else another run has begun since this one was stopped
+                self._redis.hset(_key(queue), mapping=fields)
+            if running == id.encode():
+                self._redis.delete(_running_key(queue))
+
+    def stop(self, queue: str) -> None:
+        """End the run, if there is one: its process reads this within a second."""
+        with self._client.translating():
+            self._redis.delete(_running_key(queue))
+
+    def latest(self, queue: str) -> Simulation | None:
+        with self._client.translating():
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.hgetall(_key(queue))
+            pipe.exists(_running_key(queue))
+            fields, running = pipe.execute()
+        if not fields:
+            return None
+        record: dict[str, Any] = {name.decode(): value.decode() for name, value in fields.items()}
+        return Simulation(
+            record["by"],
+            datetime.fromisoformat(record["began"]),
+            Plan(**json.loads(record["plan"])),
+            Outcome(**json.loads(record["outcome"])),
+            bool(running),
+            record["why"],
+        )
+
+
+def _key(queue: str) -> str:
+    """Hash: what is known of the latest run."""
+    return f"{_BASE}run:{queue}"
+
+
+def _running_key(queue: str) -> str:
+    """String: the id of the run, while it is running."""
+    return f"{_BASE}running:{queue}"

@@ -1,0 +1,63 @@
+"""The command menu (Ctrl K): every place that this person can go to, as links that its script filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flask import render_template, request, url_for
+from flask_babel import gettext as _
+
+import leaseq
+from leaseq.webapp.context import person, queue_names, state
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.accounts import at_least
+from leaseq.webapp.work import bp
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A link, and what stands beside its words: the queue it is about."""
+
+    words: str
+    url: str
+    about: str = ""
+
+
+@bp.get("/commands")
+@needs("worker")
+def commands() -> str:
+    """The links as a fragment, fetched when the menu is opened. Those about the page's queue are first."""
+    titles, unreadable = leaseq.read_queues(
+        state().client, lambda queue: queue.policy.title or queue.name, queue_names()
+    )
+    titles |= {name: name for name in unreadable}  # its page says what is wrong
+    here = request.args.get("queue", "")
+    found = [*(_of_queue(here, titles[here]) if here in titles else ()), *_pages()]
+    for name, title in sorted(titles.items(), key=lambda pair: pair[1].casefold()):
+        if name != here:
+            found += _of_queue(name, title)
+    return render_template("work/commands.html", commands=found)
+
+
+def _pages() -> Iterator[Command]:
+    yield Command(_("All queues"), url_for("work.home"))
+    yield Command(_("My day"), url_for("work.day"))
+    yield Command(_("Your account"), url_for("auth.account"))
+    if at_least(person().role, "manager"):
+        yield Command(_("Manage"), url_for("manage.overview"))
+        yield Command(_("Webhooks"), url_for("webhooks.index"))
+    if at_least(person().role, "admin"):
+        yield Command(_("People"), url_for("people.everybody"))
+        yield Command(_("Log"), url_for("people.log"))
+
+
+def _of_queue(name: str, title: str) -> Iterator[Command]:
+    yield Command(_("Work"), url_for("work.page", q=name), title)
+    if at_least(person().role, "manager"):
+        yield Command(_("Dashboard"), url_for("manage.one_queue", q=name), title)
+        yield Command(_("Items"), url_for("manage.items", q=name), title)
+        yield Command(_("Settings"), url_for("manage.settings", q=name), title)
+        yield Command(_("Import"), url_for("manage.import_page", q=name), title)
+        yield Command(_("Export"), url_for("manage.export", q=name), title)
+        yield Command(_("Try it out"), url_for("manage.try_out", q=name), title)
