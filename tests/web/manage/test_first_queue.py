@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -31,7 +32,8 @@ def send(boss: Browser, text: str, title: str, file: str = "Letters of May.csv")
     return boss.post("/manage/from-file", {"title": title, "file": (io.BytesIO(text.encode()), file)})
 
 
-def test_the_first_page_of_a_manager_has_the_ways_to_begin(empty: None, boss: Browser) -> None:
+def test_the_first_page_has_three_ways_to_begin(empty: None, visitor: Callable[[str], Browser]) -> None:
+    boss = visitor("admin")
     assert boss.get("/").location == "/manage"
     page = boss.get("/manage").text
     assert page.count("<li><h3>") == 3
