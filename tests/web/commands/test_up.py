@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ import redis
 import leaseq
 from leaseq.server.embedded import EmbeddedServer, running_url
 from tests.support.patience import PATIENCE, eventually
+from tests.support.ports import free_port
 from tests.support.processes import (
     LEASEQ,
     RunningUp,
@@ -47,8 +49,17 @@ def is_busy(url: str) -> bool:
             return True
 
 
-def test_the_first_start_serves_and_prints_a_few_plain_lines(up: Start) -> None:
-    run = up("--demo")
+@pytest.fixture(scope="module")
+def running() -> Iterator[RunningUp]:
+    """One for the tests that leave it as it is."""
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
+        run = RunningUp(Path(folder) / "data", free_port(), "--workers", "1", "--demo")
+        yield run
+        run.stop()
+
+
+def test_the_first_start_serves_and_prints_a_few_plain_lines(running: RunningUp) -> None:
+    run = running
     assert run.get("/healthz") == 200
     serves, setup, demo, data = run.said
     assert serves == f"leaseq serves on http://127.0.0.1:{run.port}"
@@ -60,8 +71,8 @@ def test_the_first_start_serves_and_prints_a_few_plain_lines(up: Start) -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells an environment")
-def test_the_secret_key_is_the_web_apps_alone(up: Start) -> None:
-    pids = up().state()["pids"]
+def test_the_secret_key_is_the_web_apps_alone(running: RunningUp) -> None:
+    pids = running.state()["pids"]
     assert settings_of(pids["clear"]) == {"LEASEQ_REDIS_URL"}
     assert settings_of(pids["webhooks"]) == {"LEASEQ_REDIS_URL"}
     assert settings_of(pids["web"]) == {"LEASEQ_REDIS_URL", "LEASEQ_SECRET_KEY"}
@@ -147,8 +158,8 @@ def test_a_signal_ends_the_wait_for_what_a_killed_one_left(data_dir: Path, port:
         os.killpg(held, signal.SIGKILL)
 
 
-def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(up: Start) -> None:
-    run = up()
+def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(running: RunningUp) -> None:
+    run = running
     second = leaseq_command("up", "--data", str(run.data), "--port", str(run.port))
     assert (second.returncode, second.stdout) == (1, "")
     assert second.stderr == (
@@ -230,8 +241,8 @@ def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(up:
             assert following.wait(PATIENCE) == 0
 
 
-def test_the_clear_job_returns_an_item_whose_lease_ran_out(up: Start) -> None:
-    queue = leaseq.Queue(leaseq.connect(up().state()["url"]), "q")
+def test_the_clear_job_returns_an_item_whose_lease_ran_out(running: RunningUp) -> None:
+    queue = leaseq.Queue(leaseq.connect(running.state()["url"]), "q")
     queue.configure(lease_seconds=0.1)
     queue.enqueue({"n": 1})
     assert queue.reserve("ann") is not None
