@@ -42,6 +42,7 @@ from leaseq.webapp.settings import Settings, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
+from leaseq.webapp.store.list_settings import ListsSettings
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
@@ -95,6 +96,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         OpenCalls(client),
         threads,
         Simulations(client),
+        ListsSettings(client),
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
     init_i18n(app)

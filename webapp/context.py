@@ -19,6 +19,7 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
+from leaseq.webapp.store.list_settings import ListsSettings
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
@@ -44,6 +45,7 @@ class State:
     open_calls: OpenCalls
     threads: Threads
     simulations: Simulations
+    lists: ListsSettings
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 

@@ -49,6 +49,7 @@ PAGES = [
     ("manage.settings", ADMIN, "/manage/axe/settings"),
     ("manage.import_page", ADMIN, "/manage/axe/import"),
     ("manage.try_out", ADMIN, "/manage/axe/try"),
+    ("manage.answers", ADMIN, "/manage/axe/answers?by=person"),
     ("manage.export", ADMIN, "/manage/axe/export"),
     ("manage.items", ADMIN, "/manage/axe/items?state=inbound"),
     ("manage.items", ADMIN, "/manage/axe/items?state=reserved"),

@@ -6,6 +6,7 @@ bp = Blueprint("manage", __name__)
 
 from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes to bp
     answers,
+    answers_page,
     bulk,
     first_queue,
     imports,
@@ -17,4 +18,5 @@ from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes 
     thread,
     transfers,
     try_out,
+    views,
 )

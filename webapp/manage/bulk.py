@@ -96,10 +96,10 @@ def do_many(q: str) -> str | tuple[str, int]:
 
 
 def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = None) -> str:
-    count, more = len(bulk.ids), False
+    count, more, looked = len(bulk.ids), False, 0
     if bulk.all:
         page = _meant(bulk).page(queue, limit=COUNTED, look=LOOKS)
-        count, more = len({item.id for item in page.items}), page.after is not None
+        count, more, looked = len({item.id for item in page.items}), page.after is not None, page.scanned
     return render_template(
         "manage/bulk_confirm.html",
         queue=queue,
@@ -110,7 +110,7 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
         said=said_of(bulk.search),
         count=count,
         more=more,
-        looks=LOOKS,
+        looks=looked,
         people=[one.name for one in accounts().people() if not one.disabled],
         error=error,
         **_again(bulk),

@@ -1,33 +1,40 @@
-"""The list of a queue's items: search, pages, selection."""
+"""The list of a queue's items: search, pages, columns, selection."""
 
 from __future__ import annotations
 
-import json
 from functools import partial
-from urllib.parse import urlencode
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
-from flask import render_template, request, url_for
+from flask import redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid, ItemNotFound, Json
-from leaseq.webapp.context import accounts, existing_queue
+from leaseq import Invalid, ItemNotFound
+from leaseq.webapp.context import accounts, existing_queue, state
+from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import moves_on, name_of
-from leaseq.webapp.manage.search import list_names, outcome_names, search_of, since_names
+from leaseq.webapp.manage.columns import columns_of, glimpse, offered
+from leaseq.webapp.manage.matching import Part, condition, words_of
+from leaseq.webapp.manage.search import criteria_of, list_names, outcome_names, search_of, since_names
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
 
 PAGE = 50
-GLIMPSE = 120  # characters of a payload that a line shows
+QUESTION = "is."  # what the name of a question's filter begins with
 LOOKS = 10_000  # entries of a list that one request scans for matches
 
 
 @bp.get("/manage/<q>/items")
 @needs("manager")
-def items(q: str) -> str | tuple[str, int]:
+def items(q: str) -> str | Response | tuple[str, int]:
     queue = existing_queue(q)
     try:
         search, wrong = search_of(request.args), None
+        if chosen := _chosen():
+            find = words_of((*search.parts, *chosen))
+            return redirect(url_for("manage.items", q=q, **{**search.args(), "find": find}))
         page = search.page(queue, limit=PAGE, look=LOOKS, after=request.args.get("after") or None)
     except Invalid as refused:
         if refused.field in ("state", "after"):
@@ -35,42 +42,53 @@ def items(q: str) -> str | tuple[str, int]:
         search, wrong = search_of({"state": request.args.get("state", "")}), refused
         page = leaseq.Page((), None)
     before = whole(request.args.get("looked")) or 0
+    policy, lists = queue.policy, state().lists.of(q)
     shown = render_template(
         "manage/items.html",
         queue=queue,
-        policy=queue.policy,
+        policy=policy,
         stats=queue.stats(),
         search=search,
         typed=request.args if wrong else search.typed,
         wrong=wrong,
         glimpse=glimpse,
         query=urlencode(search.args()),
-        exactly=_exactly(queue, search.typed.get("begins", "")),
+        exactly=_exactly(queue, search.single_word or search.typed.get("begins", "")),
         page=page,
         looked=before + page.scanned,
         here=partial(url_for, "manage.items", q=q, **search.args()),
+        without=lambda name: url_for("manage.items", q=q, **search.without(name)),
+        criteria=criteria_of(search),
+        questions=[field for field in fields_of(policy.form) if field.choices or _is_number(field)],
         lists=list_names(),
         since=since_names()[search.state],
         outcomes=outcome_names(),
         moves=[(move, name_of(move)) for move in moves_on(search.state)],
         people=[one.name for one in accounts().people()],
+        columns=columns_of(policy.form, lists.columns, search.state),
+        offered=offered(policy.form, page.items, lists.columns),
+        chosen=lists.columns,
+        views=[(name, _view(q, text)) for name, text in lists.views.items()],
     )
     return (shown, 400) if wrong else shown
 
 
-def glimpse(payload: Json) -> str:
-    """The beginning of a payload in one line: its fields without JSON punctuation."""
-    if isinstance(payload, dict):
-        return _cut(" · ".join(f"{name}: {_cut(_line(value))}" for name, value in [*payload.items()][:9]))
-    return _cut(_line(payload))
+def _chosen() -> list[Part]:
+    """The conditions on the form's questions that were chosen beside the search box."""
+    return [
+        condition(name.removeprefix(QUESTION), text.strip())
+        for name, text in request.args.items()
+        if name.startswith(QUESTION) and text.strip()
+    ]
 
 
-def _line(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _is_number(field: Any) -> bool:
+    return field.kind in ("number", "integer")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= GLIMPSE else f"{text[:GLIMPSE]}…"
+def _view(q: str, query: str) -> str:
+    values: dict[str, Any] = dict(parse_qsl(query))
+    return url_for("manage.items", q=q, **values)
 
 
 def _exactly(queue: leaseq.Queue, id: str) -> leaseq.Item | None:

@@ -17,7 +17,7 @@ from leaseq import Invalid, ItemNotFound
 from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import RefusedItem, ids_in_words
-from leaseq.webapp.manage.items import glimpse
+from leaseq.webapp.manage.columns import glimpse
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import needs

@@ -11,14 +11,18 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Filter, Invalid, ListName, transfer, validation
+from leaseq.webapp.manage.matching import Part, parts_of, words_of
 from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.serving.numbers import whole
 
 LISTS: tuple[ListName, ...] = get_args(ListName)
+COMPARED = 5_000
+"""The entries of a list that one request compares with a search box: half a second."""
+_AT_ONCE = 250
 LATEST_FIRST = ("finished", "dead")
 """The lists that are ordered newest first by default."""
 
-FIELDS = ("begins", "person", "outcome", "text", "skill", "back", "from", "to", "overdue", "order")
+FIELDS = ("find", "begins", "person", "outcome", "text", "skill", "back", "from", "to", "overdue", "order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Search:
     state: ListName
     typed: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as it was typed; nothing empty
     where: Filter = field(default_factory=Filter)
+    parts: tuple[Part, ...] = ()  # of the search box
 
     @property
     def latest_first(self) -> bool:
@@ -40,6 +45,19 @@ class Search:
     def args(self) -> dict[str, Any]:
         """The search as a query string's arguments."""
         return {"state": self.state, **self.typed}
+
+    @property
+    def single_word(self) -> str:
+        """The search box's text, where it may be an id."""
+        return self.parts[0].value if len(self.parts) == 1 and not self.parts[0].name else ""
+
+    def without(self, name: str) -> dict[str, Any]:
+        """The arguments of the search without a criterion: one of FIELDS, or a part of the search box."""
+        args = {key: text for key, text in self.args().items() if key != name}
+        rest = [part for part in self.parts if str(part) != name]
+        if len(rest) < len(self.parts):
+            args["find"] = words_of(tuple(rest)) or None
+        return args
 
     def up_to(self, time: datetime) -> Search:
         """The same, without what came into the list at this time or later."""
@@ -55,9 +73,30 @@ class Search:
         after: str | None = None,
         turned: bool = False,
     ) -> leaseq.Page:
-        """A page of the search; ``turned``: in reverse order."""
+        """A page of the search; ``turned``: in reverse order. Where the search box has something, at most
+        COMPARED entries are looked at, and the page's ``after`` leads on."""
         backwards = self.latest_first != turned
+        if self.parts:
+            return self._compared(queue, limit, min(look, COMPARED), after, backwards)
         return queue.find(self.state, self.where, limit=limit, after=after, look=look, backwards=backwards)
+
+    def _compared(
+        self, queue: leaseq.Queue, limit: int, look: int, after: str | None, backwards: bool
+    ) -> leaseq.Page:
+        found: list[leaseq.Item] = []
+        scanned = 0
+        while True:
+            page = queue.find(
+                self.state, self.where, limit=_AT_ONCE, after=after, look=look - scanned, backwards=backwards
+            )
+            for number, item in enumerate(page.items, 1):
+                if all(part.fits(item) for part in self.parts):
+                    found.append(item)
+                    if len(found) == limit:
+                        return leaseq.Page(tuple(found), item.cursor, scanned + number)
+            scanned, after = scanned + page.scanned, page.after
+            if after is None or scanned >= look:
+                return leaseq.Page(tuple(found), after, scanned)
 
 
 def search_of(sent: Mapping[str, Any]) -> Search:
@@ -80,7 +119,7 @@ def search_of(sent: Mapping[str, Any]) -> Search:
         since=_time(typed["from"], "from"),
         until=until,
     )
-    return Search(state, {name: text for name, text in typed.items() if text}, where)
+    return Search(state, {name: text for name, text in typed.items() if text}, where, parts_of(typed["find"]))
 
 
 def _time(text: str, field: str, *, last: bool = False) -> datetime | None:
@@ -126,10 +165,10 @@ def outcome_names() -> dict[str, str]:
     }
 
 
-def said_of(search: Search) -> str:
-    """The search in words, for a question and for the managers' log."""
+def criteria_of(search: Search) -> dict[str, str]:
+    """Each criterion in words: by its name in FIELDS, and for the search box by its parts."""
     typed = search.typed
-    names = {
+    words = {
         "begins": _("id begins with %(text)s", text=typed.get("begins")),
         "person": typed.get("person"),
         "outcome": outcome_names().get(typed.get("outcome", ""), ""),
@@ -140,5 +179,10 @@ def said_of(search: Search) -> str:
         "to": _("to %(text)s", text=typed.get("to")),
         "overdue": _("overdue"),
     }
-    said = [str(words) for name, words in names.items() if name in typed]
-    return ", ".join([list_names()[search.state], *said])
+    parts = {str(part): str(part) for part in search.parts}
+    return parts | {name: str(said) for name, said in words.items() if name in typed}
+
+
+def said_of(search: Search) -> str:
+    """The search in words, for a question and for the managers' log."""
+    return ", ".join([list_names()[search.state], *criteria_of(search).values()])

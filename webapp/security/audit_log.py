@@ -26,15 +26,18 @@ SILENT = frozenset(
         "api.enqueue",
         "manage.ask_late",
         "manage.ask_many",
+        "manage.choose_columns",
         "manage.do_many",
         "manage.look_at_file",
         "manage.plan_import",
         "manage.preview_settings",
+        "manage.remove_view",
+        "manage.save_view",
         "manage.start_settings",
     }
 )
-"""What puts items in by REST is told by the queue's journal, item by item; what changes nothing is not told;
-what goes on for many requests tells when it begins and ends."""
+"""What puts items in by REST is told by the queue's journal, item by item; what changes nothing, or only how
+lists look, is not told; what goes on for many requests tells when it begins and ends."""
 
 CHANGES = {
     "create": "made",

@@ -57,6 +57,7 @@ def _of_queue(name: str, title: str) -> Iterator[Command]:
     if at_least(person().role, "manager"):
         yield Command(_("Dashboard"), url_for("manage.one_queue", q=name), title)
         yield Command(_("Items"), url_for("manage.items", q=name), title)
+        yield Command(_("Answers"), url_for("manage.answers", q=name), title)
         yield Command(_("Settings"), url_for("manage.settings", q=name), title)
         yield Command(_("Import"), url_for("manage.import_page", q=name), title)
         yield Command(_("Export"), url_for("manage.export", q=name), title)

@@ -22,6 +22,12 @@ def rows(page: str) -> list[list[str]]:
     return [[" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in row] for row in cells]
 
 
+def listed(page: str) -> list[dict[str, str]]:
+    """The same, each cell by its heading."""
+    heads, *cells = rows(page)
+    return [dict(zip(heads, row, strict=True)) for row in cells]
+
+
 def test_an_item_is_assigned_on_its_page(
     boss: Browser, asking: leaseq.Queue, person: Browser, accounts: Accounts
 ) -> None:
@@ -54,20 +60,19 @@ def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, q
     queue.finish(not_none(queue.reserve("bob")), {})
     base = f"/manage/{queue.name}"
     page = boss.get(f"{base}/items?state=due").text
-    assert [row[1:3] for row in rows(page)[1:]] == [
-        ["yesterday", "T overdue"],
-        ["soon", "T"],
-        ["tomorrow", "T"],
+    assert [(row["Item"], row["Due ↑"]) for row in listed(page)] == [
+        ("yesterday", "T overdue"),
+        ("soon", "T"),
+        ("tomorrow", "T"),
     ]
-    assert rows(page)[1][5:7] == ["waiting", "needs fr"]
-    link = re.search(r'href="([^"]+)"[^>]*><b>1</b> overdue', page)
+    assert (listed(page)[0]["State"], listed(page)[0]["For whom"]) == ("waiting", "needs fr")
+    link = re.search(r'href="([^"]+)"[^>]*><span><i[^>]*></i>overdue</span> <b>1</b>', page)
     assert link
-    shown = rows(boss.get(link[1].replace("&amp;", "&")).text)[1:]
-    assert [row[1] for row in shown] == ["yesterday"]
-    heads, *listed = rows(boss.get(f"{base}/items?state=inbound").text)
-    assert heads[3] == "Due"
-    assert sorted(row[3] for row in listed) == ["", "T", "T", "T overdue"]
-    assert rows(boss.get(f"{base}/items?state=finished").text)[1][3] == "T"
+    shown = listed(boss.get(link[1].replace("&amp;", "&")).text)
+    assert [row["Item"] for row in shown] == ["yesterday"]
+    waiting = listed(boss.get(f"{base}/items?state=inbound").text)
+    assert sorted(row["Due"] for row in waiting) == ["", "T", "T", "T overdue"]
+    assert listed(boss.get(f"{base}/items?state=finished").text)[0]["Due"] == "T"
     assert "overdue" in boss.get(f"{base}/items/yesterday").text
 
 
@@ -95,8 +100,8 @@ def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -
     assert "2 of 3." in page
     assert [page.count(f"{name} says") for name in ("ann", "bob")] == [1, 1]
     assert re.search(r"carol holds it until <time", page)
-    finished = rows(boss.get(f"{base}/items?state=finished").text)[1:]
-    assert [(row[1], row[5]) for row in finished] == [
+    finished = listed(boss.get(f"{base}/items?state=finished").text)
+    assert [(row["Item"], row["Who"]) for row in finished] == [
         ("hello one assignment 2", "bob"),
         ("hello one assignment 1", "ann"),
     ]

@@ -3,7 +3,10 @@ const ticks = [...document.querySelectorAll('input[name="id"][form="chosen"]')];
 const all = document.querySelector("[data-all] input");
 const said = document.querySelector("[data-chosen]");
 
+const bar = document.getElementById("chosen");
+
 if (all) {
+  bar.classList.add("on-selection");
   document.querySelector("[data-plain]").hidden = true;
   all.closest("label").hidden = false;
   all.addEventListener("change", () => {
@@ -18,6 +21,7 @@ function count() {
   const chosen = ticks.filter((tick) => tick.checked).length;
   all.checked = chosen === ticks.length;
   all.indeterminate = chosen > 0 && chosen < ticks.length;
+  bar.hidden = chosen === 0;
   said.textContent = said.dataset.chosen.replace("{n}", chosen.toLocaleString(document.documentElement.lang));
   if (chosen) {
     const which = said.closest("label")?.querySelector("input");

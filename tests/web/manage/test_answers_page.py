@@ -1,0 +1,171 @@
+"""The page of a queue's answers: their distribution, by person and by day, and where they disagree."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.manage import answers_page
+from tests.support.taking import take as taken
+from tests.web.conftest import Browser
+
+ASK: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "about": {"title": "About", "enum": ["Delivery", "Refund", "Other"]},
+        "urgent": {"title": "Urgent", "type": "boolean"},
+        "rating": {"title": "Rating", "type": "integer"},
+        "weight": {"title": "Weight", "type": "number"},
+        "tags": {"title": "Tags", "type": "array", "items": {"enum": ["angry", "polite"]}},
+        "note": {"title": "Note", "type": "string"},
+    },
+}
+GIVEN: list[tuple[str, dict[str, Any]]] = [
+    ("ann", {"about": "Refund", "urgent": True, "rating": 1, "weight": 0.5, "tags": ["angry"], "note": "a"}),
+    ("ann", {"about": "Refund", "urgent": False, "rating": 3, "weight": 120.0, "tags": ["angry", "polite"]}),
+    ("bob", {"about": "Delivery", "urgent": False, "rating": 3, "weight": 990.0, "tags": [], "note": "b"}),
+    ("bob", {"rating": 5}),
+]
+
+
+@pytest.fixture
+def answered(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Letters", form={"ask": ASK})
+    for number, (person, answer) in enumerate(GIVEN):
+        queue.enqueue({"text": f"letter {number}"}, id=f"l{number}")
+        queue.finish(taken(queue, person), answer)
+    return queue
+
+
+def url(queue: leaseq.Queue, page: str = "answers") -> str:
+    return f"/manage/{queue.name}/{page}"
+
+
+def section(page: str, title: str) -> str:
+    """The part of the page about a question."""
+    return next(part for part in page.split("<section") if f">{title}</h2>" in part)
+
+
+def cells(part: str, table: str) -> list[list[str]]:
+    body = part.split(f'<table class="{table}">')[1].split("<tbody>")[1].split("</tbody>", maxsplit=1)[0]
+    return [
+        [
+            " ".join(re.sub(r"<[^>]+>", " ", cell).split())
+            for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)
+        ]
+        for row in body.split("<tr>")[1:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("About", [("Delivery", "1", "25 %"), ("Refund", "2", "50 %"), ("Other", "0", "0 %")]),
+        ("Urgent", [("Yes", "1", "25 %"), ("No", "2", "50 %")]),
+        ("Rating", [(str(n), str(c), f"{25 * c} %") for n, c in ((1, 1), (2, 0), (3, 2), (4, 0), (5, 1))]),
+        ("Tags", [("angry", "2", "50 %"), ("polite", "1", "25 %")]),
+    ],
+)
+def test_each_question_has_its_distribution(
+    answered: leaseq.Queue, boss: Browser, title: str, expected: list[tuple[str, ...]]
+) -> None:
+    page = boss.get(url(answered)).text
+    assert [tuple(row[:3]) for row in cells(section(page, title), "distribution")] == expected
+    assert "All 4 answers." in page
+
+
+def test_numbers_have_round_bins(answered: leaseq.Queue, boss: Browser) -> None:
+    rows = cells(section(boss.get(url(answered)).text, "Weight"), "distribution")
+    assert [row[0] for row in rows] == [f"{n} – {n + 100}" for n in range(0, 1_000, 100)]
+    assert [row[1] for row in rows] == ["1", "1", *["0"] * 7, "1"]
+
+
+def test_texts_are_counted_and_not_listed(answered: leaseq.Queue, boss: Browser) -> None:
+    part = section(boss.get(url(answered)).text, "Note")
+    assert "2 answered" in part
+    assert "2 left empty" in part
+    assert "<table" not in part
+
+
+@pytest.mark.parametrize(
+    ("title", "label", "expected"),
+    [("About", "Refund", {"l0", "l1"}), ("Rating", "3", {"l1", "l2"}), ("Weight", "900 – 1000", {"l2"}),
+     ("Urgent", "No", {"l1", "l2"}), ("Tags", "angry", {"l0", "l1"})],
+)  # fmt: skip
+def test_a_bar_leads_to_its_items(
+    answered: leaseq.Queue, boss: Browser, title: str, label: str, expected: set[str]
+) -> None:
+    part = section(boss.get(url(answered)).text, title)
+    link = html.unescape(re.findall(rf'<a href="([^"]+)">{label}</a>', part)[0])
+    assert set(re.findall(r'name="id" value="([^"]+)"', boss.get(link).text)) == expected
+
+
+def test_they_are_compared_by_person(answered: leaseq.Queue, boss: Browser) -> None:
+    page = boss.get(url(answered) + "?by=person").text
+    assert cells(section(page, "About"), "groups") == [
+        ["ann", "2", "0 %", "100 %", "0 %"],
+        ["bob", "2", "50 %", "0 %", "0 %"],
+    ]
+    assert [row[:3] for row in cells(section(page, "Rating"), "groups")] == [
+        ["ann", "2", "2"],
+        ["bob", "2", "4"],
+    ]
+
+
+def test_they_are_compared_by_day(answered: leaseq.Queue, boss: Browser) -> None:
+    day = f"{answered.get('l0').answers[0].finished_at:%Y-%m-%d}"
+    rows = cells(section(boss.get(url(answered) + "?by=day").text, "About"), "groups")
+    assert [row[0] for row in rows] in ([day], [day, rows[-1][0]])  # midnight may pass meanwhile
+    assert sum(int(row[1]) for row in rows) == 4
+
+
+def test_one_person_s_answers_and_their_items(answered: leaseq.Queue, boss: Browser) -> None:
+    page = boss.get(url(answered) + "?person=ann").text
+    assert "All 2 answers." in page
+    link = html.unescape(re.findall(r'<a href="([^"]+)">Refund</a>', page)[0])
+    assert "person=ann&outcome=finished" in link
+    day = "2001-01-01"
+    assert "No answers." in boss.get(url(answered) + f"?to={day}").text
+
+
+def test_the_newest_are_read_and_more_on_demand(
+    answered: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers_page, "READ", (2, 4))
+    page = boss.get(url(answered)).text
+    assert "The newest 2 answers; the queue has 4 finished items." in page
+    assert [row[1] for row in cells(section(page, "About"), "distribution")] == ["1", "0", "0"]
+    link = html.unescape(re.findall(r'<a href="([^"]+)">Read 4</a>', page)[0])
+    assert "All 4 answers." in boss.get(link).text
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [("most=7", "most"), ("by=moon", "by"), ("from=yesterday", "from"), ("person=" + "x" * 300, "person")],
+)
+def test_what_cannot_be_shown_is_told(answered: leaseq.Queue, boss: Browser, query: str, says: str) -> None:
+    answer = boss.get(f"{url(answered)}?{query}")
+    assert answer.status_code == 400
+    assert says in answer.text.split('role="alert"')[1].split("</p>")[0]
+
+
+def test_several_answers_agree_or_not(queue: leaseq.Queue, boss: Browser) -> None:
+    queue.configure(answers=2, form={"ask": ASK})
+    for id, second in (("same", "Refund"), ("other", "Delivery")):
+        queue.enqueue({"text": f"the {id} one"}, id=id)
+        for person, about in (("ann", "Refund"), ("bob", second)):
+            queue.finish(taken(queue, person), {"about": about, "urgent": True})
+    page = boss.get(url(queue)).text
+    assert "2 items with several answers." in page
+    agreement = section(page, "Agreement")
+    assert [row[:2] for row in cells(agreement, "distribution")][:2] == [
+        ["About", "50 %"],
+        ["Urgent", "100 %"],
+    ]
+    assert f'href="{url(queue, "items")}/other">the other one</a>' in agreement
+    assert "the same one" not in agreement
+    assert re.search(r"ann</span> Refund.*bob</span> Delivery", agreement, re.S)

@@ -1,0 +1,222 @@
+"""The search box of a list of items, its columns, and searches saved under a name."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.manage import search as search_module
+from leaseq.webapp.manage.matching import parts_of, words_of
+from leaseq.webapp.store.list_settings import MOST_COLUMNS, MOST_VIEWS
+from tests.support.taking import take as taken
+from tests.web.conftest import Browser
+
+ASK: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "about": {"title": "What is it about?", "enum": ["Delivery", "Refund"]},
+        "rating": {"title": "Rating", "type": "integer"},
+        "tags": {"type": "array", "items": {"enum": ["angry", "polite"]}},
+    },
+}
+ANSWERS: dict[str, Any] = {
+    "a": {"about": "Refund", "rating": 1, "tags": ["angry"]},
+    "b": {"about": "Refund", "rating": 5, "tags": []},
+    "c": {"about": "Delivery", "rating": 2, "tags": ["angry", "polite"]},
+}
+TEXTS = {
+    "a": "I paid twice",
+    "b": "Where is my Parcel?",
+    "c": "The parcel is broken, see https://x.example/1",
+}
+
+
+@pytest.fixture
+def found(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Letters", form={"show": [{"field": "text", "label": "Letter"}], "ask": ASK})
+    for id, answer in ANSWERS.items():
+        queue.enqueue({"text": TEXTS[id], "order": {"by": "Post" if id == "a" else "ship"}}, id=id)
+        queue.finish(taken(queue, "ann"), answer)
+    return queue
+
+
+def ids(page: str) -> set[str]:
+    return set(re.findall(r'name="id" value="([^"]+)"', page))
+
+
+def url(queue: leaseq.Queue, *rest: str) -> str:
+    return "/".join(("/manage", queue.name, *rest))
+
+
+@pytest.mark.parametrize(
+    ("find", "expected"),
+    [
+        ("parcel", "bc"),
+        ("PARCEL broken", "c"),
+        ('"is my parcel"', "b"),
+        ("https://x.example/1", "c"),
+        ("about:refund", "ab"),
+        ("About:Refund rating<=2", "a"),
+        ("rating<2", "a"),
+        ("rating>=2", "bc"),
+        ("rating>2", "b"),
+        ("rating:5", "b"),
+        ("tags:angry", "ac"),
+        ("order.by:post", "a"),
+        ("order.BY:ship parcel", "bc"),
+        ("about:nothing", ""),
+        ("text<3", ""),
+        ("nowhere:1", ""),
+        ("a", "abc"),
+    ],
+)
+def test_words_and_conditions_find_items(
+    found: leaseq.Queue, boss: Browser, find: str, expected: str
+) -> None:
+    page = boss.get(url(found, "items"), query_string={"state": "finished", "find": find}).text
+    assert ids(page) == set(expected)
+    assert "Searched the whole list: 3 entries." in page
+
+
+@pytest.mark.parametrize(
+    ("find", "says"),
+    [
+        ("rating<=much", "find: a number behind rating<=, not 'much'"),
+        ("x" * 501, "find: at most 500 characters"),
+    ],
+)
+def test_what_cannot_be_searched_for_is_told(
+    found: leaseq.Queue, boss: Browser, find: str, says: str
+) -> None:
+    answer = boss.get(url(found, "items"), query_string={"state": "finished", "find": find})
+    page = html.unescape(answer.text)
+    assert answer.status_code == 400
+    assert says in page
+    assert f'value="{find}"' in page
+
+
+def test_the_parts_of_a_box_make_its_text_again() -> None:
+    text = 'refund "two words" about:"a b" rating<=2'
+    assert words_of(parts_of(text)) == text
+
+
+def test_a_filter_made_from_the_form_is_put_into_the_box(found: leaseq.Queue, boss: Browser) -> None:
+    sent = {"state": "finished", "find": "i", "is.about": "Refund", "is.rating": "<= 2", "is.tags": ""}
+    answer = boss.get(url(found, "items"), query_string=sent)
+    page = boss.get(str(answer.location)).text
+    assert ids(page) == {"a"}
+    assert 'value="i about:Refund rating&lt;=2"' in page
+    without = html.unescape(re.findall(r'<li class="chip">about:Refund <a href="([^"]+)"', page)[0])
+    assert ids(boss.get(without).text) == {"a", "c"}
+
+
+def test_a_number_that_is_none_is_told(found: leaseq.Queue, boss: Browser) -> None:
+    answer = boss.get(url(found, "items"), query_string={"state": "finished", "is.rating": "<= x"})
+    assert (answer.status_code, "a number behind rating" in answer.text) == (400, True)
+
+
+def test_one_look_is_bounded_and_goes_on(
+    found: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_module, "COMPARED", 2)
+    sent = {"state": "finished", "find": "paid"}
+    page = boss.get(url(found, "items"), query_string=sent).text
+    assert ids(page) == set()
+    assert "Searched 2 entries of this list so far; there are more." in page
+    further = html.unescape(re.findall(r'href="([^"]+)">Search further', page)[0])
+    page = boss.get(further).text
+    assert ids(page) == {"a"}
+    assert "Searched the whole list: 3 entries." in page
+
+
+def test_a_page_ends_where_it_is_full_and_the_next_begins_there(queue: leaseq.Queue, boss: Browser) -> None:
+    queue.enqueue_many(leaseq.NewItem({"text": "same"}, id=f"i{n:03}") for n in range(70))
+    page = boss.get(url(queue, "items"), query_string={"find": "same"}).text
+    following = html.unescape(re.findall(r'href="([^"]+)">Next page', page)[0])
+    first, second = ids(page), ids(boss.get(following).text)
+    assert (len(first), len(second), len(first | second)) == (50, 20, 70)
+
+
+def test_a_move_with_all_of_a_search_keeps_to_it(found: leaseq.Queue, boss: Browser) -> None:
+    search = "state=finished&find=about:Refund"
+    sent = {"move": "remove", "search": search, "which": "all"}
+    asked = boss.post(url(found, "many"), sent).text
+    assert "Remove: 2 items?" in asked
+    began = re.findall(r'name="began" value="([^"]+)"', asked)[0]
+    boss.post(url(found, "many", "do"), {**sent, "began": began, "total": "2"})
+    assert [item.id for item in found.items("finished")] == ["c"]
+
+
+def test_the_neighbours_of_an_item_are_those_of_the_search(found: leaseq.Queue, boss: Browser) -> None:
+    page = boss.get(url(found, "items"), query_string={"state": "finished", "find": "tags:angry"}).text
+    first = html.unescape(re.findall(r'href="([^"]+)" class="title"', page)[0])
+    assert "/items/c?" in first
+    assert "/items/a?" in boss.get(first).text
+    assert "/items/b?" not in boss.get(first).text
+
+
+def test_columns_are_chosen_for_all_managers(found: leaseq.Queue, boss: Browser) -> None:
+    page = boss.get(url(found, "items") + "?state=finished").text
+    assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:4] == ["What is it about?", "Rating", "Who"]
+    sent = {"column": ["order.by", "text", "answer.tags", "text"], "search": "state=finished"}
+    assert "state=finished" in str(boss.post(url(found, "columns"), sent).location)
+    page = boss.get(url(found, "items") + "?state=finished").text
+    assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:5] == ["order.by", "Letter", "Tags", "Who"]
+    cells = re.findall(r'<td class="some" data-label="(?:order.by|Tags)">([^<]*)</td>', page)
+    assert cells == ["ship", "angry, polite", "ship", "", "Post", "angry"]
+    assert 'value="order.by" checked' in page
+
+
+def test_too_many_columns_are_refused(found: leaseq.Queue, boss: Browser) -> None:
+    boss.post(url(found, "columns"), {"column": [f"c{n}" for n in range(MOST_COLUMNS + 1)]})
+    page = boss.get(url(found, "items")).text
+    assert "Not changed: columns: at most 8 columns; these are 9." in page
+    assert '<th scope="col">c0</th>' not in page
+
+
+def test_headings_sort_where_there_is_an_order(found: leaseq.Queue, boss: Browser) -> None:
+    page = boss.get(url(found, "items") + "?state=finished").text
+    assert re.findall(r'name="id" value="([^"]+)"', page) == ["c", "b", "a"]
+    link = re.findall(r'aria-sort="descending"><a href="([^"]+)"', page)[0]
+    turned = boss.get(html.unescape(link)).text
+    assert re.findall(r'name="id" value="([^"]+)"', turned) == ["a", "b", "c"]
+    assert 'aria-sort="ascending"' in turned
+
+
+def test_a_search_is_saved_shown_and_removed(found: leaseq.Queue, boss: Browser) -> None:
+    search = "state=finished&find=about%3ARefund"
+    boss.post(url(found, "views"), {"name": " Refunds  <b> ", "search": search})
+    page = boss.get(url(found, "items")).text
+    link = re.findall(r'<li class="view"><a href="([^"]+)">Refunds &lt;b&gt;</a>', page)[0]
+    assert ids(boss.get(html.unescape(link)).text) == {"a", "b"}
+    boss.post(url(found, "views", "remove"), {"name": "Refunds <b>", "search": search})
+    assert 'class="view"' not in boss.get(url(found, "items")).text
+
+
+@pytest.mark.parametrize("name", ["", "x" * 61])
+def test_a_search_needs_a_name(found: leaseq.Queue, boss: Browser, name: str) -> None:
+    boss.post(url(found, "views"), {"name": name, "search": "state=finished"})
+    page = boss.get(url(found, "items")).text
+    assert "Not saved: view: a name of 1 to 60 characters" in page
+    assert 'class="view"' not in page
+
+
+def test_there_is_a_most_number_of_saved_searches(found: leaseq.Queue, boss: Browser, app: Any) -> None:
+    lists = app.extensions["leaseq"].lists
+    for number in range(MOST_VIEWS):
+        lists.save_view(found.name, f"view {number}", "state=finished")
+    boss.post(url(found, "views"), {"name": "one more", "search": "state=dead"})
+    assert "at most 30 saved views" in boss.get(url(found, "items")).text
+    boss.post(url(found, "views"), {"name": "view 1", "search": "state=dead"})
+    assert lists.of(found.name).views["view 1"] == "state=dead"
+
+
+def test_an_id_that_is_typed_is_found_in_any_list(found: leaseq.Queue, boss: Browser) -> None:
+    found.enqueue({}, id="waits-here")
+    page = boss.get(url(found, "items"), query_string={"state": "finished", "find": "waits-here"}).text
+    assert "Item with exactly this id" in page
+    assert f'href="{url(found, "items")}/waits-here"' in page

@@ -1,0 +1,97 @@
+"""The page of a queue's answers: how they are distributed, by person and by day, and where they disagree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import render_template, request, url_for
+from flask_babel import gettext as _
+
+import leaseq
+from leaseq import Answer, Filter, Invalid, transfer, validation
+from leaseq.webapp.context import accounts, existing_queue
+from leaseq.webapp.forms import fields_of
+from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.distribution import MOST_GROUPS, agreement_of, distribution_of
+from leaseq.webapp.security.authorization import needs
+
+READ = (1_000, 5_000, 20_000)
+"""The newest answers that a page reads: few at first, more when somebody asks for them."""
+DISAGREEMENTS = 50
+_AT_ONCE = 500
+_LOOKS = 50_000  # entries of the list that one page scans for a person's answers
+_GROUPS = {"person": lambda answer: answer.person, "day": lambda answer: f"{answer.finished_at:%Y-%m-%d}"}
+
+
+@bp.get("/manage/<q>/answers")
+@needs("manager")
+def answers(q: str) -> str | tuple[str, int]:
+    queue, args, wrong = existing_queue(q), request.args, None
+    given: list[Answer] = []
+    more = False
+    try:
+        most = int(validation.one_of(args.get("most") or str(READ[0]), tuple(map(str, READ)), "most"))
+        by = validation.one_of(args.get("by") or "", ("", *_GROUPS), "by")
+        given, more = _newest(queue, _filter(), most)
+    except Invalid as refused:
+        wrong, most, by = refused, READ[0], ""
+    policy = queue.policy
+    questions = fields_of(policy.form)
+    typed = {name: args.get(name, "").strip() for name in ("person", "from", "to", "by")}
+    page = render_template(
+        "manage/answers.html",
+        queue=queue,
+        policy=policy,
+        finished=queue.stats().finished,
+        typed=typed,
+        wrong=wrong,
+        count=len(given),
+        more=more,
+        wider=next((n for n in READ if n > most), None) if more else None,
+        by=by,
+        groups={"person": _("Person"), "day": _("Day")},
+        most_groups=MOST_GROUPS,
+        found=[distribution_of(one, given, _GROUPS.get(by)) for one in questions] if given else [],
+        agreement=agreement_of(questions, given, DISAGREEMENTS) if policy.answers > 1 else None,
+        people=[one.name for one in accounts().people()],
+        items_of=_items_of(q, typed),
+    )
+    return (page, 400) if wrong else page
+
+
+def _filter() -> Filter:
+    args = request.args
+    person = args.get("person", "").strip() or None
+    return Filter(
+        person=person,
+        outcome="finished" if person else None,
+        since=_time("from", last=False),
+        until=_time("to", last=True),
+    )
+
+
+def _time(name: str, *, last: bool) -> Any:
+    text = request.args.get(name, "").strip()
+    return transfer.time_of(text, name, last=last) if text else None
+
+
+def _newest(queue: leaseq.Queue, where: Filter, most: int) -> tuple[list[Answer], bool]:
+    """The newest answers, and whether there are more."""
+    given: list[Answer] = []
+    after, scanned = None, 0
+    while True:
+        page = queue.find(
+            "finished", where, limit=_AT_ONCE, after=after, look=_LOOKS - scanned, backwards=True
+        )
+        given += [one for item in page.items for one in item.answers if where.person in (None, one.person)]
+        after, scanned = page.after, scanned + page.scanned
+        if after is None or len(given) >= most or scanned >= _LOOKS:
+            return given[:most], after is not None or len(given) > most
+
+
+def _items_of(q: str, typed: dict[str, str]) -> Any:
+    """A function that gives the address of the items that a search finds, within the page's filter."""
+    within: dict[str, Any] = {name: typed[name] or None for name in ("person", "from", "to")}
+    if within["person"]:
+        within["outcome"] = "finished"
+    return lambda find: url_for("manage.items", q=q, state="finished", find=find or None, **within)

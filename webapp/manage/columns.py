@@ -1,0 +1,80 @@
+"""The columns of a list of items: fields of the payload, and of the answers, that a manager chose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from leaseq import Item, Json
+from leaseq.webapp.forms import fields_of, titles_of
+from leaseq.webapp.manage.matching import at_path
+
+ANSWER = "answer."  # what the name of an answer's column begins with
+MOST_OFFERED = 40
+SHOWN_ANSWERS = 2  # of a list of finished items whose columns nobody chose
+GLIMPSE = 120  # characters of a value that a line shows
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    title: str
+
+    def text(self, item: Item) -> str:
+        """What the item has there; of several answers, each that is different."""
+        if not self.name.startswith(ANSWER):
+            return _shown(at_path(item.payload, self.name.split(".")))
+        path = self.name.removeprefix(ANSWER).split(".")
+        texts = (_shown(at_path(answer.result, path)) for answer in item.answers)
+        return " / ".join(dict.fromkeys(filter(None, texts)))
+
+
+def columns_of(form: Json, names: Sequence[str], state: str) -> list[Column]:
+    """The columns of these names; without names, some answers in the list of finished items."""
+    if not names and state == "finished" and titles_of(form):
+        names = [ANSWER + field.name for field in fields_of(form)[:SHOWN_ANSWERS]]
+    titles = _titles(form)
+    return [Column(name, titles.get(name, name.removeprefix(ANSWER))) for name in names]
+
+
+def offered(form: Json, items: Iterable[Item], chosen: Sequence[str]) -> list[Column]:
+    """What can be chosen: what is chosen now, the form's questions, and the fields that these items have."""
+    names = dict.fromkeys(chosen)
+    for item in items:
+        names |= dict.fromkeys(item.payload if isinstance(item.payload, dict) else ())
+    names |= {ANSWER + name: None for name in titles_of(form)}
+    titles = _titles(form)
+    return [Column(name, titles.get(name, name)) for name in list(names)[:MOST_OFFERED]]
+
+
+def glimpse(payload: Json) -> str:
+    """The beginning of a payload in one line: its fields without JSON punctuation."""
+    if isinstance(payload, dict):
+        return _cut(" · ".join(f"{name}: {_cut(_line(value))}" for name, value in [*payload.items()][:9]))
+    return _cut(_line(payload))
+
+
+def _titles(form: Json) -> dict[str, str]:
+    """The titles of the form's questions and of the fields that it shows, by the name of the column."""
+    shown = form.get("show") if isinstance(form, dict) else None
+    labels = {
+        entry["field"]: entry.get("label") or entry["field"]
+        for entry in (shown if isinstance(shown, list) else [])
+        if isinstance(entry, dict) and "field" in entry
+    }
+    return {**labels, **{ANSWER + name: title for name, title in titles_of(form).items()}}
+
+
+def _shown(value: Json) -> str:
+    return "" if value is None else _cut(_line(value))
+
+
+def _line(value: Json) -> str:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= GLIMPSE else f"{text[:GLIMPSE]}…"

@@ -1,0 +1,196 @@
+"""How the answers to each question of a form are distributed, and how far the answers to an item agree."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from leaseq import Answer, Json
+from leaseq.webapp.forms import Field
+from leaseq.webapp.manage.matching import at_path, condition, words_of
+
+MOST_VALUES = 20  # of a question, one a line; the rest is counted together
+MOST_GROUPS = 50  # people or days
+_FEW = 12  # different texts that are counted like choices
+_BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A value, or a range of numbers, and how many answers have it."""
+
+    label: str
+    count: int
+    share: float  # of all answers, 0 to 1
+    find: str  # the search that finds them, '' where none does
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The answers of one person or one day: of each bar the share in them, or what numbers amount to."""
+
+    name: str
+    count: int
+    shares: tuple[float, ...] = ()
+    median: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The answers to one question."""
+
+    label: str
+    answered: int
+    bars: tuple[Bar, ...]  # none of a text: its answers are all different
+    median: float | None = None
+    groups: tuple[Group, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An item whose answers differ: the questions, with what each person answered."""
+
+    id: str
+    payload: Json
+    questions: dict[str, list[tuple[str, Json]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Of the items with several answers: of each question the share whose answers are the same."""
+
+    items: int
+    shares: dict[str, float]
+    differing: tuple[Disagreement, ...] = field(default=())
+
+
+def distribution_of(
+    question: Field, answers: Sequence[Answer], by: Callable[[Answer], str] | None = None
+) -> Distribution:
+    """``by``: the name of the group that an answer belongs to."""
+    values = [_value(question, answer) for answer in answers]
+    known = [value for value in values if value is not None]
+    numbers = [float(value) for value in known if _is_number(value)]
+    if question.kind in ("number", "integer") and numbers:
+        bars, key = _histogram(question, numbers, len(answers))
+    elif question.choices or len(set(map(_text, known))) <= _FEW < len(known):
+        bars, key = _counted(question, known, len(answers))
+    else:
+        return Distribution(question.label, len(known), ())
+    median = statistics.median(numbers) if numbers and question.kind in ("number", "integer") else None
+    groups = _groups(answers, values, by, [bar.label for bar in bars], key) if by else ()
+    return Distribution(question.label, len(known), tuple(bars), median, groups)
+
+
+def agreement_of(questions: Sequence[Field], answers: Iterable[Answer], most: int) -> Agreement:
+    """Of the items that have two answers or more among these; at most so many disagreements."""
+    by_item: dict[str, list[Answer]] = defaultdict(list)
+    for answer in answers:
+        by_item[answer.id].append(answer)
+    several = [sorted(given, key=lambda one: one.finished_at) for given in by_item.values() if len(given) > 1]
+    same: Counter[str] = Counter()
+    differing: list[Disagreement] = []
+    for given in several:
+        differs = {}
+        for question in questions:
+            texts = [(answer.person, _value(question, answer)) for answer in given]
+            if len({_text(value) for _, value in texts}) == 1:
+                same[question.label] += 1
+            else:
+                differs[question.label] = texts
+        if differs and len(differing) < most:
+            differing.append(Disagreement(given[0].id, given[0].payload, differs))
+    shares = {one.label: same[one.label] / len(several) for one in questions} if several else {}
+    return Agreement(len(several), shares, tuple(differing))
+
+
+_Key = Callable[[Json], set[str]]
+"""The labels of the bars that a value counts for."""
+
+
+def _counted(question: Field, values: Iterable[Json], total: int) -> tuple[list[Bar], _Key]:
+    labels = {_text(choice.value): choice.label for choice in question.choices}
+    counts: Counter[str] = Counter(dict.fromkeys(labels, 0))
+    for value in values:
+        counts.update(set(map(_text, value)) if isinstance(value, list) else [_text(value)])
+    order = list(labels) + [text for text, _ in counts.most_common() if text not in labels]
+    bars = [
+        Bar(labels.get(text, text), counts[text], counts[text] / total, _find(question, text))
+        for text in order[:MOST_VALUES]
+    ]
+
+    def key(value: Json) -> set[str]:
+        texts = set(map(_text, value)) if isinstance(value, list) else {_text(value)}
+        return {labels.get(text, text) for text in texts}
+
+    return bars, key
+
+
+def _histogram(question: Field, numbers: Sequence[float], total: int) -> tuple[list[Bar], _Key]:
+    low, high = min(numbers), max(numbers)
+    step = _step(high - low, whole=question.kind == "integer")
+    first = math.floor(low / step)
+    edges = [(first + n) * step for n in range(math.floor(high / step) - first + 1)]
+    single = question.kind == "integer" and step == 1
+
+    def label(edge: float) -> str:
+        return f"{edge:g}" if single else f"{edge:g} – {edge + step:g}"
+
+    counts = Counter(label((math.floor(number / step)) * step) for number in numbers)
+    bars = []
+    for edge in edges:
+        find = [condition(question.name, f">={edge:g}"), condition(question.name, f"<{edge + step:g}")]
+        count = counts[label(edge)]
+        bars.append(Bar(label(edge), count, count / total, words_of(tuple(find))))
+    return bars, lambda value: {label(math.floor(float(value) / step) * step)} if _is_number(value) else set()
+
+
+def _step(span: float, *, whole: bool) -> float:
+    """A round width of bins, of which there are some ten."""
+    if whole and span <= _FEW:
+        return 1
+    rough = span / _BINS or 1
+    power = 10.0 ** math.floor(math.log10(rough))
+    step: float = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
+    return max(step, 1) if whole else step
+
+
+def _groups(
+    answers: Sequence[Answer],
+    values: Sequence[Json],
+    by: Callable[[Answer], str],
+    labels: Sequence[str],
+    key: _Key,
+) -> tuple[Group, ...]:
+    found: dict[str, list[Json]] = defaultdict(list)
+    for answer, value in zip(answers, values, strict=True):
+        found[by(answer)].append(value)
+    groups = []
+    for name in sorted(found)[:MOST_GROUPS]:
+        given = found[name]
+        counts = Counter(text for value in given if value is not None for text in key(value))
+        numbers = [float(value) for value in given if _is_number(value)]
+        median = statistics.median(numbers) if numbers else None
+        groups.append(Group(name, len(given), tuple(counts[one] / len(given) for one in labels), median))
+    return tuple(groups)
+
+
+def _value(question: Field, answer: Answer) -> Any:
+    return at_path(answer.result, list(question.path))
+
+
+def _find(question: Field, text: str) -> str:
+    return words_of((condition(question.name, text),)) if text and '"' not in text else ""
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)

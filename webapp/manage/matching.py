@@ -1,0 +1,122 @@
+"""What a search box asks of items: words, and conditions on fields of the payload and of the answers.
+
+    refund "two words" about:delivery rating<=2
+
+A word must occur in the id, the payload or an answer. ``name:value`` holds where a field of that name has
+that value, or a list that contains it; ``<``, ``<=``, ``>`` and ``>=`` compare numbers. Letters match
+whatever their case, and all parts must hold.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from leaseq import Invalid, Item, Json
+
+LONGEST = 500  # characters
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_PART = re.compile(r'(?:([^\s":<>=]+)(:|<=|>=|<|>))?(?:"([^"]*)"|(\S+))')
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A word, where ``name`` is empty; else a condition on the fields of that name."""
+
+    name: str
+    sign: str
+    value: str
+
+    def __str__(self) -> str:
+        value = f'"{self.value}"' if re.search(r"\s", self.value) else self.value
+        return f"{self.name}{self.sign}{value}"
+
+    def fits(self, item: Item) -> bool:
+        if not self.name:
+            word = self.value.casefold()
+            return any(word in text for text in _texts(item))
+        return any(self._holds(value) for value in _values(item, self.name))
+
+    def _holds(self, value: Json) -> bool:
+        if isinstance(value, list):
+            return any(self._holds(one) for one in value)
+        if self.sign == ":":
+            return _text(value) == self.value.casefold()
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and _COMPARE[self.sign](float(value), float(self.value))
+
+
+def parts_of(text: str) -> tuple[Part, ...]:
+    """The parts of a search box's text. Raises Invalid."""
+    if len(text) > LONGEST:
+        raise Invalid("find", f"at most {LONGEST} characters; it has {len(text)}")
+    return tuple(_parts(text))
+
+
+def _parts(text: str) -> Iterator[Part]:
+    for name, sign, quoted, plain in _PART.findall(text):
+        value = quoted or plain
+        if sign == ":" and plain.startswith("//"):  # a link is a word
+            yield Part("", "", f"{name}:{value}")
+            continue
+        if sign in _COMPARE and _number(value) is None:
+            raise Invalid("find", f"a number behind {name}{sign}, not {value!r}")
+        yield Part(name, sign, value)
+
+
+def condition(name: str, text: str) -> Part:
+    """A condition on a field: ``text`` begins with a sign, or is the value. Raises Invalid."""
+    sign = next((sign for sign in ("<=", ">=", "<", ">") if text.startswith(sign)), "")
+    value = text.removeprefix(sign).strip()
+    if sign and _number(value) is None:
+        raise Invalid("find", f"a number behind {name}{sign}, not {value!r}")
+    return Part(name, sign or ":", value)
+
+
+def words_of(parts: tuple[Part, ...]) -> str:
+    """The text that has these parts."""
+    return " ".join(map(str, parts))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _texts(item: Item) -> Iterator[str]:
+    yield item.id.casefold()
+    for data in (item.payload, *(answer.result for answer in item.answers)):
+        yield json.dumps(data, ensure_ascii=False).casefold()
+
+
+def _values(item: Item, name: str) -> Iterator[Json]:
+    """The values of a field in the payload and in each answer, by its dotted name."""
+    for data in (item.payload, *(answer.result for answer in item.answers)):
+        found = at_path(data, name.split("."))
+        if found is not None:
+            yield found
+
+
+def at_path(data: Json, path: list[str]) -> Any:
+    """The value there, whatever the case of the names; None where there is none."""
+    for step in path:
+        if not isinstance(data, dict):
+            return None
+        same = (name for name in data if name.casefold() == step.casefold())
+        data = data.get(step if step in data else next(same, step))
+    return data
+
+
+def _text(value: Json) -> str:
+    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).casefold()

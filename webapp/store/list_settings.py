@@ -1,0 +1,67 @@
+"""How a queue's managers look at its lists: the columns that they chose, and searches saved under a name.
+
+They are shared by all managers of the queue.
+
+Hash, per queue: "columns" -> names (JSON list), "view NAME" -> query string.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from leaseq import Invalid
+from leaseq.webapp.store.base import Store
+
+MOST_COLUMNS = 8
+MOST_VIEWS = 30
+LONGEST_NAME = 60
+_LONGEST_COLUMN = 200
+_LONGEST_QUERY = 2_000
+_BASE = "leaseq:{@lists}:"  # no queue can have this name: it has an '@'
+_VIEW = "view "
+
+
+@dataclass(frozen=True, slots=True)
+class ListSettings:
+    columns: tuple[str, ...] = ()
+    views: dict[str, str] = field(default_factory=dict)  # query strings by name, in the order of the names
+
+
+class ListsSettings(Store):
+    """The settings of each queue's lists."""
+
+    def of(self, queue: str) -> ListSettings:
+        with self._client.translating():
+            fields = self._redis.hgetall(_BASE + queue)
+        known = {name.decode(): value.decode() for name, value in fields.items()}
+        views = {name.removeprefix(_VIEW): query for name, query in known.items() if name.startswith(_VIEW)}
+        by_name = sorted(views.items(), key=lambda view: view[0].casefold())
+        return ListSettings(tuple(json.loads(known.get("columns", "[]"))), dict(by_name))
+
+    def choose_columns(self, queue: str, columns: Sequence[str]) -> None:
+        """Raises Invalid."""
+        chosen = list(dict.fromkeys(name for name in columns if name))
+        if len(chosen) > MOST_COLUMNS:
+            raise Invalid("columns", f"at most {MOST_COLUMNS} columns; these are {len(chosen)}")
+        if any(len(name) > _LONGEST_COLUMN for name in chosen):
+            raise Invalid("columns", f"names of at most {_LONGEST_COLUMN} characters")
+        with self._client.translating():
+            self._redis.hset(_BASE + queue, "columns", json.dumps(chosen))
+
+    def save_view(self, queue: str, name: str, query: str) -> None:
+        """Save a search, in the place of one of that name. Raises Invalid."""
+        if not 1 <= len(name) <= LONGEST_NAME:
+            raise Invalid("view", f"a name of 1 to {LONGEST_NAME} characters; it has {len(name)}")
+        if len(query) > _LONGEST_QUERY:
+            raise Invalid("search", f"at most {_LONGEST_QUERY:,} characters; it has {len(query):,}")
+        views = self.of(queue).views
+        if name not in views and len(views) >= MOST_VIEWS:
+            raise Invalid("view", f"at most {MOST_VIEWS} saved views of a queue: remove one first")
+        with self._client.translating():
+            self._redis.hset(_BASE + queue, _VIEW + name, query)
+
+    def remove_view(self, queue: str, name: str) -> None:
+        with self._client.translating():
+            self._redis.hdel(_BASE + queue, _VIEW + name)
