@@ -21,6 +21,7 @@ from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.list_settings import ListsSettings
 from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
 
@@ -46,6 +47,7 @@ class State:
     threads: Threads
     simulations: Simulations
     lists: ListsSettings
+    samples: Samples
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 

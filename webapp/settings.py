@@ -9,6 +9,7 @@ import re
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from limits import RateLimitItem, parse_many
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -104,6 +105,11 @@ class Settings(BaseSettings):
         description="For how long a web process that is stopped still accepts requests, while /readyz "
         "returns 503: the time that a load balancer needs to notice.",
     )
+    time_zone: str = Field(
+        "UTC",
+        description="The site's time zone, such as Europe/Berlin: the days of figures and charts begin at "
+        "its midnight.",
+    )
     media_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
         description="Origins, such as https://cdn.example.org, from which pages show images, audio and "
@@ -151,6 +157,22 @@ class Settings(BaseSettings):
         description="Create a worker account at the first sign-in through the provider. If not set, an "
         "admin must add people first.",
     )
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError(
+                f"{value!r} is no time zone that this machine knows, like Europe/Berlin; where it knows "
+                "none, install the package tzdata"
+            ) from None
+        return value
 
     @field_validator("rate_limit", mode="before")
     @classmethod

@@ -5,6 +5,7 @@ import gevent
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.manage import simulating
+from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.slow_clients import SlowClients
 from leaseq.webapp.store.accounts import Passwords
@@ -15,3 +16,6 @@ app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[m
 shutdown.at_end(_state.waits.close)
 shutdown.at_end(_state.live.close)
 shutdown.at_end(simulating.stop_all)
+_sampler = Sampler(_state.client, _state.samples)
+_sampler.start()
+shutdown.at_end(_sampler.close)

@@ -79,6 +79,7 @@ NO_PAGES = {
     "work.receipt": "a piece of a page",
     "work.thread": "a piece of a page",
     "work.session_now": "JSON",
+    "manage.charts": "a piece of a page",
     "manage.live": "JSON",
     "work.live": "an event stream",
     "manage.import_run": "needs an import that runs",

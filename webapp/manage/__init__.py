@@ -8,6 +8,7 @@ from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes 
     answers,
     answers_page,
     bulk,
+    charts,
     first_queue,
     imports,
     item,

@@ -14,6 +14,7 @@ from leaseq import webhooks
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import existing_queue, queue_names, state
 from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.charts import charts_of
 from leaseq.webapp.realtime.poller import Channel, Watcher, message
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.event_stream import streamed
@@ -79,7 +80,13 @@ def one_queue(q: str) -> str:
     queue = existing_queue(q)
     figures = state().live.snapshots.of(queue).seen()
     return render_template(
-        "manage/queue.html", queue=queue, policy=queue.policy, figures=figures, ago=_ago, left=_left
+        "manage/queue.html",
+        queue=queue,
+        policy=queue.policy,
+        figures=figures,
+        ago=_ago,
+        left=_left,
+        **charts_of(queue),
     )
 
 

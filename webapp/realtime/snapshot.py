@@ -68,6 +68,12 @@ class Snapshot:
             rates = self._read(now) if read or self._rates else None
             return self._brief(self._queue.stats(), rates, now)
 
+    def rates(self) -> RateCounter:
+        """The rates of the last hour."""
+        with self._lock:
+            self.used_at = self._clock()
+            return self._read(datetime.now(UTC))
+
     def _look(self, now: datetime) -> dict[str, Any]:
         rates = self._read(now)
         stats = self._queue.stats()

@@ -1,4 +1,4 @@
-"""Daily activity of each person, per queue: counts and handling times. Days are those of UTC.
+"""Daily activity of each person, per queue: counts and handling times. Days are the site's.
 
 Stored beside the accounts, in a hash for each person and day, so that a day takes as much as was done on it,
 and expires. A call is one round trip, whatever the number of people and days.
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal, cast
 
 from leaseq import Client, LeaseqError
@@ -96,8 +96,9 @@ class _Outcome:
 class Activity(Store):
     """Counts and reads the daily activity."""
 
-    def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, client: Client, *, clock: Callable[[], float] = time.time, zone: tzinfo = UTC) -> None:
         super().__init__(client, clock=clock)
+        self._zone = zone
         self._deferred = Deferred(self._write)
 
     def today(self, person: str, queue: str) -> DayFigures:
@@ -172,7 +173,7 @@ class Activity(Store):
         counts: Counter[tuple[str, str]] = Counter()  # by key and field
         who: dict[tuple[str, str], None] = {}  # by day and person
         for one in outcomes:
-            day = _date(one.at).isoformat()
+            day = self._date(one.at).isoformat()
             who[day, one.person] = None
             for name, count in one.counts.items():
                 counts[keys.day_of(day, one.person), _field(one.queue, name)] += count
@@ -192,7 +193,7 @@ class Activity(Store):
         with self._at_best():
             at, removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
             if removed:
-                self._add(keys.day_of(_date(float(at)).isoformat(), person), queue, {how: -1})
+                self._add(keys.day_of(self._date(float(at)).isoformat(), person), queue, {how: -1})
 
     def _expire(self, day: str, person: str) -> None:
         """Set the expiry of a person's keys. Done once a day, by their first call of the day."""
@@ -225,11 +226,10 @@ class Activity(Store):
             log.warning("the figures of the day miss something", exc_info=True)
 
     def _today(self) -> date:
-        return _date(self._clock())
+        return self._date(self._clock())
 
-
-def _date(at: float) -> date:
-    return datetime.fromtimestamp(at, UTC).date()
+    def _date(self, at: float) -> date:
+        return datetime.fromtimestamp(at, self._zone).date()
 
 
 def _times(how: How, active_ms: int, held_ms: int) -> dict[str, int]:

@@ -54,6 +54,7 @@ def day() -> str:
         recent=[one for one in activity.recent(me) if one.queue in titles],
         undo_until=datetime.now(UTC) - timedelta(seconds=SECONDS),
         titles=titles,
+        zone=state().settings.time_zone,
     )
 
 

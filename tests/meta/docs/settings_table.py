@@ -51,7 +51,7 @@ def _of_the_app() -> list[str]:
         default = (
             " ".join(map(str, field.default)) if isinstance(field.default, tuple) else str(field.default)
         )
-        shown = "" if unset else f"`{default.lower()}`"
+        shown = "" if unset else f"`{default.lower() if isinstance(field.default, bool) else default}`"
         rows.append(f"| `LEASEQ_{name.upper()}` | | {shown} | {field.description} |")
     return rows
 

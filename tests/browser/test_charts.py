@@ -1,0 +1,55 @@
+"""A queue's charts: their values by pointer, by keys and as a table."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.samples import Samples
+from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.support.taking import not_none
+
+QUARTER = 900.0  # seconds, of a part of the day's chart
+
+
+@pytest.fixture
+def boss(accounts: Accounts, queue_name: str) -> str:
+    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
+
+
+def test_values_by_keys_by_pointer_and_as_a_table(
+    tab: Page, boss: str, server: Any, queue: leaseq.Queue
+) -> None:
+    queue.configure(title="Letters")
+    now = time.time() // QUARTER * QUARTER + 1
+    for back in (2, 1, 0):
+        queue.enqueue_many(leaseq.NewItem({}) for _ in range(3))
+        queue.finish(not_none(queue.reserve("ann")), {})
+        Samples(server.client, clock=lambda at=now - back * QUARTER: at).record({queue.name: queue.stats()})  # type: ignore[misc]
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}")
+    tab.get_by_role("link", name="1 day").click()
+    expect(tab.get_by_role("link", name="1 day")).to_have_attribute("aria-current", "true")
+
+    said = tab.locator("#chart-at")
+    tab.get_by_role("group", name="Over time").focus()
+    tab.keyboard.press("End")
+    expect(said).to_contain_text(": 3 In, 1 Done, 6 Waiting")
+    tab.keyboard.press("ArrowLeft")
+    expect(said).to_contain_text(": 3 In, 1 Done, 4 Waiting")
+    tab.keyboard.press("ArrowLeft")
+    expect(said).to_contain_text(": – In, – Done, 2 Waiting")
+    tab.keyboard.press("Escape")
+    expect(said).to_contain_text("Point at a chart")
+
+    tab.locator('[data-bucket="95"]').first.hover()
+    expect(said).to_contain_text(": 3 In, 1 Done, 6 Waiting")
+
+    tab.get_by_text("As a table").click()
+    expect(tab.locator("#charts tbody tr").last).to_contain_text("316")
+    judge(tab)

@@ -1,0 +1,198 @@
+"""The charts of a queue's page, from samples of its counts."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq.webapp.manage.charts import buckets_of, forecast_of
+from leaseq.webapp.realtime.rates import RateCounter
+from leaseq.webapp.realtime.sampler import Sampler
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.samples import PLACES, Sample, Samples
+from tests.support.taking import not_none
+from tests.web.conftest import SECRET, Browser
+
+ROW = re.compile(r'<tr data-row="\d+"><th scope="row">([^<]*)</th>' + r"<td[^>]*>([^<]*)</td>" * 3)
+HOUR = 3_600.0
+
+
+@dataclass
+class Clock:
+    """Seconds, which only the test moves."""
+
+    now: float
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(1_800_000_000.0)  # 08:00 UTC on 15 January 2027
+
+
+@pytest.fixture
+def samples(server: Any, queue: leaseq.Queue, clock: Clock) -> Samples:
+    queue.configure()
+    return Samples(server.client, clock=clock)
+
+
+def record(samples: Samples, queue: leaseq.Queue) -> None:
+    samples.record({queue.name: queue.stats()})
+
+
+def rows(boss: Browser, queue: leaseq.Queue, range: str) -> list[tuple[str, str, str, str]]:
+    """Of the charts' table: the time, items in, done and waiting."""
+    page = boss.get(f"/manage/{queue.name}/charts?range={range}")
+    assert page.status_code == 200, page.text
+    return ROW.findall(page.text)
+
+
+def test_the_last_sample_of_a_minute_and_of_an_hour_stays(
+    samples: Samples, queue: leaseq.Queue, clock: Clock
+) -> None:
+    for _each in range(3):
+        queue.enqueue({})
+        record(samples, queue)
+        clock.advance(20)
+    queue.finish(not_none(queue.reserve("ann")), {})
+    record(samples, queue)
+    minute, hour = int(clock() // 60), int(clock() // 3_600)
+    assert samples.of(queue.name, "minute") == {minute - 1: Sample(3, 0, 3), minute: Sample(3, 1, 2)}
+    assert samples.of(queue.name, "hour") == {hour: Sample(3, 1, 2)}
+
+
+def test_the_rings_hold_a_day_of_minutes_and_thirty_days_of_hours(
+    samples: Samples, queue: leaseq.Queue, clock: Clock
+) -> None:
+    record(samples, queue)
+    first = int(clock() // 60)
+    clock.advance(PLACES["minute"] * 60)
+    assert samples.of(queue.name, "minute") == {}, "too old, though its place has no other sample yet"
+    record(samples, queue)
+    assert list(samples.of(queue.name, "minute")) == [first + PLACES["minute"]]
+    assert len(samples.of(queue.name, "hour")) == 2
+    clock.advance(32 * 24 * HOUR)
+    assert samples.of(queue.name, "hour") == {}
+
+
+def test_one_process_samples_each_minute(
+    server: Any, queue: leaseq.Queue, samples: Samples, clock: Clock
+) -> None:
+    queue.enqueue({})
+    here, there = (Sampler(server.client, samples) for _ in range(2))
+    here.sample()
+    queue.enqueue({})
+    there.sample()
+    minute = int(clock() // 60)
+    assert samples.of(queue.name, "minute") == {minute: Sample(1, 0, 1)}
+    clock.advance(60)
+    there.sample()
+    assert samples.of(queue.name, "minute")[minute + 1] == Sample(2, 0, 2)
+
+
+def test_a_queue_without_samples_says_so(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure()
+    assert "Nothing is known of this time yet" in boss.get(f"/manage/{queue.name}/charts?range=30d").text
+
+
+@pytest.mark.parametrize(("range", "each", "count"), [("1d", 900, 96), ("7d", 3 * HOUR, 56)])
+def test_what_came_and_was_done_between_samples(
+    boss: Browser, server: Any, queue: leaseq.Queue, range: str, each: float, count: int
+) -> None:
+    queue.configure()
+    now = time.time() // each * each + 1  # the beginning of the present part
+    samples = Samples(server.client, clock=Clock(now - 2 * each))
+    queue.enqueue({})
+    record(samples, queue)
+    queue.enqueue_many(leaseq.NewItem({}) for _ in "abc")
+    queue.finish(not_none(queue.reserve("ann")), {})
+    record(Samples(server.client, clock=Clock(now - each)), queue)
+    queue.finish(not_none(queue.reserve("ann")), {})
+    record(Samples(server.client, clock=Clock(now)), queue)
+    found = rows(boss, queue, range)
+    assert len(found) == count
+    assert [one[1:] for one in found[-4:]] == [
+        ("–", "–", "–"),
+        ("–", "–", "1"),
+        ("3", "1", "3"),
+        ("0", "1", "2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("zone", "labels", "come"),
+    [
+        ("UTC", ["22 Nov", "23 Nov"], [None, 3]),
+        ("Europe/Berlin", ["23 Nov", "24 Nov"], [1, 2]),
+    ],
+)
+def test_days_begin_at_midnight_in_the_site_s_zone(
+    app: Flask, server: Any, queue: leaseq.Queue, zone: str, labels: list[str], come: list[int | None]
+) -> None:
+    """23:30 in UTC is half past midnight in Berlin."""
+    queue.configure()
+    now = datetime(2026, 11, 23, 23, 30, tzinfo=ZoneInfo("UTC")).astimezone(ZoneInfo(zone))
+    for back, count in ((26, 1), (10, 1), (0, 2)):
+        queue.enqueue_many(leaseq.NewItem({}) for _ in range(count))
+        record(Samples(server.client, clock=Clock((now - timedelta(hours=back)).timestamp())), queue)
+    with app.test_request_context():
+        found = buckets_of(queue, "30d", now, RateCounter(now))
+    assert len(found) == 30
+    assert [one.label for one in found[-2:]] == labels
+    assert [one.come for one in found[-2:]] == come
+
+
+@pytest.mark.parametrize(
+    ("waiting", "come", "done", "said"),
+    [
+        (130, [0] * 60, [1] * 60, "Empty in about 2 h 10 min at this pace, over the last 60 min."),
+        (95, [1] * 20, [2] * 20, "Empty in about 1 h 35 min at this pace, over the last 20 min."),
+        (1, [0] * 60, [9] * 60, "Empty in about 1 min at this pace, over the last 60 min."),
+        (5, [3] * 60, [1] * 60, "Growing by 2 a minute, over the last 60 min."),
+        (5, [1] * 60, [1] * 60, "Not getting shorter, over the last 60 min."),
+        (5_000_000, [0] * 60, [1] * 60, "Not getting shorter, over the last 60 min."),
+        (5, [0] * 60, [0] * 60, ""),
+        (0, [0] * 60, [1] * 60, ""),
+        (5, [None] * 51 + [1] * 9, [None] * 51 + [2] * 9, ""),
+    ],
+)
+def test_when_it_will_be_empty(
+    app: Flask, waiting: int, come: list[int | None], done: list[int | None], said: str
+) -> None:
+    with app.test_request_context():
+        assert forecast_of(waiting, come, done) == said
+
+
+@pytest.mark.parametrize("range", ["2h", "1D", "1h ", "x" * 999])
+def test_a_range_that_is_none(boss: Browser, queue: leaseq.Queue, range: str) -> None:
+    queue.configure()
+    answer = boss.get(f"/manage/{queue.name}/charts", query_string={"range": range})
+    assert answer.status_code == 400
+    assert "range" in answer.text
+
+
+def test_the_page_opens_with_the_range_of_its_address(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure()
+    page = boss.get(f"/manage/{queue.name}?range=7d").text
+    assert f'data-load="/manage/{queue.name}/charts?range=7d"' in page
+    assert re.search(r'<a href="[^"]*range=7d" aria-current="true">7 days</a>', page)
+
+
+def test_a_zone_is_one_that_the_machine_knows() -> None:
+    assert Settings(secret_key=SECRET, time_zone="Europe/Berlin").zone == ZoneInfo("Europe/Berlin")
+    for wrong in ("Middle/Earth", "", "../etc/passwd", "UTC\0", "europe"):
+        with pytest.raises(ValueError, match=r"is no time zone that this machine knows, like Europe/Berlin"):
+            Settings(secret_key=SECRET, time_zone=wrong)

@@ -1,0 +1,37 @@
+"""Axes and lines of charts."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaseq.webapp.rendering.chart import line_of, scale_of
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [
+        (0, [0, 1]),
+        (1, [0, 1]),
+        (3, [0, 1, 2, 3]),
+        (4, [0, 1, 2, 3, 4]),
+        (5, [0, 2, 4, 6]),
+        (10, [0, 2.5, 5, 7.5, 10]),
+        (17, [0, 5, 10, 15, 20]),
+        (99, [0, 25, 50, 75, 100]),
+        (101, [0, 50, 100, 150]),
+        (1_234_567, [0, 500_000, 1_000_000, 1_500_000]),
+    ],
+)
+def test_ticks_are_round_and_reach_over_the_highest(most: float, ticks: list[float]) -> None:
+    assert scale_of(most) == (ticks[-1], ticks)
+
+
+def test_a_line_has_its_values_in_the_middle_of_their_parts() -> None:
+    line = line_of("In", [0, 5, 10, 10], 10)
+    assert line.path == "M12.5 100L37.5 50L62.5 0L87.5 0"
+    assert line.area == "M12.5 100L12.5 100L37.5 50L62.5 0L87.5 0V100z"
+
+
+def test_what_is_not_known_is_a_gap_and_a_single_value_a_short_line() -> None:
+    assert line_of("In", [None, 5, None, 10, 10], 10).path == "M20 50L40 50M70 0L90 0"
+    assert line_of("In", [None, None], 10).path == ""

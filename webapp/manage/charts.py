@@ -1,0 +1,195 @@
+"""The charts of a queue: items in and done, and waiting, over an hour, a day, a week or thirty days."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, TypeAlias, get_args
+
+from flask import render_template, request
+from flask_babel import format_date, format_decimal
+from flask_babel import gettext as _
+
+import leaseq
+from leaseq import validation
+from leaseq.webapp.context import existing_queue, state
+from leaseq.webapp.manage import bp
+from leaseq.webapp.realtime.rates import RateCounter
+from leaseq.webapp.rendering.chart import SIZE, Line, Tick, line_of, scale_of
+from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.samples import SECONDS, Sample, Unit
+
+Range: TypeAlias = Literal["1h", "1d", "7d", "30d"]
+RANGES: tuple[Range, ...] = get_args(Range)
+_X_TICKS = 6
+_PACE_MINUTES = 10  # that must be known to say when the queue is empty
+_LONGEST_FORECAST = 30 * 86_400  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a range is divided."""
+
+    unit: Unit
+    each: int  # units in a bucket
+    buckets: int
+
+
+_PLANS: dict[Range, _Plan] = {
+    "1h": _Plan("minute", 1, 60),
+    "1d": _Plan("minute", 15, 96),
+    "7d": _Plan("hour", 3, 56),
+    "30d": _Plan("hour", 24, 30),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A part of the time, and what is known of it."""
+
+    start: datetime
+    label: str
+    come: int | None
+    done: int | None
+    waiting: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines on one scale, with the marks of both axes."""
+
+    title: str
+    lines: list[Line]
+    y: list[Tick]
+    x: list[Tick]
+
+
+@bp.get("/manage/<q>/charts")
+@needs("manager")
+def charts(q: str) -> str:
+    """The charts as a fragment of the queue's page, which asks for it anew each minute."""
+    queue = existing_queue(q)
+    return render_template("manage/charts.html", queue=queue, policy=queue.policy, **charts_of(queue))
+
+
+def charts_of(queue: leaseq.Queue) -> dict[str, object]:
+    """The context of the charts' template, for the range in the address."""
+    chosen: Range = validation.one_of(request.args.get("range") or "1h", RANGES, "range")
+    now, zone = datetime.now(state().settings.zone), state().settings.zone
+    rates = state().live.snapshots.of(queue).rates()
+    buckets = buckets_of(queue, chosen, now, rates)
+    known = [one for one in buckets if one.come is not None]
+    return {
+        "range": chosen,
+        "ranges": {"1h": _("1 hour"), "1d": _("1 day"), "7d": _("7 days"), "30d": _("30 days")},
+        "buckets": buckets,
+        "known": len(known),
+        "flows": _chart(
+            _("In and done"), buckets, {_("In"): lambda one: one.come, _("Done"): lambda one: one.done}
+        ),
+        "waiting": _chart(_("Waiting"), buckets, {_("Waiting"): lambda one: one.waiting}),
+        "each": span(_PLANS[chosen].each * SECONDS[_PLANS[chosen].unit]),
+        "zone": str(zone),
+        "forecast": forecast_of(queue.stats().inbound, rates.come(now), rates.done(now)),
+    }
+
+
+def forecast_of(waiting: int, come: Sequence[int | None], done: Sequence[int | None]) -> str:
+    """When the queue is empty at the pace of the last hour, or that it grows; '' where that is not known."""
+    pairs = [(one, two) for one, two in zip(come, done, strict=True) if one is not None and two is not None]
+    if len(pairs) < _PACE_MINUTES or not waiting:
+        return ""
+    each_minute = sum(two - one for one, two in pairs) / len(pairs)
+    over = _("over the last %(minutes)s min", minutes=len(pairs))
+    if each_minute < 0:
+        rate = format_decimal(round(-each_minute, 1))
+        return str(_("Growing by %(rate)s a minute, %(over)s.", rate=rate, over=over))
+    if not any(two for _one, two in pairs):
+        return ""
+    seconds = 60 * waiting / each_minute if each_minute else None
+    if seconds is None or seconds > _LONGEST_FORECAST:
+        return str(_("Not getting shorter, %(over)s.", over=over))
+    return str(_("Empty in about %(time)s at this pace, %(over)s.", time=span(_rounded(seconds)), over=over))
+
+
+def _rounded(seconds: float) -> float:
+    """To ten minutes from two hours on, to the minute below."""
+    step = 600 if seconds >= 7_200 else 60
+    return max(round(seconds / step), 1) * step
+
+
+def buckets_of(queue: leaseq.Queue, chosen: Range, now: datetime, rates: RateCounter) -> list[Bucket]:
+    """A range's parts up to now, the present one last. Days are those of now's zone."""
+    plan, zone = _PLANS[chosen], now.tzinfo
+    samples = state().samples.of(queue.name, plan.unit)
+    end = _end(plan, now)
+    numbers = [end - plan.each * back for back in range(plan.buckets, -1, -1)]
+    known = [_latest(samples, number, plan.each) for number in numbers]
+    come, done = rates.come(now), rates.done(now)
+    found = []
+    for place, (number, before, at) in enumerate(zip(numbers, known, known[1:], strict=False)):
+        start = datetime.fromtimestamp((number + 1) * SECONDS[plan.unit], zone)
+        flows = (come[place], done[place]) if chosen == "1h" else _between(before, at)
+        label = _label(start, plan)
+        found.append(Bucket(start, label, *flows, at.waiting if at else None))
+    return found
+
+
+def _end(plan: _Plan, now: datetime) -> int:
+    """The number of the last minute or hour of the present bucket. Days end at midnight in the site's zone,
+    the other buckets at multiples of their length."""
+    present = int(now.timestamp() // SECONDS[plan.unit])
+    if plan.each == 24:
+        midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        return int(midnight.timestamp() // SECONDS[plan.unit]) - 1
+    return present - present % plan.each + plan.each - 1
+
+
+def _latest(samples: Mapping[int, Sample], number: int, each: int) -> Sample | None:
+    """The last sample of a bucket that ends there."""
+    found = (samples.get(number - back) for back in range(each))
+    return next((one for one in found if one is not None), None)
+
+
+def _between(before: Sample | None, at: Sample | None) -> tuple[int | None, int | None]:
+    """What came and was done between two samples."""
+    if before is None or at is None:
+        return None, None
+    return max(at.come - before.come, 0), max(at.done - before.done, 0)
+
+
+def _label(start: datetime, plan: _Plan) -> str:
+    """The bucket's time in the site's zone, by the 24-hour clock, with the day where there are several."""
+    day = str(format_date(start.date(), "d MMM"))
+    if plan.each == 24 and plan.unit == "hour":
+        return day
+    end = start + timedelta(seconds=plan.each * SECONDS[plan.unit])
+    times = f"{start:%H:%M} – {end:%H:%M}"
+    return times if plan.unit == "minute" and plan.each == 1 else f"{day}, {times}"
+
+
+def _chart(
+    title: str, buckets: Sequence[Bucket], series: Mapping[str, Callable[[Bucket], int | None]]
+) -> Chart:
+    values = {name: [value(one) for one in buckets] for name, value in series.items()}
+    top, ticks = scale_of(max((one or 0 for row in values.values() for one in row), default=0))
+    lines = [line_of(name, row, top) for name, row in values.items()]
+    y = [Tick(SIZE - SIZE * one / top, format_decimal(round(one, 2))) for one in ticks]
+    return Chart(title, lines, y, _times(buckets))
+
+
+def _times(buckets: Sequence[Bucket]) -> list[Tick]:
+    """Some marks of the time, at the beginnings of buckets."""
+    every = max(len(buckets) // _X_TICKS, 1)
+    first = next((n for n, one in enumerate(buckets[:every]) if one.start.minute % 10 == 0), 0)
+    days = (buckets[-1].start - buckets[0].start) > timedelta(days=2)
+    return [
+        Tick(SIZE * n / len(buckets), _mark(buckets[n].start, days))
+        for n in range(first, len(buckets), every)
+    ]
+
+
+def _mark(start: datetime, days: bool) -> str:
+    return str(format_date(start.date(), "d MMM")) if days else f"{start:%H:%M}"

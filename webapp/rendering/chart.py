@@ -1,0 +1,62 @@
+"""Charts over time, as the parts of an SVG: ticks, and lines in a plot of 100 by 100."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SIZE = 100
+_STEPS = (1, 2, 2.5, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on an axis."""
+
+    at: float  # 0 to 100, from the left or from the top
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A series, as the path of its line and of the area below it; gaps where a value is not known."""
+
+    name: str
+    path: str
+    area: str
+
+
+def scale_of(most: float, lines: int = 4) -> tuple[float, list[float]]:
+    """The top of an axis from 0, and its ticks: round numbers, whole ones where they are few."""
+    rough = max(most, 1) / lines
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * one for one in _STEPS if power * one >= rough * (1 - 1e-9))
+    step = max(step, 1)
+    count = math.ceil(max(most, 1) / step - 1e-9)
+    return count * step, [n * step for n in range(count + 1)]
+
+
+def line_of(name: str, values: Sequence[float | None], top: float) -> Line:
+    """Each value in the middle of its part of the width."""
+    width = SIZE / len(values)
+    path, area, run = [], [], list[tuple[float, float]]()
+
+    def end() -> None:
+        if not run:
+            return
+        points = [f"{x:.4g} {y:.4g}" for x, y in run]
+        if len(run) == 1:  # a dot would not be seen
+            x, y = run[0]
+            points = [f"{x - width / 2:.4g} {y:.4g}", f"{x + width / 2:.4g} {y:.4g}"]
+        path.append("M" + "L".join(points))
+        area.append(f"M{points[0].split()[0]} {SIZE}L" + "L".join(points) + f"V{SIZE}z")
+        run.clear()
+
+    for number, value in enumerate(values):
+        if value is None:
+            end()
+        else:
+            run.append((width * (number + 0.5), SIZE - SIZE * value / top))
+    end()
+    return Line(name, "".join(path), "".join(area))

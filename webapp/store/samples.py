@@ -1,0 +1,62 @@
+"""Samples of each queue's counts, for charts of up to thirty days.
+
+Two rings per queue, whose size never grows: one sample for each minute of the last day, and one for each
+hour of the last 30 days.
+Hash: place in the ring -> "number of the minute or hour, items added so far, finished so far, waiting".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+import leaseq
+from leaseq.webapp.store.base import Command, Store
+
+Unit: TypeAlias = Literal["minute", "hour"]
+SECONDS: dict[Unit, int] = {"minute": 60, "hour": 3_600}
+PLACES: dict[Unit, int] = {"minute": 1_500, "hour": 31 * 24}
+_BASE = "leaseq:{@samples}:"  # no queue can have this name: it has an '@'
+_KEPT_SECONDS = 32 * 86_400
+
+
+class Sample(NamedTuple):
+    """A queue's counts at the end of a minute or hour, or in the middle of the present one."""
+
+    come: int  # items added so far
+    done: int  # finished so far
+    waiting: int
+
+
+class Samples(Store):
+    """The samples of all queues."""
+
+    def is_due(self) -> bool:
+        """Whether this process is to sample this minute: one of all is."""
+        minute = int(self._clock() // SECONDS["minute"])
+        with self._client.translating():
+            return bool(self._redis.set(f"{_BASE}turn:{minute}", "1", nx=True, ex=120))
+
+    def record(self, found: Mapping[str, leaseq.Stats]) -> None:
+        """Store the present counts of queues. The last of a minute or hour stays."""
+        commands: list[Command] = []
+        for queue, stats in found.items():
+            come, done = stats.counters["enqueued"], stats.counters["finished"]
+            for unit, places in PLACES.items():
+                number, key = int(self._clock() // SECONDS[unit]), _key(queue, unit)
+                value = f"{number} {come} {done} {stats.inbound}"
+                commands += [("HSET", key, str(number % places), value), ("EXPIRE", key, _KEPT_SECONDS)]
+        if commands:
+            self._client.ask(*commands)
+
+    def of(self, queue: str, unit: Unit) -> dict[int, Sample]:
+        """What is stored, by the number of the minute or hour since the epoch."""
+        with self._client.translating():
+            values = self._redis.hvals(_key(queue, unit))
+        oldest = int(self._clock() // SECONDS[unit]) - PLACES[unit]
+        found = (tuple(map(int, value.split())) for value in values)
+        return {number: Sample(*counts) for number, *counts in found if number > oldest}
+
+
+def _key(queue: str, unit: Unit) -> str:
+    return f"{_BASE}{unit}:{queue}"
