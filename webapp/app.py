@@ -44,6 +44,7 @@ from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.list_settings import ListsSettings
 from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
@@ -99,6 +100,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         Simulations(client),
         ListsSettings(client),
         Samples(client),
+        QueueAccess(client),
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
     init_i18n(app)

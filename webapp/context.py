@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from flask import current_app, g, request
 
@@ -21,6 +21,7 @@ from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.list_settings import ListsSettings
 from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
@@ -48,6 +49,7 @@ class State:
     simulations: Simulations
     lists: ListsSettings
     samples: Samples
+    access: QueueAccess
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 
@@ -113,9 +115,14 @@ class SharedQueue(leaseq.Queue):
         return policy
 
 
-def queue_names() -> list[str]:
-    """The names of the queues that people work on: all but that of the webhooks' deliveries."""
-    return [name for name in leaseq.queues(state().client) if name != webhooks.QUEUE]
+def queue_names(to: Literal["work", "manage"] = "work") -> list[str]:
+    """The queues that this request's person may work on, or manage, by name. That of the webhooks' deliveries
+    is none of them."""
+    me, access = person(), state().access
+    names = (name for name in leaseq.queues(state().client) if name != webhooks.QUEUE)
+    if to == "manage":
+        return [name for name in names if access.of(name).lets_manage(me)]
+    return [name for name in names if access.of(name).lets_work(me)]
 
 
 def existing_queue(name: str) -> leaseq.Queue:

@@ -137,7 +137,7 @@ def as_json(problem: Problem) -> Response:
 
 
 def as_page(problem: Problem) -> Response:
-    again = resendable_fields() if problem.status == 503 else []
+    again = resendable_fields() if problem.status in (403, 503) else []  # may work later, as it is
     request_id = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
     page = render_template("shared/error.html", problem=problem, again=again, request_id=request_id)
     response = Response(page, problem.status)

@@ -44,7 +44,9 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     EmbeddedServerError("it did not start"),
     DataDirRefused("not a directory of ours"),
     NoSuchPerson("ann"),
-    AccountNotLinked(Person("ann", "manager", ("fr",), False, 1, True, datetime(2026, 11, 22, tzinfo=UTC))),
+    AccountNotLinked(
+        Person("ann", "manager", ("fr",), "", False, 1, True, datetime(2026, 11, 22, tzinfo=UTC))
+    ),
     PortTaken("something listens on port 8000"),
     SettingsRefused("LEASEQ_SECRET_KEY is not set"),
     TooManyOpen("streams"),

@@ -82,6 +82,6 @@ bp.before_request(refuse_other_kinds)
 init_keys(bp)
 
 # They add their routes to bp.
-from leaseq.webapp.api import events, items, leases, manage, people, queues, webhooks  # noqa: E402, F401
+from leaseq.webapp.api import access, events, items, leases, manage, people, queues, webhooks  # noqa: E402, F401
 
 complete(bp)

@@ -126,7 +126,15 @@ _EVENT = {
     "token": 17,
     "detail": None,
 }
-_PERSON = {"name": "alice", "role": "worker", "skills": ["fr"], "disabled": False, "created_at": _AT}
+_ACCESS = {"work": {"people": [], "skills": [], "teams": ["Refunds"]}, "manage": None}
+_PERSON = {
+    "name": "alice",
+    "role": "worker",
+    "skills": ["fr"],
+    "team": "Refunds",
+    "disabled": False,
+    "created_at": _AT,
+}
 _WEBHOOK = {
     "id": "wh-0a1b2c3d4e5f",
     "url": "https://example.org/hook",
@@ -193,6 +201,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     f"POST {_Q}/clear": {"clear": {}},
     f"POST {_Q}/pause": {"lunch": {"reason": "Lunch until two"}},
     f"POST {_Q}/resume": {"resume": {}},
+    "PUT /queues/{q}/access": {"only one team": {"work": {"teams": ["Refunds"]}, "manage": None}},
     "PUT /people/{name}": {"a worker": {"role": "worker", "skills": ["fr"]}},
     "POST /webhooks": {
         "one queue": {"url": "https://example.org/hook", "events": ["item.finished"], "queues": ["reviews"]}
@@ -231,6 +240,8 @@ ANSWERS: dict[str, dict[str, Any]] = {
     f"POST {_Q}/pause": {"paused": "Lunch until two"},
     f"POST {_Q}/resume": {"paused": None},
     f"GET {_Q}/journal": {"events": [_EVENT], "after": _EVENT["cursor"]},
+    "GET /queues/{q}/access": _ACCESS,
+    "PUT /queues/{q}/access": _ACCESS,
     "GET /people": {"people": [_PERSON], "after": None},
     "PUT /people/{name}": _PERSON,
     "GET /webhooks": {"webhooks": [_WEBHOOK], "after": None},

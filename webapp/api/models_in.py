@@ -11,6 +11,7 @@ import leaseq
 from leaseq import transfer, validation, webhooks
 from leaseq.webapp.api.pagination import AFTER, LIMIT, Query, no_defaults
 from leaseq.webapp.store import accounts
+from leaseq.webapp.store.accounts.model import MAX_TEAM
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 Role = TypeAliasType("Role", accounts.Role)  # a schema of its own in the description
@@ -192,6 +193,7 @@ class PauseRequest(Body):
 class PersonChanges(Body):
     role: Role | None = Field(None, description="What they may do")
     skills: list[str] | None = Field(None, description="The skills that they have", json_schema_extra=SKILLS)
+    team: str | None = Field(None, description="The team that they are of; empty: none", max_length=MAX_TEAM)
     disabled: bool | None = Field(None, description="Whether the account is disabled")
 
 

@@ -225,6 +225,7 @@ class Person(RecordModel):
     name: str
     role: Role
     skills: list[str]
+    team: str
     disabled: bool
     created_at: Time
 

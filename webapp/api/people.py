@@ -31,9 +31,13 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
     """
     me = person().name
     if accounts().find(path.name) is None:
-        added = accounts().add(path.name, by=me, role=body.role or "worker", skills=body.skills or ())
+        added = accounts().add(
+            path.name, by=me, role=body.role or "worker", skills=body.skills or (), team=body.team or ""
+        )
         if not body.disabled:
             return models_out.Person.of(added), 201
         return models_out.Person.of(accounts().change(added.name, by=me, disabled=True)), 201
-    changed = accounts().change(path.name, by=me, role=body.role, skills=body.skills, disabled=body.disabled)
+    changed = accounts().change(
+        path.name, by=me, role=body.role, skills=body.skills, team=body.team, disabled=body.disabled
+    )
     return models_out.Person.of(changed), 200

@@ -32,7 +32,7 @@ def _with_secret(made: webhooks.NewSecret) -> dict[str, Any]:
 
 
 @bp.get("/webhooks", tags=TAGS, responses={"200": models_out.WebhookList})
-@needs("manager")
+@needs("manager", all_queues=True)
 def list_webhooks(query: PageQuery) -> dict[str, Any]:
     """List the endpoints that events are sent to, by id."""
     page, after = page_of(_endpoints().all(), lambda one: one.id, query.after, query.limit)
@@ -40,7 +40,7 @@ def list_webhooks(query: PageQuery) -> dict[str, Any]:
 
 
 @bp.post("/webhooks", tags=TAGS, responses={"201": models_out.WebhookWithSecret})
-@needs("manager")
+@needs("manager", all_queues=True)
 def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int]:
     """Add an endpoint. It is sent what happens from now on. The secret is in this answer only.
 
@@ -51,14 +51,14 @@ def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int]:
 
 
 @bp.get("/webhooks/<webhook>", tags=TAGS, responses={"200": models_out.Webhook})
-@needs("manager")
+@needs("manager", all_queues=True)
 def get_webhook(path: WebhookPath) -> dict[str, Any]:
     """Get an endpoint, and why it is disabled where it is."""
     return models_out.Webhook.of(_endpoints().get(path.webhook))
 
 
 @bp.delete("/webhooks/<webhook>", tags=TAGS, responses={"204": None})
-@needs("manager")
+@needs("manager", all_queues=True)
 def remove_webhook(path: WebhookPath) -> tuple[str, int]:
     """Remove an endpoint with its secrets and its deliveries."""
     access.remove_endpoint(path.webhook)
@@ -66,35 +66,35 @@ def remove_webhook(path: WebhookPath) -> tuple[str, int]:
 
 
 @bp.post("/webhooks/<webhook>/rotate", tags=TAGS, responses={"200": models_out.WebhookWithSecret})
-@needs("manager")
+@needs("manager", all_queues=True)
 def rotate_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Make a new secret, which is in this answer only. The one before signs, too, for 24 hours."""
     return _with_secret(access.rotate_secret(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/enable", tags=TAGS, responses={"200": models_out.Webhook})
-@needs("manager")
+@needs("manager", all_queues=True)
 def enable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Send to an endpoint again: what waits, and what happens from now on."""
     return models_out.Webhook.of(access.enable_endpoint(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/disable", tags=TAGS, responses={"200": models_out.Webhook})
-@needs("manager")
+@needs("manager", all_queues=True)
 def disable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Send nothing until the endpoint is enabled. What waits is kept; what happens meanwhile is not sent."""
     return models_out.Webhook.of(access.disable_endpoint(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/test", tags=TAGS, responses={"200": models_out.Delivery})
-@needs("manager")
+@needs("manager", all_queues=True)
 def test_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Send `webhook.test` now, and return what the receiver answered."""
     return models_out.Delivery.of(access.send_test(path.webhook))
 
 
 @bp.get("/webhooks/<webhook>/deliveries", tags=TAGS, responses={"200": models_out.DeliveryList})
-@needs("manager")
+@needs("manager", all_queues=True)
 def list_deliveries(path: WebhookPath, query: DeliveriesQuery) -> dict[str, Any]:
     """List the latest deliveries to an endpoint, the latest try first."""
     endpoint = _endpoints().get(path.webhook)
@@ -103,7 +103,7 @@ def list_deliveries(path: WebhookPath, query: DeliveriesQuery) -> dict[str, Any]
 
 
 @bp.post("/webhooks/<webhook>/replay", tags=TAGS, responses={"200": models_out.Replayed})
-@needs("manager")
+@needs("manager", all_queues=True)
 def replay_webhook(path: WebhookPath, body: ReplayRequest) -> dict[str, Any]:
     """Send deliveries again, under the same `webhook-id`.
 

@@ -33,15 +33,18 @@ def user() -> None:
 @click.option(
     "--skill", "skills", multiple=True, metavar="SKILL", help="A skill that they have; may be repeated."
 )
+@click.option("--team", default="", help="The team that they are of.")
 @password_option
 @connected
-def add(client: Client, name: str, role: str, skills: tuple[str, ...], password_stdin: bool) -> None:
+def add(
+    client: Client, name: str, role: str, skills: tuple[str, ...], team: str, password_stdin: bool
+) -> None:
     """Add a person who can sign in."""
     accounts = accounts_of(client)
     if accounts.find(name) is not None:
         raise CommandFailed(f"there is already a person named {name!r}")
     password = _password(password_stdin)
-    added = accounts.add(name, by=BY, role=role, skills=skills, password=password)
+    added = accounts.add(name, by=BY, role=role, skills=skills, team=team, password=password)
     click.echo(f"{added.name} can sign in as {role}", err=True)
 
 
@@ -58,6 +61,7 @@ def list_people(client: Client, as_json: bool) -> None:
                     "name": one.name,
                     "role": one.role,
                     "skills": list(one.skills),
+                    "team": one.team,
                     "disabled": one.disabled,
                     "has_password": one.has_password,
                     "created_at": one.created_at,
@@ -66,8 +70,11 @@ def list_people(client: Client, as_json: bool) -> None:
             ]
         )
         return
-    rows = [(one.name, one.role, " ".join(one.skills), "disabled" if one.disabled else "") for one in people]
-    emit_table(("name", "role", "skills", ""), rows)
+    rows = [
+        (one.name, one.role, " ".join(one.skills), one.team, "disabled" if one.disabled else "")
+        for one in people
+    ]
+    emit_table(("name", "role", "skills", "team", ""), rows)
 
 
 @user.command(epilog="Example: leaseq user passwd alice")

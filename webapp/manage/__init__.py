@@ -5,6 +5,7 @@ from flask import Blueprint
 bp = Blueprint("manage", __name__)
 
 from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes to bp
+    access,
     answers,
     answers_page,
     bulk,

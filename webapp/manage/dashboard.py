@@ -51,7 +51,7 @@ class DashboardChannel(Channel):
 def overview() -> str | Response:
     """The overview, as a page or as JSON by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
-        lines, _unreadable = leaseq.read_queues(state().client, _brief(), queue_names())
+        lines, _unreadable = leaseq.read_queues(state().client, _brief(), queue_names("manage"))
         return jsonify(_timed({"queues": lines}))
     return overview_page()
 
@@ -60,7 +60,9 @@ def overview_page(error: str | None = None, file_error: str | None = None) -> st
     """All queues, each on a line; and what was wrong with the one that was to be made, or with its file."""
     brief = _brief()
     lines, unreadable = leaseq.read_queues(
-        state().client, lambda one: {"title": one.policy.title or one.name, **brief(one)}, queue_names()
+        state().client,
+        lambda one: {"title": one.policy.title or one.name, **brief(one)},
+        queue_names("manage"),
     )
     return render_template(
         "manage/overview.html",

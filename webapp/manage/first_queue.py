@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid
 from leaseq.webapp import demo
-from leaseq.webapp.context import person, queue_names, state
+from leaseq.webapp.context import person, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.dashboard import overview_page
 from leaseq.webapp.manage.import_mapping import FilePreview, preview_of
@@ -76,7 +76,7 @@ def _free_name(title: str) -> str:
     """A queue's name like the title, that no queue has."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_NAME_LENGTH] or "queue"
-    there, number = set(queue_names()), 1
+    there, number = set(leaseq.queues(state().client)), 1
     while (found := name if number == 1 else f"{name}-{number}") in there:
         number += 1
     return found

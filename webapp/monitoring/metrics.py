@@ -98,7 +98,7 @@ def scraper() -> bool:
 
 
 @bp.get("/metrics")
-@needs("manager", unless=scraper)
+@needs("manager", unless=scraper, all_queues=True)
 def metrics() -> Response:
     """All figures, in Prometheus' text format."""
     at_scrape = CollectorRegistry()

@@ -88,6 +88,7 @@ def change(name: str) -> Response | tuple[str, int]:
             by=person().name,
             role=request.form.get("role") or None,
             skills=request.form.get("skills", "").split(),
+            team=request.form.get("team", "").strip(),
         )
     except Invalid as refused:
         return person_page(name, error=str(refused)), 400

@@ -19,7 +19,7 @@ from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError
-from leaseq.webapp.context import accounts
+from leaseq.webapp.context import accounts, state
 from leaseq.webapp.security.token_scopes import refusal
 from leaseq.webapp.store.accounts import ApiToken, Person, Role, at_least
 from leaseq.webapp.store.accounts.sessions import SEEN_SECONDS
@@ -60,17 +60,20 @@ def needs(
     *,
     unless: Callable[[], bool] | None = None,
     reads: Callable[[str], Command] | None = None,
+    all_queues: bool = False,
 ) -> Callable[[_View], _View]:
     """Set the minimum role of a route. ``unless`` lets in callers that are no person, such as a scraper.
 
     ``reads``, called with a person's name, makes a command that is sent with the one for the session, to save
-    the view a round trip: `read_along` has its reply.
+    the view a round trip: `read_along` has its reply. ``all_queues``: what the route shows or changes is of
+    all queues, so that it is for those only who may manage all of them.
     """
 
     def mark(view: _View) -> _View:
         view.needs = role  # type: ignore[attr-defined]
         view.lets_in = unless  # type: ignore[attr-defined]
         view.reads = reads  # type: ignore[attr-defined]
+        view.all_queues = all_queues  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -157,6 +160,7 @@ def _guard() -> BaseResponse | None:
             raise Forbidden(f"this requires the role {need}; yours is {person.role}")
         if isinstance(token, ApiToken):
             _stay_within(token, need)  # guard: token-within
+        _refuse_other_queues(person, need, of_all=getattr(view, "all_queues", False))
         if getattr(view, "takes_any_size", False):
             request.max_content_length = sys.maxsize
         if token is not None:
@@ -186,6 +190,19 @@ def still_lets(app: Flask, environ: WSGIEnvironment) -> bool:
             return _guard() is None
         except HTTPException:
             return False
+
+
+def _refuse_other_queues(person: Person, need: Role, *, of_all: bool) -> None:
+    if of_all and not state().access.lets_manage_all(person):  # guard: queue-all
+        raise Forbidden("this is of all queues, and you may not manage some of them: ask an admin")
+    queue = (request.view_args or {}).get("q")
+    if queue is None:
+        return
+    access = state().access.of(queue)
+    if not access.lets_work(person):  # guard: queue-work
+        raise Forbidden(f"you may not work on the queue {queue!r}: ask a manager for access to it")
+    if need != "worker" and not access.lets_manage(person):  # guard: queue-manage
+        raise Forbidden(f"you may not manage the queue {queue!r}: ask somebody who may, or an admin")
 
 
 def _stay_within(token: ApiToken, need: Role) -> None:

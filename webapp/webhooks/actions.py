@@ -22,21 +22,21 @@ def _here(webhook: str) -> Response:
 
 
 @bp.post("/webhooks/<webhook>/test")
-@needs("manager")
+@needs("manager", all_queues=True)
 def test(webhook: str) -> str:
     tested = access.send_test(webhook)
     return endpoint_page(webhooks.Endpoints(state().client).get(webhook), tested=tested)
 
 
 @bp.post("/webhooks/<webhook>/rotate")
-@needs("manager")
+@needs("manager", all_queues=True)
 def rotate(webhook: str) -> str:
     made = access.rotate_secret(webhook)
     return endpoint_page(made.endpoint, secret=made.secret)
 
 
 @bp.post("/webhooks/<webhook>/enable")
-@needs("manager")
+@needs("manager", all_queues=True)
 def enable(webhook: str) -> Response:
     access.enable_endpoint(webhook)
     flash(_("Enabled. What waited is sent now."))
@@ -44,7 +44,7 @@ def enable(webhook: str) -> Response:
 
 
 @bp.post("/webhooks/<webhook>/disable")
-@needs("manager")
+@needs("manager", all_queues=True)
 def disable(webhook: str) -> Response:
     access.disable_endpoint(webhook)
     flash(_("Disabled. Nothing is sent until you enable it."))
@@ -52,7 +52,7 @@ def disable(webhook: str) -> Response:
 
 
 @bp.post("/webhooks/<webhook>/remove")
-@needs("manager")
+@needs("manager", all_queues=True)
 def remove(webhook: str) -> Response:
     access.remove_endpoint(webhook)
     flash(_("The endpoint is removed."))
@@ -60,7 +60,7 @@ def remove(webhook: str) -> Response:
 
 
 @bp.post("/webhooks/<webhook>/replay")
-@needs("manager")
+@needs("manager", all_queues=True)
 def replay(webhook: str) -> Response | tuple[str, int]:
     """Send one delivery again, the failed ones, or all since a day."""
     endpoint = webhooks.Endpoints(state().client).get(webhook)

@@ -18,13 +18,13 @@ SHOWN = 50  # deliveries
 
 
 @bp.get("/webhooks")
-@needs("manager")
+@needs("manager", all_queues=True)
 def index() -> str:
     return index_page()
 
 
 @bp.post("/webhooks")
-@needs("manager")
+@needs("manager", all_queues=True)
 def add() -> str | tuple[str, int]:
     """Add an endpoint, and show its secret this once."""
     form = request.form
@@ -39,7 +39,7 @@ def add() -> str | tuple[str, int]:
 
 
 @bp.get("/webhooks/<webhook>")
-@needs("manager")
+@needs("manager", all_queues=True)
 def one(webhook: str) -> str:
     return endpoint_page(webhooks.Endpoints(state().client).get(webhook))
 

@@ -54,11 +54,12 @@ def _pages() -> Iterator[Command]:
 
 def _of_queue(name: str, title: str) -> Iterator[Command]:
     yield Command(_("Work"), url_for("work.page", q=name), title)
-    if at_least(person().role, "manager"):
+    if state().access.of(name).lets_manage(person()):
         yield Command(_("Dashboard"), url_for("manage.one_queue", q=name), title)
         yield Command(_("Items"), url_for("manage.items", q=name), title)
         yield Command(_("Answers"), url_for("manage.answers", q=name), title)
         yield Command(_("Settings"), url_for("manage.settings", q=name), title)
         yield Command(_("Import"), url_for("manage.import_page", q=name), title)
         yield Command(_("Export"), url_for("manage.export", q=name), title)
+        yield Command(_("Access"), url_for("manage.access", q=name), title)
         yield Command(_("Try it out"), url_for("manage.try_out", q=name), title)

@@ -61,7 +61,9 @@ def _line(queue: leaseq.Queue, today: DayFigures) -> QueueLine:
 def queues_menu() -> str:
     """The queues as links, for the menu at the top of a queue's page: fetched when it is opened."""
     manage = request.args.get("manage") == "yes"
-    titles, unreadable = leaseq.read_queues(state().client, _title, queue_names())
+    titles, unreadable = leaseq.read_queues(
+        state().client, _title, queue_names("manage" if manage else "work")
+    )
     titles |= {name: name for name in unreadable}  # its page says what is wrong
     return render_template("work/queues_menu.html", queues=sorted(titles.items()), manage=manage)
 

@@ -44,6 +44,12 @@ GUARDS: tuple[Guard, ...] = (
         ),
     ),
     *row(
+        "access to queues, for pages and REST",
+        guard("queue-work", "test_each_route_of_a_queue_refuses_who_has_no_access"),
+        guard("queue-all", "test_what_is_of_all_queues_is_for_those_who_may_manage_all"),
+        guard("queue-manage", "test_an_admin_and_who_is_named_have_access"),
+    ),
+    *row(
         "tokens stored as hashes",
         guard("token-hashed", "test_a_token_is_shown_once_and_kept_as_a_hash", instead="return secret"),
     ),

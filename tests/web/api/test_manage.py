@@ -224,7 +224,7 @@ def test_people_are_added_and_changed_by_put(admin: Caller, new_name: Any) -> No
     assert added.status_code == 201
     shape = dict(added.json)
     assert TIME.fullmatch(shape.pop("created_at"))
-    assert shape == {"name": name, "role": "manager", "skills": ["de", "fr"], "disabled": False}
+    assert shape == {"name": name, "role": "manager", "skills": ["de", "fr"], "team": "", "disabled": False}
     changed = admin("PUT", path, json={"disabled": True})
     assert (changed.json["disabled"], changed.json["role"]) == (True, "manager")
     assert name in people(admin)

@@ -11,6 +11,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.support.taking import not_none
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
@@ -83,6 +84,8 @@ def test_the_menu_of_queues_leads_to_each(empty_place: Any) -> None:
     menu = person.get("/queues").text
     assert '<a href="/q/reviews">Reviews &lt;of&gt; papers</a>' in menu
     assert '<a href="/q/scans">scans</a>' in menu
+    assert "scans" not in person.get("/queues?manage=yes").text, "a worker manages none"
+    Accounts(client, passwords=CHEAP).change("ann", by="test", role="manager")
     assert '<a href="/manage/scans">' in person.get("/queues?manage=yes").text
 
 

@@ -18,6 +18,7 @@ from leaseq.webapp.store.accounts.model import (
     checked_days,
     checked_role,
     checked_scope,
+    checked_team,
 )
 from leaseq.webapp.store.accounts.provider import ProviderSignIn
 
@@ -55,10 +56,11 @@ class Accounts(ProviderSignIn):
         by: str,
         role: str = "worker",
         skills: Iterable[str] = (),
+        team: str = "",
         password: str | None = None,
     ) -> Person:
         """A new person. Without a password they can't sign in until one is set, by a link for instance."""
-        record = self._new(name, role, skills, password)
+        record = self._new(name, role, skills, password, checked_team(team))
         self._people.add(record)
         self.log.write(by, "person.added", record.name, record.role)
         return record.person()
@@ -70,6 +72,7 @@ class Accounts(ProviderSignIn):
         by: str,
         role: str | None = None,
         skills: Iterable[str] | None = None,
+        team: str | None = None,
         disabled: bool | None = None,
     ) -> Person:
         """Change the given fields. A person who is disabled is signed out everywhere, their tokens stop
@@ -79,6 +82,8 @@ class Accounts(ProviderSignIn):
             changes["role"] = checked_role(role)
         if skills is not None:
             changes["skills"] = validation.skills(skills)
+        if team is not None:
+            changes["team"] = checked_team(team)
         if disabled is not None:
             changes["disabled"] = disabled
         before = self._people.get(name)
@@ -204,4 +209,4 @@ class Accounts(ProviderSignIn):
 
 
 def _shown(value: object) -> str:
-    return " ".join(value) or "–" if isinstance(value, tuple) else str(value)
+    return " ".join(value) or "–" if isinstance(value, tuple) else str(value) or "–"

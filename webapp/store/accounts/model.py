@@ -23,6 +23,9 @@ REACH: dict[Scope, Role] = {"read": "admin", "work": "worker", "manage": "manage
 WHOLE: dict[Role, Scope] = {"worker": "work", "manager": "manage", "admin": "admin"}
 """The scope of each role's full rights."""
 
+MAX_TEAM = 64
+"""The maximum length of a team's name."""
+
 MAX_TOKEN_NAME = 100
 MAX_TOKEN_DAYS = 3_650
 MAX_TOKENS = 50
@@ -36,6 +39,7 @@ class Person:
     name: str
     role: Role
     skills: tuple[str, ...]
+    team: str  # "": of none
     disabled: bool
     version: int  # of their sessions: raising it ends them all
     has_password: bool
@@ -85,6 +89,14 @@ def checked_name(value: object) -> str:
         raise Invalid("name", "no space at its beginning or end")
     if validation.is_dots(name):
         raise Invalid("name", "a name other than '.' and '..', which a URL can't contain")
+    return name
+
+
+def checked_team(value: object, field: str = "team") -> str:
+    """A team's name, in the spelling in which it is kept."""
+    name = normal(value) if isinstance(value, str) else value
+    if not isinstance(name, str) or len(name) > MAX_TEAM or not name.isprintable() or name != name.strip():
+        raise Invalid(field, f"a team of at most {MAX_TEAM} printable characters, no space at its ends")
     return name
 
 

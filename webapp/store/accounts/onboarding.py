@@ -170,12 +170,15 @@ class Onboarding(Base):
         self._notify(link.name, "sign-in.link-used", by=link.name)
         return record.person()
 
-    def _new(self, name: str, role: str, skills: Iterable[str], password: str | None) -> Record:
+    def _new(
+        self, name: str, role: str, skills: Iterable[str], password: str | None, team: str = ""
+    ) -> Record:
         return Record(
             name=checked_name(name),
             role=checked_role(role),
             created=time.time(),
             skills=validation.skills(skills),
+            team=team,
             password=self._passwords.hash(password, name) if password is not None else None,
         )
 

@@ -27,12 +27,14 @@ class Record:
     disabled: bool = False
     password: str | None = None  # its hash
     version: int = 1
+    team: str = ""
 
     def person(self) -> Person:
         return Person(
             name=self.name,
             role=self.role,
             skills=self.skills,
+            team=self.team,
             disabled=self.disabled,
             version=self.version,
             has_password=self.password is not None,

@@ -1,0 +1,283 @@
+"""Who may work on a queue and who may manage it, held for pages and REST alike."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import pytest
+from flask import Flask
+from werkzeug.routing import Rule
+
+import leaseq
+from leaseq.webapp.context import EXTENSION
+from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
+from leaseq.webapp.store.accounts import Accounts, Person
+from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
+from tests.web.conftest import Answer, Browser, Caller
+
+OF_NO_QUEUE = {
+    "api": "people for admins; webhooks and the list of queues are asked for below",
+    "auth": "one's own account, and signing in",
+    "docs": "the description of REST",
+    "health": "for load balancers",
+    "language": "one's own",
+    "manage.overview": "lists queues, which is asked for below",
+    "manage.create": "makes a queue",
+    "manage.create_from_file": "makes a queue",
+    "manage.add_demo": "makes a queue",
+    "metrics": "of all queues, which is asked for below",
+    "people": "for admins",
+    "static": "files",
+    "webhooks": "of all queues, which is asked for below",
+    "work.commands": "lists queues, which is asked for below",
+    "work.day": "one's own figures",
+    "work.home": "lists queues, which is asked for below",
+    "work.queues_menu": "lists queues, which is asked for below",
+    "work.session_now": "whether one is signed in",
+}
+"""Routes without a queue in their path, by endpoint or blueprint, and why access to queues is not asked."""
+
+
+@pytest.fixture
+def access(app: Flask) -> QueueAccess:
+    found: QueueAccess = app.extensions[EXTENSION].access
+    return found
+
+
+@pytest.fixture
+def closed(queue: leaseq.Queue, access: QueueAccess) -> Iterator[leaseq.Queue]:
+    """A queue that only eva may work on or manage."""
+    queue.configure(title=f"Closed {queue.name}")
+    queue.enqueue({}, id="one")
+    access.set(queue.name, Access(Group(people=("eva",)), Group(people=("eva",))))
+    yield queue
+    access.set(queue.name, Access())
+
+
+def rules(app: Flask) -> list[Rule]:
+    return [rule for rule in app.url_map.iter_rules() if rule.endpoint not in OPEN_TO_ANYONE]
+
+
+def test_each_route_of_a_queue_refuses_who_has_no_access(
+    app: Flask, closed: leaseq.Queue, worker: Caller, manager: Caller, person: Browser, boss: Browser
+) -> None:
+    seen = 0
+    for rule in rules(app):
+        if "q" not in rule.arguments:
+            assert {rule.endpoint, rule.endpoint.partition(".")[0]} & OF_NO_QUEUE.keys(), rule
+            continue
+        values: dict[str, Any] = {**dict.fromkeys(rule.arguments, "1"), "q": closed.name}
+        path = app.url_map.bind("localhost").build(rule.endpoint, values, method=None)
+        for method in (rule.methods or set()) - {"OPTIONS", "HEAD"}:
+            in_api = rule.endpoint.startswith("api.")
+            worker_may = need_of(app, rule.endpoint) == "worker"
+            for who in (worker, manager) if in_api else (person, boss):
+                if isinstance(who, Caller):
+                    answer = who(method, path.removeprefix("/api/v1"), json={})
+                else:
+                    answer = cast("Answer", who.client.open(path, method=method))
+                assert answer.status_code == 403, (who.name, method, path)
+                if worker_may:
+                    assert "ou may not work on the queue" in html.unescape(answer.text), path
+                seen += 1
+    assert seen > 100
+
+
+def test_a_queue_without_access_is_in_no_list(
+    closed: leaseq.Queue, worker: Caller, manager: Caller, person: Browser, boss: Browser
+) -> None:
+    pages = {
+        person: ("/", "/queues", "/commands", "/account"),
+        boss: ("/", "/manage", "/queues?manage=yes", "/commands"),
+    }
+    for browser, paths in pages.items():
+        for path in paths:
+            answer = browser.get(path, follow_redirects=True)
+            assert answer.status_code == 200
+            assert closed.name not in answer.text, path
+    for caller in (worker, manager):
+        assert closed.name not in [one["name"] for one in caller("GET", "/queues?limit=1000").json["queues"]]
+
+
+def test_what_is_of_all_queues_is_for_those_who_may_manage_all(
+    app: Flask, closed: leaseq.Queue, manager: Caller, boss: Browser, admin: Caller
+) -> None:
+    for who in (boss.get("/webhooks"), boss.get("/metrics"), manager("GET", "/webhooks")):
+        assert who.status_code == 403
+        assert "this is of all queues" in who.text.replace("This", "this")
+    for rule in rules(app):
+        if rule.endpoint.startswith("webhooks.") or "/webhooks" in rule.rule:
+            assert getattr(app.view_functions[rule.endpoint], "all_queues", False), rule
+    assert admin("GET", "/webhooks").status_code == 200
+
+
+def test_words_that_were_sent_too_late_stay_in_the_page(
+    asking: leaseq.Queue, person: Browser, access: QueueAccess
+) -> None:
+    """Without JavaScript; with it, the work page keeps them."""
+    person.get(f"/q/{asking.name}")
+    access.set(asking.name, Access(Group(teams=("Refunds",))))
+    fields = {"token": "1", "result": "forty-two", "csrf_token": person.csrf("/account")}
+    answer = person.client.post(f"/q/{asking.name}/items/one/finish", data=fields)
+    access.set(asking.name, Access())
+    assert answer.status_code == 403
+    assert 'value="forty-two"' in answer.text
+    assert "What you typed is kept in this page." in answer.text
+
+
+def test_an_admin_and_who_is_named_have_access(
+    closed: leaseq.Queue, access: QueueAccess, admin: Caller, worker: Caller, manager: Caller
+) -> None:
+    assert admin("GET", f"/queues/{closed.name}/access").status_code == 200
+    access.set(closed.name, Access(Group(people=(worker.name,)), Group(people=(manager.name,))))
+    assert worker("POST", f"/queues/{closed.name}/reserve", json={}).status_code == 200
+    assert manager("GET", f"/queues/{closed.name}/stats").status_code == 200
+    assert worker("GET", f"/queues/{closed.name}/stats").status_code == 403
+    assert manager("GET", f"/queues/{closed.name}").status_code == 200, "who may manage it may work on it"
+
+
+@pytest.mark.parametrize(
+    ("group", "lets"),
+    [
+        (Group(people=("ann",)), True),
+        (Group(people=("bob",)), False),
+        (Group(skills=("fr", "de")), True),
+        (Group(skills=("es",)), False),
+        (Group(teams=("Refunds",)), True),
+        (Group(teams=("Returns",)), False),
+        (Group(people=("bob",), teams=("Refunds",)), True),
+    ],
+)
+def test_a_group_is_of_names_skills_and_teams(accounts: Accounts, group: Group, lets: bool) -> None:
+    at = accounts.find("group") or accounts.add("group", by="test")
+    ann = Person("ann", "worker", ("fr",), "Refunds", False, 1, True, at.created_at)
+    assert Access(group).lets_work(ann) is lets
+    assert not Access(group).lets_manage(ann)
+    boss = Person("ann", "manager", ("fr",), "Refunds", False, 1, True, at.created_at)
+    assert Access(None, group).lets_manage(boss) is lets
+    nobody = Person("eve", "worker", (), "", False, 1, True, at.created_at)
+    assert not Access(group).lets_work(nobody)
+
+
+def test_another_process_s_change_counts_within_a_second(server: Any, queue: leaseq.Queue) -> None:
+    now = 100.0
+    here = QueueAccess(server.client, monotonic=lambda: now)
+    there = QueueAccess(server.client, monotonic=lambda: now)
+    closed = Access(Group(teams=("Refunds",)))
+    assert here.of(queue.name) == Access()
+    there.set(queue.name, closed)
+    assert there.of(queue.name) == closed
+    now += 1.0
+    assert here.of(queue.name) == closed
+    there.set(queue.name, Access())
+
+
+def test_the_page_sets_it_and_tells_the_log(
+    boss: Browser, accounts: Accounts, queue: leaseq.Queue, access: QueueAccess, worker: Caller
+) -> None:
+    queue.configure()
+    page = f"/manage/{queue.name}/access"
+    fields = {
+        "work": "some",
+        "work.people": f"{worker.name}\n\n",
+        "work.teams": "Refunds\n Returns and more \n",
+        "work.skills": "fr de",
+        "manage": "",
+        "manage.people": "left over",
+    }
+    assert boss.post(page, fields, page=page).status_code == 303
+    assert access.of(queue.name) == Access(
+        Group((worker.name,), ("de", "fr"), ("Refunds", "Returns and more")), None
+    )
+    again = boss.get(page).text
+    assert "Refunds\nReturns and more</textarea>" in again
+    assert f"{worker.name}</textarea>" in again
+    entry = accounts.log.page(person=queue.name).entries[0]
+    assert (entry.by, entry.what) == (boss.name, "queue.access")
+    assert entry.detail == (
+        f"work: people {worker.name} skills de, fr teams Refunds, Returns and more; manage: everybody"
+    )
+    assert boss.post(page, {"work": "", "manage": ""}, page=page).status_code == 303
+    assert access.of(queue.name) == Access()
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"work": "some"}, "work: at least one person, skill or team"),
+        ({"work": "some", "work.people": "no such person"}, "nobody is named 'no such person'"),
+        ({"work": "some", "work.skills": "Not A Skill"}, "each 1 to 64 characters"),
+        ({"work": "some", "work.teams": "x" * 65}, "a team of at most 64 printable characters"),
+        ({"work": "some", "work.teams": "\n".join(map(str, range(51)))}, "at most 50 teams; these are 51"),
+        ({"work": "some", "work.people": "\n".join(map(str, range(501)))}, "at most 500 people"),
+        (
+            {"manage": "some", "manage.teams": "Refunds"},
+            "is in none of these groups, and could not change it back",
+        ),
+    ],
+)
+def test_what_can_t_be_is_refused_and_kept_in_the_form(
+    boss: Browser, queue: leaseq.Queue, access: QueueAccess, fields: dict[str, str], why: str
+) -> None:
+    queue.configure()
+    page = f"/manage/{queue.name}/access"
+    answer = boss.post(page, fields, page=page)
+    assert answer.status_code == 400
+    text = html.unescape(answer.text)
+    assert why in text
+    for name, value in fields.items():
+        assert value in text, name
+    assert access.of(queue.name) == Access()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "work"),
+        ({"work": None}, "manage"),
+        ({"work": {}, "manage": None}, "work"),
+        ({"work": {"people": "ann"}, "manage": None}, "work.people"),
+        ({"work": {"people": ["nobody-there"]}, "manage": None}, "work"),
+        ({"work": {"skills": ["NO"]}, "manage": None}, "skills"),
+        ({"work": {"team": ["a"]}, "manage": None}, "work.team"),
+        ({"work": None, "manage": {"teams": ["not mine"]}}, "manage"),
+        ({"work": None, "manage": None, "read": None}, "read"),
+    ],
+)
+def test_rest_refuses_what_can_t_be(
+    manager: Caller, queue: leaseq.Queue, body: dict[str, Any], field: str
+) -> None:
+    queue.configure()
+    answer = manager("PUT", f"/queues/{queue.name}/access", json=body)
+    assert answer.status_code == 400
+    assert answer.json["field"] == field
+
+
+def test_rest_reads_back_what_was_set(
+    manager: Caller, worker: Caller, queue: leaseq.Queue, call: Callable[..., Any]
+) -> None:
+    queue.configure()
+    path = f"/queues/{queue.name}/access"
+    assert manager("GET", path).json == {"work": None, "manage": None}
+    wanted = {"work": {"people": [worker.name], "skills": ["de"], "teams": []}, "manage": None}
+    assert manager("PUT", path, json=wanted).json == wanted
+    assert manager("GET", path).json == wanted
+    assert worker("PUT", path, json={"work": None, "manage": None}).status_code == 403
+    assert call("worker", "POST", f"/queues/{queue.name}/reserve", json={}).status_code == 403
+    assert manager("PUT", path, json={"work": None, "manage": None}).status_code == 200
+
+
+def test_a_person_s_team_is_set_by_page_rest_and_command_line(
+    admin: Caller, visitor: Callable[[str], Browser], accounts: Accounts, person: Browser
+) -> None:
+    root = visitor("admin")
+    page = f"/people/{person.name}"
+    assert root.post(f"{page}/change", {"role": "worker", "team": " Refunds "}, page=page).status_code == 303
+    assert accounts.get(person.name).team == "Refunds"
+    answer = root.post(f"{page}/change", {"role": "worker", "team": "x" * 65}, page=page)
+    assert answer.status_code == 400
+    assert admin("PUT", f"/people/{person.name}", json={"team": "Returns"}).json["team"] == "Returns"
+    assert admin("PUT", f"/people/{person.name}", json={"skills": ["fr"]}).json["team"] == "Returns"
+    assert admin("PUT", f"/people/{person.name}", json={"team": "x" * 65}).status_code == 400

@@ -1,0 +1,72 @@
+"""REST calls on who may work on a queue, and who may manage it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from leaseq.webapp.api import bp
+from leaseq.webapp.api.models_in import PERSON, SKILLS, Body, QueuePath
+from leaseq.webapp.context import existing_queue, state
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import change_access
+from leaseq.webapp.store.accounts.model import MAX_TEAM
+from leaseq.webapp.store.queue_access import MOST_PEOPLE, MOST_TEAMS, Access, Group, group_of
+
+TAGS: list[Any] = [{"name": "queues"}]
+
+
+class AccessGroup(Body):
+    """Those who are named, who have one of the skills, or who are of one of the teams."""
+
+    people: list[str] = Field(
+        [],
+        description="Names",
+        json_schema_extra={"items": {"type": "string", **PERSON}, "maxItems": MOST_PEOPLE},
+    )
+    skills: list[str] = Field([], description="Everybody who has one of them", json_schema_extra=SKILLS)
+    teams: list[str] = Field(
+        [],
+        description="Everybody who is of one of them",
+        json_schema_extra={
+            "items": {"type": "string", "minLength": 1, "maxLength": MAX_TEAM},
+            "maxItems": MOST_TEAMS,
+        },
+    )
+
+
+class QueueAccess(Body):
+    """Who may use a queue. Admins always may, and who may manage it may also work on it."""
+
+    work: AccessGroup | None = Field(..., description="Who may work on it; null: everybody")
+    manage: AccessGroup | None = Field(..., description="Who may manage it; null: every manager")
+
+
+@bp.get("/queues/<q>/access", tags=TAGS, responses={"200": QueueAccess})
+@needs("manager")
+def get_access(path: QueuePath) -> dict[str, Any]:
+    """Read who may work on a queue, and who may manage it."""
+    return _shape(state().access.of(existing_queue(path.q).name))
+
+
+@bp.put("/queues/<q>/access", tags=TAGS, responses={"200": QueueAccess})
+@needs("manager")
+def put_access(path: QueuePath, body: QueueAccess) -> dict[str, Any]:
+    """Set who may work on a queue, and who may manage it. You must be among those who may manage it."""
+    queue = existing_queue(path.q).name
+    return _shape(change_access(queue, Access(_group("work", body.work), _group("manage", body.manage))))
+
+
+def _group(name: str, given: AccessGroup | None) -> Group | None:
+    return group_of(name, given.people, given.skills, given.teams) if given else None
+
+
+def _shape(access: Access) -> dict[str, Any]:
+    return {"work": _listed(access.work), "manage": _listed(access.manage)}
+
+
+def _listed(group: Group | None) -> dict[str, list[str]] | None:
+    if group is None:
+        return None
+    return {"people": list(group.people), "skills": list(group.skills), "teams": list(group.teams)}

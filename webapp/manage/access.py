@@ -1,0 +1,75 @@
+"""The page of a queue's access: who may work on it, and who may manage it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from werkzeug.wrappers import Response
+
+import leaseq
+from leaseq import Invalid
+from leaseq.webapp.context import accounts, existing_queue, state
+from leaseq.webapp.manage import bp
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import change_access
+from leaseq.webapp.store.queue_access import Access, Group, group_of
+
+_RIGHTS = ("work", "manage")
+
+
+@bp.get("/manage/<q>/access")
+@needs("manager")
+def access(q: str) -> str:
+    return _page(existing_queue(q), _written(state().access.of(q)))
+
+
+@bp.post("/manage/<q>/access")
+@needs("manager")
+def change_queue_access(q: str) -> Response | tuple[str, int]:
+    queue = existing_queue(q)
+    try:
+        change_access(q, Access(*(_group(name) for name in _RIGHTS)))
+    except Invalid as refused:
+        return _page(queue, request.form, refused), 400
+    flash(_("Saved."))
+    return redirect(url_for("manage.access", q=q), 303)
+
+
+def _group(name: str) -> Group | None:
+    if request.form.get(name) != "some":
+        return None
+    typed = {kind: request.form.get(f"{name}.{kind}", "") for kind in ("people", "skills", "teams")}
+    return group_of(name, _lines(typed["people"]), typed["skills"].split(), _lines(typed["teams"]))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _written(known: Access) -> dict[str, str]:
+    """The access as the texts of the form."""
+    texts: dict[str, str] = {}
+    for name, group in (("work", known.work), ("manage", known.manage)):
+        if group is not None:
+            texts |= {
+                name: "some",
+                f"{name}.people": "\n".join(group.people),
+                f"{name}.skills": " ".join(group.skills),
+                f"{name}.teams": "\n".join(group.teams),
+            }
+    return texts
+
+
+def _page(queue: leaseq.Queue, typed: Mapping[str, str], wrong: Invalid | None = None) -> str:
+    people = accounts().people()
+    return render_template(
+        "manage/access.html",
+        queue=queue,
+        policy=queue.policy,
+        typed=typed,
+        wrong=wrong,
+        teams=sorted({one.team for one in people if one.team}),
+        skills=sorted({skill for one in people for skill in one.skills}),
+    )

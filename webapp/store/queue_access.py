@@ -1,0 +1,136 @@
+"""Who may work on a queue, and who may manage it: everybody whose role allows it, or some people.
+
+Hash: queue -> access (JSON). A queue that is not in it is open to everybody.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+from leaseq import Client, Invalid, validation
+from leaseq.webapp.store.accounts import Person, at_least
+from leaseq.webapp.store.accounts.model import checked_team
+from leaseq.webapp.store.base import Store
+
+MOST_PEOPLE = 500
+MOST_TEAMS = 50
+FRESH_SECONDS = 1.0
+"""For how long the access to queues counts, once read: another process's change is in force by then."""
+
+_KEY = "leaseq:{@access}:queues"  # no queue can have this name: it has an '@'
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Those who are named, who have one of the skills, or who are of one of the teams."""
+
+    people: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    teams: tuple[str, ...] = ()
+
+    def has(self, person: Person) -> bool:
+        return (
+            person.name in self.people
+            or (person.team != "" and person.team in self.teams)
+            or not set(self.skills).isdisjoint(person.skills)
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.people or self.skills or self.teams)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Of a queue. None: everybody whose role allows it. Admins always may."""
+
+    work: Group | None = None
+    manage: Group | None = None
+
+    def lets_manage(self, person: Person) -> bool:
+        if not at_least(person.role, "manager"):
+            return False
+        return person.role == "admin" or self.manage is None or self.manage.has(person)
+
+    def lets_work(self, person: Person) -> bool:
+        """Those who may manage a queue may also work on it."""
+        return self.work is None or self.work.has(person) or self.lets_manage(person)
+
+
+class QueueAccess(Store):
+    """Reads the access to all queues at most once a second. A change by this process counts at once."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(client, clock=clock)
+        self._monotonic = monotonic
+        self._known: Mapping[bytes, bytes] = {}
+        self._until = 0.0
+
+    def of(self, queue: str) -> Access:
+        raw = self._read().get(queue.encode())
+        return _loaded(raw) if raw else Access()
+
+    def lets_manage_all(self, person: Person) -> bool:
+        return all(_loaded(raw).lets_manage(person) for raw in self._read().values())
+
+    def _read(self) -> Mapping[bytes, bytes]:
+        if self._until <= self._monotonic():
+            with self._client.translating():
+                self._known = self._redis.hgetall(_KEY)
+            self._until = self._monotonic() + FRESH_SECONDS
+        return self._known
+
+    def set(self, queue: str, access: Access) -> None:
+        """Set a queue's access. Raises Invalid."""
+        for name, group in (("work", access.work), ("manage", access.manage)):
+            if group is not None:
+                _check(name, group)
+        with self._client.translating():
+            if access == Access():
+                self._redis.hdel(_KEY, queue)
+            else:
+                self._redis.hset(_KEY, queue, json.dumps(asdict(access), ensure_ascii=False))
+        self._until = 0.0
+
+
+@lru_cache(maxsize=10_000)
+def _loaded(raw: bytes) -> Access:
+    stored: dict[str, dict[str, Any] | None] = json.loads(raw)
+    return Access(
+        **{
+            name: None if group is None else Group(**{kind: tuple(names) for kind, names in group.items()})
+            for name, group in stored.items()
+        }
+    )
+
+
+def _check(name: str, group: Group) -> None:
+    if not group:
+        raise Invalid(name, "at least one person, skill or team; or everybody")
+    if len(group.people) > MOST_PEOPLE:
+        raise Invalid(
+            name, f"at most {MOST_PEOPLE} people; these are {len(group.people)}: use a skill or a team"
+        )
+    if len(group.teams) > MOST_TEAMS:
+        raise Invalid(name, f"at most {MOST_TEAMS} teams; these are {len(group.teams)}")
+
+
+def group_of(name: str, people: Iterable[str], skills: Iterable[str], teams: Iterable[str]) -> Group:
+    """A group of checked names, without repetitions. Raises Invalid with this field."""
+    found = Group(
+        tuple(dict.fromkeys(validation.person_name(one, name) for one in people)),
+        tuple(validation.skills(skills)),
+        tuple(dict.fromkeys(checked_team(one, name) for one in teams if one)),
+    )
+    _check(name, found)
+    return found
