@@ -41,6 +41,7 @@ from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.settings import Settings, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.list_settings import ListsSettings
 from leaseq.webapp.store.open_calls import OpenCalls
@@ -101,6 +102,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         ListsSettings(client),
         Samples(client),
         QueueAccess(client),
+        Breaks(client),
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
     init_i18n(app)

@@ -18,6 +18,7 @@ from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.list_settings import ListsSettings
 from leaseq.webapp.store.open_calls import OpenCalls
@@ -50,6 +51,7 @@ class State:
     lists: ListsSettings
     samples: Samples
     access: QueueAccess
+    breaks: Breaks
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 

@@ -38,6 +38,7 @@ PAGES = [
     ("work.page", WORKER, "/q/axe-none"),
     ("work.page", WORKER, "/q/axe-paused"),
     ("work.day", WORKER, "/day"),
+    ("work.break_page", WORKER, "/break"),
     ("auth.account", WORKER, "/account"),
     ("auth.factor", WORKER, "/account/factor"),
     ("not found", WORKER, "/nowhere"),

@@ -41,10 +41,17 @@ def test_people_from_invitation_to_being_disabled(
     sign_in(tab, admin)
     tab.goto("/people")
     judge_all(tab)
+    tab.get_by_label("Names one a line").fill(f"new {person}\n\nother {person}")
     tab.get_by_label("Role", exact=True).nth(1).select_option("manager")
-    tab.get_by_role("button", name="Create link").press("Enter")
-    tab.get_by_role("heading", name="The invitation").wait_for()
-    assert "/welcome?token=" in tab.locator(".secret").inner_text()
+    tab.get_by_role("button", name="Create links").press("Enter")
+    tab.get_by_role("heading", name="The invitations").wait_for()
+    for link in tab.locator(".secret").all_inner_texts():
+        assert "/welcome?token=" in link
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.get_by_role("button", name="Copy all, a line for each").click()
+    tab.get_by_role("button", name="Copied").wait_for()
+    copied = str(tab.evaluate("navigator.clipboard.readText()")).splitlines()
+    assert [line.partition(" http")[0] for line in copied] == [f"new {person}", f"other {person}"]
     judge(tab)
     tab.get_by_role("searchbox", name="Name or skill").fill(person)
     tab.keyboard.press("Enter")
@@ -60,6 +67,38 @@ def test_people_from_invitation_to_being_disabled(
     tab.get_by_role("link", name="What was changed").click()
     tab.get_by_role("cell", name="disabled a person").wait_for()
     judge_all(tab)
+
+
+def test_many_are_selected_and_changed_by_keys(
+    accounts: Accounts, admin: str, person: str, tab: Page
+) -> None:
+    others = [accounts.add(f"{person} {name}", by="test").name for name in ("bob", "eva")]
+    sign_in(tab, admin)
+    tab.goto(f"/people?q={person}")
+    bar = tab.get_by_role("form", name="Many people at once")
+    expect(bar).to_be_hidden()
+    tab.get_by_role("checkbox", name=f"Select {others[0]}").press("Space")
+    tab.get_by_role("checkbox", name=f"Select {others[1]}").press("Space")
+    expect(bar.get_by_text("Selected (2)")).to_be_visible()
+    judge_all(tab)
+    tab.get_by_label("What to do").select_option("Set the team to")
+    tab.get_by_label("Skills, team or queue").fill("Refunds")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("2 people are changed.")).to_be_visible()
+    assert [accounts.get(name).team for name in (person, *others)] == ["", "Refunds", "Refunds"]
+    tab.get_by_role("link", name="Team").click()
+    expect(tab.get_by_role("columnheader", name="Team")).to_have_attribute("aria-sort", "ascending")
+
+
+def test_a_break_from_the_person_s_menu(person: str, admin: str, tab: Page) -> None:
+    sign_in(tab, person)
+    tab.locator("#me > summary").press("Enter")
+    tab.get_by_role("link", name="Take a break").click()
+    tab.get_by_role("button", name="Take a break").press("Enter")
+    expect(tab.get_by_role("heading", name="You are on a break")).to_be_visible()
+    judge_all(tab)
+    tab.get_by_role("button", name="Back to work").press("Enter")
+    expect(tab).to_have_url(re.compile(r"/(q/.*)?$"))
 
 
 def test_joining_by_an_invitation(accounts: Accounts, queue_name: str, tab: Page) -> None:

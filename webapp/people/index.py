@@ -1,34 +1,26 @@
-"""The list of people: who they are, their leases and activity today, and open invitations."""
+"""The list of people: who they are, what they do now and did today, and open invitations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
-from leaseq import Invalid
-from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.context import accounts, person, queue_names, state
 from leaseq.webapp.people import bp
+from leaseq.webapp.people.inviting import Invited, invite_all
+from leaseq.webapp.people.roster import ORDERS, rows_of
+from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
-from leaseq.webapp.store.accounts import ROLES, Person
+from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
-from leaseq.webapp.store.activity import DayFigures
 
 PAGE = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    person: Person
-    signed_in_at: datetime | None
-    held: int
-    today: DayFigures
-    has_factor: bool
+_CRITERIA = ("q", "role", "state", "team", "queue", "sort")
 
 
 @bp.get("/people")
@@ -38,71 +30,45 @@ def everybody() -> str:
 
 
 def people_page(
-    *, error: str | None = None, typed: Mapping[str, str] | None = None, link: str | None = None
+    *,
+    errors: Sequence[str] = (),
+    typed: Mapping[str, str] | None = None,
+    invited: Sequence[Invited] = (),
 ) -> str:
-    matching = [one for one in accounts().people() if _matches(one, request.args)]
-    after = request.args.get("after", "").casefold()
-    following = [one for one in matching if one.name.casefold() > after]
-    shown = following[:PAGE]
+    rows, start = rows_of(request.args), max(whole(request.args.get("from", "0")) or 0, 0)
+    known = accounts().people()
+    now = datetime.now(UTC)
     return render_template(
         "people/index.html",
-        rows=_rows(shown),
-        count=len(matching),
-        after=shown[-1].name if len(following) > PAGE else None,
-        query=request.args,
+        rows=rows[start : start + PAGE],
+        count=len(rows),
+        following=start + PAGE if len(rows) > start + PAGE else None,
+        criteria={name: request.args[name] for name in _CRITERIA if request.args.get(name)},
+        sort=request.args.get("sort") if request.args.get("sort") in ORDERS else "name",
         roles=ROLES,
+        teams=sorted({one.team for one in known if one.team}),
+        queues=queue_names("manage"),
+        downward={name for name, (_key, downward) in ORDERS.items() if downward},
+        zone=state().settings.time_zone,
+        ago=lambda since: span((now - since).total_seconds()),
         invitations=accounts().invitations(),
         days=DAYS,
         most_days=MAX_DAYS,
-        link=url_for("auth.welcome", token=link, _external=True) if link else None,
-        error=error,
+        invited=[(one, url_for("auth.welcome", token=one.token, _external=True)) for one in invited],
+        errors=errors,
         typed=typed or {},
     )
-
-
-def _matches(one: Person, criteria: Mapping[str, str]) -> bool:
-    text, role, shows = criteria.get("q", "").strip().casefold(), criteria.get("role"), criteria.get("state")
-    if text and text not in one.name.casefold() and text not in one.skills:
-        return False
-    if role and role != one.role:
-        return False
-    return {"active": not one.disabled, "disabled": one.disabled}.get(shows or "", True)
-
-
-def _rows(people: list[Person]) -> list[Row]:
-    held = accounts().held_counts([one.name for one in people])
-    today = state().activity.of_everybody()
-    signed_in, factors = accounts().signed_in(), accounts().factors.who()
-    return [
-        Row(
-            one,
-            signed_in.get(one.name),
-            held[one.name],
-            sum(today.get(one.name, {}).values(), DayFigures()),
-            one.name in factors,
-        )
-        for one in people
-    ]
 
 
 @bp.post("/people")
 @needs("admin")
 def invite() -> str | tuple[str, int]:
-    """Invite somebody, and show the link by which they join."""
-    days = whole(request.form.get("days", str(DAYS)))
-    try:
-        if days is None:
-            raise Invalid("days", f"a whole number from 1 to {MAX_DAYS}")
-        token = accounts().invite(
-            by=person().name,
-            role=request.form.get("role", "worker"),
-            skills=request.form.get("skills", "").split(),
-            name=request.form.get("name", "").strip() or None,
-            days=days,
-        )
-    except Invalid as refused:
-        return people_page(error=str(refused), typed=request.form), 400
-    return people_page(link=token)
+    """Invite people, and show the links by which they join. The names that can't be stay in the form."""
+    invited, refused = invite_all(request.form)
+    if not refused:
+        return people_page(invited=invited)
+    kept = {**request.form, "name": "\n".join(refused)}
+    return people_page(errors=list(refused.values()), typed=kept, invited=invited), 200 if invited else 400
 
 
 @bp.post("/people/invitations/<id>/revoke")

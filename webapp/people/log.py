@@ -53,6 +53,7 @@ WORDS = {
     "queue.cleared": _("returned expired leases"),
     "queue.imported": _("imported"),
     "queue.revived": _("revived items"),
+    "queue.access": _("changed who has access to a queue"),
     "queue.simulated": _("started simulated people"),
     "queue.simulation-stopped": _("stopped simulated people"),
     "item.added": _("added an item"),

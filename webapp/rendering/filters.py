@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import nh3
 from flask import Flask
-from flask_babel import format_datetime, format_decimal, gettext
+from flask_babel import format_date, format_decimal, gettext
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -128,8 +128,9 @@ def time_left(until: datetime) -> float:
 
 
 def clock(time: datetime) -> str:
-    """A time in UTC, in the page's language."""
-    return f"{format_datetime(time.astimezone(UTC), rebase=False)} UTC"
+    """A time in UTC, with the date in the page's language, by the 24-hour clock."""
+    at = time.astimezone(UTC)
+    return f"{format_date(at, rebase=False)}, {at:%H:%M:%S} UTC"
 
 
 def local_clock(time: datetime) -> str:

@@ -4,4 +4,4 @@ from flask import Blueprint
 
 bp = Blueprint("work", __name__)
 
-from leaseq.webapp.work import commands, day, finishing, give_back, home, live, nothing, page, thread  # noqa: E402, F401  # they add their routes to bp
+from leaseq.webapp.work import breaks, commands, day, finishing, give_back, home, live, nothing, page, thread  # noqa: E402, F401  # they add their routes to bp

@@ -53,7 +53,7 @@ def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
 def test_a_time_is_in_the_language_of_its_reader(app: Any) -> None:
     """Until the page's script tells it in their own zone."""
     noon = datetime(2026, 11, 22, 12, 30, 5, tzinfo=UTC)
-    for wish, shown in (("en", "Nov 22, 2026, 12:30:05\u202fPM UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
+    for wish, shown in (("en", "Nov 22, 2026, 12:30:05 UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
         with app.test_request_context(headers={"Accept-Language": wish}):
             assert clock(noon) == shown
 

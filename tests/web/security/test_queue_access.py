@@ -35,6 +35,9 @@ OF_NO_QUEUE = {
     "work.day": "one's own figures",
     "work.home": "lists queues, which is asked for below",
     "work.queues_menu": "lists queues, which is asked for below",
+    "work.break_page": "one's own break",
+    "work.take_break": "one's own break",
+    "work.end_break": "one's own break",
     "work.session_now": "whether one is signed in",
 }
 """Routes without a queue in their path, by endpoint or blueprint, and why access to queues is not asked."""

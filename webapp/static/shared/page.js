@@ -6,7 +6,7 @@ const today = new Date().toDateString();
 
 export function local(time) {
   const date = new Date(time);
-  const clock = { hour: "2-digit", minute: "2-digit" };
+  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
   return date.toDateString() === today
     ? date.toLocaleTimeString(lang, clock)
     : date.toLocaleString(lang, { ...clock, year: "numeric", month: "short", day: "numeric" });

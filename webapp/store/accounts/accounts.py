@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from leaseq import Invalid, Lease, validation
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.callers import Caller
-from leaseq.webapp.store.accounts.leases import held_by, held_counts, take_back
+from leaseq.webapp.store.accounts.leases import Held, held_by, held_by_each, take_back
 from leaseq.webapp.store.accounts.model import (
     WHOLE,
     ApiToken,
@@ -107,9 +106,9 @@ class Accounts(ProviderSignIn):
         """The leases of a person in all queues."""
         return held_by(self._client, name)
 
-    def held_counts(self, names: Sequence[str]) -> Counter[str]:
-        """The number of leases of each of these people."""
-        return held_counts(self._client, names)
+    def held_by_each(self, names: Sequence[str]) -> dict[str, list[Held]]:
+        """What each of these people holds, the latest first."""
+        return held_by_each(self._client, names)
 
     def signed_in(self) -> dict[str, datetime]:
         """When each person last signed in."""

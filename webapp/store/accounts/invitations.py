@@ -19,7 +19,9 @@ _DAY = 86_400
 
 
 class Invitations(Store):
-    def make(self, name: str | None, role: Role, skills: tuple[str, ...], days: object, by: str) -> str:
+    def make(
+        self, name: str | None, role: Role, skills: tuple[str, ...], team: str, days: object, by: str
+    ) -> str:
         """Make an invitation; returns its token, in the clear this once."""
         seconds = validation.integer(days, "days", 1, MAX_DAYS) * _DAY
         token, now = new_secret(), time.time()
@@ -27,6 +29,7 @@ class Invitations(Store):
             "name": name,
             "role": role,
             "skills": skills,
+            "team": team,
             "by": by,
             "created": now,
             "expires": now + seconds,
@@ -81,6 +84,7 @@ def _invitation(hashed: str, raw: bytes) -> Invitation:
         name=record["name"],
         role=record["role"],
         skills=tuple(record["skills"]),
+        team=record.get("team", ""),
         by=record["by"],
         created_at=datetime.fromtimestamp(record["created"], UTC),
         expires_at=datetime.fromtimestamp(record["expires"], UTC),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 import leaseq
 from leaseq import Client, Lease, Queue
 
-_LOOK = 200  # leases of one queue that are counted by looking at them; past that each person is asked for
+_LOOK = (
+    500  # leases of one queue that are found by looking at all of them; past that each person is asked for
+)
 
 
 def held_by(client: Client, name: str) -> list[Lease]:
@@ -18,10 +21,27 @@ def held_by(client: Client, name: str) -> list[Lease]:
     return [lease for leases in held.values() for lease in leases]
 
 
-def held_counts(client: Client, names: Sequence[str]) -> Counter[str]:
-    """The number of leases of each of these people."""
-    counts, _unreadable = leaseq.read_queues(client, lambda queue: _counts(queue, names))
-    return sum(counts.values(), Counter())
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What somebody holds of a queue."""
+
+    queue: str
+    id: str
+    payload: leaseq.Json
+    since: datetime
+
+
+def held_by_each(client: Client, names: Sequence[str]) -> dict[str, list[Held]]:
+    """What each of these people holds, over all queues, the latest first."""
+    found, _unreadable = leaseq.read_queues(client, lambda queue: _held(queue, names))
+    held: dict[str, dict[tuple[str, int], Held]] = {name: {} for name in names}
+    for queue, entries in found.items():
+        for person, token, one in entries:
+            if person in held:
+                held[person][queue, token] = one
+    return {
+        name: sorted(them.values(), key=lambda one: one.since, reverse=True) for name, them in held.items()
+    }
 
 
 def take_back(client: Client, name: str, *, by: str) -> int:
@@ -33,9 +53,18 @@ def take_back(client: Client, name: str, *, by: str) -> int:
     return len(held)
 
 
-def _counts(queue: Queue, names: Sequence[str]) -> Counter[str]:
+def _held(queue: Queue, names: Sequence[str]) -> list[tuple[str, int, Held]]:
+    """Person, token and item of each lease. Of several answers an item has a line each, and each tells all
+    its leases."""
     page = queue.page("reserved", limit=_LOOK)
-    if page.after is None:  # of several answers an item has a line each, and each tells all its leases
-        held = {(lease.token, lease.person) for item in page.items for lease in item.leases}
-        return Counter(person for _, person in held)
-    return Counter({name: len(queue.mine(name)) for name in names})
+    if page.after is None:
+        return [
+            (lease.person, lease.token, Held(queue.name, item.id, item.payload, lease.reserved_at))
+            for item in page.items
+            for lease in item.leases
+        ]
+    return [
+        (name, lease.token, Held(queue.name, lease.id, lease.payload, lease.reserved_at))
+        for name in names
+        for lease in queue.mine(name)
+    ]

@@ -71,6 +71,7 @@ class Invitation:
     name: str | None  # the one they will have; None: they choose it
     role: Role
     skills: tuple[str, ...]
+    team: str
     by: str
     created_at: datetime
     expires_at: datetime

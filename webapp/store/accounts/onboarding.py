@@ -12,7 +12,7 @@ from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.base import Base
 from leaseq.webapp.store.accounts.invitations import DAYS
 from leaseq.webapp.store.accounts.links import PasswordLink
-from leaseq.webapp.store.accounts.model import Invitation, Person, checked_name, checked_role
+from leaseq.webapp.store.accounts.model import Invitation, Person, checked_name, checked_role, checked_team
 from leaseq.webapp.store.accounts.people import Record, has_admin, may_let_in, refuse_same_look, refuse_taken
 from leaseq.webapp.store.accounts.secret import digest, new_secret
 
@@ -74,6 +74,7 @@ class Onboarding(Base):
         by: str,
         role: str = "worker",
         skills: Iterable[str] = (),
+        team: str = "",
         name: str | None = None,
         days: int = DAYS,
     ) -> str:
@@ -81,7 +82,9 @@ class Onboarding(Base):
         checked = checked_name(name) if name else None
         if checked is not None:
             self._refuse_known(checked)
-        token = self._invitations.make(checked, checked_role(role), validation.skills(skills), days, by)
+        token = self._invitations.make(
+            checked, checked_role(role), validation.skills(skills), checked_team(team), days, by
+        )
         self.log.write(by, "invitation.made", checked or "", f"{role}, {days} d")
         return token
 
@@ -118,7 +121,7 @@ class Onboarding(Base):
         if invitation is None:
             raise _spent(_INVITATION)
         record = self._new(
-            invitation.name or name, invitation.role, invitation.skills, password
+            invitation.name or name, invitation.role, invitation.skills, password, invitation.team
         )  # guard: inviters-name
 
         def newcomer(people: dict[str, Record]) -> Record:

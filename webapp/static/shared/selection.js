@@ -1,5 +1,5 @@
 // How many are chosen, and all on the page at once.
-const ticks = [...document.querySelectorAll('input[name="id"][form="chosen"]')];
+const ticks = [...document.querySelectorAll('input[type="checkbox"][form="chosen"]')];
 const all = document.querySelector("[data-all] input");
 const said = document.querySelector("[data-chosen]");
 

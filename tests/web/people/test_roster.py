@@ -1,0 +1,210 @@
+"""The list of people for a team of hundreds: what each does, sorted, searched, and many changed at once."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq.webapp.context import EXTENSION, State
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.breaks import Breaks
+from leaseq.webapp.store.queue_access import Access, Group
+from tests.support.taking import not_none, take
+from tests.web.conftest import Browser
+from tests.web.item_lists import rows, text_of
+
+
+@pytest.fixture
+def root(visitor: Callable[[str], Browser]) -> Browser:
+    return visitor("admin")
+
+
+@pytest.fixture
+def state(app: Flask) -> State:
+    found: State = app.extensions[EXTENSION]
+    return found
+
+
+@pytest.fixture
+def team(accounts: Accounts, new_name: Callable[[str], str]) -> list[str]:
+    """Three people of a team that no other test has, by name."""
+    of = new_name("team")
+    return [accounts.add(f"{of} {name}", by="test", team=of).name for name in ("ann", "bob", "eva")]
+
+
+def shown(root: Browser, team: list[str], **criteria: str) -> list[str]:
+    """Who of the team is shown, in their order."""
+    page = root.get("/people", query_string={"team": team[0][:-4], **criteria}).text
+    return re.findall(r'name="name" value="([^"]+)" form="chosen"', page)
+
+
+def test_what_each_does_now(
+    root: Browser, visitor: Callable[[str], Browser], asking: leaseq.Queue, team: list[str], state: State
+) -> None:
+    ann, bob, eva = team
+    take(asking, ann)
+    state.breaks.take(bob)
+    lines = rows(root.get(f"/people?team={ann[:-4]}").text).split("\n")
+    doing = {name: next(line for line in lines if name in line) for name in team}
+    assert f"My parcel is not here in {asking.name} for 0 s" in doing[ann]
+    assert "on a break for 0 s" in doing[bob]
+    assert "idle" in doing[eva]
+    for which, names in (("working", [ann]), ("break", [bob]), ("idle", [eva]), ("disabled", [])):
+        assert shown(root, team, state=which) == names, which
+    assert shown(root, team, sort="state") == [ann, bob, eva]
+
+
+def test_a_break_ends_by_taking_an_item_and_after_a_day(
+    root: Browser, asking: leaseq.Queue, team: list[str], server: Any, state: State
+) -> None:
+    ann = team[0]
+    Breaks(server.client, clock=lambda: 1_000_000.0).take(ann)
+    assert state.breaks.of(ann) is None, "forgotten long ago"
+    state.breaks.end(ann)
+    state.breaks.take(ann)
+    assert shown(root, team, state="break") == [ann]
+    ahead = leaseq.Queue(server.client, asking.name, clock=lambda: int((state.breaks._clock() + 5) * 1e6))
+    assert ahead.reserve(ann)
+    assert shown(root, team, state="break") == []
+    assert shown(root, team, state="working") == [ann]
+
+
+def test_somebody_takes_a_break_and_is_back(person: Browser, asking: leaseq.Queue, state: State) -> None:
+    take(asking, person.name)
+    before = text_of(person.get("/break").text)
+    assert "Take a break" in before
+    assert "My parcel is not here" in before, "what they hold runs out meanwhile"
+    assert person.post("/break", page="/break").status_code == 303
+    since = state.breaks.of(person.name)
+    assert person.post("/break", page="/break").status_code == 303
+    assert state.breaks.of(person.name) == since, "the second press changes nothing"
+    assert "You are on a break" in person.get("/break").text
+    assert person.post("/break/end", page="/break").status_code == 303
+    assert state.breaks.of(person.name) is None
+
+
+def test_sorted_by_each_heading(root: Browser, team: list[str], state: State) -> None:
+    ann, bob, eva = team
+    for number, name in enumerate((bob, bob, eva)):
+        active = 10_000 if name == bob else 60_000
+        state.activity.record(name, "letters", "finished", id=str(number), token=number, active_ms=active)
+    state.activity.record(ann, "letters", "gave_back", id="x", token=9)
+    assert shown(root, team) == [ann, bob, eva]
+    assert shown(root, team, sort="done") == [bob, eva, ann]
+    assert shown(root, team, sort="each") == [eva, bob, ann]
+    assert shown(root, team, sort="back")[0] == ann
+    assert shown(root, team, sort="no such order") == [ann, bob, eva]
+    page = root.get(f"/people?sort=done&team={ann[:-4]}").text
+    assert re.search(r'aria-sort="descending"><a href="[^"]*sort=done', page)
+
+
+def test_who_may_work_on_a_queue(root: Browser, team: list[str], queue: leaseq.Queue, state: State) -> None:
+    queue.configure()
+    state.access.set(queue.name, Access(Group(people=(team[1],))))
+    assert shown(root, team, queue=queue.name) == [team[1]]
+    assert shown(root, team, queue="") == team
+    state.access.set(queue.name, Access())
+
+
+@pytest.mark.parametrize(
+    ("act", "value", "field", "after"),
+    [
+        ("add-skills", "fr es", "skills", [("de", "es", "fr"), ("es", "fr")]),
+        ("remove-skills", "de", "skills", [(), ()]),
+        ("team", "Refunds", "team", ["Refunds", "Refunds"]),
+        ("team", "", "team", ["", ""]),
+    ],
+)
+def test_many_are_changed_at_once(
+    root: Browser, accounts: Accounts, team: list[str], act: str, value: str, field: str, after: list[Any]
+) -> None:
+    ann, bob, eva = team
+    accounts.change(ann, by="test", skills=["de"])
+    before = accounts.get(eva)
+    answer = root.post("/people/many?sort=done", {"name": [ann, bob], "act": act, "value": value})
+    assert answer.headers["Location"] == "/people?sort=done"
+    assert [getattr(accounts.get(name), field) for name in (ann, bob)] == after
+    assert accounts.get(eva) == before
+    assert "2 people are changed." in root.get("/people").text
+
+
+def test_many_are_disabled_and_enabled(
+    root: Browser, accounts: Accounts, asking: leaseq.Queue, team: list[str]
+) -> None:
+    take(asking, team[0])
+    root.post("/people/many", {"name": team[:2], "disable": "yes", "act": "add-skills", "value": ""})
+    assert [accounts.get(name).disabled for name in team] == [True, True, False]
+    assert asking.mine(team[0]) == []
+    root.post("/people/many", {"name": team, "act": "enable"})
+    assert not any(accounts.get(name).disabled for name in team)
+
+
+def test_many_get_access_to_a_queue_and_lose_it(
+    root: Browser, team: list[str], queue: leaseq.Queue, state: State
+) -> None:
+    queue.configure()
+    many = {"name": team[:2], "value": queue.name}
+    root.post("/people/many", {**many, "act": "let-work"})
+    assert "everybody may work on" in root.get("/people").text
+    state.access.set(queue.name, Access(Group(teams=("Refunds",))))
+    root.post("/people/many", {**many, "act": "let-work"})
+    assert state.access.of(queue.name) == Access(Group(people=tuple(team[:2]), teams=("Refunds",)))
+    root.post("/people/many", {**many, "name": team[:1], "act": "let-not-work"})
+    assert state.access.of(queue.name) == Access(Group(people=(team[1],), teams=("Refunds",)))
+    state.access.set(queue.name, Access())
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"name": [], "act": "team"}, "at least one person"),
+        ({"act": "promote"}, "one of add-skills"),
+        ({"act": "add-skills", "value": "  "}, "something in its box"),
+        ({"act": "add-skills", "value": "Not Good"}, "each 1 to 64 characters of a-z"),
+        ({"act": "team", "value": "x" * 65}, "a team of at most 64 printable characters"),
+        ({"name": ["nobody at all"], "act": "team"}, "there is no person named"),
+    ],
+)
+def test_what_can_t_be_changed_is_said(
+    root: Browser, accounts: Accounts, team: list[str], fields: dict[str, Any], said: str
+) -> None:
+    before = accounts.get(team[0])
+    assert root.post("/people/many", {"name": [team[0]], **fields}).status_code == 303
+    assert said in html.unescape(root.get("/people").text)
+    assert accounts.get(team[0]) == before
+
+
+def test_a_queue_that_is_not_there_gives_no_access(root: Browser, team: list[str]) -> None:
+    answer = root.post("/people/many", {"name": team, "act": "let-work", "value": "no-such-queue"})
+    assert answer.status_code == 404
+
+
+def test_many_are_invited_by_pasting_their_names(
+    app: Flask, root: Browser, accounts: Accounts, team: list[str], new_name: Callable[[str], str]
+) -> None:
+    new = [new_name("new") for _ in range(2)]
+    names = f"{new[0]}\r\n\r\n  {new[1]} \r\n{team[0]}\r\n{new[0]}"
+    answer = root.post("/people", {"name": names, "role": "worker", "skills": "fr", "team": "Refunds"})
+    assert answer.status_code == 200
+    page = html.unescape(answer.text)
+    links = re.findall(r"<b>([^<]+)</b> <code[^>]*>[^<]*(/welcome\?token=[\w-]+)", page)
+    assert [name for name, _link in links] == new
+    assert f"there is already a person named {team[0]!r}" in page
+    assert f">{team[0]}</textarea>" in page, "who was not invited stays in the box"
+    token = links[0][1].partition("=")[2]
+    person = accounts.accept(token, "", "correct horse battery")
+    assert (person.name, person.team, person.skills) == (new[0], "Refunds", ("fr",))
+    assert not_none(accounts.find(new[0])).team == "Refunds"
+
+
+def test_more_names_than_are_taken_at_once_stay_in_the_box(root: Browser) -> None:
+    answer = root.post("/people", {"name": "\n".join(f"name {n}" for n in range(501))})
+    assert answer.status_code == 400
+    assert "at most 500 names at once; these are 501" in answer.text
+    assert "name 500</textarea>" in answer.text

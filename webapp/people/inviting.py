@@ -1,0 +1,52 @@
+"""Inviting people: one link for each name, or one for somebody who chooses their name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from leaseq import Invalid
+from leaseq.webapp.context import accounts, person
+from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
+
+MOST = 500
+
+
+class Invited(NamedTuple):
+    """An invitation that was made."""
+
+    name: str  # "": they choose it
+    token: str
+
+
+def invite_all(fields: Mapping[str, str]) -> tuple[list[Invited], dict[str, str]]:
+    """Invite each name, one a line. Also returns why each of the others was not, by name."""
+    names = list(dict.fromkeys(filter(None, map(str.strip, fields.get("name", "").splitlines()))))
+    invited: list[Invited] = []
+    refused: dict[str, str] = {}
+    try:
+        if len(names) > MOST:
+            raise Invalid("name", f"at most {MOST} names at once; these are {len(names)}")
+        days = whole(fields.get("days", str(DAYS)))
+        if days is None:
+            raise Invalid("days", f"a whole number from 1 to {MAX_DAYS}")
+        for name in names or [""]:
+            try:
+                invited.append(Invited(name, _invite(name, fields, days)))
+            except Invalid as error:
+                refused[name] = str(error)
+    except Invalid as error:
+        refused = dict.fromkeys(names or [""], "") | {names[0] if names else "": str(error)}
+    return invited, refused
+
+
+def _invite(name: str, fields: Mapping[str, str], days: int) -> str:
+    return accounts().invite(
+        by=person().name,
+        role=fields.get("role", "worker"),
+        skills=fields.get("skills", "").split(),
+        team=fields.get("team", "").strip(),
+        name=name or None,
+        days=days,
+    )
