@@ -188,6 +188,7 @@ def _times(buckets: Sequence[Bucket]) -> list[Tick]:
     return [
         Tick(SIZE * n / len(buckets), _mark(buckets[n].start, days))
         for n in range(first, len(buckets), every)
+        if n < 0.95 * len(buckets)  # a later mark would not fit
     ]
 
 
