@@ -16,6 +16,7 @@ from leaseq.webapp.context import existing_queue, person, wants_piece
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import start_of, starts
 from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.lease_time import suggestion_of
 from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, written
 from leaseq.webapp.manage.preview import preview_of, sample_of
 from leaseq.webapp.manage.titles import warn_of_same_look
@@ -113,6 +114,8 @@ def _typed() -> dict[str, str]:
     known = {
         one.name: sent.get(one.name, "") for one in SETTINGS if one.name in sent or one.control == "tick"
     }
+    if sent.get("suggested"):  # its button takes it, and saves all else that was typed
+        known["lease_seconds"] = sent["suggested"]
     return {**known, "sample": sent.get("sample", "")}
 
 
@@ -154,5 +157,6 @@ def _page(
         before=before,
         errors=wrong,
         theirs=theirs or {},
+        suggestion=suggestion_of(queue, queue.policy.lease_seconds),
         **preview_of(typed),
     )

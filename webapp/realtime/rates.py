@@ -30,6 +30,7 @@ class RateCounter:
         self._since = _minute(since.timestamp())  # of this one perhaps not all
         self._come: dict[int, int] = {}
         self._done: dict[int, int] = {}
+        self._expired: dict[int, int] = {}
         self._open: dict[int, float] = {}  # token -> when it was given out
         self._times: deque[tuple[int, float]] = deque(maxlen=_MOST_TIMES)  # minute, seconds
 
@@ -48,12 +49,14 @@ class RateCounter:
                 self._done[minute] = self._done.get(minute, 0) + 1
                 if began is not None:
                     self._times.append((minute, at - began))
+            elif event.what == "expired":
+                self._expired[minute] = self._expired.get(minute, 0) + 1
             elif event.what == "undone":
                 self._done[minute] = max(self._done.get(minute, 0) - 1, 0)
 
     def forget(self, now: datetime) -> None:
         first = self._first(now)
-        for counts in (self._come, self._done):
+        for counts in (self._come, self._done, self._expired):
             for minute in [one for one in counts if one < first]:
                 del counts[minute]
         while self._times and self._times[0][0] < first:
@@ -66,6 +69,10 @@ class RateCounter:
 
     def done(self, now: datetime) -> list[int | None]:
         return self._by_minute(self._done, now)
+
+    def expired(self) -> int:
+        """The number of leases that expired."""
+        return sum(self._expired.values())
 
     def handling(self) -> HandlingTimes | None:
         """The handling times; None where no finished item has a known grant."""

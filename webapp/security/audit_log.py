@@ -18,6 +18,7 @@ from werkzeug.exceptions import HTTPException
 import leaseq
 from leaseq import LeaseqError, Policy
 from leaseq.webapp.context import accounts, state
+from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.serving.json_request import JSON
 
@@ -153,10 +154,16 @@ def _changes() -> list[str]:
     if before is None or after is None:
         return []
     return [
-        f"{field.name}: {_short(getattr(before, field.name))} → {_short(getattr(after, field.name))}"
+        _change(field.name, getattr(before, field.name), getattr(after, field.name))
         for field in fields(Policy)
         if getattr(before, field.name) != getattr(after, field.name)
     ]
+
+
+def _change(name: str, before: Any, after: Any) -> str:
+    if name == "form":
+        return f"form: {'; '.join(form_changes(before, after))}"
+    return f"{name}: {_short(before)} → {_short(after)}"
 
 
 def _policy(queue: str | None) -> Policy | None:

@@ -1,0 +1,73 @@
+"""The lease time that the settings suggest from what was seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.manage.lease_time import lease_time
+from tests.conftest import Clock
+from tests.support.taking import not_none
+from tests.web.conftest import Browser
+from tests.web.manage.settings_calls import base, save, standing
+
+
+@pytest.mark.parametrize(
+    ("p95", "seconds"),
+    [(0.2, 30), (15, 30), (15.1, 60), (59, 120), (240, 600), (7_000, 14_400), (90_000, 86_400)],
+)
+def test_twice_the_95th_percentile_to_a_usual_time(p95: float, seconds: int) -> None:
+    assert lease_time(p95) == seconds
+
+
+def finish(server: Any, queue: leaseq.Queue, count: int) -> None:
+    """So many items, held for 50.5 s each, up to now."""
+    clock = Clock.from_now(-51 * count - 300)
+    past = leaseq.Queue(server.client, queue.name, clock=clock)
+    past.configure(lease_seconds=200)
+    past.enqueue_many(leaseq.NewItem({}) for _ in range(count + 1))
+    assert past.reserve("left")
+    clock.tick(201)
+    past.clear()
+    for _ in range(count):
+        lease = not_none(past.reserve("ann"))
+        clock.tick(50.5)
+        past.finish(lease, {})
+
+
+def test_one_press_takes_it_and_saves_all_that_was_typed(
+    server: Any, boss: Browser, queue: leaseq.Queue
+) -> None:
+    finish(server, queue, 20)
+    page = boss.get(base(queue)).text
+    assert "In the last hour 20 items were finished." in page
+    assert "95 % of them were held for at most 50 s." in page
+    assert "1 lease ran out." in page
+    assert ">Take 2 min and save</button>" in page
+    typed = standing(boss, queue)
+    assert save(boss, queue, typed, suggested="120 s", title="Letters").status_code == 303
+    assert (queue.policy.lease_seconds, queue.policy.title) == (120, "Letters")
+    assert "and save</button>" not in boss.get(base(queue)).text, "it is in force"
+
+
+def test_too_little_was_seen(server: Any, boss: Browser, queue: leaseq.Queue) -> None:
+    finish(server, queue, 19)
+    assert "and save</button>" not in boss.get(base(queue)).text
+
+
+def test_what_is_no_time_is_refused(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure()
+    answer = save(boss, queue, standing(boss, queue), suggested="soon")
+    assert answer.status_code == 400
+    assert 'id="lease_seconds-error"' in answer.text
+
+
+def test_an_index_leads_to_each_section(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure()
+    page = boss.get(base(queue)).text
+    index = page.partition('aria-label="Sections">')[2].partition("</nav>")[0]
+    for name in ("work", "time"):
+        assert f'href="#group-{name}"' in index
+        assert f'id="group-{name}"' in page
