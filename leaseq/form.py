@@ -1,6 +1,6 @@
 """A queue's form: how a payload is shown and what is asked. Validated when set, and used to check results.
 
-``{"show": [...], "ask": <JSON Schema, draft 2020-12, of type object>, "keys": {...}}``
+``{"show": [...], "ask": <JSON Schema, draft 2020-12, of type object>, "keys": {...}, "prefill": {...}}``
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_ERROR = 300
 _LISTED = 5_000  # at so many checks at most, all errors of a result are looked for: each takes 5 kB then
 _COPIED = 16_000_000  # the bytes of a result, times its checks: a copy may be made for each
 KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
-_PARTS = {"show", "ask", "keys"}
+_PARTS = {"show", "ask", "keys", "prefill"}
 
 
 def check_form(form: Json) -> None:
@@ -33,14 +33,38 @@ def check_form(form: Json) -> None:
     if form is None:
         return
     if not isinstance(form, dict) or not set(form) <= _PARTS:
-        raise Invalid("form", "an object with the optional members show, ask and keys")
+        raise Invalid("form", "an object with the optional members show, ask, keys and prefill")
     dump_json(form, "form")
     _check_show(form.get("show", []))
     keys = form.get("keys", {})
     if not isinstance(keys, dict) or not all(isinstance(key, str) and len(key) == 1 for key in keys):
         raise Invalid("form", "keys: an object that maps single characters to choices")
+    prefill = form.get("prefill", {})
+    if not isinstance(prefill, dict) or not all(isinstance(path, str) and path for path in prefill.values()):
+        raise Invalid("form", "prefill: an object that maps questions to fields of the payload")
     if "ask" in form:
         _check_ask(form["ask"])
+
+
+def prefilled(form: Json, payload: Json) -> dict[str, Json]:
+    """The answers that a form takes from a payload, by question.
+
+    ``"prefill": {"label": "guess.label"}`` takes the member ``label`` of the object ``guess``. A question
+    whose field the payload lacks is left out.
+    """
+    if not isinstance(form, Mapping):
+        return {}
+    found = ((name, _member(payload, path)) for name, path in form.get("prefill", {}).items())
+    return {name: value for name, value in found if value is not None}
+
+
+def _member(payload: Json, path: str) -> Json:
+    value: Any = payload
+    for step in path.split("."):
+        if not isinstance(value, Mapping) or step not in value:
+            return payload.get(path) if isinstance(payload, Mapping) else None  # a name that has a dot itself
+        value = value[step]
+    return value
 
 
 def check_result(form: Json, result: Json) -> None:

@@ -71,7 +71,7 @@ class Policy:
         About(
             "work",
             N_("Form"),
-            N_("What to show, what to ask (a JSON Schema), and which keys choose what."),
+            N_("What to show, what to ask (a JSON Schema), which keys choose what, and what is filled in."),
             none=N_("a table and one text box"),
             kept="text",
         ),

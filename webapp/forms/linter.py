@@ -17,7 +17,7 @@ from leaseq.form import KINDS, check_form
 from leaseq.webapp.forms.fields import fields_of
 from leaseq.webapp.forms.shortcuts import same
 
-PARTS = ("show", "ask", "keys")
+PARTS = ("show", "ask", "keys", "prefill")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -100,7 +100,9 @@ def _hint(text: str, error: json.JSONDecodeError) -> str:
 
 def _of_form(form: Json, text: str) -> Iterator[Finding]:
     if not isinstance(form, dict):
-        yield Finding(1, str(_('A form is an object: {"show": [...], "ask": {...}, "keys": {...}}.')))
+        yield Finding(
+            1, str(_('A form is an object: {"show": [...], "ask": {...}, "keys": {...}, "prefill": {...}}.'))
+        )
         return
     for name in form:
         if name not in PARTS:
@@ -162,6 +164,11 @@ def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
                 name=repr(name),
             )
             yield Finding(place(text, ["ask", "required", number]), str(said), wrong=False)
+    names = {field.name for field in fields_of(form)}
+    for name in form.get("prefill", {}):
+        if name not in names:
+            said = _("%(name)s is no question, so that nothing is filled in.", name=repr(name))
+            yield Finding(place(text, ["prefill", name]), str(said), wrong=False)
     values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
     for key, bound in form.get("keys", {}).items():
         wanted = list(bound.items()) if isinstance(bound, dict) else [(None, bound)]

@@ -30,10 +30,16 @@ def typed_in(fields: Iterable[Field], sent: MultiDict[str, str]) -> dict[str, li
     }
 
 
-def typed_of(fields: Iterable[Field], draft: Json) -> dict[str, list[str]]:
-    """The initial texts of the fields: from the draft, or the defaults where there is none."""
+def typed_of(
+    fields: Iterable[Field], draft: Json, prefill: Mapping[str, Json] | None = None
+) -> dict[str, list[str]]:
+    """The initial texts of the fields: from the draft; where there is none, what the form takes from the
+    payload, or the defaults."""
+    given = prefill or {}
     return {
-        field.name: _texts(field, _at(draft, field) if isinstance(draft, dict) else field.default)
+        field.name: _texts(
+            field, _at(draft, field) if isinstance(draft, dict) else given.get(field.name, field.default)
+        )
         for field in fields
     }
 

@@ -15,6 +15,7 @@ import leaseq
 from leaseq import Invalid
 from leaseq.webapp import demo
 from leaseq.webapp.context import person, state
+from leaseq.webapp.forms.guess import guess_form
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.dashboard import overview_page
 from leaseq.webapp.manage.import_mapping import FilePreview, preview_of
@@ -69,7 +70,9 @@ def _preview(file: FileStorage) -> FilePreview:
 def _form_of(preview: FilePreview) -> leaseq.Json:
     """A form that shows the columns which become the payload."""
     taken = preview.mapping.named()
-    return {"show": [name for name in preview.columns if name not in taken] or list(preview.columns)}
+    shown = [name for name in preview.columns if name not in taken] or list(preview.columns)
+    rows = [row for row in preview.rows if isinstance(row, dict)]
+    return guess_form([{name: row.get(name) for name in shown} for row in rows]) or {"show": shown}
 
 
 def _free_name(title: str) -> str:

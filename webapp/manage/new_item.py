@@ -12,7 +12,7 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Invalid, Json, validation
 from leaseq.webapp.manage.change import value_of
-from leaseq.webapp.manage.preview import sample_of
+from leaseq.webapp.manage.preview import payloads_of, sample_of
 
 MOST_FIELDS = 30  # beyond these the payload is written as JSON
 OPTIONS = ("json", "id", "priority", "requires")
@@ -70,7 +70,7 @@ class NewItemForm:
 
 def form_of(queue: leaseq.Queue) -> NewItemForm:
     """The form as it is opened: the fields of an item that waits, else those that the queue's form shows."""
-    sample = sample_of(queue, queue.policy.form)
+    sample = sample_of(queue.policy.form, payloads_of(queue))
     known = sample if isinstance(sample, dict) else {"text": ""}
     fields = [
         PayloadField(name, "", isinstance(value, str)) for name, value in list(known.items())[:MOST_FIELDS]

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import leaseq
 from leaseq import Invalid, Json, validation
+from leaseq.form import prefilled
 from leaseq.webapp.forms import fields_of, typed_of
+from leaseq.webapp.forms.guess import missing_fields
 from leaseq.webapp.forms.linter import CheckedForm, check_text
 from leaseq.webapp.rendering.payload import parts_of
 
+LOOK = 50  # payloads by which a form is guessed, and that its preview knows
 
-def preview_of(typed: Mapping[str, str]) -> dict[str, Any]:
-    """The context of the preview's template, from the edited settings and sample."""
+
+def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, Any]:
+    """The context of the preview's template, from the edited settings and sample, and some of the queue's
+    payloads."""
     checked = check_text(typed.get("form", ""))
     sample, sample_error = _sample(typed.get("sample", ""))
     return {
         "checked": checked,
         "sample_error": sample_error,
+        "missing": missing_fields(checked.form, payloads) if checked.good else [],
         **(_shown(checked, sample) if checked.good else {}),
     }
 
 
 def _shown(checked: CheckedForm, sample: Json) -> dict[str, Any]:
     fields = fields_of(checked.form)
-    return {"parts": parts_of(checked.form, sample), "fields": fields, "values": typed_of(fields, None)}
+    return {
+        "parts": parts_of(checked.form, sample),
+        "fields": fields,
+        "values": typed_of(fields, None, prefilled(checked.form, sample)),
+    }
 
 
 def _sample(text: str) -> tuple[Json, str]:
@@ -35,11 +45,19 @@ def _sample(text: str) -> tuple[Json, str]:
         return None, refused.limit
 
 
-def sample_of(queue: leaseq.Queue, form: Json) -> Json:
-    """The payload of an item that waits, else one made up of what the form shows."""
-    waiting = queue.page("inbound", limit=1).items
-    if waiting:
-        return waiting[0].payload
+def payloads_of(queue: leaseq.Queue) -> list[Json]:
+    """Some payloads of the queue: of items that wait, else of finished ones."""
+    for state in ("inbound", "finished"):
+        items = queue.page(state, limit=LOOK).items
+        if items:
+            return [item.payload for item in items]
+    return []
+
+
+def sample_of(form: Json, payloads: Sequence[Json]) -> Json:
+    """A payload of the queue, else one made up of what the form shows."""
+    if payloads:
+        return payloads[0]
     shown = form.get("show") if isinstance(form, dict) else None
     names = [entry if isinstance(entry, str) else entry.get("field", "") for entry in shown or ["text"]]
     return {name: f"({name})" for name in names}

@@ -13,12 +13,13 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person, wants_piece
+from leaseq.webapp.forms.guess import guess_form
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import start_of, starts
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.lease_time import suggestion_of
 from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, written
-from leaseq.webapp.manage.preview import preview_of, sample_of
+from leaseq.webapp.manage.preview import payloads_of, preview_of, sample_of
 from leaseq.webapp.manage.titles import warn_of_same_look
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
@@ -32,7 +33,7 @@ def settings(q: str) -> str:
     queue = existing_queue(q)
     policy = queue.policy
     now = written(policy)
-    return _page(queue, {**now, "sample": pretty(sample_of(queue, policy.form))}, now)
+    return _page(queue, {**now, "sample": pretty(sample_of(policy.form, payloads_of(queue)))}, now)
 
 
 @bp.post("/manage/<q>/settings")
@@ -88,7 +89,9 @@ def preview_settings(q: str) -> str:
     """The form as it is typed, as people will see it. Nothing is saved."""
     queue, typed = existing_queue(q), _typed()
     if wants_piece():
-        return render_template("manage/form_preview.html", typed=typed, **preview_of(typed))
+        return render_template(
+            "manage/form_preview.html", typed=typed, **preview_of(typed, payloads_of(queue))
+        )
     now = written(queue.policy)
     return _page(queue, {**now, **typed}, {**now, **_before()})
 
@@ -99,13 +102,30 @@ def start_settings(q: str) -> str:
     """Fill in a form to start from. Nothing is saved, and all else that was typed stays."""
     queue, typed = existing_queue(q), _typed()
     now = written(queue.policy)
+    if request.form.get("from") == "items":
+        return _page(
+            queue, {**now, **typed, **_guessed(queue)}, {**now, **_before()}, started=_("From the items")
+        )
     start = start_of(request.form.get("from", ""))
     if start is None:
-        raise Invalid("from", "one of " + ", ".join(one.name for one in starts()))
+        raise Invalid("from", "one of " + ", ".join(["items", *(one.name for one in starts())]))
     filled = {"form": pretty(start.form), "sample": pretty(start.sample)}
     if not typed.get("instructions", "").strip():
         filled["instructions"] = start.instructions
     return _page(queue, {**now, **typed, **filled}, {**now, **_before()}, started=start.title)
+
+
+def _guessed(queue: leaseq.Queue) -> dict[str, str]:
+    """The form that the payloads suggest, with the questions that were asked so far."""
+    payloads = payloads_of(queue)
+    guessed = guess_form(payloads)
+    if guessed is None:
+        raise Invalid(
+            "from", "items whose payloads have fields", _("There are no items, or they have no fields.")
+        )
+    known = queue.policy.form
+    kept = {name: part for name, part in known.items() if name != "show"} if isinstance(known, dict) else {}
+    return {"form": pretty({**guessed, **kept}), "sample": pretty(payloads[0])}
 
 
 def _typed() -> dict[str, str]:
@@ -144,6 +164,7 @@ def _page(
     started: str = "",
 ) -> str:
     wrong: dict[str, str] = dict(errors or {})
+    payloads = payloads_of(queue)
     by_name: dict[str, Any] = {one.name: one for one in SETTINGS}
     return render_template(
         "manage/settings.html",
@@ -158,5 +179,6 @@ def _page(
         errors=wrong,
         theirs=theirs or {},
         suggestion=suggestion_of(queue, queue.policy.lease_seconds),
-        **preview_of(typed),
+        payloads=bool(payloads),
+        **preview_of(typed, payloads),
     )

@@ -10,6 +10,7 @@ from flask_wtf.csrf import generate_csrf
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, LeaseLost
+from leaseq.form import prefilled
 from leaseq.webapp.context import existing_queue, lease_queue, person
 from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.security.authorization import needs
@@ -31,7 +32,7 @@ def page(q: str) -> str:
     if lease is None:
         return nothing_held(queue)
     policy = queue.policy
-    typed = typed_of(fields_of(policy.form), lease.draft)
+    typed = typed_of(fields_of(policy.form), lease.draft, prefilled(policy.form, lease.payload))
     return shown(ItemView(queue, policy, lease.id, lease.token, typed, lease=lease, leases=leases))
 
 

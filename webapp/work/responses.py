@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
+from leaseq.form import prefilled
 from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
 from leaseq.webapp.serving.numbers import whole
@@ -76,7 +77,7 @@ def held(
     if not wants_piece():
         return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
     policy = queue.policy
-    typed = typed_of(fields_of(policy.form), lease.draft)
+    typed = typed_of(fields_of(policy.form), lease.draft, prefilled(policy.form, lease.payload))
     leases = [lease] if alone else queue.mine(person().name)
     return shown(
         ItemView(

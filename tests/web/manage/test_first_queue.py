@@ -52,7 +52,10 @@ def test_a_queue_is_made_from_a_file(boss: Browser, server: Server, title: str) 
     assert answer.location.startswith(f"/manage/{name}/import/")
     assert "2 added, 0 duplicates, 0 skipped" in boss.get(answer.location).text
     queue = leaseq.Queue(server.client, name)
-    assert (queue.policy.title, queue.policy.form) == (title, {"show": ["Message"]})
+    assert (queue.policy.title, queue.policy.form) == (
+        title,
+        {"show": [{"field": "Message", "kind": "text"}]},
+    )
     item = queue.get("m1")
     assert (item.payload, item.priority) == (
         {"id": "m1", "Message": "My parcel is not here", "priority": "5"},

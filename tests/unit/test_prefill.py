@@ -1,0 +1,45 @@
+"""Questions that a form fills in from the payload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.form import check_form, prefilled
+
+FORM = {"prefill": {"label": "guess.label", "score": "guess.score", "plain": "text", "dotted": "a.b"}}
+
+
+@pytest.mark.parametrize(
+    ("payload", "found"),
+    [
+        (
+            {"guess": {"label": "cat", "score": 0.5}, "text": "x"},
+            {"label": "cat", "score": 0.5, "plain": "x"},
+        ),
+        ({"guess": {"label": "cat"}}, {"label": "cat"}),
+        ({"guess": {"label": None}}, {}),
+        ({"guess": "cat"}, {}),
+        ({"a.b": 1}, {"dotted": 1}),
+        ({"text": False}, {"plain": False}),
+        ({"text": ["a"]}, {"plain": ["a"]}),
+        ({}, {}),
+        ("text", {}),
+        (None, {}),
+    ],
+)
+def test_what_the_payload_has_is_filled_in(payload: Any, found: dict[str, Any]) -> None:
+    assert prefilled(FORM, payload) == found
+
+
+def test_a_form_without_it_fills_nothing_in() -> None:
+    assert prefilled(None, {"a": 1}) == {}
+    assert prefilled({"show": ["a"]}, {"a": 1}) == {}
+
+
+@pytest.mark.parametrize("prefill", [[], "label", {"label": 1}, {"label": ""}, {"label": {"a": "b"}}, None])
+def test_what_can_t_be_is_refused(prefill: Any) -> None:
+    with pytest.raises(leaseq.Invalid, match="prefill: an object that maps questions to fields"):
+        check_form({"prefill": prefill})

@@ -1,0 +1,101 @@
+"""A form that is guessed from payloads, and what it says of fields that no item has."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.form import check_form
+from leaseq.webapp.forms.guess import MOST_FIELDS, guess_form, missing_fields
+from tests.web.conftest import Browser
+from tests.web.manage.settings_calls import base, save, standing
+from tests.web.page_forms import sent_by
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["My parcel is not here"], "text"),
+        ([12, "13"], "text"),
+        ([True], "text"),
+        (["https://cdn.example.org/a.PNG?w=1", "https://cdn.example.org/b.jpg"], "image"),
+        (["data:image/png;base64,AAAA"], "image"),
+        (["https://cdn.example.org/a.png", "https://example.org/page"], "link"),
+        (["https://cdn.example.org/call.mp3"], "audio"),
+        (["https://cdn.example.org/call.mp4"], "video"),
+        (["https://example.org/ and more"], "text"),
+        (["https://example.org/", "none"], "text"),
+        ([{"order": 12, "by": "post"}], "table"),
+        ([[{"a": 1}, {"a": 2}]], "table"),
+        ([{"a": {"b": 1}}], "json"),
+        ([["a", "b"]], "json"),
+        ([{"order": 12}, "none"], "json"),
+    ],
+)
+def test_the_kind_that_fits_all_values(values: list[Any], kind: str) -> None:
+    form = guess_form([{"it": value} for value in values])
+    assert form == {"show": [{"field": "it", "kind": kind, "label": "It"}]}
+    check_form(form)
+
+
+def test_fields_in_their_order_with_readable_labels() -> None:
+    form = guess_form(
+        [{"first_name": "Ann", "empty": ""}, {"orderNumber": 3, "first_name": "Bob", "none": None}, "text"]
+    )
+    assert form == {
+        "show": [
+            {"field": "first_name", "kind": "text", "label": "First name"},
+            {"field": "orderNumber", "kind": "text", "label": "Order Number"},
+        ]
+    }
+
+
+@pytest.mark.parametrize("payloads", [[], ["text"], [{}], [None, 3]])
+def test_of_no_fields_nothing_is_guessed(payloads: list[Any]) -> None:
+    assert guess_form(payloads) is None
+
+
+def test_not_more_fields_than_a_page_can_show() -> None:
+    form = guess_form([{f"f{n}": n for n in range(100)}])
+    assert form is not None
+    assert len(form["show"]) == MOST_FIELDS
+
+
+def test_fields_that_no_payload_has() -> None:
+    form = {"show": ["text", {"field": "scan", "kind": "image"}]}
+    assert missing_fields(form, [{"text": 1}, {"order": 2}]) == ["scan"]
+    assert missing_fields(form, [{"text": 1, "scan": None}]) == []
+    assert missing_fields(form, []) == []
+    assert missing_fields(None, [{}]) == []
+    filled = {"show": [], "prefill": {"a": "guess.a", "b": "guess.b"}}
+    assert missing_fields(filled, [{"guess": {"a": 1}}]) == ["guess.b"]
+
+
+def test_a_manager_begins_with_the_items(boss: Browser, queue: leaseq.Queue) -> None:
+    ask = {"type": "object", "properties": {"about": {"type": "string"}}}
+    queue.configure(form={"show": ["old"], "ask": ask})
+    queue.enqueue({"text": "My parcel is not here", "scan": "https://cdn.example.org/a.png"})
+    assert "No item that was looked at has: old." in html.unescape(boss.get(base(queue)).text)
+    typed = standing(boss, queue)
+    page = boss.post(f"{base(queue)}/start", {**typed, "title": "Typed", "from": "items"}).text
+    filled = sent_by(page, "settings")
+    assert json.loads(filled["form"])["show"] == [
+        {"field": "text", "kind": "text", "label": "Text"},
+        {"field": "scan", "kind": "image", "label": "Scan"},
+    ]
+    assert json.loads(filled["form"])["ask"] == ask, "the questions stay"
+    assert filled["title"] == "Typed", "and what was typed"
+    assert "No item that was looked at has" not in page
+    assert queue.policy.title == "", "nothing is saved yet"
+    assert save(boss, queue, filled).status_code == 303
+
+
+def test_without_items_there_is_nothing_to_guess_from(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure()
+    assert "From the items" not in boss.get(base(queue)).text
+    answer = boss.post(f"{base(queue)}/start", {**standing(boss, queue), "from": "items"})
+    assert answer.status_code == 400
