@@ -56,7 +56,7 @@ def test_a_pause_is_told_on_this_item_and_the_next_page(
     expect(note).to_contain_text("This queue is paused. You can finish this item")
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
     tab.get_by_role("button", name="Finish and next").click()
-    expect(tab.get_by_text("Paused")).to_be_visible()
+    expect(tab.get_by_text("Nobody gets new items.")).to_be_visible()
     assert letters.stats().finished == 1
 
 
