@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 import leaseq
 from leaseq.webapp.demo import QUEUE
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import ARGUMENTS, PASSWORD, sign_in
+from tests.browser.conftest import ARGUMENTS, CHROMIUM, PASSWORD, sign_in
 from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, RunningUp
 
@@ -23,7 +23,7 @@ SECONDS = 20  # for which people work before the dashboard is taken
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, sync_playwright() as playwright:
         running = RunningUp(Path(folder) / "data", free_port(), "--demo")
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         try:
             take_all(browser, f"http://127.0.0.1:{running.port}", running.state()["url"])
         finally:

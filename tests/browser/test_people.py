@@ -92,6 +92,7 @@ def test_many_are_selected_and_changed_by_keys(
 
 def test_a_break_from_the_person_s_menu(person: str, admin: str, tab: Page) -> None:
     sign_in(tab, person)
+    tab.goto("/")
     tab.locator("#me > summary").press("Enter")
     tab.get_by_role("link", name="Take a break").click()
     tab.get_by_role("button", name="Take a break").press("Enter")
