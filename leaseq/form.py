@@ -1,6 +1,7 @@
 """A queue's form: how a payload is shown and what is asked. Validated when set, and used to check results.
 
-``{"show": [...], "ask": <JSON Schema, draft 2020-12, of type object>, "keys": {...}, "prefill": {...}}``
+``{"show": [...], "ask": <JSON Schema, draft 2020-12, of type object>, "keys": {...}, "prefill": {...},
+"when": {...}}``
 """
 
 from __future__ import annotations
@@ -13,10 +14,27 @@ from typing import Any, NoReturn
 
 import jsonschema_rs
 
+from leaseq.conditions import Conditions, check_when, conditions_of, is_asked, only_asked, schema_of
 from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.schema_size import count_checks
 from leaseq.validation import dump_json
+
+__all__ = [
+    "KINDS",
+    "MAX_ERROR",
+    "MAX_ERRORS",
+    "PARTS",
+    "Conditions",
+    "check_form",
+    "check_result",
+    "conditions_of",
+    "is_asked",
+    "only_asked",
+    "prefilled",
+    "schema_of",
+    "version",
+]
 
 MAX_ERRORS = 100
 MAX_ERROR = 300
@@ -25,15 +43,15 @@ MAX_ERROR = 300
 _LISTED = 5_000  # at so many checks at most, all errors of a result are looked for: each takes 5 kB then
 _COPIED = 16_000_000  # the bytes of a result, times its checks: a copy may be made for each
 KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
-_PARTS = {"show", "ask", "keys", "prefill"}
+PARTS = ("show", "ask", "keys", "prefill", "when")
 
 
 def check_form(form: Json) -> None:
     """Raise Invalid (field ``form``) unless this is a form. None is valid: one text box."""
     if form is None:
         return
-    if not isinstance(form, dict) or not set(form) <= _PARTS:
-        raise Invalid("form", "an object with the optional members show, ask, keys and prefill")
+    if not isinstance(form, dict) or not set(form) <= set(PARTS):
+        raise Invalid("form", "an object with the optional members show, ask, keys, prefill and when")
     dump_json(form, "form")
     _check_show(form.get("show", []))
     keys = form.get("keys", {})
@@ -44,6 +62,9 @@ def check_form(form: Json) -> None:
         raise Invalid("form", "prefill: an object that maps questions to fields of the payload")
     if "ask" in form:
         _check_ask(form["ask"])
+    check_when(form)
+    if "ask" in form:
+        _compile(schema_of(form))
 
 
 def prefilled(form: Json, payload: Json) -> dict[str, Json]:
@@ -71,7 +92,7 @@ def check_result(form: Json, result: Json) -> None:
     """Raise Invalid (field ``result``, with ``errors`` by field) where a result doesn't fit the form."""
     if not isinstance(form, Mapping) or "ask" not in form:
         return
-    validator, checks = _compiled(json.dumps(form["ask"], sort_keys=True))
+    validator, checks = _compiled(json.dumps(schema_of(form), sort_keys=True))
     if validator.is_valid(result):
         return
     errors: dict[str, str] = {}
@@ -142,6 +163,10 @@ def _check_show(show: Json) -> None:
 def _check_ask(ask: Json) -> None:
     if not isinstance(ask, dict) or ask.get("type") != "object":
         raise Invalid("form", "ask: a JSON Schema of type object")
+    _compile(ask)
+
+
+def _compile(ask: dict[str, Any]) -> None:
     try:
         validator, _checks = _compiled(json.dumps(ask, sort_keys=True))
         # An unresolved reference is an error at once, not at the first answer.

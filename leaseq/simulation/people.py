@@ -19,6 +19,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from leaseq import validation
+from leaseq.conditions import only_asked
 from leaseq.errors import Invalid, LeaseLost, LeaseqError
 from leaseq.form import check_result
 from leaseq.models import Json
@@ -93,7 +94,7 @@ class _Workforce:
         self._queue = queue
         self._plan = plan
         self._stop = stop
-        self._ask = _asked(queue)
+        self._form = _form_of(queue)
         self._done: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._error: LeaseqError | None = None
@@ -193,24 +194,24 @@ class _Workforce:
         return False
 
     def _answer(self, rng: Random) -> Json:
-        return (
-            {"answer": value_for({"type": "string"}, rng)} if self._ask is None else value_for(self._ask, rng)
-        )
+        if self._form is None:
+            return {"answer": value_for({"type": "string"}, rng)}
+        return answer_to(self._form, rng)
 
     def _count(self, what: str) -> None:
         with self._lock:
             self._done[what] += 1
 
 
-def _asked(queue: Queue) -> Json:
-    """The JSON Schema of the queue's form, or None; Invalid where no answer can be generated for it."""
+def _form_of(queue: Queue) -> Json:
+    """The queue's form, None where it asks nothing; Invalid where no answer can be generated for it."""
     form = queue.policy.form
     if not form or not form.get("ask"):
         return None
     rng = Random(0)  # noqa: S311
     for _ in range(20):
         try:
-            check_result(form, value_for(form["ask"], rng))
+            check_result(form, answer_to(form, rng))
         except Invalid as error:
             raise Invalid(
                 "form",
@@ -218,4 +219,9 @@ def _asked(queue: Queue) -> Json:
                 f"no answer can be made up for this queue's form ({error}): the simulation follows types, "
                 "choices, bounds, lengths and formats, but no patterns or conditions",
             ) from error
-    return form["ask"]
+    return form
+
+
+def answer_to(form: Json, rng: Random) -> Json:
+    """An answer that a person might give."""
+    return only_asked(form, value_for(form["ask"], rng))

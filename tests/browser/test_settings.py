@@ -35,6 +35,7 @@ def test_the_preview_follows_what_is_typed(at_settings: Page, queue: leaseq.Queu
     expect(seen).to_contain_text("the item that waits")
     form = {"show": ["text"], "ask": {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}}}}
     text = json.dumps(form, indent=2)
+    tab.get_by_role("tab", name="JSON").click()
     tab.get_by_label("Form", exact=True).fill(text)
     expect(seen.get_by_label("sad")).to_be_visible()
     tab.get_by_label("Form", exact=True).fill(text.replace('"enum": [', '"enum": [,'))

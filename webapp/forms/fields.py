@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from leaseq import Json
+from leaseq.form import Conditions, conditions_of
 from leaseq.webapp.forms.limits import Limits, limits_of
 from leaseq.webapp.forms.schema import Schema, members, settled
 from leaseq.webapp.forms.shortcuts import Shortcuts
 
-Kind = Literal["choice", "choices", "text", "long-text", "number", "integer", "lines", "json"]
+Kind = Literal["choice", "choices", "ranking", "text", "long-text", "number", "integer", "lines", "json"]
 
 PREFIX = "answer."
 """The prefix of every input's name, so that no property collides with a field of the page's own."""
@@ -51,6 +52,16 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedAfter:
+    """A condition as the page has it: the texts that the other field may have, and their labels."""
+
+    input_name: str
+    label: str
+    texts: tuple[str, ...]
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """An object inside the result, shown as a fieldset."""
 
@@ -76,6 +87,8 @@ class Field:
     nullable: bool = False
     default: Json = EMPTY
     groups: tuple[Group, ...] = ()  # the objects that it is in, from the outside in
+    conditions: Conditions = field(default_factory=dict)  # empty: it is always asked
+    asked_after: tuple[AskedAfter, ...] = ()  # the same, for the page
 
     @property
     def name(self) -> str:
@@ -115,7 +128,23 @@ def _fields_of(text: str) -> tuple[Field, ...]:
     ask = form.get("ask") if isinstance(form, dict) else None
     schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA
     bound = Shortcuts(form.get("keys") if isinstance(form, dict) else None)
-    return tuple(_Reader(schema, bound).read(schema, ()))
+    fields = tuple(_Reader(schema, bound, conditions_of(form)).read(schema, ()))
+    by_name = {one.name: one for one in fields}
+    return tuple(replace(one, asked_after=_asked_after(one, by_name)) for one in fields)
+
+
+def _asked_after(field: Field, by_name: Mapping[str, Field]) -> tuple[AskedAfter, ...]:
+    found = []
+    for name, wanted in field.conditions.items():
+        other = by_name.get(name)
+        if other is not None:  # of an object the page knows its members alone
+            known = {_json(choice.value): choice for choice in other.choices}
+            choices = [known.get(_json(value)) for value in wanted]
+            plain = [value if isinstance(value, str) else _json(value) for value in wanted]
+            texts = tuple(one.text if one else text for one, text in zip(choices, plain, strict=True))
+            answers = tuple(one.label if one else text for one, text in zip(choices, plain, strict=True))
+            found.append(AskedAfter(other.input_name, other.label, texts, answers))
+    return tuple(found)
 
 
 def titles_of(form: Json) -> dict[str, str]:
@@ -147,8 +176,9 @@ def laid_out(fields: Iterable[Field], depth: int = 0) -> Layout:
 class _Reader:
     """Reads the fields of a schema and numbers them: the numbers are part of their ids in the page."""
 
-    def __init__(self, root: Schema, keys: Shortcuts) -> None:
+    def __init__(self, root: Schema, keys: Shortcuts, conditions: Mapping[str, Conditions]) -> None:
         self._root = root
+        self._conditions = conditions  # by the property of the whole
         self._keys = keys
         self._count = 0
 
@@ -177,7 +207,9 @@ class _Reader:
         elif schema.get("type") == "array":
             item, _ = settled(schema.get("items"), self._root)
             choices = members(item)
-            kind = "choices" if choices else "lines" if item.get("type") in _TYPED else "json"
+            kind = (
+                _several_of(choices, schema) if choices else "lines" if item.get("type") in _TYPED else "json"
+            )
         else:
             kind = _plain_kind(schema)
         return Field(
@@ -187,16 +219,19 @@ class _Reader:
             label=_title(schema, path[-1]),
             help=_help(schema),
             required=required,
-            choices=self._choices(".".join(path), choices),
+            choices=self._choices(".".join(path), choices, with_keys=kind != "ranking"),
             input_type=INPUT_TYPES.get(str(schema.get("format")), "text"),
             limits=limits_of(schema),
             item=str(item.get("type", "string")),
             nullable=nullable and not any(value is None for value, _ in choices),
             default=schema.get("default", EMPTY),
             groups=groups,
+            conditions=self._conditions.get(path[0], {}),
         )
 
-    def _choices(self, name: str, members: Sequence[tuple[Json, str]]) -> tuple[Choice, ...]:
+    def _choices(
+        self, name: str, members: Sequence[tuple[Json, str]], *, with_keys: bool
+    ) -> tuple[Choice, ...]:
         if not members:
             return ()
         many = len(members) > MANY
@@ -205,7 +240,11 @@ class _Reader:
         ]
         if len(set(texts)) < len(texts):  # such as 1 beside "1"
             texts = [_json(value) for value, _ in members]
-        keys = [None] * len(members) if many else self._keys.of(name, [value for value, _ in members])
+        keys = (
+            [None] * len(members)
+            if many or not with_keys
+            else self._keys.of(name, [value for value, _ in members])
+        )
         return tuple(
             Choice(value, text, label, key)
             for (value, label), text, key in zip(members, texts, keys, strict=True)
@@ -221,6 +260,12 @@ def _is_group(schema: Schema, siblings: Schema, name: str, depth: int) -> bool:
     if schema.get("type") != "object" or not isinstance(properties, dict) or not properties:
         return False
     return depth < DEEPEST and not any(f"{name}.{inner}" in siblings for inner in properties)
+
+
+def _several_of(choices: Sequence[Any], schema: Schema) -> Kind:
+    """A list that has each choice once is an order of them; of any other list only the members count."""
+    has_all = schema.get("minItems") == schema.get("maxItems") == len(choices)
+    return "ranking" if has_all and schema.get("uniqueItems") is True else "choices"
 
 
 def _plain_kind(schema: Schema) -> Kind:

@@ -10,6 +10,7 @@ from leaseq import Json
 from leaseq.form import prefilled
 
 MOST_FIELDS = 40
+MOST_NAMES = 200
 _FILES = {
     "image": re.compile(r"\.(png|jpe?g|gif|webp|avif|svg)([?#]|$)", re.IGNORECASE),
     "audio": re.compile(r"\.(mp3|wav|ogg|m4a|flac|opus)([?#]|$)", re.IGNORECASE),
@@ -61,6 +62,16 @@ def _is_flat(value: Json) -> bool:
 
 def _plain(values: Iterable[Any]) -> bool:
     return not any(isinstance(value, list | dict) for value in values)
+
+
+def field_names(payloads: Sequence[Json]) -> list[str]:
+    """The names of the payloads' fields, and of the members of those that are objects, with a dot."""
+    names: dict[str, None] = {}
+    for payload in payloads:
+        for name, value in payload.items() if isinstance(payload, Mapping) else ():
+            inner = value if isinstance(value, Mapping) else {}
+            names |= dict.fromkeys([name, *(f"{name}.{member}" for member in inner)])
+    return list(names)[:MOST_NAMES]
 
 
 def missing_fields(form: Json, payloads: Sequence[Json]) -> list[str]:

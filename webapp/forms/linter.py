@@ -13,11 +13,10 @@ import jsonschema_rs
 from flask_babel import gettext as _
 
 from leaseq import Invalid, Json, validation
-from leaseq.form import KINDS, check_form
+from leaseq.form import KINDS, PARTS, check_form, conditions_of
 from leaseq.webapp.forms.fields import fields_of
 from leaseq.webapp.forms.shortcuts import same
 
-PARTS = ("show", "ask", "keys", "prefill")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -100,9 +99,8 @@ def _hint(text: str, error: json.JSONDecodeError) -> str:
 
 def _of_form(form: Json, text: str) -> Iterator[Finding]:
     if not isinstance(form, dict):
-        yield Finding(
-            1, str(_('A form is an object: {"show": [...], "ask": {...}, "keys": {...}, "prefill": {...}}.'))
-        )
+        said = _("A form is an object with these members, each optional: %(names)s.", names=", ".join(PARTS))
+        yield Finding(1, str(said))
         return
     for name in form:
         if name not in PARTS:
@@ -169,6 +167,7 @@ def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
         if name not in names:
             said = _("%(name)s is no question, so that nothing is filled in.", name=repr(name))
             yield Finding(place(text, ["prefill", name]), str(said), wrong=False)
+    yield from _never_asked(form, text)
     values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
     for key, bound in form.get("keys", {}).items():
         wanted = list(bound.items()) if isinstance(bound, dict) else [(None, bound)]
@@ -179,6 +178,16 @@ def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
         ):
             said = _("The key %(key)s picks nothing: no choice has this value.", key=key)
             yield Finding(place(text, ["keys", key]), str(said), wrong=False)
+
+
+def _never_asked(form: dict[str, Any], text: str) -> Iterator[Finding]:
+    """Questions that are asked after an answer that nobody can choose."""
+    choices = {field.name: [one.value for one in field.choices] for field in fields_of(form) if field.choices}
+    for name, conditions in conditions_of(form).items():
+        for other, wanted in conditions.items():
+            if other in choices and not any(same(one, value) for one in wanted for value in choices[other]):
+                said = _("%(name)s is never asked: no choice has this value.", name=repr(name))
+                yield Finding(place(text, ["when", name, other]), str(said), wrong=False)
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:

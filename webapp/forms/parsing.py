@@ -12,6 +12,7 @@ from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
 from leaseq import Invalid, Json, validation
+from leaseq.form import is_asked
 from leaseq.webapp.forms.fields import EMPTY, Field
 from leaseq.webapp.forms.limits import problem
 
@@ -63,29 +64,23 @@ def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
         try:
             value = _value(field, typed[field.name])
         except Invalid:
-            value = typed[field.name][0]
+            texts = typed[field.name]
+            value = list(texts) if field.kind == "ranking" else texts[0]
         if value is not EMPTY:
             _put(draft, field.path, value)
     return draft
 
 
 def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json], dict[str, str]]:
-    """Parse the result, and collect the errors by field. A field left empty is left out; so is an optional
-    object in which every field is empty."""
-    all_fields = tuple(fields)
-    values: dict[str, Json] = {}
-    errors: dict[str, str] = {}
-    for field in all_fields:
-        try:
-            values[field.name] = _value(field, typed[field.name])
-        except Invalid as refused:
-            errors[field.name] = refused.limit
-    there = _objects(all_fields, {name for name, value in values.items() if value is not EMPTY} | set(errors))
+    """Parse the result, and collect the errors by field. A field left empty is left out; so is one that is
+    not asked after the other answers, and an optional object in which every field is empty."""
+    asked, values, errors = _parse(fields, typed)
+    there = _objects(asked, {*values, *errors})
     result: dict[str, Json] = {}
     for path in sorted(there, key=len):
         if path:
             _put(result, path, {})
-    for field in all_fields:
+    for field in asked:
         value = values.get(field.name, EMPTY)
         if value is EMPTY and field.required and field.path[:-1] in there and field.name not in errors:
             value = [] if field.kind == "choices" else None if field.nullable else EMPTY
@@ -99,6 +94,25 @@ def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json],
         else:
             _put(result, field.path, value)
     return result, errors
+
+
+def _parse(fields: Iterable[Field], typed: Typed) -> tuple[list[Field], dict[str, Json], dict[str, str]]:
+    """The fields that are asked after the answers, their values where there are any, and the errors."""
+    asked: list[Field] = []
+    values: dict[str, Json] = {}
+    errors: dict[str, str] = {}
+    for field in fields:
+        if not is_asked(field.conditions, values):
+            continue
+        asked.append(field)
+        try:
+            value = _value(field, typed[field.name])
+        except Invalid as refused:
+            errors[field.name] = refused.limit
+        else:
+            if value is not EMPTY:
+                values[field.name] = value
+    return asked, values, errors
 
 
 def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, str]:
@@ -135,6 +149,8 @@ def _value(field: Field, texts: list[str]) -> Json:
     """The value of a field, or EMPTY."""
     if field.kind == "choices":
         return [choice.value for choice in field.choices if choice.text in texts] or EMPTY
+    if field.kind == "ranking":
+        return _ranking(field, texts)
     text = texts[0] if texts else ""
     if field.kind == "choice":
         return _chosen(field, text)
@@ -157,6 +173,16 @@ def _chosen(field: Field, text: str) -> Json:
     if wanted:
         raise Invalid(field.name, str(_("Choose one of these.")))
     return EMPTY
+
+
+def _ranking(field: Field, texts: list[str]) -> Json:
+    """The choices in the order of their places."""
+    if not any(texts):
+        return EMPTY
+    by_text = {choice.text: choice.value for choice in field.choices}
+    if len(texts) != len(by_text) or set(texts) != set(by_text):
+        raise Invalid(field.name, str(_("Give each place one of these, and each of them one place.")))
+    return [by_text[text] for text in texts]
 
 
 def _line(field: Field, line: str) -> Json:
@@ -189,6 +215,8 @@ def _texts(field: Field, value: Json) -> list[str]:
     """A value as the texts of its field; a draft may hold texts that are no valid values."""
     if value is EMPTY or (value is None and field.kind != "choice"):
         return []
+    if field.kind == "ranking":
+        return [next(iter(_text_of(field, one)), "") for one in value] if isinstance(value, list) else []
     if field.kind in ("choice", "choices"):
         wanted = value if field.kind == "choices" and isinstance(value, list) else [value]
         return [text for one in wanted for text in _text_of(field, one)]

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from flask_babel import gettext as _
+
 from leaseq import Answer, Json
 from leaseq.webapp.forms import Field
 from leaseq.webapp.manage.matching import at_path, condition, words_of
@@ -74,6 +76,10 @@ def distribution_of(
 ) -> Distribution:
     """``by``: the name of the group that an answer belongs to."""
     values = [_value(question, answer) for answer in answers]
+    label = question.label
+    if question.kind == "ranking":
+        label = str(_("%(question)s: first place", question=label))
+        values = [value[0] if isinstance(value, list) and value else None for value in values]
     known = [value for value in values if value is not None]
     numbers = [float(value) for value in known if _is_number(value)]
     if question.kind in ("number", "integer") and numbers:
@@ -81,10 +87,10 @@ def distribution_of(
     elif question.choices or len(set(map(_text, known))) <= _FEW < len(known):
         bars, key = _counted(question, known, len(answers))
     else:
-        return Distribution(question.label, len(known), ())
+        return Distribution(label, len(known), ())
     median = statistics.median(numbers) if numbers and question.kind in ("number", "integer") else None
     groups = _groups(answers, values, by, [bar.label for bar in bars], key) if by else ()
-    return Distribution(question.label, len(known), tuple(bars), median, groups)
+    return Distribution(label, len(known), tuple(bars), median, groups)
 
 
 def agreement_of(questions: Sequence[Field], answers: Iterable[Answer], most: int) -> Agreement:
@@ -185,7 +191,9 @@ def _value(question: Field, answer: Answer) -> Any:
 
 
 def _find(question: Field, text: str) -> str:
-    return words_of((condition(question.name, text),)) if text and '"' not in text else ""
+    if not text or '"' in text or question.kind == "ranking":  # a search does not know places
+        return ""
+    return words_of((condition(question.name, text),))
 
 
 def _is_number(value: Json) -> bool:

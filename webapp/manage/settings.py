@@ -13,7 +13,8 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person, wants_piece
-from leaseq.webapp.forms.guess import guess_form
+from leaseq.webapp.forms.guess import field_names, guess_form
+from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import start_of, starts
 from leaseq.webapp.manage import bp
@@ -180,5 +181,8 @@ def _page(
         theirs=theirs or {},
         suggestion=suggestion_of(queue, queue.policy.lease_seconds),
         payloads=bool(payloads),
+        payload_fields=field_names(payloads),
+        shown_kinds=SHOWN_KINDS,
+        question_kinds=QUESTION_KINDS,
         **preview_of(typed, payloads),
     )

@@ -169,3 +169,25 @@ def test_several_answers_agree_or_not(queue: leaseq.Queue, boss: Browser) -> Non
     assert f'href="{url(queue, "items")}/other">the other one</a>' in agreement
     assert "the same one" not in agreement
     assert re.search(r"ann</span> Refund.*bob</span> Delivery", agreement, re.S)
+
+
+def test_of_a_ranking_the_first_places_count(queue: leaseq.Queue, boss: Browser) -> None:
+    places = {
+        "type": "array",
+        "uniqueItems": True,
+        "minItems": 2,
+        "maxItems": 2,
+        "items": {"enum": ["a", "b"]},
+    }
+    queue.configure(
+        form={"ask": {"type": "object", "properties": {"order": {"title": "Order", **places}}}},
+        title="Ranked",
+    )
+    for number, order in enumerate((["a", "b"], ["b", "a"], ["b", "a"])):
+        queue.enqueue({"text": f"letter {number}"})
+        queue.finish(taken(queue, "ann"), {"order": order})
+    page = boss.get(url(queue)).text
+    assert [row[:2] for row in cells(section(page, "Order: first place"), "distribution")] == [
+        ["a", "1"],
+        ["b", "2"],
+    ]

@@ -1,4 +1,6 @@
 // The preview follows what is typed; what is not saved is not left by accident.
+import { showJson } from "./form-builder.js";
+import { showAsked } from "../shared/conditions.js";
 import { standsInTheWay } from "../shared/session.js";
 
 const form = document.getElementById("settings");
@@ -40,12 +42,14 @@ async function show() {
   const old = piece.querySelector("#seen");
   if (seen && old) old.replaceWith(seen);
   else if (seen) piece.append(seen);
+  showAsked();
 }
 
 // To the line that something is wrong in.
 piece.addEventListener("click", (event) => {
   const button = event.target.closest("[data-line]");
   if (!button) return;
+  showJson();
   const text = document.getElementById("form");
   const lines = text.value.split("\n");
   const number = Math.min(Number(button.dataset.line), lines.length);

@@ -1,5 +1,8 @@
 // An item's pictures and sound by the keyboard, and the small helps of a form's widgets. All of it listens at
 // the document, so that what comes into the page later works, too.
+import "./conditions.js";
+import "./ranking.js";
+
 document.documentElement.classList.add("scripted");
 
 const STEP = 5; // seconds that an arrow key goes

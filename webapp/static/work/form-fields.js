@@ -1,4 +1,5 @@
 // What stands in the form, as pairs of name and text.
+import { showAsked } from "../shared/conditions.js";
 
 const controls = (form) => [...form.elements].filter((one) => one.name && one.type !== "hidden" && one.type !== "submit");
 
@@ -9,11 +10,16 @@ export function typed(form) {
 }
 
 export function fill(form, pairs) {
+  const rest = pairs.slice();
   for (const one of controls(form)) {
-    const texts = pairs.filter(([name]) => name === one.name).map(([, text]) => text);
-    if (["radio", "checkbox"].includes(one.type)) one.checked = texts.includes(one.value);
-    else one.value = texts[0] ?? "";
+    if (["radio", "checkbox"].includes(one.type)) {
+      one.checked = pairs.some(([name, text]) => name === one.name && text === one.value);
+    } else {
+      const at = rest.findIndex(([name]) => name === one.name); // the places of a ranking have one name
+      one.value = at < 0 ? "" : rest.splice(at, 1)[0][1];
+    }
   }
+  showAsked();
 }
 
 // To tell whether another answer stands in the form than before. The boxes of the ways out are no part of it: they are

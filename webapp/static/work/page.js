@@ -1,5 +1,6 @@
 // The work page, put together. Each part begins anew with each item.
 import { each, open } from "./item-view.js";
+import { showAsked } from "../shared/conditions.js";
 import * as active from "./active-time.js";
 import * as draft from "./draft.js";
 import * as focus from "./focus.js";
@@ -11,5 +12,6 @@ import * as send from "./submit.js";
 import * as tabs from "./tabs.js";
 import * as thread from "./thread.js";
 
+each(showAsked);
 for (const part of [active, draft, tabs, lease, live, saved, keys, send, thread, focus]) each(part.begin);
 open();

@@ -51,7 +51,7 @@ function leave(target) {
 }
 
 function choice(key) {
-  const all = [...form.querySelectorAll("input[data-key]")].filter((input) => !input.closest("[inert]"));
+  const all = [...form.querySelectorAll("input[data-key]")].filter((input) => !input.closest("[inert], [hidden]"));
   return all.find((input) => input.dataset.key === key) ?? all.find((input) => input.dataset.key.toLowerCase() === key.toLowerCase());
 }
 

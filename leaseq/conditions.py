@@ -1,0 +1,103 @@
+"""Questions of a form that are asked only after certain answers to others: its part ``when``.
+
+``"when": {"why": {"about": ["refund", "abuse"]}}`` asks *why* only after one of these answers to *about*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from leaseq.errors import Invalid
+from leaseq.models import Json
+
+Conditions: TypeAlias = Mapping[str, Sequence[Json]]
+"""Of a question: the answers to other questions after which it is asked, any one of each."""
+
+
+def check_when(form: Mapping[str, Any]) -> None:
+    """Raise Invalid (field ``form``) unless ``when`` is as it has to be.
+
+    A question may depend on those before it alone, so that none depends on itself by way of others.
+    """
+    when = form.get("when", {})
+    limit = "when: an object that maps questions to an object of earlier questions and their answers"
+    properties = form["ask"].get("properties") if "ask" in form else None
+    names = list(properties) if isinstance(properties, dict) else []
+    if not isinstance(when, dict):
+        raise Invalid("form", limit)
+    for name, wanted in when.items():
+        if name not in names:
+            raise Invalid("form", f"{limit}; ask has no question {name!r}")
+        if not isinstance(wanted, dict) or not wanted or [] in wanted.values():
+            raise Invalid("form", f"{limit}; that of {name!r} names no answer")
+        for other in wanted:
+            if other not in names[: names.index(name)]:
+                raise Invalid("form", f"{limit}; {other!r} is no question before {name!r}")
+
+
+def conditions_of(form: Json) -> dict[str, Conditions]:
+    """The conditions of the questions that are not always asked, by question."""
+    when = form.get("when", {}) if isinstance(form, Mapping) else {}
+    return {
+        name: {other: wanted if isinstance(wanted, list) else [wanted] for other, wanted in named.items()}
+        for name, named in when.items()
+    }
+
+
+def is_asked(conditions: Conditions, answers: Mapping[str, Json]) -> bool:
+    """Whether a question with these conditions is asked after these answers."""
+    return all(
+        name in answers and any(_same(one, other) for one in _several(answers[name]) for other in wanted)
+        for name, wanted in conditions.items()
+    )
+
+
+def only_asked(form: Json, answers: Mapping[str, Json]) -> dict[str, Json]:
+    """The answers without those to questions that are not asked after the others."""
+    conditions = conditions_of(form)
+    kept: dict[str, Json] = {}
+    order = form["ask"].get("properties", {}) if isinstance(form, Mapping) and "ask" in form else {}
+    for name in [*order, *(name for name in answers if name not in order)]:
+        if name in answers and is_asked(conditions.get(name, {}), kept):
+            kept[name] = answers[name]
+    return kept
+
+
+def _several(answer: Json) -> Sequence[Json]:
+    return answer if isinstance(answer, list) else [answer]
+
+
+def _same(one: Json, other: Json) -> bool:
+    """As in JSON, where true is not 1."""
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def schema_of(form: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a result: ``ask``, and what ``when`` means for it.
+
+    A question whose condition is not met may not be answered, and need not be where it is required.
+    """
+    ask: dict[str, Any] = form["ask"]
+    conditions = conditions_of(form)
+    if not conditions:
+        return ask
+    required = ask.get("required", [])
+    rules = [
+        {
+            "if": {
+                "required": list(wanted),
+                "properties": {other: _one_of(values) for other, values in wanted.items()},
+            },
+            "then": {"required": [name] if name in required else []},
+            "else": {"properties": {name: False}},
+        }
+        for name, wanted in conditions.items()
+    ]
+    still = [name for name in required if name not in conditions]
+    return {**ask, "required": still, "allOf": [*ask.get("allOf", []), *rules]}
+
+
+def _one_of(values: Sequence[Json]) -> dict[str, Any]:
+    chosen = {"enum": list(values)}
+    return {"anyOf": [chosen, {"type": "array", "contains": chosen}]}

@@ -1,0 +1,167 @@
+"""A form made of rows, by the keyboard, and worked on: conditions and rankings on the work page."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.browser.conftest import PASSWORD, judge, sign_in
+
+FORM: dict[str, Any] = {
+    "show": [{"field": "text", "kind": "text"}],
+    "ask": {
+        "type": "object",
+        "required": ["about", "why"],
+        "properties": {
+            "about": {"title": "What is it about?", "type": "string", "enum": ["delivery", "refund"]},
+            "why": {"title": "Which reason?", "type": "string", "maxLength": 120},
+            "order": {
+                "title": "What matters?",
+                "type": "array",
+                "uniqueItems": True,
+                "minItems": 3,
+                "maxItems": 3,
+                "items": {"enum": ["speed", "price", "care"]},
+            },
+        },
+    },
+    "when": {"why": {"about": ["refund"]}},
+}
+
+
+@pytest.fixture
+def boss(accounts: Accounts, queue: leaseq.Queue) -> str:
+    queue.enqueue({"text": "My parcel is not here.", "guess": {"about": "refund"}})
+    return accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
+
+
+def at_settings(tab: Page, boss: str, queue: leaseq.Queue) -> Page:
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/settings")
+    return tab
+
+
+def question(tab: Page, number: int) -> Locator:
+    return tab.locator("#questions > .row").nth(number)
+
+
+def add_question(tab: Page, title: str, kind: str) -> Locator:
+    tab.get_by_role("button", name="Add a question").press("Enter")
+    tab.keyboard.type(title)  # its title has the focus
+    row = tab.locator("#questions > .row").last
+    row.get_by_label("Kind of answer").select_option(kind)
+    return row
+
+
+def saved(tab: Page) -> None:
+    tab.get_by_role("button", name="Save").last.press("Enter")
+    expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
+
+
+def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    at_settings(tab, boss, queue)
+    tab.get_by_role("button", name="Add a field").press("Enter")
+    tab.keyboard.type("text")
+    about = add_question(tab, "What is it about?", "choice")
+    about.get_by_label("Options, one a line").fill("delivery\nrefund")
+    about.get_by_label("Must be answered").press("Space")
+    why = add_question(tab, "Which reason?", "text")
+    why.get_by_label("Must be answered").press("Space")
+    why.locator("summary").press("Enter")
+    why.get_by_label("Key in the answer").fill("why")
+    why.get_by_label("Ask only after").select_option("What is it about?")
+    why.get_by_label("refund").press("Space")
+    order = add_question(tab, "What matters?", "ranking")
+    order.get_by_label("Options, one a line").fill("speed\nprice\ncare")
+    preview = tab.get_by_role("region", name="Preview")
+    expect(preview.get_by_label("Place 3")).to_be_visible()
+    expect(preview.get_by_label("Which reason?")).to_be_hidden()
+    preview.get_by_role("radio", name="refund").check()
+    expect(preview.get_by_label("Which reason?")).to_be_visible()
+    judge(tab)
+    tab.set_viewport_size({"width": 320, "height": 800})
+    judge(tab)
+    saved(tab)
+    made = {**FORM, "ask": json.loads(json.dumps(FORM["ask"]).replace('"about":', '"what_is_it_about":'))}
+    made["ask"]["properties"]["what_matters"] = made["ask"]["properties"].pop("order")
+    made["ask"]["required"] = ["what_is_it_about", "why"]
+    made["when"] = {"why": {"what_is_it_about": ["refund"]}}
+    assert queue.policy.form == made
+
+
+def test_rows_and_json_are_one_form(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    ask = {**FORM["ask"], "additionalProperties": False}
+    form = {**FORM, "ask": ask, "keys": {"d": {"about": "delivery"}}, "prefill": {"about": "guess.about"}}
+    queue.configure(form=form)
+    at_settings(tab, boss, queue)
+    first = question(tab, 0)
+    first.locator("summary").press("Enter")
+    expect(first.get_by_label("Filled in from")).to_have_value("guess.about")
+    first.get_by_label("Key in the answer").fill("topic")
+    question(tab, 2).get_by_role("button", name="Move up").press("Enter")
+    expect(question(tab, 1).get_by_label("Question", exact=True)).to_have_value("What matters?")
+    tab.get_by_role("tab", name="Questions").press("ArrowRight")
+    text = json.loads(tab.get_by_label("Form", exact=True).input_value())
+    assert list(text["ask"]["properties"]) == ["topic", "order", "why"]
+    assert text["ask"]["additionalProperties"] is False
+    assert (text["keys"], text["prefill"]) == ({"d": {"topic": "delivery"}}, {"topic": "guess.about"})
+    assert text["when"] == {"why": {"topic": ["refund"]}}
+    text["ask"]["properties"]["why"]["title"] = "Because?"
+    tab.get_by_label("Form", exact=True).fill(json.dumps(text))
+    tab.get_by_role("tab", name="JSON").press("ArrowLeft")
+    expect(question(tab, 2).get_by_label("Question", exact=True)).to_have_value("Because?")
+    question(tab, 1).get_by_role("button", name="Remove").press("Enter")
+    saved(tab)
+    assert list(queue.policy.form["ask"]["properties"]) == ["topic", "why"]
+
+
+def test_json_with_an_error_is_no_rows(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    at_settings(tab, boss, queue)
+    tab.get_by_role("tab", name="JSON").click()
+    tab.get_by_label("Form", exact=True).fill('{"ask": ')
+    tab.get_by_role("tab", name="Questions").click()
+    expect(tab.get_by_text("has an error, so that it can't be shown as questions")).to_be_visible()
+    expect(tab.get_by_role("button", name="Add a question")).to_be_hidden()
+    tab.get_by_role("tab", name="JSON").click()
+    expect(tab.get_by_label("Form", exact=True)).to_have_value('{"ask": ')
+
+
+def test_a_question_comes_with_its_answer_and_a_ranking_swaps(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    queue.configure(form=FORM)
+    queue.enqueue({"text": "My parcel is not here."}, id="a")
+    queue.enqueue({"text": "Another one."}, id="b")
+    sign_in(tab, person)
+    tab.goto(f"/q/{queue.name}")
+    tab.get_by_role("button", name="Next item").click()
+    reason = tab.get_by_label("Which reason?")
+    expect(reason).to_be_hidden()
+    tab.get_by_role("radio", name="refund").check()
+    reason.fill("broken")
+    judge(tab)
+    tab.get_by_role("radio", name="delivery").check()
+    expect(reason).to_be_hidden()
+    tab.get_by_role("radio", name="refund").check()
+    expect(reason).to_have_value("broken")  # what was typed is not lost by a look at another answer
+    places = [tab.get_by_label(f"Place {n}") for n in (1, 2, 3)]
+    for place, answer in zip(places, ("price", "speed", "care"), strict=True):
+        place.select_option(answer)
+    places[2].select_option("price")
+    expect(places[0]).to_have_value("care")
+    with tab.expect_response("**/draft"):
+        places[1].press("End")
+    tab.reload()
+    expect(reason).to_have_value("broken")
+    chosen = [place.input_value() for place in places]
+    assert sorted(chosen) == ["care", "price", "speed"]
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text("Another one.")).to_be_visible()
+    expect(reason).to_be_hidden()  # on the next item, too
+    (given,) = queue.get("a").answers
+    assert given.result == {"about": "refund", "why": "broken", "order": chosen}

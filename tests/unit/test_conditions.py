@@ -1,0 +1,103 @@
+"""Questions that a form asks only after certain answers to others."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.conditions import is_asked, only_asked
+from leaseq.form import check_form, check_result
+from leaseq.simulation.people import answer_to
+
+ASK = {
+    "type": "object",
+    "required": ["about", "why"],
+    "additionalProperties": False,
+    "properties": {
+        "about": {"enum": ["delivery", "refund", "abuse"]},
+        "why": {"type": "string"},
+        "tags": {"type": "array", "uniqueItems": True, "items": {"enum": ["angry", "polite"]}},
+        "who": {"type": "string"},
+        "order": {
+            "type": "array",
+            "uniqueItems": True,
+            "minItems": 3,
+            "maxItems": 3,
+            "items": {"enum": ["a", "b", "c"]},
+        },
+    },
+}
+FORM = {
+    "ask": ASK,
+    "when": {"why": {"about": ["refund", "abuse"]}, "who": {"tags": "angry", "why": "somebody"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("result", "wrong"),
+    [
+        ({"about": "delivery"}, None),
+        ({"about": "delivery", "why": "no reason"}, "why"),
+        ({"about": "refund"}, "why"),
+        ({"about": "refund", "why": "late"}, None),
+        ({"about": "abuse", "why": "somebody", "tags": ["polite", "angry"], "who": "ann"}, None),
+        ({"about": "abuse", "why": "somebody", "tags": ["polite"], "who": "ann"}, "who"),
+        ({"about": "abuse", "why": "else", "tags": ["angry"], "who": "ann"}, "who"),
+        ({"why": "late"}, "about"),
+    ],
+)
+def test_an_answer_has_what_is_asked_and_nothing_else(result: dict[str, Any], wrong: str | None) -> None:
+    check_form(FORM)
+    if wrong is None:
+        check_result(FORM, result)
+        return
+    with pytest.raises(leaseq.Invalid) as refused:
+        check_result(FORM, result)
+    assert wrong in refused.value.errors
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        [],
+        {"why": []},
+        {"why": {}},
+        {"why": {"about": []}},
+        {"why": {"nobody": "asks"}},
+        {"nobody": {"about": "refund"}},
+        {"why": {"why": "late"}},
+        {"about": {"why": "late"}},  # of a later question
+    ],
+)
+def test_a_condition_names_earlier_questions_and_answers(when: Any) -> None:
+    with pytest.raises(leaseq.Invalid, match="when: ") as refused:
+        check_form({"ask": ASK, "when": when})
+    assert refused.value.field == "form"
+
+
+def test_there_is_no_condition_without_questions() -> None:
+    with pytest.raises(leaseq.Invalid, match="ask has no question 'why'"):
+        check_form({"when": {"why": {"about": "refund"}}})
+
+
+def test_true_is_not_1_and_what_is_missing_is_not_null() -> None:
+    assert is_asked({"a": [1]}, {"a": 1.0})
+    assert not is_asked({"a": [1]}, {"a": True})
+    assert is_asked({"a": [None]}, {"a": None})
+    assert not is_asked({"a": [None]}, {})
+
+
+def test_what_depends_on_a_question_that_is_not_asked_is_not_asked() -> None:
+    answers = {"about": "delivery", "why": "somebody", "tags": ["angry"], "who": "ann", "more": 1}
+    assert only_asked(FORM, answers) == {"about": "delivery", "tags": ["angry"], "more": 1}
+
+
+def test_made_up_answers_fit() -> None:
+    dice = Random(7)
+    made = [answer_to(FORM, dice) for _ in range(200)]
+    for one in made:
+        check_result(FORM, one)
+    assert {"why" in one for one in made} == {True, False}

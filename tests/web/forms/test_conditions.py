@@ -1,0 +1,106 @@
+"""Questions with conditions, and rankings, as the work page reads them and fills them in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from leaseq.form import KINDS
+from leaseq.webapp.forms import draft_of, fields_of, read_result, typed_of
+from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
+from leaseq.webapp.forms.linter import check_text
+from tests.unit.test_conditions import FORM
+
+RANKED = {
+    "ask": {
+        "type": "object",
+        "properties": {
+            "order": {
+                "type": "array",
+                "uniqueItems": True,
+                "minItems": 3,
+                "maxItems": 3,
+                "items": {"enum": ["speed", "price", 3]},
+            }
+        },
+    }
+}
+
+
+def typed(**texts: list[str]) -> dict[str, list[str]]:
+    return {field.name: texts.get(field.name, []) for field in fields_of(FORM)}
+
+
+@pytest.mark.parametrize(
+    ("sent", "result", "wrong"),
+    [
+        ({"about": ["delivery"], "why": ["kept in the page"]}, {"about": "delivery"}, []),
+        ({"about": ["refund"]}, {"about": "refund"}, ["why"]),
+        ({"about": ["refund"], "why": ["late"]}, {"about": "refund", "why": "late"}, []),
+        ({}, {}, ["about"]),
+    ],
+)
+def test_only_what_is_asked_counts(
+    app: Flask, sent: dict[str, list[str]], result: dict[str, Any], wrong: list[str]
+) -> None:
+    with app.test_request_context():
+        found, errors = read_result(fields_of(FORM), typed(**sent))
+    assert (found, sorted(errors)) == (result, wrong)
+
+
+def test_a_draft_keeps_what_is_not_asked_now(app: Flask) -> None:
+    with app.test_request_context():
+        draft = draft_of(fields_of(FORM), typed(about=["delivery"], why=["half a reason"]))
+    assert draft == {"about": "delivery", "why": "half a reason"}
+
+
+def test_the_page_knows_the_texts_and_labels_of_a_condition() -> None:
+    why = next(field for field in fields_of(FORM) if field.name == "why")
+    (after,) = why.asked_after
+    assert (after.input_name, after.label, after.texts) == ("answer.about", "About", ("refund", "abuse"))
+
+
+@pytest.mark.parametrize(
+    ("texts", "result", "wrong"),
+    [
+        (["price", "3", "speed"], {"order": ["price", 3, "speed"]}, False),
+        (["", "", ""], {}, False),
+        ([], {}, False),
+        (["price", "", "speed"], {}, True),
+        (["price", "price", "speed"], {}, True),
+        (["price", "speed"], {}, True),
+        (["price", "speed", "else"], {}, True),
+    ],
+)
+def test_a_ranking_has_each_in_one_place(
+    app: Flask, texts: list[str], result: dict[str, Any], wrong: bool
+) -> None:
+    fields = fields_of(RANKED)
+    with app.test_request_context():
+        found, errors = read_result(fields, {"order": texts})
+        assert (found, "order" in errors) == (result, wrong)
+        draft = draft_of(fields, {"order": texts})
+    if any(texts) and "else" not in texts:
+        assert typed_of(fields, draft)["order"] == texts
+
+
+def test_a_ranking_takes_no_keys() -> None:
+    (field,) = fields_of(RANKED)
+    assert field.kind == "ranking"
+    assert [choice.key for choice in field.choices] == [None, None, None]
+
+
+def test_a_condition_that_no_choice_meets_is_a_warning(app: Flask) -> None:
+    text = """{"ask": {"type": "object", "properties": {"a": {"enum": ["x"]}, "b": {"type": "string"}}},
+"when": {"b": {"a": "y"}}}"""
+    with app.test_request_context():
+        (found,) = check_text(text).findings
+    assert (found.line, found.wrong) == (2, False)
+    assert "never asked" in found.text
+
+
+def test_the_builder_offers_every_kind() -> None:
+    assert tuple(SHOWN_KINDS) == KINDS
+    assert "ranking" in QUESTION_KINDS
