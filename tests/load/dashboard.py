@@ -1,0 +1,97 @@
+"""`./dev bench dashboard`: how long managers' pages take with 1,000,000 items and 200 people.
+
+Two web processes of gunicorn are asked on a kept connection. The first request is the one for which a process
+reads all figures; those after it are what a manager has who stays.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sys
+import tempfile
+import time
+from contextlib import closing
+from statistics import median
+
+import click
+import requests
+
+import leaseq
+from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.gunicorn_place import serving
+
+QUEUE, MANAGER = "big", "the manager"
+PAGES = (
+    f"/manage/{QUEUE}",
+    "/manage",
+    "/people",
+    f"/manage/{QUEUE}/items?state=inbound",
+    f"/manage/{QUEUE}/answers",
+)
+MOST = 300  # milliseconds of a page, the first time too
+
+
+@click.command()
+@click.option("--items", default=1_000_000, show_default=True, type=click.IntRange(1_000, 10_000_000))
+@click.option("--people", default=200, show_default=True, type=click.IntRange(1, 2_000))
+def dashboard(items: int, people: int) -> None:
+    """Print the milliseconds of each page; exit with 1 where one is over its limit."""
+    password = secrets.token_urlsafe(12)
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq-") as folder,
+        EmbeddedServer(folder, fsync="no") as server,
+    ):
+        with closing(leaseq.connect(server.url)) as client:
+            fill(client, items, people, password)
+        with serving(server.url, secrets.token_urlsafe(48)) as url, requests.Session() as browser:
+            sign_in(browser, url, password)
+            over = [page for page in PAGES if measured(browser, url, page) > MOST]
+    sys.exit(1 if over else 0)
+
+
+def fill(client: leaseq.Client, items: int, people: int, password: str) -> None:
+    """Each person has finished two items, given one back, reported one, and holds one."""
+    click.echo(f".. {items:,} items, {people:,} people", err=True)
+    accounts = Accounts(client)
+    accounts.add(MANAGER, by="bench", role="admin", password=password)
+    queue = leaseq.Queue(client, QUEUE)
+    queue.configure(title="A big queue", lease_seconds=3_600)
+    queue.enqueue_many({"text": f"Message {n}: my parcel is not here."} for n in range(items))
+    for n in range(people):
+        person = accounts.add(f"person {n}", by="bench").name
+        for _ in range(2):
+            queue.finish(given(queue, person), {"answer": "refund"})
+        queue.abandon(given(queue, person), "not in a language that I read")
+        queue.fail(given(queue, person), "the picture is missing")
+        given(queue, person)
+
+
+def given(queue: leaseq.Queue, person: str) -> leaseq.Lease:
+    lease = queue.reserve(person)
+    if lease is None:
+        raise click.ClickException(f"there is no item for {person}")
+    return lease
+
+
+def sign_in(browser: requests.Session, url: str, password: str) -> None:
+    token = re.findall(r'name="csrf_token" value="([^"]+)"', browser.get(f"{url}/login").text)[0]
+    form = {"name": MANAGER, "password": password, "csrf_token": token}
+    browser.post(f"{url}/login", data=form).raise_for_status()
+
+
+def measured(browser: requests.Session, url: str, page: str) -> float:
+    """Print and return the milliseconds of the slowest of ten requests, which is the first as a rule."""
+    times = []
+    for _ in range(10):
+        began = time.perf_counter()
+        browser.get(f"{url}{page}").raise_for_status()
+        times.append((time.perf_counter() - began) * 1_000)
+    said = f"first {times[0]:>5.0f}, median {median(times):>5.0f}, longest {max(times):>5.0f} ms"
+    click.echo(f"{page:<36} {said}; at most {MOST}")
+    return max(times)
+
+
+if __name__ == "__main__":
+    dashboard()
