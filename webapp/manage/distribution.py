@@ -78,7 +78,7 @@ def distribution_of(
     values = [_value(question, answer) for answer in answers]
     label = question.label
     if question.kind == "ranking":
-        label = str(_("%(question)s: first place", question=label))
+        label = str(_("%(question)s (first place)", question=label))
         values = [value[0] if isinstance(value, list) and value else None for value in values]
     known = [value for value in values if value is not None]
     numbers = [float(value) for value in known if _is_number(value)]

@@ -187,7 +187,7 @@ def test_of_a_ranking_the_first_places_count(queue: leaseq.Queue, boss: Browser)
         queue.enqueue({"text": f"letter {number}"})
         queue.finish(taken(queue, "ann"), {"order": order})
     page = boss.get(url(queue)).text
-    assert [row[:2] for row in cells(section(page, "Order: first place"), "distribution")] == [
+    assert [row[:2] for row in cells(section(page, "Order (first place)"), "distribution")] == [
         ["a", "1"],
         ["b", "2"],
     ]
