@@ -167,6 +167,10 @@ def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
         if name not in names:
             said = _("%(name)s is no question, so that nothing is filled in.", name=repr(name))
             yield Finding(place(text, ["prefill", name]), str(said), wrong=False)
+    for name, schema in properties.items():
+        if isinstance(schema, dict) and [] in (schema.get("enum"), _at(schema, ["items", "enum"])):
+            said = _("Nobody can answer %(name)s: it has no options.", name=repr(name))
+            yield Finding(place(text, ["ask", "properties", name]), str(said), wrong=False)
     yield from _never_asked(form, text)
     values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
     for key, bound in form.get("keys", {}).items():
@@ -202,8 +206,12 @@ def _unknown(name: str, known: Iterable[str]) -> str:
 
 
 def _at(value: Any, path: Iterable[Any]) -> Any:
+    """The value at a path; None where there is none."""
     for step in path:
-        value = value[step]
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
     return value
 
 

@@ -101,6 +101,14 @@ def test_a_condition_that_no_choice_meets_is_a_warning(app: Flask) -> None:
     assert "never asked" in found.text
 
 
+@pytest.mark.parametrize("schema", ['{"enum": []}', '{"type": "array", "items": {"enum": []}}'])
+def test_a_question_without_options_is_a_warning(app: Flask, schema: str) -> None:
+    with app.test_request_context():
+        (found,) = check_text('{"ask": {"type": "object", "properties": {\n"a": ' + schema + "}}}").findings
+    assert (found.line, found.wrong) == (2, False)
+    assert "no options" in found.text
+
+
 def test_the_builder_offers_every_kind() -> None:
     assert tuple(SHOWN_KINDS) == KINDS
     assert "ranking" in QUESTION_KINDS

@@ -195,7 +195,7 @@ rows.addEventListener("click", (event) => {
 function add(what) {
   const list = lists[what];
   const keys = [...lists.question.children].map((one) => one.values.key);
-  const row = rowOf(what, what === "shown" ? { kind: "text" } : { key: keyFor("", keys), schema: {}, kind: "choice", title: "" });
+  const row = rowOf(what, what === "shown" ? { kind: "text" } : { key: keyFor("", keys), schema: {}, kind: "text", title: "" });
   row.isNew = true;
   list.append(row);
   dress();
