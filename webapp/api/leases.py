@@ -62,6 +62,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     )
     if lease is not None and wait:
         _still_works(lease)
+        state().breaks.end(me.name)
     if lease is not None:
         return models_out.Lease.of(lease)
     why = queue.why_nothing(me.name, me.skills)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from flask import render_template, request, url_for
@@ -9,7 +10,7 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Answer, Filter, Invalid, transfer, validation
-from leaseq.webapp.context import accounts, existing_queue
+from leaseq.webapp.context import accounts, existing_queue, state
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.distribution import MOST_GROUPS, agreement_of, distribution_of
@@ -20,7 +21,10 @@ READ = (1_000, 5_000, 20_000)
 DISAGREEMENTS = 50
 _AT_ONCE = 500
 _LOOKS = 50_000  # entries of the list that one page scans for a person's answers
-_GROUPS = {"person": lambda answer: answer.person, "day": lambda answer: f"{answer.finished_at:%Y-%m-%d}"}
+_GROUPS: dict[str, Callable[[Answer], str]] = {
+    "person": lambda answer: answer.person,
+    "day": lambda answer: f"{answer.finished_at.astimezone(state().settings.zone):%Y-%m-%d}",
+}
 
 
 @bp.get("/manage/<q>/answers")

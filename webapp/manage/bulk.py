@@ -64,7 +64,8 @@ class Outcome:
 @bp.post("/manage/<q>/many")
 @needs("manager")
 def ask_many(q: str) -> str | Response:
-    queue, bulk = existing_queue(q), _bulk_request()
+    queue = existing_queue(q)
+    bulk = _bulk_request(queue.policy.form)
     if not bulk.all and not bulk.ids:
         flash(_("Select some items first."))
         return redirect(url_for("manage.items", q=q, **bulk.search.args()), 303)
@@ -74,7 +75,8 @@ def ask_many(q: str) -> str | Response:
 @bp.post("/manage/<q>/many/do")
 @needs("manager")
 def do_many(q: str) -> str | tuple[str, int]:
-    queue, bulk = existing_queue(q), _bulk_request()
+    queue = existing_queue(q)
+    bulk = _bulk_request(queue.policy.form)
     whom = request.form.get("person", "").strip()
     try:
         if bulk.move == "assign":
@@ -126,14 +128,14 @@ def _again(bulk: BulkRequest) -> dict[str, str]:
     }
 
 
-def _bulk_request() -> BulkRequest:
+def _bulk_request(form: leaseq.Json) -> BulkRequest:
     ids = tuple(dict.fromkeys(request.form.getlist("id")))
     if len(ids) > MOST_CHOSEN:
         raise Invalid("id", f"at most {MOST_CHOSEN} items at once, or all items of a search")
     began = request.form.get("began")
     return BulkRequest(
         move=validation.one_of(request.form.get("move"), MOVES, "move"),
-        search=search_of(dict(parse_qsl(request.form.get("search", "")))),
+        search=search_of(dict(parse_qsl(request.form.get("search", ""))), form),
         all=request.form.get("which") == "all",
         ids=ids,
         began=time_of(began, "began") if began else datetime.now(UTC),

@@ -12,7 +12,7 @@ from flask import Response, jsonify, render_template, request
 import leaseq
 from leaseq import webhooks
 from leaseq.transfer import rfc3339
-from leaseq.webapp.context import existing_queue, queue_names, state
+from leaseq.webapp.context import existing_queue, person, queue_names, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.charts import charts_of
 from leaseq.webapp.realtime.poller import Channel, Watcher, message
@@ -72,8 +72,15 @@ def overview_page(error: str | None = None, file_error: str | None = None) -> st
         error=error,
         file_error=file_error,
         sent=request.form,
-        disabled=[one for one in webhooks.Endpoints(state().client).all() if one.disabled_at],
+        disabled=_disabled_webhooks(),
     )
+
+
+def _disabled_webhooks() -> list[webhooks.Endpoint]:
+    """Those that failed for too long. They are of all queues, as the page is that manages them."""
+    if not state().access.lets_manage_all(person()):  # guard: webhooks-all
+        return []
+    return [one for one in webhooks.Endpoints(state().client).all() if one.disabled_at]
 
 
 @bp.get("/manage/<q>")

@@ -177,7 +177,7 @@ def _groups(
     for answer, value in zip(answers, values, strict=True):
         found[by(answer)].append(value)
     groups = []
-    for name in sorted(found)[:MOST_GROUPS]:
+    for name in sorted(found)[-MOST_GROUPS:]:  # the latest days
         given = found[name]
         counts = Counter(text for value in given if value is not None for text in key(value))
         numbers = [float(value) for value in given if _is_number(value)]

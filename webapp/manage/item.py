@@ -40,7 +40,7 @@ def show_item(
     change: ChangeForm | None = None,
 ) -> str:
     known, policy = queue.get(id), queue.policy
-    search = search_of(request.args) if "state" in request.args else None
+    search = search_of(request.args, queue.policy.form) if "state" in request.args else None
     waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
     answers = (*known.answers, *known.late_answers)
     history, titles = queue.history(id), titles_of(policy.form)

@@ -31,7 +31,7 @@ LOOKS = 10_000  # entries of a list that one request scans for matches
 def items(q: str) -> str | Response | tuple[str, int]:
     queue = existing_queue(q)
     try:
-        search, wrong = search_of(request.args), None
+        search, wrong = search_of(request.args, queue.policy.form), None
         if chosen := _chosen():
             find = words_of((*search.parts, *chosen))
             return redirect(url_for("manage.items", q=q, **{**search.args(), "find": find}))

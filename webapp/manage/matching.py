@@ -1,10 +1,10 @@
 """What a search box asks of items: words, and conditions on fields of the payload and of the answers.
 
-    refund "two words" about:delivery rating<=2
+    refund "two words" about: delivery rating <= 2 "What is it about?": Refund
 
 A word must occur in the id, the payload or an answer. ``name:value`` holds where a field of that name has
-that value, or a list that contains it; ``<``, ``<=``, ``>`` and ``>=`` compare numbers. Letters match
-whatever their case, and all parts must hold.
+that value, or a list that contains it; ``<``, ``<=``, ``>`` and ``>=`` compare numbers. A question may be
+called by its title, and a choice by its label. Letters match whatever their case, and all parts must hold.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from leaseq import Invalid, Item, Json
+from leaseq.webapp.forms import Field
 
 LONGEST = 500  # characters
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -25,7 +26,9 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_PART = re.compile(r'(?:([^\s":<>=]+)(:|<=|>=|<|>))?(?:"([^"]*)"|(\S+))')
+_NAME = r'(?:"([^"]+)"|([^\s":<>=≤≥]+))'
+_PART = re.compile(rf'(?:{_NAME}(?:(:)\s*|\s*(<=|>=|≤|≥|<|>)\s*))?(?:"([^"]*)"|(\S+))')
+_PLAIN = {"≤": "<=", "≥": ">="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,7 @@ class Part:
     value: str
 
     def __str__(self) -> str:
-        value = f'"{self.value}"' if re.search(r"\s", self.value) else self.value
-        return f"{self.name}{self.sign}{value}"
+        return f"{_quoted(self.name)}{self.sign}{_quoted(self.value)}"
 
     def fits(self, item: Item) -> bool:
         if not self.name:
@@ -63,14 +65,30 @@ def parts_of(text: str) -> tuple[Part, ...]:
 
 
 def _parts(text: str) -> Iterator[Part]:
-    for name, sign, quoted, plain in _PART.findall(text):
-        value = quoted or plain
+    for title, plain_name, colon, compared, quoted, plain in _PART.findall(text):
+        name, sign, value = title or plain_name, colon or _PLAIN.get(compared, compared), quoted or plain
         if sign == ":" and plain.startswith("//"):  # a link is a word
             yield Part("", "", f"{name}:{value}")
             continue
         if sign in _COMPARE and _number(value) is None:
             raise Invalid("find", f"a number behind {name}{sign}, not {value!r}")
         yield Part(name, sign, value)
+
+
+def in_terms_of(parts: tuple[Part, ...], questions: Sequence[Field]) -> tuple[Part, ...]:
+    """The parts with the names of the questions' fields for their titles, and the choices' values for their
+    labels."""
+    known = {one.label.casefold(): one for one in questions}
+    known |= {one.name.casefold(): one for one in questions}
+    return tuple(_in_terms_of(part, known.get(part.name.casefold())) for part in parts)
+
+
+def _in_terms_of(part: Part, question: Field | None) -> Part:
+    if question is None:
+        return part
+    labels = {choice.label.casefold(): _plain(choice.value) for choice in question.choices}
+    value = labels.get(part.value.casefold(), part.value) if part.sign == ":" else part.value
+    return Part(question.name, part.sign, value)
 
 
 def condition(name: str, text: str) -> Part:
@@ -85,6 +103,10 @@ def condition(name: str, text: str) -> Part:
 def words_of(parts: tuple[Part, ...]) -> str:
     """The text that has these parts."""
     return " ".join(map(str, parts))
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if re.search(r"\s", text) else text
 
 
 def _number(text: str) -> float | None:
@@ -119,4 +141,8 @@ def at_path(data: Json, path: list[str]) -> Any:
 
 
 def _text(value: Json) -> str:
-    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).casefold()
+    return _plain(value).casefold()
+
+
+def _plain(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -56,9 +56,9 @@ def clear(q: str) -> Response:
     counts = {name: f"{getattr(cleared, name):,}" for name in ("returned", "released", "died", "forgotten")}
     if cleared.forgotten:
         text = _(
-            "%(returned)s returned, %(released)s released, %(died)s died, %(forgotten)s deleted.", **counts
+            "%(returned)s returned, %(released)s released, %(died)s failed, %(forgotten)s deleted.", **counts
         )
     else:
-        text = _("%(returned)s returned, %(released)s released, %(died)s died.", **counts)
+        text = _("%(returned)s returned, %(released)s released, %(died)s failed.", **counts)
     flash(text)
     return redirect(url_for("manage.one_queue", q=q), 303)

@@ -10,8 +10,9 @@ from typing import Any, get_args
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq import Filter, Invalid, ListName, transfer, validation
-from leaseq.webapp.manage.matching import Part, parts_of, words_of
+from leaseq import Filter, Invalid, Json, ListName, transfer, validation
+from leaseq.webapp.forms import fields_of
+from leaseq.webapp.manage.matching import Part, in_terms_of, parts_of, words_of
 from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.serving.numbers import whole
 
@@ -99,8 +100,9 @@ class Search:
                 return leaseq.Page(tuple(found), after, scanned)
 
 
-def search_of(sent: Mapping[str, Any]) -> Search:
-    """Parse the search in an address or a form; raises Invalid with the field's name."""
+def search_of(sent: Mapping[str, Any], form: Json = None) -> Search:
+    """Parse the search in an address or a form; raises Invalid with the field's name. ``form``: the queue's,
+    by whose titles and labels the search box may ask."""
     state = validation.one_of(sent.get("state") or "inbound", LISTS, "state")
     typed = {name: str(sent.get(name) or "").strip() for name in FIELDS}
     if typed["order"] not in ("", "newest", "oldest"):
@@ -119,7 +121,8 @@ def search_of(sent: Mapping[str, Any]) -> Search:
         since=_time(typed["from"], "from"),
         until=until,
     )
-    return Search(state, {name: text for name, text in typed.items() if text}, where, parts_of(typed["find"]))
+    parts = in_terms_of(parts_of(typed["find"]), fields_of(form))
+    return Search(state, {name: text for name, text in typed.items() if text}, where, parts)
 
 
 def _time(text: str, field: str, *, last: bool = False) -> datetime | None:
@@ -144,7 +147,7 @@ def since_names() -> dict[str, str]:
         "reserved": _("Expires"),
         "scheduled": _("Due at"),
         "finished": _("Finished"),
-        "dead": _("Died"),
+        "dead": _("Failed at"),
         "due": _("Due"),
     }
 

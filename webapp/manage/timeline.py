@@ -94,7 +94,7 @@ def _words(event: Event) -> str | None:
         "corrected": _("%(by)s corrected the answer", by=by),
         "adopted": _("%(by)s accepted a late answer", by=by),
         "restored": _("It was restored after the server had lost it"),
-        "died": _("It died"),
+        "died": _("It failed for good"),
         "due": _("It became due, and is waiting"),
     }
     return words.get(event.what)

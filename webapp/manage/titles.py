@@ -7,12 +7,14 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq.names import same_look
-from leaseq.webapp.context import state
+from leaseq.webapp.context import queue_names, state
 
 
 def warn_of_same_look(queue: leaseq.Queue, title: str) -> None:
     """Tell on the next page which queue has a title that looks like this one."""
-    others, _unreadable = leaseq.read_queues(state().client, lambda queue: queue.policy.title)
+    others, _unreadable = leaseq.read_queues(
+        state().client, lambda queue: queue.policy.title, queue_names("manage")
+    )
     for name, other in others.items():
         if name != queue.name and title and (other == title or same_look(title, [other])):
             flash(

@@ -17,8 +17,10 @@ class Breaks(Store):
     """Breaks hold nothing up: they only say why somebody does not work now."""
 
     def take(self, person: str) -> None:
-        with self._client.translating():
-            self._redis.hsetnx(_KEY, person, round(self._clock()))
+        """Begin a break; one that goes on begins no second time."""
+        if self.of(person) is None:
+            with self._client.translating():
+                self._redis.hset(_KEY, person, round(self._clock()))
 
     def end(self, person: str) -> None:
         with self._client.translating():

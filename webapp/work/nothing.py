@@ -32,7 +32,10 @@ def nothing_held(queue: leaseq.Queue) -> str:
 def _context(queue: leaseq.Queue) -> dict[str, object]:
     me = person()
     reason = queue.why_nothing(me.name, me.skills)
-    return {"why": reason, "stats": queue.stats(), "obstacles": obstacles_of(reason)}
+    why = reason.ineligibility
+    only_passed = why is not None and bool(why.passed) and not why.lacking and not why.assigned
+    obstacles = obstacles_of(reason)
+    return {"why": reason, "stats": queue.stats(), "obstacles": obstacles, "only_passed": only_passed}
 
 
 def obstacles_of(why: leaseq.WhyNothing) -> str:

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.form import prefilled
-from leaseq.webapp.context import existing_queue, lease_queue, person
+from leaseq.webapp.context import existing_queue, lease_queue, person, state
 from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
@@ -40,7 +40,8 @@ def page(q: str) -> str:
 @needs("worker")
 def reserve(q: str) -> Response:
     me = person()
-    existing_queue(q).reserve(me.name, skills=me.skills)
+    if existing_queue(q).reserve(me.name, skills=me.skills) is not None:
+        state().breaks.end(me.name)
     return back(q)
 
 

@@ -39,4 +39,4 @@ def test_clear_says_what_it_forgot(
     queue.finish(not_none(queue.reserve("ann")), {})
     page = f"/manage/{queue.name}"
     boss.post(f"{page}/clear")
-    assert "0 died, 1 deleted." in boss.get(page).text
+    assert "0 failed, 1 deleted." in boss.get(page).text

@@ -119,7 +119,7 @@ def test_pause_resume_clear(boss: Browser, asking: leaseq.Queue) -> None:
     boss.post(f"{base}/resume")
     assert asking.stats().paused is None
     boss.post(f"{base}/clear")
-    assert "0 returned, 0 released, 0 died." in boss.get(base).text
+    assert "0 returned, 0 released, 0 failed." in boss.get(base).text
 
 
 def test_an_items_story_and_a_managers_moves(boss: Browser, asking: leaseq.Queue) -> None:

@@ -66,13 +66,21 @@ def test_a_break_ends_by_taking_an_item_and_after_a_day(
     ann = team[0]
     Breaks(server.client, clock=lambda: 1_000_000.0).take(ann)
     assert state.breaks.of(ann) is None, "forgotten long ago"
-    state.breaks.end(ann)
     state.breaks.take(ann)
     assert shown(root, team, state="break") == [ann]
     ahead = leaseq.Queue(server.client, asking.name, clock=lambda: int((state.breaks._clock() + 5) * 1e6))
     assert ahead.reserve(ann)
     assert shown(root, team, state="break") == []
     assert shown(root, team, state="working") == [ann]
+
+
+def test_a_break_does_not_come_back_when_the_item_is_done(
+    person: Browser, asking: leaseq.Queue, state: State
+) -> None:
+    asking.enqueue({"text": "a letter"})
+    state.breaks.take(person.name)
+    assert person.post(f"/q/{asking.name}/reserve", page=f"/q/{asking.name}").status_code == 303
+    assert state.breaks.of(person.name) is None
 
 
 def test_somebody_takes_a_break_and_is_back(person: Browser, asking: leaseq.Queue, state: State) -> None:

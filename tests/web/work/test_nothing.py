@@ -64,7 +64,7 @@ def test_what_waits_is_not_for_me(queue: leaseq.Queue, person: Browser, accounts
     mine = "is what you have answered or passed on."
     assert said(queue, person) == f"What waits is assigned to somebody else, or {mine}"
     queue.remove("hers")
-    assert said(queue, person) == f"What waits {mine}"
+    assert said(queue, person) == "Nothing left for you: you have answered or passed on the rest."
 
 
 def test_what_waits_behind_very_much_else(queue: leaseq.Queue, person: Browser) -> None:
