@@ -102,7 +102,7 @@ def is_plain(value: Json) -> bool:
 def plain(value: Json) -> str:
     """A value that is no list or object, as a person reads it."""
     return (
-        {None: "–", True: "yes", False: "no"}[value]
+        {None: "–", True: str(gettext("yes")), False: str(gettext("no"))}[value]
         if value is None or value is True or value is False
         else str(value)
     )

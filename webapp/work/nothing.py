@@ -10,7 +10,7 @@ from flask_babel import get_locale
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq.webapp.context import existing_queue, person
+from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
 
@@ -35,7 +35,14 @@ def _context(queue: leaseq.Queue) -> dict[str, object]:
     why = reason.ineligibility
     only_passed = why is not None and bool(why.passed) and not why.lacking and not why.assigned
     obstacles = obstacles_of(reason)
-    return {"why": reason, "stats": queue.stats(), "obstacles": obstacles, "only_passed": only_passed}
+    today = state().activity.today(me.name, queue.name)
+    return {
+        "why": reason,
+        "stats": queue.stats(),
+        "obstacles": obstacles,
+        "only_passed": only_passed,
+        "today": today.finished,
+    }
 
 
 def obstacles_of(why: leaseq.WhyNothing) -> str:

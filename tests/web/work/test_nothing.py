@@ -9,13 +9,13 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.taking import not_none
 from tests.web.conftest import Browser
-from tests.web.work_pages import path, take
+from tests.web.work_pages import path, send, take
 
 
 def said(queue: leaseq.Queue, person: Browser) -> str:
     """The words of the page, each time as T."""
     page = person.get(path(queue)).text
-    match = re.search(r'<div id="why">\s*<p>(.*?)</p>', page, re.DOTALL)
+    match = re.search(r'<div id="why">\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
     assert match, page
     return " ".join(re.sub(r"<time[^>]*>.*?</time>", "T", match[1]).split())
 
@@ -29,6 +29,13 @@ def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, person: Br
     assert said(queue, person) == "1 waiting."
     queue.pause("lunch <b>")
     assert said(queue, person) == "Paused: lunch &lt;b&gt;. Nobody gets new items."
+
+
+def test_all_done_says_how_many_today(queue: leaseq.Queue, person: Browser) -> None:
+    for _ in range(2):
+        queue.enqueue({})
+        send(queue, person, take(queue, person), "finish", **{"answer.answer": "yes"})
+    assert said(queue, person) == "All done. 2 today."
 
 
 def test_all_that_is_left_is_with_others(
