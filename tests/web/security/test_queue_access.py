@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -11,8 +11,6 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 import leaseq
-from leaseq import webhooks
-from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
@@ -42,22 +40,6 @@ OF_NO_QUEUE = {
     "work.session_now": "whether one is signed in",
 }
 """Routes without a queue in their path, by endpoint or blueprint, and why access to queues is not asked."""
-
-
-@pytest.fixture
-def access(app: Flask) -> QueueAccess:
-    found: QueueAccess = app.extensions[EXTENSION].access
-    return found
-
-
-@pytest.fixture
-def closed(queue: leaseq.Queue, access: QueueAccess) -> Iterator[leaseq.Queue]:
-    """A queue that only eva may work on or manage."""
-    queue.configure(title=f"Closed {queue.name}")
-    queue.enqueue({}, id="one")
-    access.set(queue.name, Access(Group(people=("eva",)), Group(people=("eva",))))
-    yield queue
-    access.set(queue.name, Access())
 
 
 def rules(app: Flask) -> list[Rule]:
@@ -103,31 +85,6 @@ def test_a_queue_without_access_is_in_no_list(
             assert closed.name not in answer.text, path
     for caller in (worker, manager):
         assert closed.name not in [one["name"] for one in caller("GET", "/queues?limit=1000").json["queues"]]
-
-
-def test_a_title_like_that_of_a_queue_without_access_names_it_not(
-    closed: leaseq.Queue, boss: Browser
-) -> None:
-    name = f"{closed.name}.new"
-    boss.post("/manage", {"name": name, "title": closed.policy.title}, page="/manage")
-    page = boss.get(f"/manage/{name}/settings").text
-    assert "is created" in page
-    assert "looks like that of" not in page
-
-
-def test_disabled_webhooks_are_shown_to_those_who_may_manage_all(
-    server: Any, closed: leaseq.Queue, access: QueueAccess, boss: Browser
-) -> None:
-    endpoints = webhooks.Endpoints(server.client)
-    url = "https://8.8.8.8/secret-path"
-    id = endpoints.add(url, events=["item.finished"], by="test").endpoint.id
-    endpoints.disable(id, "it failed for five days")
-    try:
-        assert url not in boss.get("/manage").text
-        access.set(closed.name, Access())
-        assert url in boss.get("/manage").text
-    finally:
-        endpoints.remove(id)
 
 
 def test_what_is_of_all_queues_is_for_those_who_may_manage_all(

@@ -1,0 +1,35 @@
+"""What a manager is told of queues that they may not manage: nothing, also beside their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import leaseq
+from leaseq import webhooks
+from leaseq.webapp.store.queue_access import Access, QueueAccess
+from tests.web.conftest import Browser
+
+
+def test_a_title_like_that_of_a_queue_without_access_names_it_not(
+    closed: leaseq.Queue, boss: Browser
+) -> None:
+    name = f"{closed.name}.new"
+    boss.post("/manage", {"name": name, "title": closed.policy.title}, page="/manage")
+    page = boss.get(f"/manage/{name}/settings").text
+    assert "is created" in page
+    assert "looks like that of" not in page
+
+
+def test_disabled_webhooks_are_shown_to_those_who_may_manage_all(
+    server: Any, closed: leaseq.Queue, access: QueueAccess, boss: Browser
+) -> None:
+    endpoints = webhooks.Endpoints(server.client)
+    url = "https://8.8.8.8/secret-path"
+    id = endpoints.add(url, events=["item.finished"], by="test").endpoint.id
+    endpoints.disable(id, "it failed for five days")
+    try:
+        assert url not in boss.get("/manage").text
+        access.set(closed.name, Access())
+        assert url in boss.get("/manage").text
+    finally:
+        endpoints.remove(id)
