@@ -35,6 +35,7 @@ def test_values_by_keys_by_pointer_and_as_a_table(
     tab.goto(f"/manage/{queue.name}")
     tab.get_by_role("link", name="1 day").click()
     expect(tab.get_by_role("link", name="1 day")).to_have_attribute("aria-current", "true")
+    tab.wait_for_load_state()  # with its script
 
     said = tab.locator("#chart-at")
     tab.get_by_role("group", name="Over time").focus()
