@@ -13,7 +13,7 @@ from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import check_text
 from tests.unit.test_conditions import FORM
 
-RANKED = {
+RANKED: dict[str, Any] = {
     "ask": {
         "type": "object",
         "properties": {
@@ -90,6 +90,13 @@ def test_a_ranking_takes_no_keys() -> None:
     (field,) = fields_of(RANKED)
     assert field.kind == "ranking"
     assert [choice.key for choice in field.choices] == [None, None, None]
+
+
+@pytest.mark.parametrize("other", [{"uniqueItems": False}, {"maxItems": 4}, {"minItems": 0}])
+def test_a_list_that_need_not_have_each_once_is_no_ranking(other: dict[str, Any]) -> None:
+    order = {**RANKED["ask"]["properties"]["order"], **other}
+    (field,) = fields_of({"ask": {"type": "object", "properties": {"order": order}}})
+    assert field.kind == "choices"
 
 
 def test_a_condition_that_no_choice_meets_is_a_warning(app: Flask) -> None:
