@@ -76,12 +76,27 @@ bp = APIBlueprint(
 
 from leaseq.webapp.api.idempotency import init_keys  # noqa: E402
 from leaseq.webapp.api.negotiation import refuse_other_kinds, refuse_repeated_parameters  # noqa: E402
+from leaseq.webapp.api.pagination import link_next_page  # noqa: E402
 
 bp.before_request(refuse_repeated_parameters)
 bp.before_request(refuse_other_kinds)
 init_keys(bp)
+bp.after_request(link_next_page)
 
 # They add their routes to bp.
-from leaseq.webapp.api import access, events, items, leases, manage, people, queues, webhooks  # noqa: E402, F401
+from leaseq.webapp.api import (  # noqa: E402
+    access,  # noqa: F401
+    bulk,  # noqa: F401
+    events,  # noqa: F401
+    invitations,  # noqa: F401
+    items,  # noqa: F401
+    leases,  # noqa: F401
+    log,  # noqa: F401
+    manage,  # noqa: F401
+    people,  # noqa: F401
+    queues,  # noqa: F401
+    tokens,  # noqa: F401
+    webhooks,  # noqa: F401
+)
 
 complete(bp)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import leaseq
+from leaseq.webapp.api import account_examples
 from leaseq.webapp.api.serializers import policy_shape
 from leaseq.webapp.serving.problem import Problem, body_of
 
@@ -127,14 +128,6 @@ _EVENT = {
     "detail": None,
 }
 _ACCESS = {"work": {"people": [], "skills": [], "teams": ["Refunds"]}, "manage": None}
-_PERSON = {
-    "name": "alice",
-    "role": "worker",
-    "skills": ["fr"],
-    "team": "Refunds",
-    "disabled": False,
-    "created_at": _AT,
-}
 _WEBHOOK = {
     "id": "wh-0a1b2c3d4e5f",
     "url": "https://example.org/hook",
@@ -173,7 +166,13 @@ _Q, _I = "/queues/{q}", "/queues/{q}/items/{id}"
 
 _W = "/webhooks/{webhook}"
 
-PATHS: dict[str, str] = {"q": "reviews", "id": "r-1", "name": "alice", "webhook": "wh-0a1b2c3d4e5f"}
+PATHS: dict[str, str] = {
+    "q": "reviews",
+    "id": "r-1",
+    "name": "alice",
+    "webhook": "wh-0a1b2c3d4e5f",
+    **account_examples.PATHS,
+}
 """Example values of the names in a path."""
 
 REQUESTS: dict[str, dict[str, Any]] = {
@@ -198,11 +197,15 @@ REQUESTS: dict[str, dict[str, Any]] = {
     },
     f"POST {_I}/assign": {"to one": {"person": "alice"}},
     f"POST {_Q}/revive": {"all": {}, "some": {"error": "cut off"}},
+    f"POST {_Q}/bulk": {
+        "release": {"action": "release", "ids": ["r-1", "r-2"]},
+        "assign": {"action": "assign", "ids": ["r-3"], "person": "alice"},
+    },
     f"POST {_Q}/clear": {"clear": {}},
     f"POST {_Q}/pause": {"lunch": {"reason": "Lunch until two"}},
     f"POST {_Q}/resume": {"resume": {}},
     "PUT /queues/{q}/access": {"only one team": {"work": {"teams": ["Refunds"]}, "manage": None}},
-    "PUT /people/{name}": {"a worker": {"role": "worker", "skills": ["fr"]}},
+    **account_examples.REQUESTS,
     "POST /webhooks": {
         "one queue": {"url": "https://example.org/hook", "events": ["item.finished"], "queues": ["reviews"]}
     },
@@ -236,14 +239,18 @@ ANSWERS: dict[str, dict[str, Any]] = {
     f"PATCH {_I}": {**_WAITS, "priority": 10, "due": "2026-11-24T17:00:00.000Z"},
     f"POST {_I}/assign": {**_WAITS, "assigned_to": ["alice"]},
     f"POST {_Q}/revive": {"revived": 12, "more": False},
+    f"POST {_Q}/bulk": {
+        "done": 1,
+        "refused": [{"id": "r-2", "code": "not-found", "detail": "there is no item 'r-2'"}],
+    },
+    f"GET {_Q}/late": {"answers": [{**_ANSWER, "late": True}], "after": None},
     f"POST {_Q}/clear": {"returned": 3, "released": 1, "died": 0, "forgotten": 0, "more": False},
     f"POST {_Q}/pause": {"paused": "Lunch until two"},
     f"POST {_Q}/resume": {"paused": None},
     f"GET {_Q}/journal": {"events": [_EVENT], "after": _EVENT["cursor"]},
     "GET /queues/{q}/access": _ACCESS,
     "PUT /queues/{q}/access": _ACCESS,
-    "GET /people": {"people": [_PERSON], "after": None},
-    "PUT /people/{name}": _PERSON,
+    **account_examples.ANSWERS,
     "GET /webhooks": {"webhooks": [_WEBHOOK], "after": None},
     "POST /webhooks": _SECRET,
     f"GET {_W}": _WEBHOOK,

@@ -13,6 +13,12 @@ Headers = dict[str, Any]
 ETAG: Headers = {
     "ETag": {"description": "Identifies the policy, for `If-Match`", "schema": {"type": "string"}},
 }
+LINK: Headers = {
+    "Link": {
+        "description": '`<...>; rel="next"`: the address of the next page, where there is one',
+        "schema": {"type": "string"},
+    },
+}
 ALLOW: Headers = {"Allow": {"schema": {"type": "string"}}}
 RETRY_AFTER: Headers = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
 REPLAYED: Headers = {
@@ -49,5 +55,24 @@ OF_CALLS: dict[str, Headers] = {
 }
 """Request headers of single calls, besides those of every call."""
 
-OF_ANSWERS: dict[str, Headers] = {"GET /queues/{q}": ETAG, "PUT /queues/{q}": ETAG}
+OF_ANSWERS: dict[str, Headers] = {
+    "GET /queues/{q}": ETAG,
+    "PUT /queues/{q}": ETAG,
+    **dict.fromkeys(
+        (
+            "GET /queues",
+            "GET /queues/{q}/items",
+            "GET /queues/{q}/due",
+            "GET /queues/{q}/late",
+            "GET /queues/{q}/mine",
+            "GET /queues/{q}/journal",
+            "GET /people",
+            "GET /invitations",
+            "GET /tokens",
+            "GET /log",
+            "GET /webhooks",
+        ),
+        LINK,
+    ),
+}
 """Headers of successful responses."""

@@ -90,12 +90,19 @@ class _KeyedRequest:
     person: str
     scope: str
     hash: Any = field(default_factory=hashlib.sha256)
+    withheld: bool = False  # its answer is not stored
 
 
 def init_keys(bp: Blueprint) -> None:
     bp.before_request(_look_back)
     bp.after_request(_remember)
     bp.teardown_request(_end)
+
+
+def withhold_answer() -> None:
+    """Keep no copy of this request's answer for a repeated one: it has a secret, which is stored nowhere."""
+    if "keyed" in g:
+        g.keyed.withheld = True
 
 
 def byte_lines() -> BinaryIO:
@@ -149,8 +156,7 @@ def _the_same(kept: StoredResponse) -> Response:
             409,
             "answer-not-kept",
             f"{HEADER}: the first request with this key succeeded, with status {kept.status}. Its answer was "
-            f"too large to "
-            "be kept: read the result from the queue",
+            "not kept, since it was too large or has a secret: read what it changed",
         )
     noted_before()
     response = Response(kept.body, kept.status)
@@ -168,7 +174,8 @@ def _remember(response: Response) -> Response:
         state().idempotency.drop(keyed.person, keyed.scope)
         return response
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-    answer = StoredResponse(keyed.hash.hexdigest(), response.status_code, headers, response.get_data())
+    body = None if keyed.withheld else response.get_data()
+    answer = StoredResponse(keyed.hash.hexdigest(), response.status_code, headers, body)
     state().idempotency.keep(keyed.person, keyed.scope, answer)
     return response
 

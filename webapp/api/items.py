@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from flask import Response, request, url_for
-from werkzeug.exceptions import UnsupportedMediaType
+from werkzeug.exceptions import Forbidden, UnsupportedMediaType
 
 import leaseq
 from leaseq import transfer
@@ -35,9 +35,10 @@ from leaseq.webapp.api.models_in import (
     ReopenRequest,
     TokenRequest,
 )
+from leaseq.webapp.api.pagination import listed
 from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.security.audit_log import detail_changes
-from leaseq.webapp.security.authorization import needs, takes_any_size
+from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
 from leaseq.webapp.serving.json_request import JSON, strict_request
 from leaseq.webapp.serving.problem import Problem
 
@@ -182,7 +183,7 @@ def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
 def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     """List the items in one state, in order, page by page."""
     page = _page(lambda: existing_queue(path.q).page(query.state, limit=query.limit, after=query.after))
-    return {"items": [models_out.Item.of(item) for item in page.items], "after": page.after}
+    return listed("items", [models_out.Item.of(item) for item in page.items], page.after)
 
 
 @bp.get("/queues/<q>/due", tags=TAGS, responses={"200": models_out.ItemList})
@@ -190,7 +191,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """List the items with a due date that are neither finished nor dead, earliest first."""
     page = _page(lambda: existing_queue(path.q).by_due(limit=query.limit, after=query.after))
-    return {"items": [models_out.Item.of(item) for item in page.items], "after": page.after}
+    return listed("items", [models_out.Item.of(item) for item in page.items], page.after)
 
 
 def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
@@ -204,10 +205,30 @@ def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
 
 
 @bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": models_out.Item})
-@needs("manager")
+@needs("worker")
 def get_item(path: ItemPath) -> dict[str, Any]:
-    """Read one item, with its answers and history."""
-    return models_out.Item.of(existing_queue(path.q).get(path.id))
+    """Read one item, with its answers and history.
+
+    A worker may read an item while they hold it, with their own part of its leases, answers and history.
+    """
+    queue = existing_queue(path.q)
+    item = queue.get(path.id) if may_manage(queue.name) else _as_its_holder_sees(queue, path.id)
+    return models_out.Item.of(item)
+
+
+def _as_its_holder_sees(queue: leaseq.Queue, id: str) -> leaseq.Item:
+    """An item that this person holds, without what others did; no other is told of."""
+    me = person().name
+    if not any(lease.id == id for lease in queue.mine(me)):  # guard: item-of-its-holder
+        raise Forbidden("a worker may read an item only while they hold it; others require the role manager")
+    item = queue.get(id)
+    return replace(
+        item,
+        leases=tuple(one for one in item.leases if one.person == me),
+        answers=tuple(one for one in item.answers if one.person == me),
+        late_answers=tuple(one for one in item.late_answers if one.person == me),
+        history=tuple(one for one in item.history if one.person == me),
+    )
 
 
 @bp.patch("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": models_out.Item})

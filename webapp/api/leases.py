@@ -24,7 +24,7 @@ from leaseq.webapp.api.models_in import (
     ReserveRequest,
     TokenRequest,
 )
-from leaseq.webapp.api.pagination import LeasesQuery, page_of
+from leaseq.webapp.api.pagination import LeasesQuery, listed, page_of
 from leaseq.webapp.context import accounts, existing_queue, lease_queue, person, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.activity import How
@@ -107,7 +107,7 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     leases, more = page_of(
         existing_queue(path.q).mine(person().name), lambda one: one.token, after, query.limit
     )
-    return {"leases": [models_out.Lease.of(lease) for lease in leases], "after": more}
+    return listed("leases", [models_out.Lease.of(lease) for lease in leases], more)
 
 
 @bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": models_out.Finished})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, g
 
+import leaseq
+from leaseq.transfer import rfc3339
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.models_in import (
     AnswersQuery,
@@ -15,8 +17,10 @@ from leaseq.webapp.api.models_in import (
     QueuePath,
     ReviveRequest,
 )
+from leaseq.webapp.api.pagination import PageQuery, listed, page_of
 from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.rendering.answers_export import streamed_answers
+from leaseq.webapp.rendering.late_answers import unused
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "manage"}]
@@ -76,7 +80,10 @@ def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
     """List the queue's events, in order. Pass `after` back to continue from there."""
     events = existing_queue(path.q).journal(after=query.after, limit=query.limit)
     after = events[-1].cursor if events else query.after
-    return {"events": [models_out.Event.of(event) for event in events], "after": after}
+    answer = listed("events", [models_out.Event.of(event) for event in events], after)
+    if not events:
+        g.next_page = None
+    return answer
 
 
 @bp.get("/queues/<q>/answers", tags=TAGS, responses={"200": _ANSWERS})
@@ -87,3 +94,17 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
     `with_late` adds the late answers that were kept, but not accepted.
     """
     return streamed_answers(existing_queue(path.q), **query.model_dump())
+
+
+@bp.get("/queues/<q>/late", tags=TAGS, responses={"200": models_out.AnswerList})
+@needs("manager")
+def list_late(path: QueuePath, query: PageQuery) -> dict[str, Any]:
+    """List the late answers that were not used, oldest first: `adopt` makes one its item's answer."""
+    late = (one for item in existing_queue(path.q).late_items() for one in unused(item))
+    page, after = page_of(late, _late_key, query.after, query.limit)
+    return listed("answers", [models_out.Answer.of(one) for one in page], after)
+
+
+def _late_key(answer: leaseq.Answer) -> str:
+    """Its place in the list, of a fixed length up to the token, so that it sorts as text."""
+    return f"{rfc3339(answer.finished_at)}/{answer.token}/{answer.id}"

@@ -11,11 +11,11 @@ import leaseq
 from leaseq import transfer, validation, webhooks
 from leaseq.webapp.api.pagination import AFTER, LIMIT, Query, no_defaults
 from leaseq.webapp.store import accounts
-from leaseq.webapp.store.accounts.model import MAX_TEAM
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 Role = TypeAliasType("Role", accounts.Role)  # a schema of its own in the description
 LONGEST_WAIT = 30  # seconds that a request may wait for an item
+MOST_IDS = 1_000  # items of one bulk request
 MAX_DELAY = 315_360_000  # ten years, in seconds
 MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exactly
 
@@ -184,17 +184,18 @@ class CorrectRequest(Body):
     result: Any = Field(description="The right answer: it must fit the queue's form")
 
 
+class BulkRequest(Body):
+    action: Literal["release", "assign", "revive", "remove"] = Field(description="What to do with each")
+    ids: list[str] = Field(
+        description="The items", json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MOST_IDS}
+    )
+    person: str = optional("For assign: the only person who may reserve them", **PERSON)
+
+
 class PauseRequest(Body):
     reason: str | None = Field(
         None, description="The reason, shown to people while the queue is paused", json_schema_extra=TEXT
     )
-
-
-class PersonChanges(Body):
-    role: Role | None = Field(None, description="What they may do")
-    skills: list[str] | None = Field(None, description="The skills that they have", json_schema_extra=SKILLS)
-    team: str | None = Field(None, description="The team that they are of; empty: none", max_length=MAX_TEAM)
-    disabled: bool | None = Field(None, description="Whether the account is disabled")
 
 
 class ItemsQuery(Query):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSche
 
 from leaseq import Ending
 from leaseq.transfer import rfc3339
-from leaseq.webapp.api.models_in import Role, State
+from leaseq.webapp.api.models_in import State
 from leaseq.webapp.api.policy import Form, Policy
 
 Time = Annotated[
@@ -133,6 +133,11 @@ class Item(RecordModel):
     history: list[Grant]
 
 
+class AnswerList(BaseModel):
+    answers: list[Answer]
+    after: str | None
+
+
 class ItemList(BaseModel):
     items: list[Item]
     after: str | None
@@ -196,6 +201,17 @@ class Revived(BaseModel):
     more: bool = Field(description="The limit of one call was reached: call again")
 
 
+class RefusedItem(BaseModel):
+    id: str
+    code: str
+    detail: str
+
+
+class BulkResult(BaseModel):
+    done: int
+    refused: list[RefusedItem]
+
+
 class Paused(BaseModel):
     paused: str | None
 
@@ -218,20 +234,6 @@ class Event(RecordModel):
 
 class EventList(BaseModel):
     events: list[Event]
-    after: str | None
-
-
-class Person(RecordModel):
-    name: str
-    role: Role
-    skills: list[str]
-    team: str
-    disabled: bool
-    created_at: Time
-
-
-class PersonList(BaseModel):
-    people: list[Person]
     after: str | None
 
 

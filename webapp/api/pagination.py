@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
+from flask import Response, g, request
 from pydantic import BaseModel, ConfigDict, Field
 
 _One = TypeVar("_One")
@@ -43,3 +45,18 @@ def page_of(
     left = sorted((one for one in every if after is None or key(one) > after), key=key)
     page = left[:limit]
     return page, str(key(page[-1])) if len(left) > limit else None
+
+
+def listed(name: str, entries: list[dict[str, Any]], after: str | None, **more: Any) -> dict[str, Any]:
+    """One page of a list: its entries under ``name``, and where the next page begins."""
+    g.next_page = after
+    return {name: entries, **more, "after": after}
+
+
+def link_next_page(response: Response) -> Response:
+    """Name the next page's address in a `Link` header (RFC 8288), for clients that follow it."""
+    after = g.get("next_page")
+    if after is not None:
+        query = urlencode({**request.args, "after": after})
+        response.headers["Link"] = f'<{request.base_url}?{query}>; rel="next"'
+    return response

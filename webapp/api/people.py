@@ -4,29 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaseq.webapp.api import bp, models_out
-from leaseq.webapp.api.models_in import PersonChanges, PersonPath
-from leaseq.webapp.api.pagination import PageQuery, page_of
+from flask import url_for
+
+from leaseq.webapp.api import bp
+from leaseq.webapp.api.account_models import PasswordLink, Person, PersonChanges, PersonList
+from leaseq.webapp.api.idempotency import withhold_answer
+from leaseq.webapp.api.models_in import EmptyRequest, PersonPath
+from leaseq.webapp.api.pagination import PageQuery, listed, page_of
 from leaseq.webapp.context import accounts, person
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "people"}]
 
 
-@bp.get("/people", tags=TAGS, responses={"200": models_out.PersonList})
+@bp.get("/people", tags=TAGS, responses={"200": PersonList})
 @needs("admin")
 def list_people(query: PageQuery) -> dict[str, Any]:
     """List all people who have an account, by name, page by page."""
     people, after = page_of(accounts().people(), lambda one: one.name, query.after, query.limit)
-    return {"people": [models_out.Person.of(one) for one in people], "after": after}
+    return listed("people", [Person.of(one) for one in people], after)
 
 
-@bp.put("/people/<name:name>", tags=TAGS, responses={"200": models_out.Person, "201": models_out.Person})
+@bp.get("/people/<name:name>", tags=TAGS, responses={"200": Person})
+@needs("admin")
+def get_person(path: PersonPath) -> dict[str, Any]:
+    """Read one person's account."""
+    return Person.of(accounts().get(path.name))
+
+
+@bp.put("/people/<name:name>", tags=TAGS, responses={"200": Person, "201": Person})
 @needs("admin")
 def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], int]:
     """Add a person, or change one.
 
-    A new person has no password: create a password link on the page of people, or a token for them.
+    A new person has no password: create a password link for them, or a token.
     A person who is disabled is signed out everywhere, and their tokens stop working.
     """
     me = person().name
@@ -35,9 +46,39 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
             path.name, by=me, role=body.role or "worker", skills=body.skills or (), team=body.team or ""
         )
         if not body.disabled:
-            return models_out.Person.of(added), 201
-        return models_out.Person.of(accounts().change(added.name, by=me, disabled=True)), 201
+            return Person.of(added), 201
+        return Person.of(accounts().change(added.name, by=me, disabled=True)), 201
     changed = accounts().change(
         path.name, by=me, role=body.role, skills=body.skills, team=body.team, disabled=body.disabled
     )
-    return models_out.Person.of(changed), 200
+    return Person.of(changed), 200
+
+
+@bp.post("/people/<name:name>/password-link", tags=TAGS, responses={"201": PasswordLink})
+@needs("admin")
+def create_password_link(path: PersonPath, body: EmptyRequest) -> tuple[dict[str, Any], int]:  # noqa: ARG001  # no fields
+    """Create a link by which a person chooses their password. It works once, for three days."""
+    withhold_answer()
+    token = accounts().password_link(path.name, by=person().name)
+    return {"link": url_for("auth.welcome", token=token, _external=True)}, 201
+
+
+@bp.delete("/people/<name:name>/sessions", tags=TAGS, responses={"204": None})
+@needs("admin")
+def end_sessions(path: PersonPath) -> tuple[str, int]:
+    """Sign a person out everywhere. Their tokens go on working: revoke those by themselves."""
+    accounts().end_sessions(path.name, by=person().name)
+    return "", 204
+
+
+@bp.delete("/people/<name:name>/factor", tags=TAGS, responses={"204": None})
+@needs("admin")
+def reset_factor(path: PersonPath) -> tuple[str, int]:
+    """Reset a person's two-factor sign-in, because their device is lost, and sign them out everywhere.
+
+    They sign in with the password alone until they turn it on again.
+    """
+    name = accounts().get(path.name).name
+    if accounts().turn_off_factor(name, by=person().name):
+        accounts().end_sessions(name, by=person().name)
+    return "", 204

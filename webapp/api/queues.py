@@ -10,7 +10,7 @@ import leaseq
 from leaseq.form import check_form
 from leaseq.webapp.api import bp, models_out, problem_reply
 from leaseq.webapp.api.models_in import QueuePath
-from leaseq.webapp.api.pagination import PageQuery, page_of
+from leaseq.webapp.api.pagination import PageQuery, listed, page_of
 from leaseq.webapp.api.policy import PolicyChanges
 from leaseq.webapp.api.serializers import queue_shape
 from leaseq.webapp.context import existing_queue, person, queue_names, state
@@ -31,11 +31,8 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     client = state().client
     names, after = page_of(queue_names(), str, query.after, query.limit)
     readable, unreadable = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
-    return {
-        "queues": list(readable.values()),
-        "unreadable": [{"name": name, "detail": str(error)} for name, error in unreadable.items()],
-        "after": after,
-    }
+    unread = [{"name": name, "detail": str(error)} for name, error in unreadable.items()]
+    return listed("queues", list(readable.values()), after, unreadable=unread)
 
 
 @bp.get("/queues/<q>", tags=TAGS, responses={"200": models_out.Queue})

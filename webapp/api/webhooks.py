@@ -14,7 +14,7 @@ from leaseq.webapp.api.models_in import (
     ReplayRequest,
     WebhookPath,
 )
-from leaseq.webapp.api.pagination import PageQuery, page_of
+from leaseq.webapp.api.pagination import PageQuery, listed, page_of
 from leaseq.webapp.context import state
 from leaseq.webapp.security import webhook_access as access
 from leaseq.webapp.security.audit_log import note
@@ -36,7 +36,7 @@ def _with_secret(made: webhooks.NewSecret) -> dict[str, Any]:
 def list_webhooks(query: PageQuery) -> dict[str, Any]:
     """List the endpoints that events are sent to, by id."""
     page, after = page_of(_endpoints().all(), lambda one: one.id, query.after, query.limit)
-    return {"webhooks": [models_out.Webhook.of(one) for one in page], "after": after}
+    return listed("webhooks", [models_out.Webhook.of(one) for one in page], after)
 
 
 @bp.post("/webhooks", tags=TAGS, responses={"201": models_out.WebhookWithSecret})

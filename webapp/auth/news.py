@@ -27,6 +27,9 @@ def _in_words(change: AccountChange) -> str:
         "token.made": _(
             "%(by)s created an API token that acts as you (%(detail)s).", by=by, detail=change.detail
         ),
+        "token.rotated": _(
+            "%(by)s replaced an API token that acts as you (%(detail)s).", by=by, detail=change.detail
+        ),
         "sign-in.factor-on": _("%(by)s turned on your two-factor sign-in.", by=by),
         "sign-in.factor-off": _("%(by)s turned off your two-factor sign-in.", by=by),
         "sign-in.provider-tied": _("Your account was linked to the identity provider."),

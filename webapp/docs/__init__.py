@@ -11,10 +11,17 @@ from markupsafe import Markup
 from leaseq.webapp.docs.commands import BASE, commands
 from leaseq.webapp.docs.reading import read
 from leaseq.webapp.docs.words import fields_of, inline, limits
+from leaseq.webapp.serving.problem import MEANINGS
 
 bp = Blueprint("docs", __name__, url_prefix=BASE)
 _MADE, _TEXT = "leaseq-reference", "leaseq-openapi"
-_HELPERS = {"commands": commands, "fields_of": fields_of, "inline": inline, "limits": limits}
+_HELPERS = {
+    "commands": commands,
+    "fields_of": fields_of,
+    "inline": inline,
+    "limits": limits,
+    "meanings": MEANINGS,
+}
 
 
 @bp.get("/openapi.json")

@@ -13,7 +13,7 @@ from typing import Any
 Described = dict[str, Any]
 """A piece of the document."""
 
-_ORDER = ("work", "items", "queues", "manage", "people", "webhooks")
+_ORDER = ("work", "items", "queues", "manage", "people", "tokens", "webhooks")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import RefusedItem, ids_in_words
 from leaseq.webapp.manage.columns import glimpse
+from leaseq.webapp.rendering.late_answers import unused
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import needs
@@ -25,8 +26,6 @@ from leaseq.webapp.serving.numbers import whole
 
 SHOWN = 200
 LATELY = timedelta(hours=1)
-COUNTED = ("finished", "reopened", "corrected")
-"""How a grant ended whose answer was, or is, one of the item's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +108,9 @@ def _listed(queue: leaseq.Queue, refused: list[RefusedItem] | None = None) -> st
 
 def _open(queue: leaseq.Queue, since: datetime | None) -> Iterator[AdoptableAnswer]:
     for item in queue.late_items(since):
-        for one in _open_of(item):
-            if since is None or one.answer.finished_at >= since:
-                yield one
-
-
-def _open_of(item: leaseq.Item) -> list[AdoptableAnswer]:
-    """Without answers that counted before a manager took them back or replaced them."""
-    counted = {grant.token for grant in item.history if grant.how in COUNTED}
-    return [AdoptableAnswer(item, answer) for answer in item.late_answers if answer.token not in counted]
+        for answer in unused(item):
+            if since is None or answer.finished_at >= since:
+                yield AdoptableAnswer(item, answer)
 
 
 def _late_of(queue: leaseq.Queue, key: str) -> AdoptableAnswer | None:

@@ -44,6 +44,7 @@ WORDS = {
     "sign-in.provider-tied": _("signed in through the identity provider for the first time"),
     "sign-in.provider-untied": _("unlinked a person from the identity provider"),
     "token.made": _("created a token"),
+    "token.rotated": _("replaced a token"),
     "token.revoked": _("revoked a token"),
     "token.all-revoked": _("revoked all tokens"),
     "queue.made": _("created a queue"),

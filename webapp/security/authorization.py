@@ -61,12 +61,14 @@ def needs(
     unless: Callable[[], bool] | None = None,
     reads: Callable[[str], Command] | None = None,
     all_queues: bool = False,
+    any_token: bool = False,
 ) -> Callable[[_View], _View]:
     """Set the minimum role of a route. ``unless`` lets in callers that are no person, such as a scraper.
 
     ``reads``, called with a person's name, makes a command that is sent with the one for the session, to save
     the view a round trip: `read_along` has its reply. ``all_queues``: what the route shows or changes is of
-    all queues, so that it is for those only who may manage all of them.
+    all queues, so that it is for those only who may manage all of them. ``any_token``: it is about the token
+    itself, so that one for a single queue may call it, too.
     """
 
     def mark(view: _View) -> _View:
@@ -74,6 +76,7 @@ def needs(
         view.lets_in = unless  # type: ignore[attr-defined]
         view.reads = reads  # type: ignore[attr-defined]
         view.all_queues = all_queues  # type: ignore[attr-defined]
+        view.any_token = any_token  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -158,7 +161,7 @@ def _guard() -> BaseResponse | None:
             return _ask_to_sign_in()  # guard: stranger-signs-in
         if not at_least(person.role, need):  # guard: role-of-the-route
             raise Forbidden(f"this requires the role {need}; yours is {person.role}")
-        if isinstance(token, ApiToken):
+        if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
             _stay_within(token, need)  # guard: token-within
         _refuse_other_queues(person, need, of_all=getattr(view, "all_queues", False))
         if getattr(view, "takes_any_size", False):
@@ -203,6 +206,14 @@ def _refuse_other_queues(person: Person, need: Role, *, of_all: bool) -> None:
         raise Forbidden(f"you may not work on the queue {queue!r}: ask a manager for access to it")
     if need != "worker" and not access.lets_manage(person):  # guard: queue-manage
         raise Forbidden(f"you may not manage the queue {queue!r}: ask somebody who may, or an admin")
+
+
+def may_manage(queue: str) -> bool:
+    """Whether this request's caller may also make a manager's calls on the queue, which it may work on."""
+    me, token = cast("Person", g.person), g.get("token")
+    if not at_least(me.role, "manager") or not state().access.of(queue).lets_manage(me):
+        return False
+    return token is None or refusal(token, "manager", request.method, queue) is None
 
 
 def _stay_within(token: ApiToken, need: Role) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaseq.webapp.store.accounts import REACH, ApiToken, Role, at_least
+from leaseq.webapp.store.accounts import REACH, SCOPES, WHOLE, ApiToken, Role, Scope, at_least
 
 _SAFE = ("GET", "HEAD")
 
@@ -19,3 +19,13 @@ def refusal(token: ApiToken, need: Role, method: str, queue: str | None) -> str 
     if token.queue not in (None, queue):  # guard: token-queue
         return f"this token is for the queue {token.queue!r} only"
     return None
+
+
+def may_hand_on(token: ApiToken, scope: Scope, role: Role) -> bool:
+    """Whether a call by this token of a person with this role may make another of that scope.
+
+    ``read`` reads all that its person may, so only one that may read all of it can give it.
+    """
+    if scope in (token.scope, "read") and token.scope in (scope, WHOLE[role]):
+        return True
+    return "read" not in (token.scope, scope) and SCOPES.index(scope) <= SCOPES.index(token.scope)

@@ -18,6 +18,37 @@ class Problem(Exception):
         self.headers: dict[str, str] = {}
 
 
+MEANINGS = {
+    "invalid": "A field was refused before anything changed; `field` and `limit` say which and why.",
+    "unauthorized": "There is no valid token or session.",
+    "forbidden": "Another role, scope or access is required, or the CSRF token is missing.",
+    "not-found": "There is no such queue, item, person or path.",
+    "method-not-allowed": "`Allow` lists the methods of this path.",
+    "not-acceptable": "The call gives no type that the `Accept` header accepts.",
+    "request-timeout": "The rest of the body did not arrive in time; nothing was done.",
+    "lease-lost": "The caller no longer holds this lease; `state` is the item's now, `answer_kept` whether "
+    "the answer was kept as a late one.",
+    "conflict": "An item with this id and a different payload exists.",
+    "in-progress": "The first request with this `Idempotency-Key` is still being processed.",
+    "answer-not-kept": "The request with this key was done; its answer was too large to be kept, or has a "
+    "secret.",
+    "policy-changed": "The policy is not the one that `If-Match` names; nothing changed.",
+    "queue-exists": "`If-None-Match: *`, and there is a queue of this name; nothing changed.",
+    "too-large": "The body, or a payload, result or draft in it, is over its limit.",
+    "unsupported-media-type": "Send JSON as `application/json`.",
+    "form": "The result does not fit the queue's form: `errors` has it by field. The lease stays valid.",
+    "key-reused": "This `Idempotency-Key` was used for another body.",
+    "too-many-requests": "This token or person sends too many requests, or has too many open; see "
+    "`Retry-After`.",
+    "internal": "The error was logged; the request may or may not have taken effect.",
+    "server-unavailable": "The queue's server can't be reached, or the web app is overloaded; see "
+    "`Retry-After`.",
+    "server-refused": "The server refused the call: out of memory, read-only, or not permitted; see "
+    "`Retry-After`.",
+    "queue-unreadable": "Another version of leaseq wrote this queue; other queues are not affected.",
+}
+"""What each code of a problem means, for the description of REST."""
+
 _TITLES = {413: "Content too large", 414: "URI too long", 422: "Unprocessable content"}
 """Titles that HTTPStatus does not give in sentence case: Python 3.11 has older phrases; URI is an acronym."""
 
@@ -26,9 +57,14 @@ def title_of(status: int) -> str:
     return _TITLES.get(status) or HTTPStatus(status).phrase.capitalize()
 
 
+def type_of(code: str) -> str:
+    """The type's URI: where the description of REST explains the code."""
+    return f"/api/v1/docs#problem-{code}" if code in MEANINGS else "about:blank"
+
+
 def body_of(problem: Problem, request_id: str | None) -> dict[str, Any]:
     return {
-        "type": "about:blank",
+        "type": type_of(problem.code),
         "title": title_of(problem.status),
         "status": problem.status,
         "code": problem.code,

@@ -32,6 +32,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *row(
         "who never had an item learns nothing of it",
+        guard("item-of-its-holder", "test_a_worker_reads_the_item_while_they_hold_it"),
         guard(
             "stranger-learns-nothing",
             "test_over_rest_a_stranger_learns_nothing_of_an_item",
@@ -75,6 +76,11 @@ GUARDS: tuple[Guard, ...] = (
             "test_nobody_revokes_another_persons_token",
             instead="revoked = accounts().revoke_token(id, by=me)",
         ),
+        guard("token-hands-on", "test_a_token_hands_on_no_more_than_it_has"),
+        guard("token-outlives", "test_a_token_does_not_outlive_the_one_that_made_it"),
+        guard("token-by-token", "test_a_session_creates_no_token"),
+        guard("tokens-of-others", "test_others_tokens_are_for_admins"),
+        guard("tokens-of-others-by-id", "test_others_tokens_are_for_admins", instead="mine = None"),
         guard(
             "disabled-is-out",
             "test_who_is_disabled_is_out_at_once",

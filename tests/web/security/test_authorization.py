@@ -14,7 +14,15 @@ from leaseq.webapp.store.accounts import ROLES
 from tests.support.taking import not_none
 from tests.web.conftest import Browser, Caller
 
-VALUES = {"q": "nowhere", "id": "x", "name": "x", "webhook": "wh-x", "filename": "shared/base.css"}
+VALUES = {
+    "q": "nowhere",
+    "id": "x",
+    "name": "x",
+    "webhook": "wh-x",
+    "filename": "shared/base.css",
+    "token": "0a",
+    "invitation": "0b",
+}
 
 
 def every_route(app: Flask) -> list[tuple[str, str, str]]:

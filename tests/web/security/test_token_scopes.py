@@ -20,7 +20,14 @@ from leaseq.webapp.store.accounts.tokens import Tokens
 from tests.support.taking import not_none
 from tests.web.conftest import PASSWORD, Browser, Caller
 
-VALUES = {"q": "walked", "id": "x", "name": "somebody walked", "webhook": "wh-walked"}
+VALUES = {
+    "q": "walked",
+    "id": "x",
+    "name": "somebody walked",
+    "webhook": "wh-walked",
+    "token": "0a",
+    "invitation": "0b",
+}
 OPENS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}
 
 
@@ -73,7 +80,10 @@ def test_a_token_for_one_queue_opens_no_other_and_nothing_besides(
 ) -> None:
     queue.configure(title="Mine")
     call = program(scope="admin", queue="elsewhere")
+    assert call("GET", "/me").json["token"] == {"scope": "admin", "queue": "elsewhere", "expires_at": None}
     for method, path, _ in api_routes(app):
+        if path == "/me":  # what the token itself may do
+            continue
         refused = call(method, path, json=None if method == "GET" else {})
         assert refused.status_code == 403, path
         assert "'elsewhere' only" in refused.json["detail"]

@@ -194,6 +194,17 @@ class Accounts(ProviderSignIn):
     def tokens(self, person: str | None = None) -> list[ApiToken]:
         return self._tokens.of(person)
 
+    def token_record(self, token: str) -> ApiToken | None:
+        """The record of a token in the clear, such as one that was just created."""
+        return self._tokens.record_of(token)
+
+    def rotate_token(self, token: ApiToken, *, by: str) -> str:
+        """Another token with the same rights and the same end, in the clear, this once; the one before stops
+        working."""
+        rotated = self._tokens.rotate(token)
+        self._notify(token.person, "token.rotated", by=by, detail=token.name)
+        return rotated
+
     def revoke_token(self, id: str, *, by: str, person: str | None = None) -> ApiToken:
         token = self._tokens.revoke(id, person)
         self.log.write(by, "token.revoked", token.person, token.name)

@@ -81,6 +81,8 @@ class Log(Store):
     def _before(self, cursor: str | None) -> list[LogEntry]:
         """The latest entries of both streams before the cursor. Of equal ids the sign-in comes first."""
         id, mark = (cursor.removesuffix(_MARK), cursor.endswith(_MARK)) if cursor else ("", False)
+        if id == "0-0":  # the server takes no interval that ends before its first id
+            return []
         older = f"({id}" if id else "+"
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)

@@ -50,6 +50,34 @@ class Tokens(Store):
             self._redis.transaction(add, keys.TOKENS)
         return token
 
+    def record_of(self, token: str) -> ApiToken | None:
+        """The record of a token in the clear."""
+        hashed = digest(token)
+        with self._client.translating():
+            raw = self._redis.hget(keys.TOKENS, hashed)
+        return _token(hashed, json.loads(raw), None) if raw else None
+
+    def rotate(self, rotated: ApiToken) -> str:
+        """Replace a token by another with the same rights and the same end, returned in the clear, this once.
+        The one before stops working. Invalid where it was revoked meanwhile."""
+        token = new_secret(PREFIX)
+
+        def replace(pipe: Any) -> None:
+            tokens = pipe.hgetall(keys.TOKENS)
+            before = next((one for one in tokens if one.decode()[:ID_LENGTH] == rotated.id), None)
+            if before is None:
+                raise _gone(rotated.id)
+            record = {**json.loads(tokens[before]), "created": self._clock()}
+            pipe.multi()
+            pipe.hdel(keys.TOKENS, before)
+            pipe.hdel(keys.TOKENS_USED, before)
+            pipe.hset(keys.TOKENS, digest(token), json.dumps(record, ensure_ascii=False))
+
+        with self._client.translating():
+            self._redis.transaction(replace, keys.TOKENS)
+        self.changes += 1
+        return token
+
     def _over(self, tokens: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
         """The person's expired tokens to delete before they get another, once they have many. Refused
         where too many are valid."""
@@ -99,7 +127,7 @@ class Tokens(Store):
         """Revoke a token. With ``person`` only one of theirs."""
         revoked = next((token for token in self.of(person) if token.id == id), None)
         if revoked is None:
-            raise Invalid("id", "the id of a token that is in use", f"there is no token {id!r}")
+            raise _gone(id)
         self._forget([revoked])
         return revoked
 
@@ -118,6 +146,10 @@ class Tokens(Store):
                 self._redis.hdel(keys.TOKENS, *hashes)
                 self._redis.hdel(keys.TOKENS_USED, *hashes)
                 self.changes += 1
+
+
+def _gone(id: str) -> Invalid:
+    return Invalid("id", "the id of a token that is in use", f"there is no token {id!r}")
 
 
 def _token(hashed: str, record: dict[str, Any], used: bytes | None) -> ApiToken:

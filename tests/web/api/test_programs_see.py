@@ -1,0 +1,126 @@
+"""REST: what a holder reads, late answers as a list, many items at once, and the next page's address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.support.taking import not_none
+from tests.web.api_calls import ANSWER, problem, reserve, unchanged
+from tests.web.conftest import Caller
+
+
+def test_a_worker_reads_the_item_while_they_hold_it(
+    queue: leaseq.Queue, worker: Caller, manager: Caller, caller: Callable[[str], Caller]
+) -> None:
+    queue.configure(answers=2)
+    queue.enqueue({"text": "hello"}, id="one")
+    other = caller("worker")
+    theirs = reserve(queue, other)
+    other(
+        "POST", f"/queues/{queue.name}/items/one/finish", json={"token": theirs["token"], "result": {"a": 1}}
+    )
+    problem(worker("GET", f"/queues/{queue.name}/items/one"), 403, "forbidden")
+    lease = reserve(queue, worker)
+    seen = worker("GET", f"/queues/{queue.name}/items/one").json
+    assert seen["payload"] == {"text": "hello"}
+    assert [one["token"] for one in seen["leases"]] == [lease["token"]]
+    assert [one["person"] for one in seen["history"]] == [worker.name]
+    assert seen["answers"] == [], "what others answered is not theirs to see"
+    assert len(manager("GET", f"/queues/{queue.name}/items/one").json["answers"]) == 1
+    for id in ("two", "not-there"):
+        problem(worker("GET", f"/queues/{queue.name}/items/{id}"), 403, "forbidden")
+
+
+def test_late_answers_are_listed_until_they_are_used(
+    timed_asking: tuple[leaseq.Queue, Callable[[], None]], manager: Caller, worker: Caller
+) -> None:
+    asking, expire = timed_asking
+    for answer in ({"about": "refund", "urgent": True}, {"about": "other", "urgent": False}):
+        lease = not_none(asking.reserve("ann"))
+        expire()
+        asking.clear()
+        again = not_none(asking.reserve("bob"))
+        with pytest.raises(leaseq.LeaseLost):
+            asking.finish(lease, answer)
+        asking.finish(again, ANSWER)
+    path = f"/queues/{asking.name}/late"
+    first = manager("GET", f"{path}?limit=1")
+    second = manager("GET", first.headers["Link"].partition(">")[0].removeprefix("<http://localhost/api/v1"))
+    late = first.json["answers"] + second.json["answers"]
+    assert [(one["person"], one["late"], one["result"]["about"]) for one in late] == [
+        ("ann", True, "refund"),
+        ("ann", True, "other"),
+    ]
+    assert second.json["after"] is None
+    assert "Link" not in second.headers
+    asking.adopt(late[0]["id"], late[0]["token"])
+    assert late[0]["token"] not in [one["token"] for one in manager("GET", path).json["answers"]]
+    problem(worker("GET", path), 403, "forbidden")
+
+
+def test_many_at_once_each_by_itself(mixed: leaseq.Queue, manager: Caller, worker: Caller) -> None:
+    path = f"/queues/{mixed.name}/bulk"
+    ids = ["dead-1", "nowhere", "dead-1"]
+    answer = manager("POST", path, json={"action": "revive", "ids": ids})
+    assert answer.status_code == 200
+    assert answer.json["done"] == 1
+    assert [(one["id"], one["code"]) for one in answer.json["refused"]] == [
+        ("nowhere", "not-found"),
+    ]
+    assert mixed.get("dead-1").state == "inbound"
+    given = manager(
+        "POST", path, json={"action": "assign", "ids": ["wait-2", "held-1"], "person": worker.name}
+    )
+    assert (given.json["done"], given.json["refused"][0]["code"]) == (1, "invalid")
+    assert mixed.get("wait-2").assigned_to == (worker.name,)
+    manager("POST", path, json={"action": "release", "ids": ["held-1"]})
+    assert mixed.get("held-1").state == "inbound"
+    manager("POST", path, json={"action": "remove", "ids": ["done-1", "held-2"]})
+    assert mixed.stats().reserved == mixed.stats().finished == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"ids": ["a"]}, "action"),
+        ({"action": "finish", "ids": ["a"]}, "action"),
+        ({"action": "remove"}, "ids"),
+        ({"action": "remove", "ids": []}, "ids"),
+        ({"action": "remove", "ids": ["x"] * 1_001}, "ids"),
+        ({"action": "remove", "ids": [7]}, "ids.0"),
+        ({"action": "remove", "ids": ["a"], "person": "ann"}, "person"),
+        ({"action": "assign", "ids": ["a"]}, "person"),
+        ({"action": "assign", "ids": ["a"], "person": "nobody"}, "person"),
+    ],
+)
+def test_a_bulk_request_that_can_not_be(
+    mixed: leaseq.Queue, call: Callable[..., Any], body: dict[str, Any], field: str
+) -> None:
+    with unchanged(mixed):
+        refused = problem(call("manager", "POST", f"/queues/{mixed.name}/bulk", json=body), 400, "invalid")
+    assert refused["field"] == field
+
+
+def test_the_next_page_keeps_the_query(asking: leaseq.Queue, manager: Caller) -> None:
+    asking.enqueue_many(leaseq.NewItem(n, id=f"x {n}/") for n in range(3))
+    path, seen = f"/queues/{asking.name}/items?state=inbound&limit=1", []
+    while path:
+        answer = manager("GET", path)
+        seen += [one["id"] for one in answer.json["items"]]
+        link = answer.headers.get("Link", "")
+        path = link.partition(">")[0].removeprefix("<http://localhost/api/v1")
+    assert seen == ["one", "two", "x 0/", "x 1/", "x 2/"]
+
+
+def test_a_problem_s_type_is_explained(app: Any, manager: Caller) -> None:
+    from leaseq.webapp.serving.problem import MEANINGS
+
+    page = app.test_client().get("/api/v1/docs").text
+    for code in MEANINGS:
+        assert f'id="problem-{code}"' in page
+    refused = problem(manager("GET", "/queues/not-there"), 404, "not-found")
+    assert refused["type"] == "/api/v1/docs#problem-not-found"

@@ -1,0 +1,166 @@
+"""REST on tokens: each may create, replace and end others, and gives no more than it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from leaseq.webapp.store.accounts import Accounts
+from tests.web.api_calls import problem
+from tests.web.conftest import Browser, Caller
+
+Program = Callable[..., Caller]
+
+
+@pytest.fixture
+def program(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Program:
+    def make(role: str = "worker", **options: Any) -> Caller:
+        name = new_name(role)
+        accounts.add(name, by="test", role=role, skills=["fr"])
+        return Caller(name, accounts.create_token(name, "first", by="test", **options), app.test_client())
+
+    return make
+
+
+def with_token(caller: Caller, token: str) -> Caller:
+    return Caller(caller.name, token, caller.client)
+
+
+def test_me_says_who_calls_and_by_which_token(program: Program, visitor: Callable[[str], Browser]) -> None:
+    caller = program("manager", scope="work", days=7)
+    me = caller("GET", "/me").json
+    assert (me["name"], me["role"], me["skills"]) == (caller.name, "manager", ["fr"])
+    assert (me["token"]["scope"], me["token"]["queue"]) == ("work", None)
+    left = datetime.fromisoformat(me["token"]["expires_at"]) - datetime.now(UTC)
+    assert timedelta(days=6) < left <= timedelta(days=7)
+    by_session = visitor("worker").get("/api/v1/me").json
+    assert (by_session["role"], by_session["token"]) == ("worker", None)
+
+
+def test_a_token_is_created_listed_and_revoked(program: Program) -> None:
+    caller = program()
+    created = caller("POST", "/tokens", json={"name": "nightly", "days": 3})
+    assert created.status_code == 201
+    token = created.json
+    assert (token["name"], token["person"], token["scope"]) == ("nightly", caller.name, "work")
+    new = with_token(caller, token["token"])
+    assert new("GET", "/me").status_code == 200
+    listed = caller("GET", "/tokens").json["tokens"]
+    assert sorted(one["name"] for one in listed) == ["first", "nightly"]
+    assert all("token" not in one for one in listed), "it is in the answer of its creation alone"
+    assert caller("DELETE", f"/tokens/{token['id']}").status_code == 204
+    problem(new("GET", "/me"), 401, "unauthorized")
+    problem(caller("DELETE", f"/tokens/{token['id']}"), 404, "not-found")
+
+
+def test_a_rotated_token_has_the_same_rights_and_the_one_before_none(program: Program) -> None:
+    caller = program(days=30)
+    (before,) = caller("GET", "/tokens").json["tokens"]
+    rotated = caller("POST", f"/tokens/{before['id']}/rotate", json={})
+    assert rotated.status_code == 200
+    after = rotated.json
+    assert after["id"] != before["id"]
+    same = ("name", "scope", "queue", "expires_at", "person")
+    assert [after[one] for one in same] == [before[one] for one in same]
+    problem(caller("GET", "/me"), 401, "unauthorized")
+    assert with_token(caller, after["token"])("GET", "/me").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("role", "own", "asked", "may"),
+    [
+        ("admin", "admin", "read", True),
+        ("admin", "admin", "admin", True),
+        ("admin", "manage", "work", True),
+        ("admin", "manage", "admin", False),
+        ("admin", "work", "read", False),  # it would read what an admin may
+        ("worker", "work", "read", True),
+        ("worker", "work", "manage", False),
+        ("manager", "work", "manage", False),
+    ],
+)
+def test_a_token_hands_on_no_more_than_it_has(
+    program: Program, role: str, own: str, asked: str, may: bool
+) -> None:
+    caller = program(role, scope=own)
+    answer = caller("POST", "/tokens", json={"name": "x", "scope": asked})
+    if may:
+        assert (answer.status_code, answer.json["scope"]) == (201, asked)
+    else:
+        problem(answer, 403, "forbidden")
+        assert len(caller("GET", "/tokens").json["tokens"]) == 1
+
+
+def test_a_token_does_not_outlive_the_one_that_made_it(program: Program) -> None:
+    caller = program(days=5)
+    for days in ({}, {"days": 6}):
+        refused = problem(caller("POST", "/tokens", json={"name": "x", **days}), 400, "invalid")
+        assert (refused["field"], refused["limit"]) == (
+            "days",
+            "at most 4: the token of this request expires then",
+        )
+    assert caller("POST", "/tokens", json={"name": "x", "days": 4}).status_code == 201
+
+
+def test_a_wider_token_is_not_rotated_by_a_narrower(program: Program, accounts: Accounts) -> None:
+    narrow = program("manager", scope="work")
+    accounts.create_token(narrow.name, "wide", by="test", scope="manage")
+    wide = next(one for one in narrow("GET", "/tokens").json["tokens"] if one["name"] == "wide")
+    problem(narrow("POST", f"/tokens/{wide['id']}/rotate", json={}), 403, "forbidden")
+
+
+def test_others_tokens_are_for_admins(program: Program, admin: Caller) -> None:
+    ann, bob = program(), program()
+    (its,) = ann("GET", "/tokens").json["tokens"]
+    problem(bob("GET", f"/tokens?person={ann.name}"), 403, "forbidden")
+    problem(bob("POST", "/tokens", json={"name": "x", "person": ann.name}), 403, "forbidden")
+    problem(bob("DELETE", f"/tokens/{its['id']}"), 404, "not-found")
+    problem(bob("POST", f"/tokens/{its['id']}/rotate", json={}), 404, "not-found")
+    assert admin("GET", f"/tokens?person={ann.name}").json["tokens"] == [its]
+    made = admin("POST", "/tokens", json={"name": "x", "person": ann.name, "scope": "work"})
+    assert (made.status_code, made.json["person"]) == (201, ann.name)
+    assert admin("DELETE", f"/tokens/{its['id']}").status_code == 204
+    problem(ann("GET", "/me"), 401, "unauthorized")
+    problem(admin("GET", "/tokens?person=nobody"), 404, "not-found")
+
+
+def test_a_session_creates_no_token(visitor: Callable[[str], Browser]) -> None:
+    person = visitor("worker")
+    headers = {"X-CSRFToken": person.csrf("/account")}
+    refused = person.client.post("/api/v1/tokens", json={"name": "x"}, headers=headers)
+    assert "asks for the password" in problem(refused, 403, "forbidden")["detail"]
+
+
+def test_a_secret_is_not_kept_for_a_repeated_request(program: Program, server: Any) -> None:
+    caller = program()
+    send = {"json": {"name": "once"}, "headers": {"Idempotency-Key": "k-1"}}
+    token = caller("POST", "/tokens", **send).json["token"]
+    problem(caller("POST", "/tokens", **send), 409, "answer-not-kept")
+    assert [one["name"] for one in caller("GET", "/tokens").json["tokens"]].count("once") == 1
+    for key in server.redis.scan_iter("leaseq:{@sent:*"):
+        if server.redis.type(key) == b"string":
+            assert token.encode() not in server.redis.get(key)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "name"),
+        ({"name": ""}, "name"),
+        ({"name": "x" * 101}, "name"),
+        ({"name": "x", "scope": "all"}, "scope"),
+        ({"name": "x", "days": 0}, "days"),
+        ({"name": "x", "days": 3651}, "days"),
+        ({"name": "x", "days": "3"}, "days"),
+        ({"name": "x", "queue": "UPPER"}, "queue"),
+        ({"name": "x", "more": 1}, "more"),
+    ],
+)
+def test_a_token_that_can_not_be(program: Program, body: dict[str, Any], field: str) -> None:
+    caller = program()
+    assert problem(caller("POST", "/tokens", json=body), 400, "invalid")["field"] == field
+    assert len(caller("GET", "/tokens").json["tokens"]) == 1

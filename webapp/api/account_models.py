@@ -1,0 +1,146 @@
+"""Models of REST for accounts: people, tokens, invitations, and the managers' log."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
+
+from leaseq.webapp.api.models_in import NAME, PERSON, SKILLS, Body, Role, Whole, optional, within
+from leaseq.webapp.api.models_out import RecordModel, Time
+from leaseq.webapp.api.pagination import PageQuery
+from leaseq.webapp.store.accounts import Scope
+from leaseq.webapp.store.accounts.invitations import MAX_DAYS
+from leaseq.webapp.store.accounts.model import MAX_TEAM, MAX_TOKEN_DAYS, MAX_TOKEN_NAME
+
+LogKind = TypeAliasType(
+    "LogKind", Literal["person", "invitation", "sign-in", "token", "queue", "item", "webhook"]
+)
+ID = "^[0-9a-f]{1,64}$"
+
+
+class Person(RecordModel):
+    name: str
+    role: Role
+    skills: list[str]
+    team: str
+    disabled: bool
+    created_at: Time
+
+
+class PersonList(BaseModel):
+    people: list[Person]
+    after: str | None
+
+
+class PersonChanges(Body):
+    role: Role | None = Field(None, description="What they may do")
+    skills: list[str] | None = Field(None, description="The skills that they have", json_schema_extra=SKILLS)
+    team: str | None = Field(None, description="The team that they are of; empty: none", max_length=MAX_TEAM)
+    disabled: bool | None = Field(None, description="Whether the account is disabled")
+
+
+class CallerToken(RecordModel):
+    scope: Scope
+    queue: str | None = Field(description="The only queue that it opens; null: all")
+    expires_at: Time | None = Field(description="null: it works until it is revoked")
+
+
+class Me(BaseModel):
+    name: str
+    role: Role
+    skills: list[str]
+    token: CallerToken | None = Field(description="The token of this request; null: a session")
+
+
+class Token(CallerToken):
+    id: str = Field(description="Names the token; nobody can call with it")
+    name: str
+    person: str = Field(description="The person that the token acts as")
+    created_at: Time
+    used_at: Time | None = Field(description="The last use, to the minute")
+
+
+class NewToken(Token):
+    token: str = Field(description="The token itself: in this answer only, since only its hash is kept")
+
+
+class TokenList(BaseModel):
+    tokens: list[Token]
+    after: str | None
+
+
+class TokenPath(BaseModel):
+    token: str = Field(description="The token's id", json_schema_extra={"pattern": ID})
+
+
+class TokensQuery(PageQuery):
+    person: str | None = Field(
+        None, description="Of this person; for admins. Default: the caller", json_schema_extra=PERSON
+    )
+
+
+class NewTokenRequest(Body):
+    name: str = Field(description="What it is for", json_schema_extra={"maxLength": MAX_TOKEN_NAME})
+    scope: Scope = optional("What it may do; by default all that the caller's token may")
+    queue: str = optional("The only queue that it opens", pattern=NAME)
+    days: Whole = optional("For how many days; by default until it is revoked", **within(1, MAX_TOKEN_DAYS))
+    person: str = optional("Whom it acts as; for admins. Default: the caller", **PERSON)
+
+
+class Invitation(RecordModel):
+    id: str
+    name: str | None = Field(description="null: they choose it")
+    role: Role
+    skills: list[str]
+    team: str
+    by: str
+    created_at: Time
+    expires_at: Time
+
+
+class NewInvitation(Invitation):
+    link: str = Field(description="The address to open, once; in this answer only")
+
+
+class InvitationList(BaseModel):
+    invitations: list[Invitation]
+    after: str | None
+
+
+class InvitationPath(BaseModel):
+    invitation: str = Field(description="The invitation's id", json_schema_extra={"pattern": ID})
+
+
+class InvitationRequest(Body):
+    name: str = optional("The name that they will have; by default they choose it", **PERSON)
+    role: Role = optional("By default worker")
+    skills: list[str] = optional("Their skills", **SKILLS)
+    team: str = optional("Their team", maxLength=MAX_TEAM)
+    days: Whole = optional("For how many days the link is valid, default 7", **within(1, MAX_DAYS))
+
+
+class PasswordLink(BaseModel):
+    link: str = Field(description="The address at which they choose a password, once, within three days")
+
+
+class LogEntry(RecordModel):
+    at: Time
+    by: str
+    what: str = Field(description="A code, `kind.act`, such as `queue.set` or `sign-in.failed`")
+    about: str = Field(description="The person, the queue, or the queue and the item")
+    detail: str
+
+
+class LogEntryList(BaseModel):
+    entries: list[LogEntry]
+    after: str | None = Field(description="null: no more. With a filter a page may be short, or empty")
+
+
+class LogQuery(PageQuery):
+    after: str | None = Field(
+        None, description="The cursor from the previous page", pattern="^[0-9]{1,19}-[0-9]{1,19}s?$"
+    )
+    person: str | None = Field(None, description="Only entries by or about them", json_schema_extra=PERSON)
+    kind: LogKind | None = Field(None, description="Only entries whose code begins so")

@@ -1,0 +1,57 @@
+"""The REST call that does the same with many items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaseq import Invalid, LeaseqError, Queue
+from leaseq.webapp.api import bp, models_out
+from leaseq.webapp.api.models_in import MOST_IDS, BulkRequest, QueuePath
+from leaseq.webapp.context import accounts, existing_queue, person, state
+from leaseq.webapp.errors import problem_of
+from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.authorization import needs
+
+TAGS: list[Any] = [{"name": "items"}]
+_LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
+
+
+@bp.post("/queues/<q>/bulk", tags=TAGS, responses={"200": models_out.BulkResult})
+@needs("manager")
+def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
+    """Release, assign, revive or remove up to 1,000 items, named by their ids.
+
+    Each is done by itself: `refused` has those that were not, with the `code` and `detail` that the call on
+    the one item would have had.
+    """
+    queue = existing_queue(path.q)
+    if not 1 <= len(body.ids) <= MOST_IDS:
+        raise Invalid("ids", f"1 to {MOST_IDS:,} ids")
+    if (body.action == "assign") != (body.person is not None):
+        raise Invalid("person", "a name for assign, and none for the other actions")
+    whom = accounts().who_works(body.person) if body.action == "assign" else ""
+    done, refused = 0, []
+    for id in dict.fromkeys(body.ids):
+        try:
+            _do(queue, body.action, id, whom)
+            done += 1
+        except (Invalid, LeaseqError) as error:
+            problem = problem_of(error)
+            if problem.status >= 500:
+                raise
+            refused.append({"id": id, "code": problem.code, "detail": problem.detail})
+    note(f"item.{_LOGGED[body.action]}", queue.name, f"{done}" + (f" → {whom}" if whom else ""))
+    return {"done": done, "refused": refused}
+
+
+def _do(queue: Queue, action: str, id: str, whom: str) -> None:
+    by = person().name
+    if action == "release":
+        queue.release(id, by=by)
+    elif action == "assign":
+        queue.assign(id, whom, by=by)
+    elif action == "revive":
+        queue.revive(id, by=by)
+    else:
+        queue.remove(id, by=by)
+        state().threads.forget(queue.name, id)
