@@ -171,6 +171,26 @@ class Policy:
             none=N_("they are kept"),
         ),
     ] = None
+    keep_finished_count: Annotated[
+        int | None,
+        Whole(0, 1_000_000_000, N_("items")),
+        About(
+            "keeping",
+            N_("Finished items kept"),
+            N_("Only the latest so many are kept. Older ones are deleted, with their answers: export first."),
+            none=N_("all of them"),
+        ),
+    ] = None
+    keep_dead_seconds: Annotated[
+        float | None,
+        Seconds(0, TEN_YEARS),
+        About(
+            "keeping",
+            N_("Keep failed items"),
+            N_("After this time failed items are deleted."),
+            none=N_("they are kept"),
+        ),
+    ] = None
     dedupe_seconds: Annotated[
         float,
         Seconds(0, TEN_YEARS),
@@ -353,6 +373,8 @@ class PolicyChanges(TypedDict, total=False):
     max_abandons: int | None
     dedupe_seconds: float
     keep_finished_seconds: float | None
+    keep_finished_count: int | None
+    keep_dead_seconds: float | None
     durable: Durable
     alerts: tuple[str, ...]
     form: Json

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
---[[ Returns items whose lease ran out, releases what is due, and forgets finished items that are older than
-the policy's keep_finished_seconds, at most `limit` of all together. Two at once do no harm: each item is
+--[[ Returns items whose lease ran out, releases what is due, and forgets the finished and dead items that
+the policy keeps no longer, at most `limit` of all together. Two at once do no harm: each item is
 moved once. Beside that, a step through what is left of people who are gone: see lib/tidy.lua.
 
 KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{q}:reserved
@@ -16,13 +16,15 @@ local state, retain_state, tidy_state, alert_rules, raised =
   unpack(call('HMGET', LEDGER, 'status', 'forget', 'tidy', 'alerts', 'raised'))
 if not state then return { 'no-queue' } end
 local has_alerts = (raised or alert_rules and alert_rules ~= '[]') and 1 or 0
-local clock, soonest = string.match(state, '^v2 (%d+) %d+ %d+ 0 (%d+) ')
+local clock, finished, soonest = string.match(state, '^v2 (%d+) %d+ (%d+) 0 (%d+) ')
 local next_retain = retain_state and string.match(retain_state, '^%d+') or soonest
+local full = retain_state and string.match(retain_state, '^%d+ %d+ (%d+) %d+$')
 local next_tidy = string.match(tidy_state or '0', '^%d+')
 if soonest then
   local time = ARGV[1] == '' and call('TIME')
   local now = time and time[1] * 1000000 + time[2] or ARGV[1] + 0
-  if now > clock + 0 and now < soonest + 0 and now < next_retain + 0 and now < next_tidy + 0 then
+  if now > clock + 0 and now < soonest + 0 and now < next_retain + 0 and now < next_tidy + 0
+    and not (full and finished + 0 >= full + 0) then
     return { 'ok', 0, 0, 0, 0, 0, has_alerts }
   end
 end

@@ -23,7 +23,11 @@ if expected then
   if redis.sha1hex(table.concat(in_force, '\n')) ~= expected then return { 'changed' } end
 end
 
-local kept_before, fields = queue.rules.keep_finished_seconds, {}
+local function retention()
+  local kept = queue.rules
+  return (kept.keep_finished_seconds or '-') .. ' ' .. (kept.keep_finished_count or '-') .. ' ' .. (kept.keep_dead_seconds or '-')
+end
+local kept_before, fields = retention(), {}
 local changed = made
 for i = 4, #ARGV, 2 do
   local name, value = ARGV[i], ARGV[i + 1]
@@ -43,9 +47,9 @@ if queue.rules.answers ~= '1' then
   fields[#fields + 1], fields[#fields + 2] = 'mixed', '1'
 end
 if made then fields[#fields + 1], fields[#fields + 2] = 'tidy', stamp(queue.now + 86400000000) .. ' people 0 0' end
-if not queue.rules.keep_finished_seconds then
+if retention() == '- - -' then
   redis.call('HDEL', keys.ledger, 'forget')
-elseif queue.rules.keep_finished_seconds ~= kept_before then
+elseif retention() ~= kept_before then
   fields[#fields + 1], fields[#fields + 2] = 'forget', '0 0' -- see lib/retain.lua
 end
 redis.call('HSET', keys.ledger, 'rules', rules.format(queue.rules), unpack(fields))

@@ -34,8 +34,8 @@ def clear(
     """Return items whose lease expired, release items that are due, and look at
     the queue's alerts.
 
-    It deletes only finished items that are older than the queue's
-    keep_finished_seconds. Several may run at once.
+    It deletes only finished and dead items that the queue's policy
+    keeps no longer. Several may run at once.
     """
     if bool(names) == every_queue:
         raise click.UsageError("name the queues to clear, or add --all.")

@@ -16,8 +16,8 @@ _LOOK = 250  # dead items of one read
 
 class Admin(Inspection):
     def clear(self, limit: int = 1000) -> Cleared:
-        """Return items whose lease expired, release what is due, and delete finished items that are older
-        than the policy's ``keep_finished_seconds``; ``more`` where the limit was reached. Also raises and
+        """Return items whose lease expired, release what is due, and delete finished and dead items that
+        the policy keeps no longer; ``more`` where the limit was reached. Also raises and
         resolves the alerts of the policy's ``alerts``: see ``alerts``."""
         left = validation.integer(limit, "limit", 1, 1_000_000)
         returned = released = died = forgotten = 0

@@ -40,7 +40,7 @@ _ANSWERS = {
 def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Return items whose lease expired, and release items that are due.
 
-    It deletes only finished items that are older than the policy's `keep_finished_seconds`.
+    It deletes only finished and dead items that the policy keeps no longer.
     """
     return models_out.Cleared.of(existing_queue(path.q).clear())
 

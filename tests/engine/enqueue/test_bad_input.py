@@ -219,6 +219,8 @@ POLICY: dict[str, list[Any]] = {
     "max_abandons": [0, -1, 1.0, True, "5", 1_001],
     "dedupe_seconds": [*NUMBERS, 315_360_001],
     "keep_finished_seconds": [n for n in [*NUMBERS, 315_360_001] if n is not None],
+    "keep_finished_count": [-1, 1.0, True, "5", 1_000_000_001],
+    "keep_dead_seconds": [n for n in [*NUMBERS, 315_360_001] if n is not None],
     "durable": ["", "disk", None, 5, ["fsync"]],
     "title": [None, 5, "x" * 201, "\ud800"],
     "instructions": [None, 5, "x" * 65_537, "\ud800"],

@@ -237,6 +237,8 @@ policies = st.builds(
     share_drafts=st.booleans(),
     retry_seconds=st.floats(0, 604_800),
     keep_finished_seconds=st.none() | st.integers(0, 10**6),
+    keep_finished_count=st.none() | st.integers(0, 10**6),
+    keep_dead_seconds=st.none() | st.floats(0, 10**6),
 )
 
 

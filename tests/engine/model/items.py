@@ -14,6 +14,8 @@ class Rules:
     answers: int = 1
     max_abandons: int | None = None
     keep_finished_seconds: float | None = None
+    keep_finished_count: int | None = None
+    keep_dead_seconds: float | None = None
     dedupe_seconds: float = 0
 
 
@@ -70,6 +72,7 @@ class Part:
     assigned: str | None = None
     attempts: int = 0
     finished_at: datetime | None = None
+    died_at: datetime | None = None
     grants: list[Grant] = field(default_factory=list)
 
     @property

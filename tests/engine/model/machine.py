@@ -46,6 +46,8 @@ class WatchedMachine(RuleBasedStateMachine):
         answers=st.integers(1, 3),
         max_abandons=st.sampled_from([None, None, 2, 3]),
         keep=st.sampled_from([None, 0.5, 15.5]),
+        keep_count=st.sampled_from([None, None, 1, 2]),
+        keep_dead=st.sampled_from([None, 0.5, 15.5]),
         dedupe=st.sampled_from([0, 20.5]),
         durable=st.sampled_from(["server"] * 7 + ["fsync"]),
         many=st.lists(NEW, min_size=1, max_size=3),
@@ -57,6 +59,8 @@ class WatchedMachine(RuleBasedStateMachine):
         answers: int,
         max_abandons: int | None,
         keep: float | None,
+        keep_count: int | None,
+        keep_dead: float | None,
         dedupe: float,
         durable: leaseq.Durable,
         many: list[New],
@@ -67,7 +71,7 @@ class WatchedMachine(RuleBasedStateMachine):
         channel = f"leaseq:{{{self.queue.name}}}:wake"
         self.wakes = self.server.pubsub(channel)
         self.wakes.subscribe(channel)
-        rules = Rules(holds, 1 if self.plain else answers, max_abandons, keep, dedupe)
+        rules = Rules(holds, 1 if self.plain else answers, max_abandons, keep, keep_count, keep_dead, dedupe)
         self.queue.configure(lease_seconds=LEASE_SECONDS, retry_seconds=3.3, durable=durable, **vars(rules))
         self.model = Model(rules, lambda: self.now)
         self.add(many)

@@ -64,13 +64,20 @@ class Model(Grants):
         return {what: done.count(what) for what in ("returned", "released", "died")}
 
     def old(self, now: datetime) -> list[Item]:
-        """What was finished so long ago that it is to be forgotten."""
-        keep = self.rules.keep_finished_seconds
+        """What was finished or dead for so long, or so many ago, that it is to be forgotten."""
+        rules = self.rules
+        most = len(self.finished) if rules.keep_finished_count is None else rules.keep_finished_count
+        beyond = self.finished[: max(len(self.finished) - most, 0)]
+
+        def is_past(since: datetime | None, keep: float | None) -> bool:
+            return since is not None and keep is not None and (now - since).total_seconds() > keep
 
         def is_old(part: Part) -> bool:
-            return part.finished_at is not None and (now - part.finished_at).total_seconds() > (keep or 0)
+            if part.state == "finished":
+                return part.name in beyond or is_past(part.finished_at, rules.keep_finished_seconds)
+            return part.state == "dead" and is_past(part.died_at, rules.keep_dead_seconds)
 
-        return [item for item in self.items.values() if keep is not None and all(map(is_old, item.parts))]
+        return [item for item in self.items.values() if all(map(is_old, item.parts))]
 
     def forget(self, item: Item) -> None:
         self.remove(item.id)

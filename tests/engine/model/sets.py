@@ -14,6 +14,7 @@ LATER = 4e15  # than any score, and small enough to be counted on from
 class Sets:
     def __init__(self, rules: Rules, now: Callable[[], datetime]) -> None:
         self.rules = rules
+        self.now = now
         self.line = Line(now)
         self.paused = False
         self.items: dict[str, Item] = {}
@@ -111,7 +112,7 @@ class Sets:
         part.item.died |= any(p.state == "reserved" for p in part.item.parts if p is not part)
         for one in [p for p in part.item.parts if p is part or p.state in ("inbound", "scheduled")]:
             self.leave(one)
-            one.state = "dead"
+            one.state, one.died_at = "dead", self.now()
             self.dead.append(one.name)
             self.count("died")
 

@@ -155,8 +155,8 @@ class Machine(ReplacingMachine):
 
     def forgotten(self, limit: int) -> int:
         """How many are to go now; the queue chooses which."""
-        left = looking.sets(self.server.redis, self.queue.name)["finished"]
-        old = self.model.old(self.now)
+        sets = looking.sets(self.server.redis, self.queue.name)
+        left, old = {*sets["finished"], *sets["dead"]}, self.model.old(self.now)
         for item in [item for item in old if item.id not in left]:
             self.model.forget(item)
         return min(limit, len(old))

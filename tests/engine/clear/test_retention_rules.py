@@ -1,0 +1,168 @@
+"""Retention by count, and of dead items: which of them clear forgets, and when; beside `test_retention`."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
+from tests.engine import looking
+from tests.engine.conftest import Sets
+from tests.engine.guarantees.test_cost import MOST, counted, largest
+from tests.support.taking import not_none, take
+
+DAY = 86_400
+NOTHING = leaseq.Cleared(0, 0, 0, more=False, forgotten=0)
+
+
+def finish(queue: leaseq.Queue, *ids: str) -> None:
+    queue.enqueue_many(NewItem({"n": id}, id=id) for id in ids)
+    for _ in ids:
+        queue.finish(take(queue, "ann"), {"v": 1})
+
+
+def kill(queue: leaseq.Queue, *ids: str) -> None:
+    queue.enqueue_many(NewItem({"n": id}, id=id, max_attempts=1) for id in ids)
+    for _ in ids:
+        queue.fail(take(queue, "ann"), "no")
+
+
+def test_the_latest_stay_and_the_others_go(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    timed.configure(keep_finished_count=2)
+    finish(timed, "a", "b")
+    assert timed.clear() == NOTHING
+    finish(timed, "c", "d", "e")
+    clock.tick(1)
+    assert timed.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=3)
+    assert sets()["finished"] == ["d", "e"]
+    assert [event.id for event in timed.journal() if event.what == "forgotten"] == ["a", "b", "c"]
+    assert timed.stats().counters["forgotten"] == 3
+    finish(timed, "f")
+    assert timed.clear().forgotten == 1
+    assert sets()["finished"] == ["e", "f"]
+
+
+def test_none_is_kept_where_the_count_is_0(timed: leaseq.Queue) -> None:
+    timed.configure(keep_finished_count=0)
+    finish(timed, "a", "b")
+    assert timed.clear(limit=1) == leaseq.Cleared(0, 0, 0, more=True, forgotten=1)
+    assert timed.clear().forgotten == 1
+
+
+def test_what_either_of_age_and_count_names_goes(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    timed.configure(keep_finished_count=2, keep_finished_seconds=DAY)
+    finish(timed, "a", "b", "c")
+    assert timed.clear().forgotten == 1
+    clock.tick(DAY + 1)
+    finish(timed, "d")
+    assert timed.clear().forgotten == 2
+    assert sets()["finished"] == ["d"]
+
+
+def test_a_count_that_changes_holds_at_once(timed: leaseq.Queue) -> None:
+    timed.configure(keep_finished_count=100)
+    finish(timed, "a", "b", "c")
+    assert timed.clear() == NOTHING
+    timed.configure(keep_finished_count=1)
+    assert timed.clear().forgotten == 2
+    timed.configure(keep_finished_count=None)
+    finish(timed, "d", "e")
+    assert timed.clear() == NOTHING
+
+
+def test_an_item_with_several_answers_goes_whole(timed: leaseq.Queue, sets: Sets) -> None:
+    timed.configure(keep_finished_count=1, answers=2)
+    timed.enqueue({}, id="a")
+    timed.finish(take(timed, "ann"), {})
+    finish(timed, "b")
+    assert timed.clear() == NOTHING, "somebody may still answer it"
+    timed.finish(take(timed, "bob"), {})
+    finish(timed, "c")
+    assert len(timed.get("a").answers) == 2
+    timed.clear()
+    with pytest.raises(leaseq.ItemNotFound):
+        timed.get("a")
+
+
+def test_what_a_consumer_has_not_read_stays_beyond_the_count(timed: leaseq.Queue, server: Server) -> None:
+    timed.configure(keep_finished_count=0)
+    server.redis.xgroup_create(Keys(timed.name).journal, "bridge", "0")
+    finish(timed, "a")
+    assert timed.clear() == NOTHING
+    server.redis.xgroup_setid(Keys(timed.name).journal, "bridge", "$")
+    assert timed.clear().forgotten == 1
+
+
+def test_what_is_dead_for_long_goes_and_nothing_is_left_of_it(
+    timed: leaseq.Queue, clock: Clock, server: Server, sets: Sets
+) -> None:
+    timed.configure(keep_dead_seconds=DAY)
+    kill(timed, "gone-item", "gone-too")
+    clock.tick(DAY / 2)
+    kill(timed, "later")
+    finish(timed, "done")
+    clock.tick(DAY / 2 - 1)
+    assert timed.clear() == NOTHING
+    clock.tick(2)
+    assert timed.clear(limit=1) == leaseq.Cleared(0, 0, 0, more=True, forgotten=1)
+    assert timed.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=1)
+    assert (sets()["dead"], sets()["finished"]) == (["later"], ["done"])
+    left = looking.everything(server.redis, timed.name)
+    assert not [key for key, value in left.items() if b":journal" not in key and "gone-" in str(value)]
+    clock.tick(DAY)
+    assert timed.clear().forgotten == 1
+
+
+def test_a_revived_item_begins_anew(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(keep_dead_seconds=DAY)
+    kill(timed, "a")
+    clock.tick(DAY - 1)
+    timed.revive("a")
+    clock.tick(2)
+    assert timed.clear() == NOTHING
+    timed.fail(take(timed, "bob"), "no")
+    assert timed.clear() == NOTHING
+    clock.tick(DAY + 1)
+    assert timed.clear().forgotten == 1
+
+
+@pytest.mark.parametrize("keep_finished", [None, 2 * DAY])
+def test_answers_of_a_dead_item_stay_as_long_as_answers_do(
+    timed: leaseq.Queue, clock: Clock, keep_finished: float | None
+) -> None:
+    timed.configure(answers=2, keep_dead_seconds=DAY, keep_finished_seconds=keep_finished)
+    timed.enqueue({}, id="a", max_attempts=1)
+    timed.finish(take(timed, "ann"), {})
+    timed.fail(take(timed, "bob"), "no")
+    assert timed.get("a").state == "dead"
+    clock.tick(DAY + 1)
+    assert timed.clear() == NOTHING
+    clock.tick(DAY)
+    assert timed.clear().forgotten == (0 if keep_finished is None else 1)
+
+
+@pytest.mark.not_on("cluster")  # its statistics are of one node
+def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
+    timed: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    timed.configure(keep_finished_count=1, keep_dead_seconds=DAY)
+    finish(timed, *(f"{n:03}" for n in range(80)))
+    kill(timed, *(f"dead {n:03}" for n in range(80)))
+    clock.tick(DAY + 1)
+    assert largest(server.redis, lambda: timed.clear(limit=150)) <= MOST
+    assert timed.clear().forgotten == 9
+    clock.tick(1)
+    assert counted(server.redis, timed.clear) == {"evalsha": 1, "hmget": 1}
+
+
+def test_a_queue_of_before_these_fields_goes_on(timed: leaseq.Queue, clock: Clock, server: Server) -> None:
+    """Its ledger has the word of a version without them, and gets no other."""
+    timed.configure(keep_finished_seconds=DAY)
+    finish(timed, "a")
+    server.redis.hset(Keys(timed.name).ledger, "forget", "0 0")
+    timed.clear()
+    assert len(not_none(server.redis.hget(Keys(timed.name).ledger, "forget")).split()) == 2
+    clock.tick(DAY + 1)
+    assert timed.clear().forgotten == 1
