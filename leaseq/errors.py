@@ -66,11 +66,14 @@ class ItemNotFound(LeaseqError):
 
 
 class QueueNotFound(LeaseqError):
-    """There is no queue of this name."""
+    """There is no queue of this name. ``deleted``: there was one, and it was deleted with all its items and
+    leases; False also where that is not known."""
 
-    def __init__(self, queue: str) -> None:
-        super().__init__(f"there is no queue {queue!r}")
+    def __init__(self, queue: str, *, deleted: bool = False) -> None:
+        was = ": it was deleted, with its items" if deleted else ""
+        super().__init__(f"there is no queue {queue!r}{was}")
         self.queue = queue
+        self.deleted = deleted
 
 
 class QueueExists(LeaseqError):

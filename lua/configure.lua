@@ -7,21 +7,19 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 'create': only w
        yet; a policy's version (see leaseq/policy.py): only where it is in force; else ''
        then a field, its value, …: lease_seconds and form_version are words of the status, those of
        lib/rules.lua words of the rules, any other name is a field of the ledger of its own, with its JSON
-REPLY  {'ok', made 0|1}   {'changed'}: another policy is in force, and nothing was written   {'no-queue'} ]]
+REPLY  {'ok', made 0|1}   {'changed'}: another policy is in force, and nothing was written   {'no-queue'}
+       {'deleting'}: the queue that was there is being deleted, see delete_keys.lua, and nothing was written ]]
 local by, only = ARGV[2], ARGV[3]
 --- @include journal
---- @texts
+--- @include policy_version
 local NEW = 'v2 0 0 0 0 9007199254740991 open - -'
 local refused = queue.open(false, NEW)
 if refused then return refused end
 local made, expected = redis.call('HEXISTS', keys.ledger, 'status') == 0, string.match(only, '^%x+$')
 if not made and only == 'create' then return { 'ok', 0 } end
 if made and expected then return { 'no-queue' } end
-if expected then
-  local in_force = { queue.lease_seconds, rules.format(queue.rules) }
-  for i, text in ipairs(TEXTS) do in_force[i + 2] = redis.call('HGET', keys.ledger, text.name) or text.default end
-  if redis.sha1hex(table.concat(in_force, '\n')) ~= expected then return { 'changed' } end
-end
+if expected and policy_version() ~= expected then return { 'changed' } end
+if made and redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
 
 local function retention()
   local kept = queue.rules
@@ -46,7 +44,16 @@ if queue.rules.answers ~= '1' then
   if queue.mode == 'open' then queue.mode = 'mixed' end
   fields[#fields + 1], fields[#fields + 2] = 'mixed', '1'
 end
-if made then fields[#fields + 1], fields[#fields + 2] = 'tidy', stamp(queue.now + 86400000000) .. ' people 0 0' end
+if made then
+  fields[#fields + 1], fields[#fields + 2] = 'tidy', stamp(queue.now + 86400000000) .. ' people 0 0'
+  -- Tokens go on where those of a deleted queue of this name ended; the counter of grants begins at 0.
+  local last = redis.call('HGET', keys.deleted, 'token')
+  if last then
+    queue.token = last + 0
+    redis.call('HINCRBY', keys.ledger, 'n:reserved', last)
+    redis.call('EXPIRE', keys.deleted, 0) -- deletes it
+  end
+end
 if retention() == '- - -' then
   redis.call('HDEL', keys.ledger, 'forget')
 elseif retention() ~= kept_before then

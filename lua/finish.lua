@@ -23,7 +23,7 @@ local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], A
 -- asked for, the queue is open, they hold nothing else, and first in inbound is an item that nobody had yet, without a due
 -- date. No function is made here: making one costs as much as half a command.
 local state, grant, held = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
-if not state then return { 'no-queue' } end
+if not state then return { 'no-queue', call('EXISTS', string.sub(LEDGER, 1, -7) .. 'deleted') } end
 local clock, last_token, finished, soonest, mode, policy, lease_seconds, form_version, first_shelf =
   string.match(state, '^v2 (%d+) (%d+) (%d+) 0 (%d+) (%l+) ((%S+) (%S+) ?(%S*).*)$')
 local member, before, after = id, string.find(held or '', '\t' .. id .. '\t', 1, true)

@@ -53,6 +53,8 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("pause", "ledger", "journal"),
         load("resume", "ledger", "journal"),
         load("configure", "ledger", "journal"),
+        load("delete", "ledger"),
+        load("delete_keys", "ledger"),
         load("policy", "ledger"),
         load("schema", "ledger"),
         load("confirm", "ledger"),
@@ -70,9 +72,9 @@ SCRIPTS: Final[dict[str, Script]] = {
     )
 }
 
-# What acknowledges nothing: the clear job runs again by itself, a line is no promise, and a follower that was
-# set back reads again.
-_UNCONFIRMED = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow"}
+# What acknowledges nothing: the clear job runs again by itself, a line is no promise, a follower that was set
+# back reads again, and a queue is gone once its deletion began.
+_UNCONFIRMED = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow", "delete_keys"}
 _CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
 _UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
@@ -246,6 +248,14 @@ class Commands:
         """Set policy fields. ``only``: 'create', a policy's version, or ''. ``fields``: from
         `policy.to_server`."""
         return self._run("configure", (by, only, *fields))
+
+    def delete(self, only: str) -> Reply:
+        """Begin to delete the queue. ``only``: a policy's version, or ''."""
+        return self._run("delete", (only,))
+
+    def delete_keys(self, parts: Sequence[str], end: str = "") -> Reply:
+        """Unlink keys of a queue that is being deleted. ``end``: 'end' with the last of them."""
+        return self._run("delete_keys", (end, *parts))
 
     def policy(self, names: Sequence[str]) -> Reply:
         return self._run("policy", tuple(names))

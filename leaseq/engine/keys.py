@@ -34,6 +34,11 @@ SCHEMA = 2
 """The schema number of what this version stores; ``docs/decisions/0010-schema.md`` says when to raise it."""
 
 
+def of_queue(queue: str, part: str = "*") -> str:
+    """A key of a queue; without ``part`` a pattern that all its keys match, and no other key."""
+    return f"leaseq:{{{queue}}}:{part}"
+
+
 @dataclass(frozen=True)
 class Keys:
     """The keys of one queue. With ``dedupe_seconds`` there is also a string for each payload that was added,
@@ -42,7 +47,7 @@ class Keys:
     queue: str
 
     def _key(self, part: str) -> str:
-        return f"leaseq:{{{self.queue}}}:{part}"
+        return of_queue(self.queue, part)
 
     @cached_property
     def ledger(self) -> str:
@@ -129,6 +134,12 @@ class Keys:
     def absent(self) -> str:
         """A key that never exists; ``Bound.whole`` says why a script is given it."""
         return self._key("absent")
+
+    @cached_property
+    def deleted(self) -> str:
+        """Hash: ``token``, the last one of a deleted queue of this name, for a new one to grant higher
+        ones. All that is left of it."""
+        return self._key("deleted")
 
     @cached_property
     def journal(self) -> str:

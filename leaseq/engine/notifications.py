@@ -37,6 +37,7 @@ class LookAgain(NamedTuple):
 
     seconds: float  # until the next poll
     last_token: int  # of the queue; 0: not known
+    there: bool = True  # whether there is a queue
 
 
 Attempt = Callable[[str, bool], Lease | LookAgain]

@@ -15,6 +15,7 @@ from leaseq.models import Held, Item
 
 # Codes of replies that are no refusal, where a script has more than one of these.
 CHANGED = b"changed"  # configure: another policy is in force
+DELETING = b"deleting"  # configure: the queue that was there is being deleted
 DIGESTS = b"digests"  # enqueue: send the payloads' digests as well
 FORM = b"form"  # finish: the queue's form is another one, check the result against that
 LEASED = b"leased"
@@ -145,7 +146,7 @@ _USED_UP = "at most {} renewals of one lease"
 _Refusal = Callable[[Call, Reply], LeaseqError | None]
 _ANY = ""  # any script
 _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
-    (_ANY, b"no-queue"): lambda call, _: QueueNotFound(call.queue),
+    (_ANY, b"no-queue"): lambda call, reply: QueueNotFound(call.queue, deleted=reply.rest[:1] == [1]),
     (_ANY, b"no-item"): lambda call, _: ItemNotFound(call.queue, call.id),
     (_ANY, b"lost"): _lost,
     ("enqueue", b"reused"): lambda *_: Invalid("request_id", REUSED),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Unpack
 
 from leaseq import form, validation
@@ -11,11 +12,15 @@ from leaseq.engine import arguments, codec, replies
 from leaseq.engine.client import Client, checked, connection_of
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.durability import check
-from leaseq.engine.keys import QUEUES, SCHEMA, Keys
+from leaseq.engine.keys import QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges, from_server, to_server
+from leaseq.queue.elsewhere import forget_elsewhere
+
+_SCANNED = 1_000  # keys of the server that one call looks at
+_UNLINKED = 500  # by one call
 
 
 class Base:
@@ -73,7 +78,7 @@ class Base:
         in force, and QueueNotFound where there is no queue. ``create_only``: raises QueueExists where there
         is a queue. Raises Invalid with the field's name. After an error nothing has changed.
         """
-        only = _expected(expected)
+        only = expected_version(expected)
         if only and create_only:
             raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
         before = Policy() if create_only else self.policy
@@ -114,9 +119,12 @@ class Base:
 
     def _make(self, policy: Policy, by: str = "") -> bool:
         """Create the queue; False where another process was faster."""
-        self._enter()
         fields = [*_stored(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
-        reply = self._commands.configure(by, "create", fields)
+        self._enter()
+        while (reply := self._commands.configure(by, "create", fields)).code == replies.DELETING:
+            self._delete_keys()
+            self._enter()
+        self._enter()  # who deleted a queue of this name may have taken it off the list meanwhile
         return bool(reply.rest[0]) or (reply.resent and self.policy == policy)  # sent twice, it finds its own
 
     def _enter(self) -> None:
@@ -124,6 +132,44 @@ class Base:
         with self._client.translating():
             self._client.redis.sadd(QUEUES, self.name)
         self._connection.names.add(self.name)
+
+    def _delete_keys(self) -> None:
+        """Finish what `delete` began: unlink the queue's keys, and take it off all lists."""
+        with suppress(QueueNotFound):  # another caller was faster
+            while self._unlink_found():  # a failover in the middle of a look makes it miss some
+                pass
+            while self._commands.delete_keys(()).rest == [1]:  # who waits is woken
+                pass
+            forget_elsewhere(self._client, self.name)
+            with self._client.translating():
+                self._client.redis.hdel(WEBHOOK_STATE, f"follows {self.name}")
+                self._client.redis.srem(QUEUES, self.name)
+            self._connection.names.discard(self.name)
+            self._commands.delete_keys((), "end")
+            return
+        if not self._is_new():  # and made another queue, which may have been taken off the list here
+            self._enter()
+
+    def _unlink_found(self) -> bool:
+        """Look through the server's keys once; whether there were any of this queue."""
+        cursor, found = "0", False
+        while True:
+            cursor, parts = self._look_for_keys(cursor)
+            for start in range(0, len(parts), _UNLINKED):
+                self._commands.delete_keys(parts[start : start + _UNLINKED])
+                found = True
+            if cursor == "0":
+                return found
+
+    def _look_for_keys(self, cursor: str) -> tuple[str, list[str]]:
+        """One step through the server's keys: where the next one begins, and those of this queue but for the
+        two that go last or stay, each without what all begin with."""
+        words = "SCAN", cursor, "MATCH", of_queue(self.name), "COUNT", str(_SCANNED)
+        with self._client.translating():
+            following, names = self._connection.ask(self._keys.ledger, *words)
+        kept = {self._keys.ledger, self._keys.deleted}
+        parts = [name.decode() for name in names if name.decode() not in kept]
+        return str(int(following)), [part.removeprefix(of_queue(self.name, "")) for part in parts]
 
     def _checked(self, result: Json, send: Callable[[str], Reply]) -> Reply:
         """The reply to an answer, which ``send`` sends with the version of the form that it was checked
@@ -151,7 +197,7 @@ class Base:
         return codec.item(id, reply.rest[0])
 
 
-def _expected(given: Policy | str | None) -> str:
+def expected_version(given: Policy | str | None) -> str:
     """The expected version; '' for any."""
     if given is None:
         return ""

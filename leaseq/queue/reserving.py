@@ -9,7 +9,7 @@ from contextlib import suppress
 from leaseq import validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.notifications import LookAgain, Waiter, wait_for
-from leaseq.errors import Invalid, LeaseqError
+from leaseq.errors import Invalid, LeaseqError, QueueNotFound
 from leaseq.models import Lease
 from leaseq.queue.base import Base
 
@@ -30,7 +30,8 @@ class Reserving(Base):
 
         ``wait``: wait up to so many seconds for one, in line with all other waiters. ``stop``, once set, ends
         that wait at once, as closing the client and an exception do: then the caller has left the line, and
-        holds nothing by this call. A person who holds as many as allowed gets one of those again.
+        holds nothing by this call. A wait raises QueueNotFound where the queue is deleted meanwhile. A
+        person who holds as many as allowed gets one of those again.
         ``request_id`` names this call, so that repeating it returns the same lease.
         """
         who, can = validation.person_name(person), ",".join(validation.skills(skills))
@@ -54,14 +55,15 @@ class Reserving(Base):
         self, who: str, request: str, can: str, seconds: float, stop: threading.Event | None
     ) -> Lease | None:
         """However it ends: either the caller has the lease, or the queue has the item."""
-        listener, last_token = self._connection.listener, 0
+        listener, last_token, was_there = self._connection.listener, 0, False
         waiter: Waiter | None = None
 
         def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
-            nonlocal last_token
+            nonlocal last_token, was_there
             outcome = self._reserve(who, request, can, name, woken)
             if isinstance(outcome, LookAgain):
                 last_token = max(last_token, outcome.last_token)
+                was_there = self._is_there_still(was_there, outcome)
             return outcome
 
         def leave_line(broken_off: bool) -> None:
@@ -88,6 +90,11 @@ class Reserving(Base):
             if listener.closed:
                 self._connection.drop_idle_links()  # the one by which the line was left
 
+    def _is_there_still(self, was_there: bool, outcome: LookAgain) -> bool:
+        if was_there and not outcome.there:
+            raise QueueNotFound(self.name, deleted=True)
+        return outcome.there
+
     def _leave_line(self, waiter: str, who: str, request: str, last_token: int, *, broken_off: bool) -> None:
         """Leave the line, and give back an item that came meanwhile. A call that was ``broken_off`` may
         still be unread at the server: once it has answered another one, it has read that one, too."""
@@ -104,4 +111,4 @@ class Reserving(Base):
         if reply.code == replies.LEASED:
             return codec.lease(self.name, reply.rest)
         again, last_token = reply.rest or (b"", 0)  # there is no queue
-        return LookAgain(int(again or MAX_WAIT * 1_000_000) / 1e6, int(last_token))
+        return LookAgain(int(again or MAX_WAIT * 1_000_000) / 1e6, int(last_token), bool(reply.rest))

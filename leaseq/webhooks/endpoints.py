@@ -174,6 +174,17 @@ class Endpoints:
         states = [f"{word} {id}" for word in _STATES]
         self._client.ask(("HDEL", WEBHOOKS, id), ("HDEL", WEBHOOK_STATE, *states))
 
+    def forget_queue(self, queue: str) -> None:
+        """Take a deleted queue off the lists of queues. An endpoint for it alone is disabled, since an empty
+        list means all queues, and keeps the name until it is removed."""
+        for endpoint in self.all():
+            others = [name for name in endpoint.queues if name != queue]
+            if others and len(others) < len(endpoint.queues):
+                definition = {**self._definition(endpoint.id), "queues": others}
+                self._client.ask(("HSET", WEBHOOKS, endpoint.id, json.dumps(definition)))
+            elif endpoint.queues and not others:
+                self.disable(endpoint.id, "its queue was deleted")
+
     def failed(self, endpoint: Endpoint, at: datetime) -> None:
         """A try failed: remember since when, and disable the endpoint where that is too long ago."""
         if endpoint.failing_since is None:

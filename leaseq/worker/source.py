@@ -64,6 +64,8 @@ class Source:
         except (ServerUnavailable, ServerRefused):
             self._unsure = True
             raise
+        except QueueNotFound:  # it was deleted meanwhile, and may be made again
+            granted = None
         return granted, granted is not None and self._is_new(granted)
 
     def _unknown(self) -> Lease | None:

@@ -33,7 +33,7 @@ end
 function queue.open(only_read, new)
   local line, rules_line = unpack(redis.call('HMGET', keys.ledger, 'status', 'rules'))
   line = line or new
-  if not line then return { 'no-queue' } end
+  if not line then return { 'no-queue', redis.call('EXISTS', keys.deleted) } end -- 1: it was deleted
   if not status.parse(line, queue) then return refusal(line) end
   local parsed, unknown = rules.parse(rules_line or '')
   if not parsed then return refusal(line, unknown) end

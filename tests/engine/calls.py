@@ -286,6 +286,8 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("let in", scheduled, "change", lambda q, _: q.change("z", delay=0).state),
     ("change all of it", three_answers, "change", lambda q, _: q.change("a", priority=1, delay=5).priority),
     ("remove", lease, "remove", lambda q, _: q.remove("a")),
+    ("delete", lease, "delete", lambda q, _: q.delete()),
+    ("delete its keys", lease, "delete_keys", lambda q, _: q.delete()),
     ("restore", nothing, "restore", lambda q, _: q.restore(NewItem(1, id="z", requires=("fr",)), [GIVEN])),
     ("raise_tokens", lease, "restore", lambda q, _: q.raise_tokens(5_000)),
     ("follow", nothing, "follow", lambda q, _: q.follow("one", read=q.journal()[-1].cursor, keep=0)),

@@ -46,8 +46,8 @@ def names_in(path: Path) -> Iterator[str]:
 
 def test_each_module_is_used() -> None:
     known = modules()
-    entry_points = [*PROJECT["scripts"].values(), *PROJECT["entry-points"]["leaseq.commands"].values()]
-    ahead = NAMED | {entry.partition(":")[0] for entry in entry_points}
+    entry_points = (PROJECT["scripts"], *PROJECT["entry-points"].values())
+    ahead = NAMED | {entry.partition(":")[0] for group in entry_points for entry in group.values()}
     reached: set[str] = set()
     while ahead:
         name = ahead.pop()

@@ -15,7 +15,7 @@ from leaseq.engine.commands import SCRIPTS
 ROOT = Path(__file__).parents[2]
 ANSWERS = {
     *("ok", "item", "items", "policy", "schema", "stats", "entries", "history", "leases"),
-    *("leased", "nothing", "more", "finished", "form", "digests", "changed", "failed"),
+    *("leased", "nothing", "more", "finished", "form", "digests", "changed", "deleting", "failed"),
     *("something", "paused", "not-eligible", "held", "empty", "position", "outcomes"),
 }
 

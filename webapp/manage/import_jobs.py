@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 from leaseq.transfer import BadRow, ImportResult, TableSummary
 from leaseq.webapp.manage.import_mapping import ImportMapping
 from leaseq.webapp.manage.remarks import bad_row_message
+from leaseq.webapp.store import import_keys
 from leaseq.webapp.store.base import Store
 
-_BASE = "leaseq:{@imports}:"  # no queue can have this name: it has an '@'
 DAYS = 7
 LATEST = 10  # of each queue
 BAD_ROWS = 10_000  # kept to download
@@ -66,30 +66,30 @@ class ImportJobs(Store):
         }
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
-            pipe.hset(_key(id), mapping=record)
-            pipe.expire(_key(id), DAYS * 86_400)
-            pipe.lpush(_latest_key(queue), id)
-            pipe.ltrim(_latest_key(queue), 0, LATEST - 1)
-            pipe.expire(_latest_key(queue), DAYS * 86_400)
+            pipe.hset(import_keys.run(id), mapping=record)
+            pipe.expire(import_keys.run(id), DAYS * 86_400)
+            pipe.lpush(import_keys.latest(queue), id)
+            pipe.ltrim(import_keys.latest(queue), 0, LATEST - 1)
+            pipe.expire(import_keys.latest(queue), DAYS * 86_400)
             pipe.execute()
         return id
 
     def find(self, queue: str, id: str) -> ImportJob | None:
         with self._client.translating():
-            fields = self._redis.hgetall(_key(id))
+            fields = self._redis.hgetall(import_keys.run(id))
         record = {name.decode(): value.decode() for name, value in fields.items()}
         return _of(id, record) if record.get("queue") == queue else None
 
     def latest(self, queue: str) -> list[ImportJob]:
         with self._client.translating():
-            ids = [id.decode() for id in self._redis.lrange(_latest_key(queue), 0, -1)]
+            ids = [id.decode() for id in self._redis.lrange(import_keys.latest(queue), 0, -1)]
         jobs = (self.find(queue, id) for id in ids)
         return [job for job in jobs if job is not None and job.state != "planned"]
 
     def begin(self, id: str) -> bool:
         """Start the job; False where it was started already: each mapping imports one file once."""
         with self._client.translating():
-            first = self._redis.hsetnx(_key(id), "running", "1")
+            first = self._redis.hsetnx(import_keys.run(id), "running", "1")
         if first:
             self.update(id, state="running")
         return bool(first)
@@ -97,7 +97,7 @@ class ImportJobs(Store):
     def update(self, id: str, **fields: Any) -> None:
         """Store the progress."""
         with self._client.translating():
-            self._redis.hset(_key(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
+            self._redis.hset(import_keys.run(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
 
     def end(self, id: str, state: str, summary: TableSummary | None, **fields: str) -> None:
         """Store how it ended and how its quotes and lines were read."""
@@ -111,14 +111,14 @@ class ImportJobs(Store):
             json.dumps({"line": row.line, "reason": bad_row_message(row), "row": row.value}) for row in rows
         ]
         with self._client.translating():
-            self._redis.rpush(_bad_rows_key(id), *values)
-            self._redis.expire(_bad_rows_key(id), DAYS * 86_400)
+            self._redis.rpush(import_keys.bad_rows(id), *values)
+            self._redis.expire(import_keys.bad_rows(id), DAYS * 86_400)
 
     def bad(self, id: str, limit: int = BAD_ROWS) -> Iterator[dict[str, Any]]:
         """The stored rejected rows: line, reason, row."""
         for start in range(0, limit, _CHUNK):
             with self._client.translating():
-                rows = self._redis.lrange(_bad_rows_key(id), start, min(start + _CHUNK, limit) - 1)
+                rows = self._redis.lrange(import_keys.bad_rows(id), start, min(start + _CHUNK, limit) - 1)
             yield from map(json.loads, rows)
             if len(rows) < _CHUNK:
                 return
@@ -195,18 +195,3 @@ def _summary(kept: dict[str, Any] | None) -> TableSummary | None:
         return None
     first = kept.pop("joined_first")
     return TableSummary(**kept, joined_first=tuple(first) if first else None)
-
-
-def _key(id: str) -> str:
-    """Hash: what is known of it."""
-    return f"{_BASE}run:{id}"
-
-
-def _bad_rows_key(id: str) -> str:
-    """List: its rejected rows, as JSON."""
-    return f"{_BASE}bad:{id}"
-
-
-def _latest_key(queue: str) -> str:
-    """List: the ids of a queue's latest."""
-    return f"{_BASE}latest:{queue}"

@@ -195,6 +195,20 @@ class Activity(Store):
             if removed:
                 self._add(keys.day_of(self._date(float(at)).isoformat(), person), queue, {how: -1})
 
+    def forget_queue(self, queue: str) -> None:
+        """Delete what people's days and latest items have of a queue that is deleted."""
+        self.flush()
+        for days in self._keys_like(keys.day_of("*", "*")):
+            counts = self._client.ask(*(("HGETALL", key) for key in days))
+            for key, of_day in zip(days, counts, strict=True):
+                if gone := [one for one in of_day if one.startswith(f"{queue} ".encode())]:
+                    self._client.ask(("HDEL", key, *gone))
+        for people in self._keys_like(keys.recent("*")):
+            latest = self._client.ask(*(("ZRANGE", key, 0, -1) for key in people))
+            for key, members in zip(people, latest, strict=True):
+                if gone := [one for one in members if one.split(b" ")[1] == queue.encode()]:
+                    self._client.ask(("ZREM", key, *gone))
+
     def _expire(self, day: str, person: str) -> None:
         """Set the expiry of a person's keys. Done once a day, by their first call of the day."""
         pipe = self._redis.pipeline(transaction=False)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, TypeAlias
 
 from leaseq import Client
 
 Command: TypeAlias = tuple[str | int | float, ...]
 """Of the server, such as ``("HGET", key, field)``: see `Client.ask`."""
+
+
+_SCANNED = 500
 
 
 class Store:
@@ -19,3 +23,10 @@ class Store:
         self._client = client
         self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
         self._clock = clock
+
+    def _keys_like(self, pattern: str) -> Iterator[list[str]]:
+        """The server's keys that match a pattern, a few hundred at a time."""
+        with self._client.translating():
+            found = self._redis.scan_iter(match=pattern, count=_SCANNED)
+            while batch := [key.decode() for key in islice(found, _SCANNED)]:
+                yield batch

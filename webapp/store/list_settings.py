@@ -40,6 +40,10 @@ class ListsSettings(Store):
         by_name = sorted(views.items(), key=lambda view: view[0].casefold())
         return ListSettings(tuple(json.loads(known.get("columns", "[]"))), dict(by_name))
 
+    def forget_queue(self, queue: str) -> None:
+        """Delete the settings of a queue that is deleted."""
+        self._client.ask(("UNLINK", _BASE + queue))
+
     def choose_columns(self, queue: str, columns: Sequence[str]) -> None:
         """Raises Invalid."""
         chosen = list(dict.fromkeys(name for name in columns if name))

@@ -90,6 +90,11 @@ class QueueAccess(Store):
             self._until = self._monotonic() + FRESH_SECONDS
         return self._known
 
+    def forget_queue(self, queue: str) -> None:
+        """Delete the access to a queue that is deleted."""
+        self._client.ask(("HDEL", _KEY, queue))
+        self._until = 0.0
+
     def set(self, queue: str, access: Access) -> None:
         """Set a queue's access. Raises Invalid."""
         for name, group in (("work", access.work), ("manage", access.manage)):

@@ -49,6 +49,10 @@ class Samples(Store):
         if commands:
             self._client.ask(*commands)
 
+    def forget_queue(self, queue: str) -> None:
+        """Delete the samples of a queue that is deleted."""
+        self._client.ask(*(("UNLINK", _key(queue, unit)) for unit in PLACES))
+
     def of(self, queue: str, unit: Unit) -> dict[int, Sample]:
         """What is stored, by the number of the minute or hour since the epoch."""
         with self._client.translating():

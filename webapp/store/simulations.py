@@ -96,6 +96,10 @@ class Simulations(Store):
             record["why"],
         )
 
+    def forget_queue(self, queue: str) -> None:
+        """Delete the run of a queue that is deleted. One that goes on ends."""
+        self._client.ask(("UNLINK", _running_key(queue)), ("UNLINK", _key(queue)))
+
 
 def _key(queue: str) -> str:
     """Hash: what is known of the latest run."""

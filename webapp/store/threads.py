@@ -104,6 +104,20 @@ class Threads(Store):
         """Delete the thread of an item that is removed."""
         self._client.ask(("ZREM", _unanswered(queue), id), ("DEL", _item(queue, id)))
 
+    def forget_queue(self, queue: str) -> None:
+        """Delete all threads of a queue that is deleted."""
+        for keys in self._keys_like(_item(queue, "*")):
+            self._client.ask(*(("UNLINK", key) for key in keys))
+        self._client.ask(("UNLINK", _unanswered(queue)))
+        for keys in self._keys_like(_asked("*")):
+            asked = self._client.ask(*(("ZRANGE", key, 0, -1) for key in keys))
+            for key, members in zip(keys, asked, strict=True):
+                if gone := [one for one in members if one.startswith(f"{queue} ".encode())]:
+                    self._client.ask(("ZREM", key, *gone))
+        (entries,) = self._client.ask(("XRANGE", _NEWS, "-", "+"))
+        if told := [at for at, fields in entries if fields[1] == queue.encode()]:
+            self._client.ask(("XDEL", _NEWS, *told))
+
     def unanswered(self, queue: str, limit: int) -> list[Question]:
         """The questions that no manager answered, the oldest first."""
         with self._client.translating():

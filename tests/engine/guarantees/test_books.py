@@ -28,7 +28,9 @@ NO_MOVES = {
     "check_alerts",
     "follow",
     "unfollow",
-}  # they write, and change no item and no policy
+    "delete",
+    "delete_keys",
+}  # they write, and change no item and no policy, or leave no journal
 
 
 class JournalTotals(RuleBasedStateMachine):

@@ -48,6 +48,7 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "adopt": lambda q: q.adopt("one", 1),
         "reopen": lambda q: q.reopen("one", 1),
         "correct": lambda q: q.correct("one", 1, {}, by="meg"),
+        "delete": leaseq.Queue.delete,
         "stats": leaseq.Queue.stats,
         "alerts": leaseq.Queue.alerts,
         "journal": leaseq.Queue.journal,

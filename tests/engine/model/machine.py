@@ -72,13 +72,16 @@ class WatchedMachine(RuleBasedStateMachine):
         self.wakes = self.server.pubsub(channel)
         self.wakes.subscribe(channel)
         rules = Rules(holds, 1 if self.plain else answers, max_abandons, keep, keep_count, keep_dead, dedupe)
-        self.queue.configure(lease_seconds=LEASE_SECONDS, retry_seconds=3.3, durable=durable, **vars(rules))
-        self.model = Model(rules, lambda: self.now)
+        self.make(rules, durable)
         self.add(many)
         for person in list(SKILLS)[:4]:
             self.come(person)
 
         self.all_wait(line)
+
+    def make(self, rules: Rules, durable: leaseq.Durable) -> None:
+        self.queue.configure(lease_seconds=LEASE_SECONDS, retry_seconds=3.3, durable=durable, **vars(rules))
+        self.model = Model(rules, lambda: self.now)
 
     @property
     def now(self) -> datetime:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 import leaseq
+from tests.engine import looking
 from tests.engine.model.choices import SKILLS
 from tests.engine.model.machine import WatchedMachine
 
@@ -61,6 +62,22 @@ class ManagedMachine(WatchedMachine):
     def change_policy(self, answers: int) -> None:
         self.queue.configure(answers=answers)
         self.model.rules.answers = answers
+
+    @rule(indeed=st.integers(0, 3))
+    def delete(self, indeed: int) -> None:
+        """And make it anew: old leases are worth nothing, and nothing comes back but its last token."""
+        if indeed:  # else most queues would be short-lived
+            return
+        before, standing = self.model, self.standing()
+        self.queue.delete()
+        left = looking.everything(self.server.redis, self.queue.name)
+        assert len(left) == (before.last_token > 0)
+        self.hear()
+        assert self.heard == before.line.called + standing
+        self.heard = []
+        self.waiting.clear()
+        self.make(before.rules, "server")
+        self.model.last_token = before.last_token
 
     @rule()
     def pause_or_resume(self) -> None:

@@ -138,6 +138,16 @@ class Tokens(Store):
         self._forget(tokens)
         return sum(not token.is_over(now) for token in tokens)
 
+    def forget_queue(self, queue: str) -> None:
+        """Revoke the tokens for a queue that is deleted: they must not open a new one of its name."""
+        with self._client.translating():
+            stored = self._redis.hgetall(keys.TOKENS)
+            hashes = [hashed for hashed, raw in stored.items() if json.loads(raw)["queue"] == queue]
+            if hashes:
+                self._redis.hdel(keys.TOKENS, *hashes)
+                self._redis.hdel(keys.TOKENS_USED, *hashes)
+                self.changes += 1
+
     def _forget(self, tokens: Sequence[ApiToken]) -> None:
         ids = {token.id for token in tokens}
         with self._client.translating():

@@ -1,0 +1,21 @@
+"""What other parts keep of a queue, beside its own keys: they name by entry points what deletes it."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+from leaseq.engine.client import Client
+
+GROUP = "leaseq.deleted"
+
+
+def forget_elsewhere(client: Client, queue: str) -> None:
+    """Have each part delete what it has of a queue. The web app's do where its packages are installed."""
+    for entry in entry_points(group=GROUP):
+        try:
+            forget = entry.load()
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] == "leaseq":
+                raise
+            continue
+        forget(client, queue)

@@ -1,0 +1,222 @@
+"""Deleting a queue: nothing of it is left, nobody finds it, and a new one of its name begins anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from leaseq.engine import codec
+from leaseq.engine.keys import WEBHOOK_STATE, Keys
+from leaseq.queue import base
+from tests.conftest import Clock, Server
+from tests.engine import looking
+from tests.engine.waiters import Start
+from tests.support.patience import eventually
+from tests.support.taking import take
+
+
+@pytest.fixture
+def full(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
+    """A queue that has made use of every key that there is."""
+    timed.configure(answers=2, holds=9, dedupe_seconds=60, keep_finished_seconds=9_000, alerts=["waiting>1"])
+    skilled = NewItem({"n": "skilled"}, id="skilled", requires=["fr"], due=codec.when(clock.now))
+    timed.enqueue_many([skilled, NewItem({}, delay=9), NewItem({"n": 1}, id="high", priority=1), {"n": 2}])
+    put_off = take(timed, "ann")
+    timed.save_draft(put_off, {"half": 1})
+    timed.abandon(put_off)
+    timed.finish(take(timed, "bob"), {"v": 1})
+    lost = take(timed, "cyd")
+    clock.tick(301)
+    timed.clear()
+    timed.finish(take(timed, "dan"), {"v": 2})
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(lost, {"v": 3})
+    timed.fail(take(timed, "eva"), "no")
+    timed.assign("skilled", "fay")
+    timed.follow("archive")
+    timed._commands.reserve("gus", "request", "", "waiter")
+    timed.reserve("hal")
+    return timed
+
+
+def keys_of(server: Server, name: str) -> set[str]:
+    return {key.decode().rpartition(":")[2] for key in looking.everything(server.redis, name)}
+
+
+def test_nothing_of_it_stays_but_its_last_token(full: leaseq.Queue, server: Server) -> None:
+    server.redis.hset(WEBHOOK_STATE, f"follows {full.name}", 1)
+    assert len(keys_of(server, full.name)) >= 15
+    token = take(full, "ivy").token
+    full.delete()
+    every = [key for key in server.redis.scan_iter(count=10_000) if full.name in key.decode()]
+    assert every == [Keys(full.name).deleted.encode()]
+    assert server.redis.hgetall(every[0]) == {b"token": str(token).encode()}
+    assert full.name not in leaseq.queues(server.client)
+    assert not server.redis.sismember("leaseq:queues", full.name)
+    assert not server.redis.hexists(WEBHOOK_STATE, f"follows {full.name}")
+
+
+def test_of_a_queue_that_granted_nothing_nothing_stays(queue: leaseq.Queue, server: Server) -> None:
+    queue.enqueue({})
+    queue.delete()
+    assert not looking.everything(server.redis, queue.name)
+    assert not queue.exists()
+
+
+def test_there_must_be_a_queue(queue: leaseq.Queue, server: Server) -> None:
+    with pytest.raises(leaseq.QueueNotFound) as never:
+        queue.delete()
+    assert not never.value.deleted
+    queue.enqueue({})
+    take(queue, "ann")
+    queue.delete()
+    with pytest.raises(leaseq.QueueNotFound, match="it was deleted") as gone:
+        queue.delete()
+    assert gone.value.deleted
+
+
+def test_who_holds_an_item_of_it_is_told(full: leaseq.Queue) -> None:
+    held = take(full, "ivy")
+    full.delete()
+    calls: list[Callable[[], object]] = [
+        lambda: full.finish(held, {"v": 1}),
+        lambda: full.renew(held),
+        lambda: full.save_draft(held, {}),
+        lambda: full.abandon(held),
+        lambda: full.fail(held, "no"),
+    ]
+    for call in calls:
+        with pytest.raises(leaseq.QueueNotFound, match="it was deleted, with its items") as told:
+            call()
+        assert told.value.deleted
+    assert full.reserve("ivy") is None
+
+
+def test_a_new_one_of_its_name_shares_nothing_and_grants_higher_tokens(
+    full: leaseq.Queue, server: Server
+) -> None:
+    old = take(full, "ivy")
+    full.delete()
+    full.enqueue({"n": 2}, id="high")
+    assert full.policy == leaseq.Policy()
+    assert [event.what for event in full.journal()] == ["created", "enqueued"]
+    assert {what: n for what, n in full.stats().counters.items() if n} == {"enqueued": 1}
+    new = take(full, "ann")
+    assert new.token == old.token + 1
+    assert (new.attempt, new.draft) == (1, None)
+    assert full.stats().counters["reserved"] == 1
+    with pytest.raises((leaseq.LeaseLost, leaseq.ItemNotFound)):
+        full.finish(old, {})
+    assert not server.redis.exists(Keys(full.name).deleted)
+    full.delete()
+    full.enqueue({})
+    assert take(full, "ann").token == new.token + 1
+
+
+def test_only_the_policy_that_is_expected(queue: leaseq.Queue) -> None:
+    before = queue.configure(lease_seconds=5)
+    now = queue.configure(title="Other")
+    with pytest.raises(leaseq.PolicyChanged) as changed:
+        queue.delete(expected=before)
+    assert changed.value.policy == now
+    assert queue.exists()
+    queue.delete(expected=now.version)
+    with pytest.raises(leaseq.QueueNotFound):
+        queue.delete(expected=now)
+
+
+def test_other_queues_stay(queue: leaseq.Queue, server: Server) -> None:
+    """A name is no pattern, and none begins with another one's."""
+    others = [leaseq.Queue(server.client, name) for name in (f"{queue.name}2", f"a{queue.name}")]
+    for one in (queue, *others):
+        one.enqueue({}, id="it")
+        take(one, "ann")
+    before = [looking.everything(server.redis, one.name) for one in others]
+    queue.delete()
+    assert [looking.everything(server.redis, one.name) for one in others] == before
+
+
+def test_who_waits_is_woken_and_told(queue: leaseq.Queue, start: Start) -> None:
+    queue.configure()
+    waiting = [start(f"p{n}") for n in range(3)]
+    queue.delete()
+    for one in waiting:
+        with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
+            one.result(5)
+
+
+def test_more_who_wait_than_one_call_wakes(queue: leaseq.Queue, server: Server) -> None:
+    queue.configure()
+    channel = Keys(queue.name).wake
+    heard = server.pubsub(channel)
+    heard.subscribe(channel)
+    eventually(lambda: heard.get_message(timeout=1))
+    server.redis.zadd(Keys(queue.name).line, {f"w{n}": n for n in range(600)})
+    woken: list[bytes] = []
+    queue._commands.delete("")
+    assert [queue._commands.delete_keys(()).rest[0] for _ in range(3)] == [1, 1, 0]
+    while message := heard.get_message(timeout=1):
+        woken += message["data"].split()
+    assert woken == [f"w{n}".encode() for n in range(600)]
+    heard.close()
+
+
+@pytest.fixture
+def broken_off(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> leaseq.Queue:
+    """Its deletion stops behind the first few keys."""
+    queue.enqueue_many([{"n": n} for n in range(30)])
+    take(queue, "ann")
+    monkeypatch.setattr(base, "_UNLINKED", 2)
+    real, calls = queue._commands.delete_keys, 0
+
+    def dies(parts: Any, end: str = "") -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise leaseq.ServerUnavailable("killed")
+        return real(parts, end)
+
+    monkeypatch.setattr(queue._commands, "delete_keys", dies)
+    with pytest.raises(leaseq.ServerUnavailable):
+        queue.delete()
+    return queue
+
+
+def test_what_was_broken_off_is_finished_by_the_next(broken_off: leaseq.Queue, server: Server) -> None:
+    assert len(looking.everything(server.redis, broken_off.name)) > 2
+    assert not broken_off.exists()
+    assert broken_off.reserve("bob") is None
+    with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
+        broken_off.stats()
+    broken_off.delete()
+    assert [*looking.everything(server.redis, broken_off.name)] == [Keys(broken_off.name).deleted.encode()]
+    with pytest.raises(leaseq.QueueNotFound):
+        broken_off.delete()
+
+
+def test_a_new_one_finishes_it_first(broken_off: leaseq.Queue, server: Server) -> None:
+    broken_off.enqueue({"n": "new"}, id="new")
+    assert [item.id for item in broken_off.items("inbound")] == ["new"]
+    assert take(broken_off, "ann").token == 2
+    assert broken_off.name in leaseq.queues(server.client)
+
+
+def test_a_late_step_of_a_deletion_leaves_the_new_queue_alone(broken_off: leaseq.Queue) -> None:
+    """Whose caller was away while another one finished it, and made the queue anew."""
+    broken_off.configure(title="New")
+    broken_off.enqueue({}, id="new")
+    for end in ("", "end"):
+        with pytest.raises(leaseq.QueueNotFound):
+            broken_off._commands.delete_keys(["items", "inbound", "journal"], end)
+    assert broken_off.get("new").state == "inbound"
+
+
+def test_a_queue_of_another_schema_stays(unreadable: leaseq.Queue, server: Server) -> None:
+    before = looking.everything(server.redis, unreadable.name)
+    with pytest.raises(leaseq.QueueUnreadable):
+        unreadable.delete()
+    assert looking.everything(server.redis, unreadable.name) == before

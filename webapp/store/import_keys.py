@@ -1,0 +1,20 @@
+"""Every key of the import jobs, all in one slot of a cluster. No queue can have this name: it has an '@'."""
+
+from __future__ import annotations
+
+_BASE = "leaseq:{@imports}:"
+
+
+def run(id: str) -> str:
+    """Hash: what is known of a job; ``queue`` is among it."""
+    return f"{_BASE}run:{id}"
+
+
+def bad_rows(id: str) -> str:
+    """List: its rejected rows, as JSON."""
+    return f"{_BASE}bad:{id}"
+
+
+def latest(queue: str) -> str:
+    """List: the ids of a queue's latest."""
+    return f"{_BASE}latest:{queue}"
