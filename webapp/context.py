@@ -108,6 +108,7 @@ class SharedQueue(leaseq.Queue):
             return read[0]
         policy = self.find_policy()
         if policy is None:
+            self.stats()  # raises it, and says whether the queue was deleted
             raise leaseq.QueueNotFound(self.name)
         return policy
 
@@ -131,6 +132,7 @@ def existing_queue(name: str) -> leaseq.Queue:
     """The queue of this name. Raises QueueNotFound if there is none, since reading must not create it."""
     queue = QueueOfRequest(state().client, name)
     if queue.find_policy() is None:
+        queue.stats()  # raises it, and says whether the queue was deleted
         raise leaseq.QueueNotFound(name)
     return queue
 

@@ -139,10 +139,22 @@ def as_json(problem: Problem) -> Response:
 def as_page(problem: Problem) -> Response:
     again = resendable_fields() if problem.status in (403, 503) else []  # may work later, as it is
     request_id = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
-    page = render_template("shared/error.html", problem=problem, again=again, request_id=request_id)
+    lost = _typed_words() if problem.status == 404 and request.blueprint == "work" else []
+    page = render_template(
+        "shared/error.html", problem=problem, again=again, typed=lost, request_id=request_id
+    )
     response = Response(page, problem.status)
     response.headers.extend(problem.headers)
     return response
+
+
+_NOT_TYPED = frozenset({"token", "then", "active_ms", "again", "message"})
+
+
+def _typed_words() -> list[tuple[str, str]]:
+    """What a person typed into a form of the work page, by its field's name, to be shown where its queue is
+    gone."""
+    return [(name, value) for name, value in resendable_fields() if value and name not in _NOT_TYPED]
 
 
 def resendable_fields() -> list[tuple[str, str]]:

@@ -21,7 +21,10 @@ COMMANDS = {
         "Write a queue's answers to a file or standard output.",
     ),
     "import": ("leaseq.cli.transfers:import_command", "Import items from a file or standard input."),
-    "queue": ("leaseq.cli.queues:queue", "Create, change, show and pause queues; revive dead items."),
+    "queue": (
+        "leaseq.cli.queues:queue",
+        "Create, change, show and delete queues; revive and remove items.",
+    ),
     "simulate": ("leaseq.cli.simulate:simulate", "Simulate people who work on a queue."),
     "stats": ("leaseq.cli.stats:stats", "Show how many items are in each state."),
     "webhook": ("leaseq.cli.webhook:webhook", "Send events to other programs, signed, over HTTP."),

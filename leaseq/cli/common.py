@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
@@ -56,6 +57,7 @@ data_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     help="The data directory of a running `leaseq up`, to use its server. [env: LEASEQ_DATA]",
 )
+yes_option = click.option("--yes", is_flag=True, help="Don't ask.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
@@ -107,6 +109,19 @@ def existing_queue(client: Client, name: str) -> Queue:
     if not queue.exists():
         raise QueueNotFound(name)
     return queue
+
+
+def confirm(yes: bool, question: str) -> None:
+    """Ask on a terminal before something is deleted; elsewhere ``--yes`` is required."""
+    if yes:
+        return
+    if not _is_terminal():
+        raise CommandMisused(f"{question} Add --yes: there is no terminal to ask on")
+    click.confirm(question, abort=True)
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def named_or_all(client: Client, names: Sequence[str]) -> list[str]:

@@ -1,15 +1,16 @@
-"""``leaseq queue``: create, configure, inspect and pause queues, and revive dead items."""
+"""``leaseq queue``: create, configure, inspect, pause and delete queues; revive and remove items."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from leaseq.cli.common import (
     CommandFailed,
+    confirm,
     connected,
     emit_json,
     emit_table,
@@ -17,6 +18,7 @@ from leaseq.cli.common import (
     json_option,
     unreadable_note,
     unreadable_shape,
+    yes_option,
 )
 from leaseq.cli.policy import policy_options
 from leaseq.cli.stats import COLUMNS, alerts_text, counts
@@ -24,12 +26,12 @@ from leaseq.cli.stats import COLUMNS, alerts_text, counts
 if TYPE_CHECKING:
     from leaseq import Client, Queue
 
-_STEP = 10_000  # dead items revived by one walk over them
+_STEP = 10_000  # items revived or removed by one walk over them
 
 
 @click.group(epilog="Example: leaseq queue create reviews --lease-seconds 600")
 def queue() -> None:
-    """Create, change, show, list, pause and resume queues; revive dead items."""
+    """Create, change, show, list, pause, resume and delete queues; revive and remove items."""
 
 
 @queue.command(epilog='Example: leaseq queue create reviews --title "Reviews" --form form.json')
@@ -142,6 +144,64 @@ def resume(client: Client, name: str) -> None:
     """End a pause."""
     existing_queue(client, name).resume()
     click.echo(f"queue {name!r} is resumed")
+
+
+@queue.command(epilog="Example: leaseq queue delete reviews")
+@click.argument("name", metavar="QUEUE")
+@yes_option
+@connected
+def delete(client: Client, name: str, yes: bool) -> None:
+    """Delete a queue with its items, answers, drafts and journal. Asks first, on a terminal.
+
+    People who hold an item of it can't send their answer any more. Export the
+    answers first: `leaseq export QUEUE`. A deletion that was interrupted is
+    finished by the same command.
+    """
+    from leaseq import STATES, Queue, QueueNotFound
+
+    doomed = Queue(client, name)
+    try:
+        stats = doomed.stats()
+    except QueueNotFound:
+        doomed.delete()  # what was interrupted; else it says that there is none
+        click.echo(f"queue {name!r} is deleted")
+        return
+    items = sum(getattr(stats, one) for one in STATES)
+    what = f"{items:,} items, {stats.reserved:,} of them held and {stats.finished:,} finished"
+    confirm(yes, f"Delete queue {name!r} with {what}?")
+    doomed.delete()
+    click.echo(f"queue {name!r} is deleted: {what}")
+
+
+@queue.command(epilog='Example: leaseq queue remove reviews dead --error "cut off"')
+@click.argument("name", metavar="QUEUE")
+@click.argument("state", type=click.Choice(["inbound", "reserved", "scheduled", "finished", "dead"]))
+@click.option("--error", metavar="TEXT", help="Items whose last error contains this text.")
+@click.option("--person", metavar="NAME", help="Items that this person held last.")
+@click.option("--all", "everything", is_flag=True, help="All items in that state.")
+@yes_option
+@connected
+def remove(
+    client: Client,
+    name: str,
+    state: Literal["inbound", "reserved", "scheduled", "finished", "dead"],
+    error: str | None,
+    person: str | None,
+    everything: bool,
+    yes: bool,
+) -> None:
+    """Delete items in a state, with their answers and history: those that --error and --person match, or
+    --all."""
+    if everything == (error is not None or person is not None):
+        raise click.UsageError("give either --error or --person or both, or --all.")
+    one = existing_queue(client, name)
+    wanted = "all" if everything else "the matching"
+    confirm(yes, f"Delete {wanted} {state} items of queue {name!r}, of {getattr(one.stats(), state):,}?")
+    removed = step = one.remove_all(state, error=error, person=person, limit=_STEP)
+    while step == _STEP:
+        step = one.remove_all(state, error=error, person=person, limit=_STEP)
+        removed += step
+    click.echo(f"queue {name!r}: {removed:,} removed")
 
 
 @queue.command(epilog='Example: leaseq queue revive reviews --error "cut off"')

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Unpack
 
 from leaseq import validation
 from leaseq.engine import arguments, ids
 from leaseq.errors import Invalid, ItemNotFound
-from leaseq.models import Cleared, Item, ItemChanges, Json
+from leaseq.models import STATES, Cleared, Item, ItemChanges, Json, State
 from leaseq.queue.inspection import Inspection
 
 _MOVES = 40  # moves of one call to the server: about a millisecond of it
-_LOOK = 250  # dead items of one read
+_LOOK = 250  # items of one read
+OnRemoved = Callable[[str], object]
 
 
 class Admin(Inspection):
@@ -54,22 +56,60 @@ class Admin(Inspection):
         last. Fewer than ``limit`` means that none is left. Items that another caller revives or removes
         meanwhile are skipped.
         """
+        return self._move_all("dead", lambda id: self.revive(id, by=by), error, person, limit, by)
+
+    def remove_all(
+        self,
+        state: State,
+        *,
+        error: str | None = None,
+        person: str | None = None,
+        limit: int = 1000,
+        by: str | None = None,
+        on_removed: OnRemoved | None = None,
+    ) -> int:
+        """Delete the items in a state, at most ``limit``, in the order of `items`; returns their number.
+
+        ``error``, ``person``: as for `revive_all`. Fewer than ``limit`` means that none is left. An item with
+        several assignments goes whole where one of them is in the state. ``on_removed`` is called with the
+        id of each deleted item.
+        """
+        if state not in STATES:
+            raise Invalid("state", "one of " + ", ".join(STATES))
+
+        def remove(id: str) -> None:
+            self.remove(id, by=by)
+            if on_removed:
+                on_removed(id)
+
+        return self._move_all(state, remove, error, person, limit, by)
+
+    def _move_all(
+        self,
+        state: State,
+        move: Callable[[str], object],
+        error: str | None,
+        person: str | None,
+        limit: int,
+        by: str | None,
+    ) -> int:
+        """Make a move of the items in a state that the filter names; returns the number of those moved."""
         most = validation.integer(limit, "limit", 1, 1_000_000)
         wanted = None if error is None else validation.text(error, "error")
         who = None if person is None else validation.person_name(person)
         arguments.by(by)
-        revived: set[str] = set()  # with several answers, an item is in the list once for each
-        for item in self._walk("dead", _LOOK):
-            if item.id in revived or not _had_last(item, wanted, who):
+        moved: set[str] = set()  # with several answers, an item is in the list once for each
+        for item in self._walk(state, _LOOK):
+            if item.id in moved or not _had_last(item, wanted, who):
                 continue
             try:
-                self.revive(item.id, by=by)
+                move(item.id)
             except (ItemNotFound, Invalid):
                 continue
-            revived.add(item.id)
-            if len(revived) == most:
+            moved.add(item.id)
+            if len(moved) == most:
                 break
-        return len(revived)
+        return len(moved)
 
     def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
         """End all leases of an item, or only this person's; the item returns to inbound."""

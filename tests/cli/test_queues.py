@@ -178,6 +178,68 @@ def test_which_dead_items_are_meant_is_said_in_one_way(
     assert dead.stats().dead == 3
 
 
+@pytest.mark.parametrize(
+    ("words", "left"), [(["--all"], 0), (["--error", "cut off"], 1), (["--person", "bob", "--error", "c"], 2)]
+)
+def test_items_of_a_state_are_removed(
+    call: Call, dead: leaseq.Queue, words: list[str], left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.cli.queues._STEP", 1)
+    result = call("queue", "remove", dead.name, "dead", "--yes", *words)
+    assert (result.exit_code, result.stdout) == (0, f"queue '{dead.name}': {3 - left} removed\n")
+    assert dead.stats().dead == left
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["dead"],
+        ["dead", "--all", "--error", "x"],
+        ["lost", "--all"],
+        ["--all"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_removed_is_said_in_one_way(call: Call, dead: leaseq.Queue, words: list[str]) -> None:
+    assert call("queue", "remove", dead.name, "--yes", *words).exit_code == 2
+    assert dead.stats().dead == 3
+
+
+def test_a_queue_is_deleted_and_what_goes_is_said(call: Call, dead: leaseq.Queue) -> None:
+    dead.enqueue_many([{}, {}])
+    dead.reserve("ann")
+    refused = call("queue", "delete", dead.name)
+    assert refused.exit_code == 2
+    assert "with 5 items, 1 of them held and 0 finished? Add --yes" in refused.stderr
+    assert call("queue", "remove", dead.name, "dead", "--all").exit_code == 2
+    assert dead.stats().dead == 3
+    done = call("queue", "delete", dead.name, "--yes")
+    assert (done.exit_code, done.stdout) == (
+        0,
+        f"queue '{dead.name}' is deleted: 5 items, 1 of them held and 0 finished\n",
+    )
+    again = call("queue", "delete", dead.name, "--yes")
+    assert (again.exit_code, again.stdout) == (1, "")
+    assert "it was deleted" in again.stderr
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
+def test_on_a_terminal_it_is_asked(
+    call: Call, dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, answer: bytes, code: int
+) -> None:
+    monkeypatch.setattr("leaseq.cli.common._is_terminal", lambda: True)
+    result = call("queue", "delete", dead.name, input=answer)
+    assert result.exit_code == code
+    assert "with 3 items, 0 of them held and 0 finished? [y/N]" in result.stdout
+    assert dead.exists() == (code == 1)
+
+
+def test_a_deletion_that_was_broken_off_is_finished(call: Call, dead: leaseq.Queue) -> None:
+    dead._commands.delete("")
+    result = call("queue", "delete", dead.name)
+    assert (result.exit_code, result.stdout) == (0, f"queue '{dead.name}' is deleted\n")
+
+
 def test_a_queue_that_is_not_there_has_nothing_to_revive(call: Call, queue_name: str) -> None:
     assert call("queue", "revive", queue_name, "--all").exit_code == 1
 

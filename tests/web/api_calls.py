@@ -31,6 +31,7 @@ CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "correct": ("manager", "POST", "/queues/{q}/items/one/correct", {**HELD, "result": ANSWER}),
     "revive": ("manager", "POST", "/queues/{q}/items/one/revive", {}),
     "revive all": ("manager", "POST", "/queues/{q}/revive", {}),
+    "remove all": ("manager", "POST", "/queues/{q}/remove", {"state": "inbound"}),
     "release": ("manager", "POST", "/queues/{q}/items/one/release", {}),
     "assign": ("manager", "POST", "/queues/{q}/items/one/assign", {"person": "table worker"}),
     "change": ("manager", "PATCH", "/queues/{q}/items/one", {"priority": 7}),

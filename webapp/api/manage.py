@@ -15,10 +15,11 @@ from leaseq.webapp.api.models_in import (
     JournalQuery,
     PauseRequest,
     QueuePath,
+    RemoveRequest,
     ReviveRequest,
 )
 from leaseq.webapp.api.pagination import PageQuery, listed, page_of
-from leaseq.webapp.context import existing_queue, person
+from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.rendering.late_answers import unused
 from leaseq.webapp.security.authorization import needs
@@ -45,7 +46,7 @@ def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG00
     return models_out.Cleared.of(existing_queue(path.q).clear())
 
 
-MOST_REVIVED = 1_000
+MOST_MOVED = 1_000
 
 
 @bp.post("/queues/<q>/revive", tags=TAGS, responses={"200": models_out.Revived})
@@ -53,9 +54,32 @@ MOST_REVIVED = 1_000
 def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
     """Return dead items to the queue: all, or those that match the filter, at most 1,000 per call."""
     revived = existing_queue(path.q).revive_all(
-        error=body.error, person=body.person, limit=MOST_REVIVED, by=person().name
+        error=body.error, person=body.person, limit=MOST_MOVED, by=person().name
     )
-    return {"revived": revived, "more": revived == MOST_REVIVED}
+    return {"revived": revived, "more": revived == MOST_MOVED}
+
+
+@bp.post("/queues/<q>/remove", tags=TAGS, responses={"200": models_out.Removed})
+@needs("manager")
+def remove_all(path: QueuePath, body: RemoveRequest) -> dict[str, Any]:
+    """Delete the items in one state: all, or those that match the filter, at most 1,000 per call.
+
+    They are deleted with their answers, history and threads. Whoever holds one loses the lease.
+    """
+    removed: list[str] = []
+    try:
+        existing_queue(path.q).remove_all(
+            body.state,
+            error=body.error,
+            person=body.person,
+            limit=MOST_MOVED,
+            by=person().name,
+            on_removed=removed.append,
+        )
+    finally:
+        for id in removed:
+            state().threads.forget(path.q, id)
+    return {"removed": len(removed), "more": len(removed) == MOST_MOVED}
 
 
 @bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": models_out.Paused})

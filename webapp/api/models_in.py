@@ -161,6 +161,18 @@ class ReviveRequest(Body):
     )
 
 
+class RemoveRequest(Body):
+    """Which of the items in a state: all of them where nothing else is named."""
+
+    state: State = Field(description="The state of the items to delete")
+    error: str | None = Field(
+        None, description="Only items whose last error contains this text", json_schema_extra=TEXT
+    )
+    person: str | None = Field(
+        None, description="Only items that this person held last", json_schema_extra=PERSON
+    )
+
+
 class AssignRequest(Body):
     person: str = Field(
         description="The only person who may reserve it: the name of an account", json_schema_extra=PERSON

@@ -212,6 +212,11 @@ class BulkResult(BaseModel):
     refused: list[RefusedItem]
 
 
+class Removed(BaseModel):
+    removed: int
+    more: bool = Field(description="The limit of one call was reached: call again")
+
+
 class Paused(BaseModel):
     paused: str | None
 

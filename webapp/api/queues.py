@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import request
+from flask import Response, request
 
 import leaseq
 from leaseq.form import check_form
@@ -15,6 +15,7 @@ from leaseq.webapp.api.policy import PolicyChanges
 from leaseq.webapp.api.serializers import queue_shape
 from leaseq.webapp.context import existing_queue, person, queue_names, state
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.deleting import delete_queue
 
 TAGS: list[Any] = [{"name": "queues"}]
 QueueResponse = tuple[dict[str, Any], int, dict[str, str]]
@@ -65,6 +66,19 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
         raise leaseq.QueueExists(queue.name)
     queue.configure(by=person().name, expected=expected, create_only=create_only, **changes)
     return _queue_response(queue, 201 if before is None else 200)
+
+
+@bp.delete("/queues/<q>", tags=TAGS, responses={"204": None, "412": _PRECONDITION})
+@needs("manager")
+def delete(path: QueuePath) -> Response:
+    """Delete a queue with its policy, items, answers, drafts and journal, and the tokens for it alone.
+
+    People who hold an item of it get a 404. With `If-Match` and the `ETag` of a GET, nothing is deleted if
+    somebody else has changed the policy since. If a deletion was interrupted, the same call finishes it.
+    """
+    queue = leaseq.Queue(state().client, path.q)
+    delete_queue(queue.name, expected=_expected(queue, queue.find_policy()))
+    return Response(status=204)
 
 
 def _expected(queue: leaseq.Queue, now: leaseq.Policy | None) -> leaseq.Policy | None:

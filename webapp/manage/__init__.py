@@ -10,6 +10,7 @@ from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes 
     answers_page,
     bulk,
     charts,
+    deleting,
     first_queue,
     imports,
     item,

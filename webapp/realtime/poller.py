@@ -99,6 +99,9 @@ class Poller:
     def _serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
         try:
             self.serve(channel, watchers)
+        except leaseq.QueueNotFound:  # it was deleted: the pages look anew
+            for watcher in watchers:
+                watcher.stream.end()
         except leaseq.LeaseqError as error:  # the server is unavailable: the streams stay open
             log.debug("nothing new of %s: %s", channel.queue.name, error)
         except Exception:  # one queue's fault is not the others'

@@ -55,6 +55,7 @@ CHANGES = {
     "assign": "assigned",
     "change": "changed",
     "remove": "removed",
+    "remove_all": "removed",
     "adopt": "adopted",
     "settle": "settled",
     "reopen": "reopened",

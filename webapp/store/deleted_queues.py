@@ -1,7 +1,8 @@
 """What the web app's stores have of a queue goes with the queue.
 
 The library calls this where it deletes one, by pyproject.toml, and it needs no more rights than the library.
-What stays: the managers' log, and for a day the replies that calls with an Idempotency-Key got.
+What stays: the managers' log, people's notices of new tokens, and for a day the replies that calls with an
+Idempotency-Key got.
 """
 
 from __future__ import annotations

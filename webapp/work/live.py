@@ -26,10 +26,14 @@ _KEPT = 60_000_000  # microseconds for which an ended lease is kept for a page t
 
 
 class LeaseWatcher(Watcher):
-    """A work page. It knows of the leases that ended by ``position``, and of the answers by ``answered``."""
+    """A work page, with the token of its lease. It knows of the leases that ended by ``position``, and of the
+    answers by ``answered``."""
 
-    def __init__(self, stream: Stream, vouch: Vouch, position: int, answered: Position) -> None:
+    def __init__(
+        self, stream: Stream, vouch: Vouch, token: int | None, position: int, answered: Position
+    ) -> None:
         super().__init__(stream, vouch)
+        self.token = token
         self.position = position
         self.answered = answered
         self.knows_pause = False
@@ -64,7 +68,12 @@ class LeaseChannel(Channel):
         now = self._clock()
         if now - self._read_at >= _READ_EVERY:
             self._read_at = now
-            self._read()
+            try:
+                self._read()
+            except leaseq.QueueNotFound:  # it was deleted, and all its leases with it
+                for one in watchers:
+                    one.stream.put(message("ended", [one.token]))
+                raise
             self._read_answers()
         for one in watchers:
             if one.position < self._position:
@@ -116,6 +125,6 @@ def live(q: str) -> Response:
     def watch(stream: Stream, vouch: Vouch) -> LeaseWatcher:
         if is_over:
             stream.put(message("ended", [token]))
-        return LeaseWatcher(stream, vouch, position, answered)
+        return LeaseWatcher(stream, vouch, token, position, answered)
 
     return streamed(LeaseChannel(queue, threads, position, answered), watch)

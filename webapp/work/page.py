@@ -9,7 +9,7 @@ from flask_babel import gettext as _
 from flask_wtf.csrf import generate_csrf
 from werkzeug.wrappers import Response
 
-from leaseq import Invalid, ItemNotFound, LeaseLost
+from leaseq import Invalid, ItemNotFound, LeaseLost, QueueNotFound
 from leaseq.form import prefilled
 from leaseq.webapp.context import existing_queue, lease_queue, person, state
 from leaseq.webapp.forms import fields_of, typed_of
@@ -83,7 +83,10 @@ def session_now() -> dict[str, str]:
 def receipt(q: str, id: str) -> str | tuple[str, int]:
     """What became of a lease, as a piece of the page: its script asks when the lease is over. An item that
     was never theirs is as one that is not there."""
-    queue, me, token = existing_queue(q), person().name, token_sent()
+    try:
+        queue, me, token = existing_queue(q), person().name, token_sent()
+    except QueueNotFound:
+        return render_template("work/queue_gone.html"), 404
     known = None
     with suppress(ItemNotFound):
         known = receipt_of(queue.get(id), token, me, queue.mine(me))

@@ -22,8 +22,8 @@ from tests.support.taking import take
 @pytest.fixture
 def full(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """A queue that has made use of every key that there is."""
-    timed.configure(answers=2, holds=9, dedupe_seconds=60, keep_finished_seconds=9_000, alerts=["waiting>1"])
-    skilled = NewItem({"n": "skilled"}, id="skilled", requires=["fr"], due=codec.when(clock.now))
+    timed.configure(answers=2, holds=9, dedupe_seconds=60, keep_finished_seconds=9_000, alerts=("waiting>1",))
+    skilled = NewItem({"n": "skilled"}, id="skilled", requires=("fr",), due=codec.when(clock.now))
     timed.enqueue_many([skilled, NewItem({}, delay=9), NewItem({"n": 1}, id="high", priority=1), {"n": 2}])
     put_off = take(timed, "ann")
     timed.save_draft(put_off, {"half": 1})

@@ -41,6 +41,7 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "answers with late ones": lambda q: list(q.answers(with_late=True)),
         "revive": lambda q: q.revive("one"),
         "revive_all": leaseq.Queue.revive_all,
+        "remove_all": lambda q: q.remove_all("dead"),
         "release": lambda q: q.release("one"),
         "assign": lambda q: q.assign("one", "ann"),
         "change": lambda q: q.change("one", priority=1),

@@ -71,6 +71,7 @@ BEFORE: dict[str, Callable[[leaseq.Queue, Caller, Caller], int]] = {
     "correct": finished,
     "revive": dead,
     "revive all": dead,
+    "remove all": waiting,
     "release": held,
     "assign": waiting,
     "change": waiting,

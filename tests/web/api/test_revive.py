@@ -38,7 +38,7 @@ def test_by_rest_all_or_by_a_filter(graves: leaseq.Queue, manager: Caller) -> No
 def test_by_rest_there_may_be_more(
     graves: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.api.manage.MOST_REVIVED", 4)
+    monkeypatch.setattr("leaseq.webapp.api.manage.MOST_MOVED", 4)
     path = f"/queues/{graves.name}/revive"
     assert manager("POST", path).json == {"revived": 4, "more": True}
     assert manager("POST", path).json == {"revived": 2, "more": False}

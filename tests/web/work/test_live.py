@@ -24,7 +24,7 @@ class Pages:
     def __init__(self, queue: leaseq.Queue, threads: Threads) -> None:
         self.now, position, answered = 100.0, latest(queue), threads.latest_answer()
         self.channel = LeaseChannel(queue, threads, position, answered, clock=lambda: self.now)
-        self.watchers = [LeaseWatcher(Stream(), lambda: True, position, answered) for _ in range(2)]
+        self.watchers = [LeaseWatcher(Stream(), lambda: True, n, position, answered) for n in range(2)]
 
     def told(self) -> list[list[tuple[str, Any]]]:
         """What each page is told by the next poll."""
@@ -104,9 +104,23 @@ def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(
     pages.told()  # before the poller knows the page that asked between
     letters.enqueue({})
     pages.told()
-    late = LeaseWatcher(Stream(), lambda: True, position, threads.latest_answer())
+    late = LeaseWatcher(Stream(), lambda: True, None, position, threads.latest_answer())
     pages.channel.serve([late])
     assert said(late.stream) == [("ended", [bob.token]), ("paused", None)]
+
+
+def test_the_lease_of_each_page_ends_where_the_queue_is_deleted(
+    queue: leaseq.Queue, threads: Threads
+) -> None:
+    queue.configure()
+    pages = Pages(queue, threads)
+    pages.told()
+    queue.delete()
+    for n, one in enumerate(pages.watchers):
+        pages.now += 1
+        with pytest.raises(leaseq.QueueNotFound):
+            pages.channel.serve([one])
+        assert said(one.stream) == [("ended", [n])]
 
 
 def test_in_a_queue_to_which_nothing_happened_yet(queue: leaseq.Queue, threads: Threads) -> None:

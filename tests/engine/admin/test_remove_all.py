@@ -1,0 +1,93 @@
+"""All items of a state are removed, or those that a filter names: the filters of `revive_all`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from tests.conftest import Clock
+from tests.engine.conftest import Sets
+from tests.support.taking import take
+
+
+@pytest.fixture
+def dead(timed: leaseq.Queue, clock: Clock) -> list[str]:
+    """Six dead items: three people, two errors."""
+    timed.configure(max_attempts=1)
+    for n in range(6):
+        timed.enqueue({"n": n}, id=f"item-{n}")
+        clock.tick(1)
+        error = f"ValueError: no {n}" if n < 4 else "page 404 is missing"
+        timed.fail(take(timed, ("ann", "bob", "bot")[n % 3]), error)
+    return [f"item-{n}" for n in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "indexes"),
+    [
+        ({}, [0, 1, 2, 3, 4, 5]),
+        ({"error": "404"}, [4, 5]),
+        ({"person": "bot"}, [2, 5]),
+        ({"person": "bot", "error": "ValueError"}, [2]),
+        ({"person": "nobody"}, []),
+        ({"limit": 2}, [0, 1]),
+    ],
+)
+def test_those_that_a_filter_names(
+    timed: leaseq.Queue, sets: Sets, dead: list[str], wanted: dict[str, Any], indexes: list[int]
+) -> None:
+    timed.enqueue({}, id="waits")
+    removed: list[str] = []
+    assert timed.remove_all("dead", by="meg", on_removed=removed.append, **wanted) == len(indexes)
+    assert removed == [dead[index] for index in indexes]
+    assert sets()["dead"] == [id for id in dead if id not in removed]
+    assert sets()["inbound"] == ["waits"]
+    events = [(event.id, event.person) for event in timed.journal(limit=100) if event.what == "removed"]
+    assert events == [(id, "meg") for id in removed]
+
+
+@pytest.mark.parametrize("state", leaseq.STATES)
+def test_each_state_by_itself(timed: leaseq.Queue, state: leaseq.State) -> None:
+    timed.configure(holds=9, max_attempts=1)
+    timed.enqueue({}, delay=60)
+    timed.enqueue_many([{}, {}, {}, {}])
+    held, finished, failed = (take(timed, "ann") for _ in range(3))
+    timed.finish(finished, {})
+    timed.fail(failed, "no")
+    assert timed.remove_all(state) == 1
+    stats = timed.stats()
+    assert [one for one in leaseq.STATES if getattr(stats, one) == 0] == [state]
+    if state == "reserved":
+        with pytest.raises(leaseq.ItemNotFound):
+            timed.finish(held, {})
+
+
+def test_more_than_one_read_and_an_item_with_several_answers(timed: leaseq.Queue) -> None:
+    timed.configure(answers=2)
+    timed.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(300))
+    take(timed, "ann")  # its second assignment waits, too
+    assert timed.remove_all("inbound", limit=280) == 280
+    assert timed.remove_all("inbound") == 20
+    assert timed.stats().reserved == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "bad"),
+    [
+        *(("state", bad) for bad in ("", "due", "lost", None, 5, ["dead"])),
+        *(("error", bad) for bad in (1, "x" * 2_001)),
+        *(("limit", bad) for bad in (0, 1_000_001, "all", True)),
+        ("person", ""),
+        ("by", ""),
+    ],
+)
+def test_a_bad_filter_is_refused_before_anything_changes(
+    timed: leaseq.Queue, dead: list[str], field: str, bad: Any
+) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.remove_all(**{"state": "dead", field: bad})
+    assert refused.value.field == field
+    assert timed.stats().dead == len(dead)

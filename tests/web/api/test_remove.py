@@ -1,0 +1,94 @@
+"""By REST all items of a state are removed, or those that a filter names; and a whole queue is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.threads import Threads
+from tests.support.taking import take
+from tests.web.api_calls import problem
+from tests.web.conftest import Caller
+
+
+@pytest.fixture
+def graves(queue: leaseq.Queue) -> leaseq.Queue:
+    """Five dead items of two people, with two errors; and one that waits."""
+    queue.configure(max_attempts=1)
+    for n in range(5):
+        queue.enqueue({"n": n}, id=f"item-{n}")
+        queue.fail(take(queue, ("ann", "bob")[n % 2]), "no <text>" if n < 4 else "page 404")
+    queue.enqueue({}, id="waits")
+    return queue
+
+
+def test_all_of_a_state_or_by_a_filter(
+    graves: leaseq.Queue, manager: Caller, server_of_pages: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, threads = f"/queues/{graves.name}/remove", Threads(server_of_pages.client)
+    threads.ask(graves.name, "item-4", "ann", "why?", message="one")
+    dead: dict[str, Any] = {"state": "dead"}
+    assert manager("POST", path, json={**dead, "person": "ann", "error": "404"}).json == {
+        "removed": 1,
+        "more": False,
+    }
+    assert threads.of_item(graves.name, "item-4") == []
+    monkeypatch.setattr("leaseq.webapp.api.manage.MOST_MOVED", 3)
+    assert manager("POST", path, json=dead).json == {"removed": 3, "more": True}
+    assert manager("POST", path, json=dead).json == {"removed": 1, "more": False}
+    assert (graves.stats().dead, graves.stats().inbound) == (0, 1)
+    assert {event.person for event in graves.journal(limit=100) if event.what == "removed"} == {manager.name}
+    for wrong, field in (
+        ({}, "state"),
+        ({"state": "lost"}, "state"),
+        ({**dead, "person": ""}, "person"),
+        ({**dead, "error": "x" * 2_001}, "error"),
+        ({**dead, "limit": 5}, "limit"),
+    ):
+        assert problem(manager("POST", path, json=wrong), 400, "invalid")["field"] == field
+
+
+def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
+    graves: leaseq.Queue, manager: Caller, worker: Caller, accounts: Accounts
+) -> None:
+    path = f"/queues/{graves.name}"
+    tag = manager("GET", path).headers["ETag"]
+    graves.configure(title="Other")
+    problem(manager("DELETE", path, headers={"If-Match": tag}), 412, "policy-changed")
+    assert worker("DELETE", path).status_code == 403
+    held = take(graves, worker.name)
+    tag = manager("GET", path).headers["ETag"]
+    answer = manager("DELETE", path, headers={"If-Match": tag})
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert not graves.exists()
+    for method, below, body in (
+        ("GET", "", None),
+        ("POST", "/items/waits/finish", {"token": held.token, "result": {}}),
+        ("POST", "/items/waits/renew", {"token": held.token}),
+        ("POST", "/reserve", {}),
+    ):
+        told = problem(worker(method, path + below, json=body), 404, "not-found")
+        assert "it was deleted" in told["detail"], below
+    problem(manager("DELETE", path), 404, "not-found")
+    problem(manager("DELETE", path, headers={"If-Match": "*"}), 412, "policy-changed")
+    line = accounts.log.latest(1)[0]
+    assert (line.by, line.what, line.about) == (manager.name, "queue.deleted", graves.name)
+    assert line.detail == "6 items, 1 of them held"
+
+
+@pytest.mark.parametrize("name", ["", "No-Name", "x" * 65])
+def test_the_name_of_a_queue_that_can_not_be(manager: Caller, name: str) -> None:
+    assert manager("DELETE", f"/queues/{name}").status_code in (400, 404)
+
+
+def test_a_deletion_that_was_broken_off_is_finished(
+    graves: leaseq.Queue, manager: Caller, call: Callable[..., Any]
+) -> None:
+    graves._commands.delete("")
+    problem(manager("GET", f"/queues/{graves.name}"), 404, "not-found")
+    assert manager("DELETE", f"/queues/{graves.name}").status_code == 204
+    problem(manager("DELETE", f"/queues/{graves.name}"), 404, "not-found")

@@ -1,0 +1,76 @@
+"""A queue is deleted by its page, once its name is typed; and people who are at work are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.support.taking import take
+from tests.web.conftest import FORM, Browser
+
+
+def test_the_page_says_what_goes_and_asks_for_the_name(
+    boss: Browser, mixed: leaseq.Queue, accounts: Accounts
+) -> None:
+    path = f"/manage/{mixed.name}/delete"
+    assert f'href="{path}"' in boss.get(f"/manage/{mixed.name}/settings").text
+    page = boss.get(path).text
+    for said in (
+        "7 items, with",
+        "1 answer.",
+        "2 items are held right now",
+        f"queue&#39;s name, {mixed.name},",
+    ):
+        assert said in page
+    for name in ("", mixed.name.upper(), "Mixed"):
+        refused = boss.post(path, {"name": name})
+        assert refused.status_code == 400
+        assert 'aria-invalid="true"' in refused.text
+    assert mixed.stats().dead == 2
+    done = boss.post(path, {"name": f" {mixed.name} "}, follow_redirects=True)
+    assert f"The queue {mixed.name} is deleted." in done.text
+    assert not mixed.exists()
+    line = accounts.log.latest(1)[0]
+    assert (line.what, line.about, line.detail) == ("queue.deleted", mixed.name, "7 items, 2 of them held")
+    assert boss.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("role", ["worker", "manager"])
+def test_only_who_may_manage_it(visitor: Callable[[str], Browser], queue: leaseq.Queue, role: str) -> None:
+    queue.configure()
+    someone = visitor(role)
+    answer = someone.post(f"/manage/{queue.name}/delete", {"name": queue.name})
+    assert (answer.status_code, queue.exists()) == ((403, True) if role == "worker" else (303, False))
+
+
+@pytest.mark.parametrize("way", ["finish", "abandon", "fail", "renew"])
+def test_who_works_on_an_item_of_it_is_told_and_keeps_the_words(
+    visitor: Callable[[str], Browser], queue: leaseq.Queue, way: str
+) -> None:
+    ann = visitor("worker")
+    queue.configure(form=FORM)
+    queue.enqueue({"text": "x"}, id="one")
+    lease = take(queue, ann.name)
+    queue.delete()
+    typed = {"token": str(lease.token), "about": "what I thought", "error": "it is <torn>"}
+    answer = ann.post(f"/q/{queue.name}/items/one/{way}", typed)
+    assert answer.status_code == 404
+    assert "it was deleted, with its items" in answer.text
+    assert "What you typed" in answer.text
+    assert "what I thought" in answer.text
+    assert "it is &lt;torn&gt;" in answer.text
+    assert answer.text.count(f">{lease.token}<") == 0
+
+
+def test_the_piece_about_a_lease_says_so(visitor: Callable[[str], Browser], queue: leaseq.Queue) -> None:
+    ann = visitor("worker")
+    queue.enqueue({}, id="one")
+    lease = take(queue, ann.name)
+    queue.delete()
+    piece = ann.get(f"/q/{queue.name}/items/one/receipt?token={lease.token}")
+    assert piece.status_code == 404
+    assert piece.text.startswith("<p>This queue was deleted, with all its items.")
+    assert "it was deleted" in ann.get(f"/q/{queue.name}").text

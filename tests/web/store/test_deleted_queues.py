@@ -1,0 +1,114 @@
+"""Nothing that the web app or the webhooks have of a queue is left where the library deletes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import webhooks
+from leaseq.engine.keys import Keys
+from leaseq.simulation import Plan
+from leaseq.webapp.manage.import_jobs import ImportJobs
+from leaseq.webapp.manage.import_mapping import ImportMapping
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import keys as account_keys
+from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
+from leaseq.webapp.store.samples import Samples
+from leaseq.webapp.store.simulations import Simulations
+from leaseq.webapp.store.threads import Threads
+from tests.conftest import Server
+from tests.support.taking import take
+
+READS = {b"hash": "hgetall", b"set": "smembers", b"stream": "xrange", b"string": "get"}
+
+
+def contents(redis: Any, key: bytes) -> str:
+    kind = redis.type(key)
+    if kind in (b"zset", b"list"):
+        return str(redis.zrange(key, 0, -1) if kind == b"zset" else redis.lrange(key, 0, -1))
+    return str(getattr(redis, READS[kind])(key)) if kind in READS else ""
+
+
+def told_of(server: Server, name: str) -> set[str]:
+    """The keys that have a queue's name, in theirs or in what is in them."""
+    every = server.redis.scan_iter(count=10_000)
+    return {key.decode() for key in every if name in key.decode() or name in contents(server.redis, key)}
+
+
+def fill(client: leaseq.Client, accounts: Accounts, name: str) -> str:
+    """Use all that there is with a queue; the secret of a token for it alone."""
+    queue, threads = leaseq.Queue(client, name), Threads(client)
+    queue.enqueue_many([{}, {}])
+    lease = take(queue, "ann")
+    threads.ask(name, lease.id, "ann", "Is it?", message="one")
+    threads.ask(name, "another:item", "ann", "Was it?", message="two")
+    threads.answer(name, lease.id, "meg", "It is", message="three")
+    QueueAccess(client).set(name, Access(work=Group(people=("ann",))))
+    lists, jobs = ListsSettings(client), ImportJobs(client)
+    lists.choose_columns(name, ["payload.x"])
+    lists.save_view(name, "mine", "state=dead")
+    for _ in range(12):  # the latest ten are listed
+        jobs.create(name, "meg", ImportMapping("rows.csv", "csv"))
+    Samples(client).record({name: queue.stats()})
+    Simulations(client).begin(name, "meg", Plan())
+    activity = Activity(client)
+    activity.record("ann", name, "finished", id=lease.id, token=lease.token, held_ms=5)
+    activity.flush()
+    return accounts.create_token("ann", f"of {name[:1]}", by="ann", queue=name)
+
+
+@pytest.fixture
+def first(server_of_pages: Server, accounts: Accounts) -> str:
+    """A token for the first of two queues that are in use, `one-to-delete`; the other is `another-one`."""
+    if accounts.find("ann") is None:
+        accounts.add("ann", by="test", role="worker")
+    accounts.revoke_tokens("ann", by="test")
+    endpoints = webhooks.Endpoints(server_of_pages.client)
+    for one in endpoints.all():
+        endpoints.remove(one.id)
+    endpoints.add("https://example.org/alone", by="meg", queues=["one-to-delete"])
+    endpoints.add("https://example.org/both", by="meg", queues=["one-to-delete", "another-one"])
+    fill(server_of_pages.client, accounts, "another-one")
+    return fill(server_of_pages.client, accounts, "one-to-delete")
+
+
+def test_no_key_of_the_server_tells_of_it(first: str, server: Server, accounts: Accounts) -> None:
+    """With no more rights than the library has; and what other queues have stays."""
+    threads, others = Threads(server.client), told_of(server, "another-one")
+    assert len(told_of(server, "one-to-delete")) > 30
+    assert accounts.caller(first) is not None
+    leaseq.Queue(server.client, "one-to-delete").delete()
+    # The number of its last token, the managers' log, a person's notice of a new token, and the webhook that
+    # was for it alone.
+    left = {Keys("one-to-delete").deleted, account_keys.LOG, account_keys.news("ann")}
+    left.add("leaseq:{@webhooks}:endpoints")
+    assert told_of(server, "one-to-delete") == left
+    assert told_of(server, "another-one") == others
+    assert {queue for queue, _ in threads.asked_by("ann")} == {"another-one"}
+    assert [token.queue for token in accounts.tokens("ann")] == ["another-one"]
+
+
+def test_a_new_queue_of_its_name_inherits_nothing(first: str, server_of_pages: Server) -> None:
+    client, name = server_of_pages.client, "one-to-delete"
+    leaseq.Queue(client, name).delete()
+    leaseq.Queue(client, name).configure()
+    assert QueueAccess(client).of(name) == Access()
+    assert ListsSettings(client).of(name).views == {}
+    assert Threads(client).count_unanswered(name) == 0
+    assert Simulations(client).latest(name) is None
+    assert ImportJobs(client).latest(name) == []
+    assert not Activity(client).today("ann", name)
+    assert Activity(client).today("ann", "another-one")
+
+
+def test_a_webhook_of_it_alone_stops_and_others_go_on(first: str, server_of_pages: Server) -> None:
+    leaseq.Queue(server_of_pages.client, "one-to-delete").delete()
+    endpoints = webhooks.Endpoints(server_of_pages.client).all()
+    assert {(one.url.rpartition("/")[2], one.queues, one.disabled_why) for one in endpoints} == {
+        ("alone", ("one-to-delete",), "its queue was deleted"),
+        ("both", ("another-one",), None),
+    }
