@@ -49,6 +49,7 @@ PAGES = [
     ("manage.one_queue", ADMIN, "/manage/axe-paused"),
     ("manage.settings", ADMIN, "/manage/axe/settings"),
     ("manage.access", ADMIN, "/manage/axe/access"),
+    ("manage.ask_delete", ADMIN, "/manage/axe/delete"),
     ("manage.import_page", ADMIN, "/manage/axe/import"),
     ("manage.try_out", ADMIN, "/manage/axe/try"),
     ("manage.answers", ADMIN, "/manage/axe/answers?by=person"),

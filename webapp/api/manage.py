@@ -64,7 +64,7 @@ def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
 def remove_all(path: QueuePath, body: RemoveRequest) -> dict[str, Any]:
     """Delete the items in one state: all, or those that match the filter, at most 1,000 per call.
 
-    They are deleted with their answers, history and threads. Whoever holds one loses the lease.
+    They are deleted with their answers, history and threads. People who hold one lose the lease.
     """
     removed: list[str] = []
     try:

@@ -22,7 +22,7 @@ def test_the_page_says_what_goes_and_asks_for_the_name(
         "7 items, with",
         "1 answer.",
         "2 items are held right now",
-        f"queue&#39;s name, {mixed.name},",
+        f"name, {mixed.name}, to delete",
     ):
         assert said in page
     for name in ("", mixed.name.upper(), "Mixed"):

@@ -1,0 +1,70 @@
+"""The deletion of a queue is killed in the middle: nobody finds the queue, and the next one finishes it."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+
+import leaseq
+from leaseq import NewItem
+from leaseq.engine.keys import QUEUES, Keys
+from leaseq.server.embedded import EmbeddedServer
+from tests.engine import looking
+from tests.support.patience import eventually
+from tests.support.processes import LEASEQ, environment
+from tests.support.taking import take
+
+KEYS = 8_000  # so many that a deletion takes many steps
+
+
+def filled(client: leaseq.Client, name: str) -> leaseq.Lease:
+    queue = leaseq.Queue(client, name)
+    queue.configure(dedupe_seconds=3_600, answers=2)
+    queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(KEYS))
+    return take(queue, "ann")
+
+
+def killed_midway(client: leaseq.Client, url: str, queue: leaseq.Queue, after: float) -> bool:
+    """Whether something was left to delete when it was killed."""
+    command = [str(LEASEQ), "queue", "delete", queue.name, "--yes", "--redis", url]
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)
+    try:
+        eventually(lambda: not queue.exists(), "it has begun")
+        time.sleep(after)
+    finally:
+        process.kill()
+        process.communicate()
+    return bool(client.redis.exists(Keys(queue.name).ledger))
+
+
+def test_kill_9_of_a_deletion(seed: int, rounds: int, measured: Callable[[str], None]) -> None:
+    midway, chance = 0, random.Random(seed)
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder, fsync="no") as server,
+        closing(leaseq.connect(server.url)) as client,
+    ):
+        for number in range(max(rounds // 2, 2)):
+            queue = leaseq.Queue(client, f"q{number}")
+            held = filled(client, queue.name)
+            was_left = killed_midway(client, server.url, queue, chance.random() * 0.05)
+            midway += was_left
+            with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
+                queue.finish(held, {})
+            if number % 2:  # else the enqueue finishes it
+                if was_left:
+                    queue.delete()
+                assert [*looking.everything(client.redis, queue.name)] == [Keys(queue.name).deleted.encode()]
+                assert not client.redis.sismember(QUEUES, queue.name)
+            queue.enqueue({"n": 1}, id="new")
+            assert [item.id for item in queue.items("inbound")] == ["new"]
+            assert take(queue, "ann").token == held.token + 1
+            assert queue.name in leaseq.queues(client)
+            queue.delete()
+    measured(f"{midway} deletions were killed midway, and finished by the next")
