@@ -77,6 +77,7 @@ class NewItem:
     requires: tuple[str, ...] = ()  # skills that a person needs
     due: datetime | None = None
     max_attempts: int | None = None  # the policy's, where None
+    at: datetime | None = None  # when it may be reserved, instead of a delay; a time that is past is now
 
 
 class ItemChanges(TypedDict, total=False):

@@ -7,7 +7,7 @@ KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{
 ARGV   1 the time in microseconds, or ''   2 request id; one that the caller chose is followed by \a, the
        number of the chunk, \a, and a digest of what the call adds
        then for each item: id, its head beyond the time (see lib/items.lua, with z<delay in
-       microseconds>; before it, where the policy has dedupe_seconds, the payload's digest), payload
+       microseconds> or z@<the time when it may be reserved>; before it, where the policy has dedupe_seconds, the payload's digest), payload
 REPLY  {'ok', how many were added; with dedupe_seconds also the id of the item that has the first one's
        payload, or '' (nil without); where there are any, the places (from 1) of items whose id is there
        with another text as its payload}   {'digests'}: send them   {'no-queue'}
@@ -83,9 +83,11 @@ end
 local places_of, records, dues, wanted, plain_shelf = {}, {}, {}, {}, shelves.band(nil)
 for i, item in ipairs(entering) do
   local score, key, extra = queue.now + i - 1, keys.scheduled, item.head
-  local delay = extra ~= '' and string.match(extra, ' z(%d+)')
-  if delay then
-    extra, score = string.gsub(extra, ' z%d+', ''), score + delay
+  local timed, wait
+  if extra ~= '' then timed, wait = string.match(extra, ' z(@?)(%d+)') end
+  if wait then extra = string.gsub(extra, ' z@?%d+', '') end
+  if wait and (timed == '' or wait + 0 > score) then
+    score = timed == '' and score + wait or wait + 0
     queue.expect(score)
   else
     local row, shelf = '', plain_shelf

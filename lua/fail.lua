@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 --[[ Says that an item can't be done: it is tried again after a back-off, or dies when its attempts are
-used up. The wait is retry_seconds, doubled for each failure after the first, at most
+used up or the caller says so. The wait is retry_seconds, doubled for each failure after the first, at most
 retry_max_seconds, and up to a quarter shorter by chance, so that items which failed together do not
 come back together (AWS Architecture Blog, "Exponential Backoff And Jitter"). With a request id, also gives the
 person the next item.
@@ -9,10 +9,11 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 error as JSON
-       6 the request id of the reserve that is to follow; left out where none is   7 the skills as for reserve
+       6 'retry', or 'die': it is not tried again, whatever attempts are left
+       7 the request id of the reserve that is to follow; left out where none is   8 the skills as for reserve
 REPLY  {'failed', due in microseconds or '' where it is dead, the next lease as `finish` gives it}
        {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
-local id, token, person, failure, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local id, token, person, failure, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 --- @include deaths
 --- @include claims
 --- @include describe
@@ -40,6 +41,7 @@ local due = over and due_of(over)
 if grant then
   local item = items.read(member)
   local dead, failures = deaths.count_failure(item)
+  dead = dead or ARGV[6] == 'die'
   due = dead and '' or stamp(retry_at(failures))
   leases.close(item, grant, 'failed', (dead and '0' or due) .. ' ' .. failure)
   queue.count('failed')
@@ -62,6 +64,6 @@ end
 
 -- The next item.
 --- @include take_again
-local next_lease = take_again(person, request) or take_new(person, holdings.read(person), request, ARGV[7])
+local next_lease = take_again(person, request) or take_new(person, holdings.read(person), request, ARGV[8])
 commit()
 return { 'failed', due, next_lease or { 'nothing' } }

@@ -99,6 +99,10 @@ def row(new: NewItem, id: str) -> list[str]:
         head += f" p{new.priority}"
     if validation.number(new.delay, "delay", 0, MAX_DELAY):
         head += f" z{round(new.delay * 1e6)}"
+    if new.at is not None:
+        if new.delay:
+            raise Invalid("at", f"used without delay, which is {new.delay:,} here: pass one of the two")
+        head += f" z@{_time(new.at, 'at')}"
     if new.max_attempts is not None:
         head += f" m{validation.integer(new.max_attempts, 'max_attempts', 1, 1_000)}"
     if new.due is not None:

@@ -198,10 +198,11 @@ class Commands:
         words = (id, str(token), person, reason, "later" if again else "never")
         return self._run("abandon", (*words, *_following(request, skills)))
 
-    def fail(self, held: Held, error: str, request: str | None, skills: str) -> Reply:
+    def fail(self, held: Held, error: str, retry: bool, request: str | None, skills: str) -> Reply:
         """Report a failure. ``request`` and ``skills``: as for `finish`."""
         id, token, person = held
-        return self._run("fail", (id, str(token), person, error, *_following(request, skills)))
+        words = (id, str(token), person, error, "retry" if retry else "die")
+        return self._run("fail", (*words, *_following(request, skills)))
 
     def clear(self, limit: int) -> Reply:
         return self._run("clear", (str(limit),))

@@ -174,6 +174,7 @@ class Consumer(Reserving):
         lease: Lease,
         error: str = "",
         *,
+        retry: bool = True,
         then_reserve: bool = False,
         skills: Sequence[str] = (),
         request_id: str | None = None,
@@ -183,6 +184,7 @@ class Consumer(Reserving):
         self,
         *,
         error: str = "",
+        retry: bool = True,
         then_reserve: bool = False,
         skills: Sequence[str] = (),
         request_id: str | None = None,
@@ -193,18 +195,22 @@ class Consumer(Reserving):
         lease: Lease | None = None,
         error: str = "",
         *,
+        retry: bool = True,
         then_reserve: bool = False,
         skills: Sequence[str] = (),
         request_id: str | None = None,
         **parts: object,
     ) -> Failed:
         """Report that an item can't be done. It is retried after a delay, or is dead when its attempts are
-        used up (``retry_at`` is None then). ``then_reserve``: as for ``finish``."""
+        used up (``retry_at`` is None then). ``retry`` False: dead at once, whatever attempts are left.
+        ``then_reserve``: as for ``finish``."""
         held = arguments.held(self.name, lease, parts)
+        if not isinstance(retry, bool):
+            raise Invalid("retry", "true or false")
         can = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         text = arguments.text(error, "error")
-        due, *following = self._commands.fail(held, text, request, ",".join(can)).rest
+        due, *following = self._commands.fail(held, text, retry, request, ",".join(can)).rest
         then = self._next(following, held[2], can, request)
         return Failed(held[0], codec.when(due) if due else None, then)
 

@@ -39,6 +39,7 @@ class Producer(Base):
         id: str | None = None,
         priority: int = 100,
         delay: float = 0,
+        at: datetime | None = None,
         requires: Sequence[str] = (),
         due: datetime | None = None,
         max_attempts: int | None = None,
@@ -50,13 +51,16 @@ class Producer(Base):
         The same holds for an equal payload within the policy's ``dedupe_seconds``: then ``id`` is that of the
         earlier item.
 
+        ``delay`` in seconds, or ``at``, a time with a time zone, say from when on it may be reserved, by the
+        server's clock.
+
         ``request_id`` names this call, so that repeating it returns the same. Without an ``id``, the item's
         id is derived from it. Raises Invalid, before anything changes, where the request id was used for
         another item. ``on_conflict`` is called where the item with this id has another payload.
         """
         chosen = None if request_id is None else arguments.request(request_id)
         needs = validation.skills(requires, "requires")
-        new = NewItem(payload, id, priority, delay, needs, due, max_attempts)
+        new = NewItem(payload, id, priority, delay, needs, due, max_attempts, at)
         derived = id is None and chosen is not None
         if id is None:
             id = ids.item_ids(1)[0] if chosen is None else ids.derived_id(self.name, chosen, 0)

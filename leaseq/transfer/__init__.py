@@ -19,7 +19,7 @@ from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, format_of
 from leaseq.transfer.importing import ImportResult, import_items
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
-from leaseq.transfer.rows import BadRow, Remedy, due, from_envelope
+from leaseq.transfer.rows import BadRow, Remedy, from_envelope, utc_time
 from leaseq.transfer.shapes import answer_shape, rfc3339, time_of
 from leaseq.transfer.tables import TableSummary, splits
 from leaseq.transfer.writing import encode, write
@@ -40,7 +40,6 @@ __all__ = [
     "TableSummary",
     "answer_shape",
     "cell",
-    "due",
     "encode",
     "format_of",
     "from_envelope",
@@ -49,6 +48,7 @@ __all__ = [
     "rfc3339",
     "splits",
     "time_of",
+    "utc_time",
     "whole_file",
     "write",
 ]

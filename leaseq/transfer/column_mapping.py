@@ -10,7 +10,7 @@ from typing import Any
 from leaseq import validation
 from leaseq.errors import Invalid
 from leaseq.models import Json, NewItem
-from leaseq.transfer.rows import checked, due, identity
+from leaseq.transfer.rows import checked, identity, utc_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _due(value: Json, name: str) -> datetime:
         moment = datetime.fromisoformat(value.strip())
     except ValueError:
         raise Invalid(name, "a time like 2026-11-21T10:05:00Z, or a date") from None
-    return due((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat())
+    return utc_time((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat(), "due")
 
 
 def _words(value: Json) -> Json:

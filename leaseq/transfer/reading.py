@@ -61,7 +61,7 @@ def read(
 
     A row is a payload: of CSV and TSV a dict of strings, of JSON (one array) and JSONL any value.
     ``id_field`` names the field that gives the item's id. With ``envelope`` a row is a whole new item:
-    ``{payload, id?, priority?, delay?, requires?, due?, max_attempts?}``. ``mapping`` maps columns to
+    ``{payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}``. ``mapping`` maps columns to
     the parts of an item. ``delimiter``: the column separator of CSV and TSV, a comma, semicolon, tab or pipe;
     by default a tab in TSV, and in CSV the one that its header has. Where that is ambiguous, the header is a
     bad row.

@@ -11,7 +11,7 @@ from leaseq.engine import arguments
 from leaseq.errors import Invalid
 from leaseq.models import Json, NewItem
 
-ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "requires", "due", "max_attempts")
+ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts")
 
 
 Remedy: TypeAlias = Literal["quotes", "delimiter"]
@@ -79,15 +79,17 @@ def identity(row: dict[str, Json], id_field: str) -> str:
 def from_envelope(value: Json) -> NewItem:
     """A new item as REST takes it: the payload beside its id, priority and so on."""
     if not isinstance(value, dict):
-        raise Invalid("item", "an object {payload, id?, priority?, delay?, requires?, due?, max_attempts?}")
+        raise Invalid(
+            "item", "an object {payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}"
+        )
     unknown = sorted(set(value) - set(ENVELOPE_FIELDS))
     if unknown:
         raise Invalid(unknown[0], "a field of a new item: " + ", ".join(ENVELOPE_FIELDS))
     if "payload" not in value:
         raise Invalid("payload", "is required")
     given = {name: part for name, part in value.items() if part is not None or name == "payload"}
-    if "due" in given:
-        given["due"] = due(given["due"])
+    for name in {"due", "at"} & set(given):
+        given[name] = utc_time(given[name], name)
     if "requires" in given:
         given["requires"] = validation.skills(given["requires"], "requires")
     for name in {"priority", "max_attempts"} & set(given):
@@ -101,7 +103,7 @@ def checked(item: NewItem) -> NewItem:
     return item
 
 
-def due(value: object) -> datetime:
+def utc_time(value: object, field: str) -> datetime:
     """An RFC 3339 time with its offset, as UTC."""
     try:
         if isinstance(value, str):
@@ -110,4 +112,4 @@ def due(value: object) -> datetime:
                 return moment.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise Invalid("due", "a time like 2026-11-21T10:05:00.123Z")
+    raise Invalid(field, "a time like 2026-11-21T10:05:00.123Z")

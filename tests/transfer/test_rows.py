@@ -55,6 +55,8 @@ def test_an_envelope_is_a_new_item() -> None:
     assert read(json.dumps(row).encode(), "jsonl", envelope=True) == [
         NewItem({"a": 1}, id="x", priority=5, delay=2.5, due=due, max_attempts=7)
     ]
+    at = '{"payload":1,"at":"2026-11-21T10:05:00.123+02:00"}'
+    assert read(at.encode(), "jsonl", envelope=True) == [NewItem(1, at=due)]
     assert read(b'{"payload":null,"id":null}', "jsonl", envelope=True) == [NewItem(None)]
 
 
@@ -65,6 +67,8 @@ def test_an_envelope_is_a_new_item() -> None:
         ("{}", "payload"),
         ('{"payload":1,"prio":1}', "prio"),
         ('{"payload":1,"id":5}', "id"),
+        ('{"payload":1,"at":"tomorrow"}', "at"),
+        ('{"payload":1,"at":"2026-11-21T10:05:00Z","delay":5}', "at"),
         ('{"payload":1,"priority":"high"}', "priority"),
         ('{"payload":1,"priority":-1}', "priority"),
         ('{"payload":1,"priority":1.5}', "priority"),

@@ -110,6 +110,7 @@ def _enqueue_one(queue: leaseq.Queue, item: leaseq.NewItem) -> leaseq.Enqueued:
             id=item.id,
             priority=item.priority,
             delay=item.delay,
+            at=item.at,
             requires=item.requires,
             due=item.due,
             max_attempts=item.max_attempts,

@@ -179,13 +179,14 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
-    """Report that the item can't be done. It is retried later, until no attempts are left."""
+    """Report that the item can't be done. It is retried later, until no attempts are left, or not at all."""
     me = person()
     failed = lease_queue(path.q).fail(
         id=path.id,
         token=body.token,
         person=me.name,
         error=body.error,
+        retry=body.retry,
         then_reserve=body.then_reserve,
         skills=me.skills,
         request_id=request_id(),

@@ -87,6 +87,11 @@ class NewItem(Body):
     )
     priority: Whole = optional("The smaller, the sooner; 100 where it is left out", **PRIORITY)
     delay: float = optional("Seconds before it may be reserved", **within(0, MAX_DELAY))
+    at: str = optional(
+        "When it may be reserved, instead of a delay; a time that is past is now",
+        format="date-time",
+        pattern=DAY,
+    )
     requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
     due: str = optional("From 1970 to 9000", format="date-time", pattern=DAY)
     max_attempts: Whole = optional(
@@ -107,7 +112,7 @@ class ItemChanges(Body):
         """The fields that the request contains, and no others."""
         given: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
         if self.due is not None:
-            given["due"] = transfer.due(self.due)
+            given["due"] = transfer.utc_time(self.due, "due")
         return cast("leaseq.ItemChanges", given)
 
 
@@ -144,6 +149,9 @@ class AbandonRequest(EndRequest):
 
 class FailRequest(EndRequest):
     error: str = Field(description="What is wrong with the item", json_schema_extra=TEXT)
+    retry: bool = Field(
+        True, description="false: it is dead at once, whatever attempts are left; default true"
+    )
 
 
 class DraftRequest(TokenRequest):

@@ -18,7 +18,7 @@ from leaseq.webapp.manage.remarks import bad_row_message
 ROWS_SHOWN = 5
 ROWS_READ = 200
 FINDINGS_SHOWN = 5
-ENVELOPE = {"payload", "id", "priority", "delay", "requires", "due", "max_attempts"}
+ENVELOPE = {"payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts"}
 ROLES = ("id", "priority", "due", "requires")
 
 

@@ -168,6 +168,19 @@ def test_used_up_attempts_kill(timed: leaseq.Queue, take: Take, clock: Clock, se
     assert (counters["failed"], counters["died"]) == (3, 1)
 
 
+def test_one_that_failed_for_good_is_dead_with_attempts_left(
+    timed: leaseq.Queue, take: Take, sets: Sets
+) -> None:
+    timed.configure(max_attempts=5)
+    lease = take("ann")
+    failed = timed.fail(lease, "no such kind", retry=False, then_reserve=True)
+    assert failed.retry_at is None
+    assert timed.fail(lease, "no such kind", retry=False) == leaseq.Failed(lease.id, None, None)
+    assert sets()["dead"] == [lease.id]
+    item = timed.get(lease.id)
+    assert (item.failures, item.last_error) == (1, "no such kind")
+
+
 @pytest.mark.parametrize("max_attempts", [1, 3])
 def test_a_fail_sent_twice_counts_once_and_says_the_same(
     timed: leaseq.Queue, take: Take, clock: Clock, max_attempts: int

@@ -89,6 +89,15 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
     ("enqueue priority", lambda q, v: q.enqueue({}, priority=v), "priority", [*WHOLE, 1_000_001]),
     ("enqueue delay", lambda q, v: q.enqueue({}, delay=v), "delay", [*NUMBERS, 315_360_001]),
     ("enqueue due", lambda q, v: q.enqueue({}, due=v), "due", TIMES),
+    ("enqueue at", lambda q, v: q.enqueue({}, at=v), "at", TIMES),
+    (
+        "enqueue at and delay",
+        lambda q, v: q.enqueue({}, at=v, delay=5),
+        "at",
+        [datetime(2030, 1, 1, tzinfo=UTC)],
+    ),
+    ("enqueue_many at", lambda q, v: q.enqueue_many([NewItem({}, at=v)]), "items[0].at", TIMES),
+    ("fail retry", lambda q, v: q.fail(retry=v, **TOKEN), "retry", [None, 0, "no"]),
     (
         "enqueue max_attempts",
         lambda q, v: q.enqueue({}, max_attempts=v),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -93,6 +93,36 @@ def test_a_delayed_item_waits_in_scheduled_until_it_is_due(
     lease = timed.reserve("ann")
     assert lease is not None
     assert lease.id == "later"
+
+
+def test_an_item_for_a_time_waits_until_then_by_the_servers_clock(timed: leaseq.Queue, clock: Clock) -> None:
+    at = datetime.fromtimestamp(clock() / 1e6, UTC) + timedelta(seconds=60)
+    timed.enqueue({}, id="later", at=at, priority=5)
+    item = timed.get("later")
+    assert (item.state, item.state_since, item.priority) == ("scheduled", at, 5)
+    clock.tick(59)
+    assert timed.reserve("ann") is None
+    clock.tick(2)
+    lease = timed.reserve("ann")
+    assert lease is not None
+    assert lease.id == "later"
+
+
+def test_an_item_for_a_time_that_is_past_waits_at_once(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    now = datetime.fromtimestamp(clock() / 1e6, UTC)
+    timed.enqueue_many(NewItem({}, id=f"{days}", at=now - timedelta(days=days)) for days in (0, 1, 9_999))
+    assert sets()["inbound"] == ["0", "1", "9999"]
+
+
+def test_a_request_for_a_time_sent_again_later_names_the_item(timed: leaseq.Queue, clock: Clock) -> None:
+    """With a delay counted from the caller's clock it would be another item."""
+    at = datetime.fromtimestamp(clock() / 1e6, UTC) + timedelta(seconds=60)
+    first = timed.enqueue({}, at=at, request_id="reminder")
+    clock.tick(30)
+    assert timed.enqueue({}, at=at, request_id="reminder") == first
+    timed.enqueue({}, request_id="others")
+    with pytest.raises(leaseq.Invalid, match="request_id"):
+        timed.enqueue({}, at=at + timedelta(1), request_id="reminder")
 
 
 def test_priority_chooses_the_band_and_bands_are_the_policy_s(timed: leaseq.Queue, sets: Sets) -> None:

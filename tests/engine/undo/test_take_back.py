@@ -74,15 +74,15 @@ def test_what_another_failure_is_stays_one(timed: leaseq.Queue, take: Take) -> N
     assert timed.get("a").failures == 1
 
 
-@pytest.mark.parametrize("way", ["failed", "abandoned"])
+@pytest.mark.parametrize("way", ["failed", "failed for good", "abandoned"])
 def test_what_died_of_it_lives(timed: leaseq.Queue, take: Take, sets: Sets, way: str) -> None:
     timed.change("a", due=datetime(2030, 1, 1, tzinfo=UTC))
-    timed.configure(max_attempts=1, max_abandons=1)
+    timed.configure(max_attempts=5 if way == "failed for good" else 1, max_abandons=1)
     lease = take("ann")
-    if way == "failed":
-        timed.fail(lease, "torn")
-    else:
+    if way == "abandoned":
         timed.abandon(lease)
+    else:
+        timed.fail(lease, "torn", retry=way != "failed for good")
     assert sets()["dead"] == ["a"]
     assert timed.by_due().items == ()
     again = timed.take_back(lease)

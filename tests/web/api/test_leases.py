@@ -70,6 +70,14 @@ def test_renew_draft_abandon_fail(asking: leaseq.Queue, worker: Caller) -> None:
     assert asking.get("one").last_error == "unreadable"
 
 
+def test_what_can_never_be_done_is_dead_at_once(asking: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(asking, worker)
+    body = {"token": lease["token"], "error": "no such kind", "retry": False}
+    failed = worker("POST", f"/queues/{asking.name}/items/one/fail", json=body)
+    assert (failed.status_code, failed.json["retry_at"]) == (200, None)
+    assert asking.get("one").state == "dead"
+
+
 @pytest.mark.parametrize(
     ("verb", "more"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
 )
