@@ -15,7 +15,7 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -48,11 +48,13 @@ class Waiter:
     """One call that waits. ``roused`` is set when it should try again: it was woken, other waiters need a
     check, or its wait is over."""
 
-    def __init__(self, name: str, channel: str, stop: threading.Event | None) -> None:
+    def __init__(
+        self, name: str, channel: str, stop: threading.Event | None, roused: threading.Event | None = None
+    ) -> None:
         self.name = name
         self.channel = channel
         self.stop = stop
-        self.roused = threading.Event()
+        self.roused = roused or threading.Event()
         self.woken = False  # changes under the listener's lock
 
 
@@ -84,11 +86,14 @@ class Listener:
         self._rouse_at = 0.0
         self.closed = False
 
-    def join(self, name: str, stop: threading.Event | None = None) -> Waiter:
-        """Add a waiter on the queue of this channel, at most until ``stop`` is set."""
+    def join(
+        self, name: str, stop: threading.Event | None = None, roused: threading.Event | None = None
+    ) -> Waiter:
+        """Add a waiter on the queue of this channel, at most until ``stop`` is set. ``roused``: one event for
+        the waiters of a call that waits in several queues."""
         with self._lock:
             self._number += 1
-            waiter = Waiter(f"{self._process}.{self._number}", name, stop)
+            waiter = Waiter(f"{self._process}.{self._number}", name, stop, roused)
             channel = self._channels.setdefault(name, _Channel())
             channel.waiters[waiter.name] = waiter
             if self._thread is None:
@@ -107,11 +112,13 @@ class Listener:
             del channel.waiters[waiter.name]
             channel.quiet_since = time.monotonic()
 
-    def take_turn(self, waiter: Waiter) -> bool:
-        """Whether the waiter was woken since the last call. A later wake-up is not lost."""
+    def take_turns(self, waiters: Sequence[Waiter]) -> list[bool]:
+        """Whether each of the waiters was woken since the last call. A later wake-up is not lost."""
         with self._lock:
-            waiter.roused.clear()
-            woken, waiter.woken = waiter.woken, False
+            woken = [waiter.woken for waiter in waiters]
+            for waiter in waiters:
+                waiter.roused.clear()
+                waiter.woken = False
             return woken
 
     def has_ended(self, stop: threading.Event | None) -> bool:
@@ -221,25 +228,33 @@ def _reset_all() -> None:
 os.register_at_fork(after_in_child=_reset_all)
 
 
-def wait_for(listener: Listener, waiter: Waiter, seconds: float, attempt: Attempt) -> Lease | None:
-    """Try until there is a lease, the time is over or the wait was ended. The caller then leaves the line."""
+def wait_for(
+    listener: Listener, waiters: Sequence[Waiter], seconds: float, attempts: Sequence[Attempt]
+) -> Lease | None:
+    """Try until there is a lease, the time is over or the wait was ended. The caller then leaves the line.
+
+    A call that waits in several queues has a waiter in each, with one event, and an attempt for each: the
+    first that gets a lease counts.
+    """
     until = time.monotonic() + seconds
-    while not listener.has_ended(waiter.stop):
-        woken = listener.take_turn(waiter)
-        try:
-            outcome = attempt(waiter.name, woken)
-        except ServerUnavailable:  # it may come back, or another take its place, while there is time
-            # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
-            if time.monotonic() >= until or listener.has_ended(waiter.stop):
-                raise
-            outcome = LookAgain(random.uniform(*_AWAY), 0)  # noqa: S311 - not all at once
-        if isinstance(outcome, Lease):
-            return outcome
+    stop, roused = waiters[0].stop, waiters[0].roused
+    while not listener.has_ended(stop):
+        look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once
+        for waiter, attempt, woken in zip(waiters, attempts, listener.take_turns(waiters), strict=True):
+            try:
+                outcome = attempt(waiter.name, woken)
+            except ServerUnavailable:  # it may come back, or another take its place, while there is time
+                # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
+                if time.monotonic() >= until or listener.has_ended(stop):
+                    raise
+                outcome = LookAgain(random.uniform(*_AWAY), 0)  # noqa: S311 - not all at once
+            if isinstance(outcome, Lease):
+                return outcome
+            # equivalent mutant: limit:1: it only spares the server a tight loop
+            look_again = min(look_again, max(outcome.seconds, 0.01))
         left = until - time.monotonic()
         # equivalent mutant: compare: with nothing left the next wait takes no time
         if left <= 0:
             break
-        look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once
-        # equivalent mutant: limit:2: it only spares the server a tight loop
-        waiter.roused.wait(min(left, look_again, max(outcome.seconds, 0.01)))
+        roused.wait(min(left, look_again))
     return None

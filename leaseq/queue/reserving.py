@@ -76,7 +76,7 @@ class Reserving(Base):
             outcome: Lease | LookAgain | None = attempt()
             if not isinstance(outcome, Lease):
                 waiter = listener.join(self._keys.wake, stop)
-                outcome = wait_for(listener, waiter, seconds, attempt)
+                outcome = wait_for(listener, [waiter], seconds, [attempt])
             if outcome is None or listener.has_ended(stop):
                 leave_line(broken_off=False)
                 return None

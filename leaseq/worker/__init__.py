@@ -9,8 +9,8 @@ worker.run()
 
 from __future__ import annotations
 
+from leaseq.worker.handlers import Handler, Handlers
 from leaseq.worker.outcomes import WorkerStats
-from leaseq.worker.source import Handler
 from leaseq.worker.worker import Worker
 
-__all__ = ["Handler", "Worker", "WorkerStats"]
+__all__ = ["Handler", "Handlers", "Worker", "WorkerStats"]

@@ -7,10 +7,11 @@ import logging
 import random
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from leaseq.errors import LeaseqError, ServerRefused, ServerUnavailable
+from leaseq.errors import ItemNotFound, LeaseLost, LeaseqError, ServerRefused, ServerUnavailable
 from leaseq.models import Lease
 from leaseq.queue import Queue
 
@@ -30,6 +31,7 @@ class _RenewedLease:
     queue: Queue
     lease: Lease
     since: float  # by this machine's monotonic clock, when the server's said `lease.reserved_at`
+    lost: Callable[[], object] | None  # called where the lease was lost or the item removed
 
     def left(self) -> float:
         """Seconds until the lease expires, by the server's clock at the grant and the time since."""
@@ -56,9 +58,10 @@ class Renewer:
             self._changed.notify()
         self._thread.join()
 
-    def add(self, queue: Queue, lease: Lease) -> None:
-        """Renew this lease from now on; call it right after the grant."""
-        self._plan(_RenewedLease(queue, lease, time.monotonic()), lease.lease_seconds * _PART, new=True)
+    def add(self, queue: Queue, lease: Lease, lost: Callable[[], object] | None = None) -> None:
+        """Renew this lease from now on; call it right after the grant. ``lost`` is called, in the renewer's
+        thread, where somebody else has the item or it was removed."""
+        self._plan(_RenewedLease(queue, lease, time.monotonic(), lost), lease.lease_seconds * _PART, new=True)
 
     def drop(self, lease: Lease) -> None:
         with self._changed:
@@ -100,6 +103,8 @@ class Renewer:
         except LeaseqError as error:  # lost, removed, or renewed as often as the policy allows
             with self._changed:
                 known = self._kept.pop((lease.queue, lease.token), None)
+            if known and known.lost is not None and isinstance(error, (LeaseLost, ItemNotFound)):
+                known.lost()
             if known:
                 _log.info("%s: %s is not renewed any more: %s", lease.queue, lease.id, error)
         else:

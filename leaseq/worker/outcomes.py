@@ -11,6 +11,7 @@ from leaseq import validation
 from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, ServerRefused, ServerUnavailable
 from leaseq.models import Json, Lease
 from leaseq.queue import Queue
+from leaseq.worker.handlers import NoHandler
 from leaseq.worker.retry import Retry
 
 _log = logging.getLogger("leaseq.worker")
@@ -40,14 +41,15 @@ class OutcomeSender:
         with self._lock:
             return WorkerStats(**self._done)
 
-    def finish(self, queue: Queue, lease: Lease, result: Json) -> None:
-        """Finish the item with its result; a result that does not fit the queue's form fails it."""
+    def finish(self, queue: Queue, lease: Lease, result: Json, *, retry: bool) -> None:
+        """Finish the item with its result; a result that does not fit the queue's form fails it. ``retry``:
+        whether it is then tried again."""
         try:
             try:
                 done = self._retry.call(lambda: queue.finish(lease, result), self._over)
             except Invalid as misfit:
                 _log.warning("%s: %s failed: %s", queue.name, lease.id, error_text(misfit))
-                self._fail(queue, lease, error_text(misfit))
+                self._fail(queue, lease, error_text(misfit), retry)
                 return
             self._count("finished")
             if done.late:
@@ -55,13 +57,21 @@ class OutcomeSender:
         except LeaseqError as error:
             self._lost(queue, lease, error)
 
-    def fail(self, queue: Queue, lease: Lease, raised: BaseException) -> None:
+    def fail(self, queue: Queue, lease: Lease, raised: BaseException, *, retry: bool) -> None:
         """Fail the item with the exception that its function raised."""
-        _log.warning("%s: %s failed", queue.name, lease.id, exc_info=raised)
+        if isinstance(raised, NoHandler):
+            _log.warning("%s: %s failed: %s", queue.name, lease.id, raised)
+        else:
+            _log.warning("%s: %s failed", queue.name, lease.id, exc_info=raised)
         try:
-            self._fail(queue, lease, error_text(raised))
+            self._fail(queue, lease, error_text(raised), retry)
         except LeaseqError as error:
             self._lost(queue, lease, error)
+
+    def cancelled(self, queue: Queue, lease: Lease) -> None:
+        """Count a lease that was lost and whose task was cancelled."""
+        _log.warning("%s: %s: the lease was lost, so its task was cancelled", queue.name, lease.id)
+        self._count("lost")
 
     def give_back(self, queue: Queue, lease: Lease) -> None:
         try:
@@ -74,8 +84,8 @@ class OutcomeSender:
             self._count("given_back")
             _log.info("%s: %s given back", queue.name, lease.id)
 
-    def _fail(self, queue: Queue, lease: Lease, text: str) -> None:
-        failed = self._retry.call(lambda: queue.fail(lease, text), self._over)
+    def _fail(self, queue: Queue, lease: Lease, text: str, retry: bool) -> None:
+        failed = self._retry.call(lambda: queue.fail(lease, text, retry=retry), self._over)
         self._count("failed")
         if failed.retry_at is None:
             _log.warning("%s: %s is dead", queue.name, lease.id)
@@ -99,6 +109,8 @@ def error_text(error: BaseException) -> str:
     if isinstance(error, Invalid) and error.errors:
         text = "; ".join(f"{path}: {message}" for path, message in error.errors.items())
         text = f"the result does not fit the queue's form: {text}"
+    elif isinstance(error, NoHandler):
+        text = str(error)
     else:
         try:
             text = f"{type(error).__name__}: {error}"

@@ -6,13 +6,12 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from leaseq.errors import QueueNotFound, ServerRefused, ServerUnavailable
-from leaseq.models import Json, Lease
+from leaseq.models import Lease
 from leaseq.queue import Queue
-
-Handler = Callable[[Lease], Json]
+from leaseq.worker.handlers import QueueHandlers
 
 _log = logging.getLogger("leaseq.worker")
 _RULES = 5.0  # seconds between two reads of a queue's policy
@@ -23,23 +22,25 @@ class Source:
     """One queue of a worker. A slot enters before it reserves, and leaves when it has no item or is done
     with it; no more slots are inside than the person may hold items."""
 
-    def __init__(self, queue: Queue, handle: Handler, person: str, concurrency: int) -> None:
+    def __init__(self, queue: Queue, handlers: QueueHandlers, person: str, concurrency: int) -> None:
         self.queue = queue
-        self.handle = handle
-        self._person = person
+        self.handlers = handlers
+        self.person = person
         self._concurrency = concurrency
         self._lock = threading.Lock()
         self._read_at = float("-inf")
         self._holds = 1
         self._inside = 0
+        self._left_out: set[threading.Event] = set()  # of slots that found no room here, set when there is
         self._has_warned = False
         self._unsure = True  # whether the person may hold what no thread here knows of
         self._left: frozenset[int] | None = None  # tokens held before the first item was asked for
         self._held: set[int] = set()  # tokens in work here
         self._past: deque[int] = deque(maxlen=_PAST)
 
-    def enter(self) -> bool:
-        """Whether one more item may be in work now; rereads the policy from time to time."""
+    def enter(self, room: threading.Event | None = None) -> bool:
+        """Whether one more item may be in work now; rereads the policy from time to time. Where not, ``room``
+        is set once one is done."""
         with self._lock:
             # equivalent mutant: compare: a minute or so is over, to the clock's last digit or not
             if time.monotonic() - self._read_at > _RULES:
@@ -47,6 +48,8 @@ class Source:
                 self._read_at = time.monotonic()
                 self._warn()
             if self._inside >= self._holds:
+                if room is not None:
+                    self._left_out.add(room)
                 return False
             self._inside += 1
             return True
@@ -60,13 +63,17 @@ class Source:
         if self._unsure and (lease := self._unknown()) is not None:
             return lease, True
         try:
-            granted = self.queue.reserve(self._person, skills=skills, wait=wait, stop=stop)
+            granted = self.queue.reserve(self.person, skills=skills, wait=wait, stop=stop)
         except (ServerUnavailable, ServerRefused):
-            self._unsure = True
+            self.doubt()
             raise
         except QueueNotFound:  # it was deleted meanwhile, and may be made again
             granted = None
-        return granted, granted is not None and self._is_new(granted)
+        return granted, granted is not None and self.is_new(granted)
+
+    def doubt(self) -> None:
+        """The reply of a reserve was lost: the person may hold an item by it."""
+        self._unsure = True
 
     def _unknown(self) -> Lease | None:
         with self._lock:
@@ -82,11 +89,12 @@ class Source:
 
     def _mine(self) -> list[Lease]:
         try:
-            return self.queue.mine(self._person)
+            return self.queue.mine(self.person)
         except QueueNotFound:  # a worker may be there before its queue
             return []
 
-    def _is_new(self, lease: Lease) -> bool:
+    def is_new(self, lease: Lease) -> bool:
+        """Whether a granted lease is not in work here already."""
         with self._lock:
             if self._is_unknown(lease):
                 self._held.add(lease.token)
@@ -100,6 +108,9 @@ class Source:
     def leave(self, lease: Lease | None = None) -> None:
         with self._lock:
             self._inside -= 1
+            for room in self._left_out:
+                room.set()
+            self._left_out.clear()
             if lease is not None:  # it is remembered: a reply that still has it may be under way
                 self._held.discard(lease.token)
                 self._past.append(lease.token)

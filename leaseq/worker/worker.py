@@ -2,50 +2,67 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-import random
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 from leaseq import validation
 from leaseq.engine.client import Client, checked
-from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.models import Json, Lease
 from leaseq.queue import Queue
+from leaseq.worker.handlers import Handlers
+from leaseq.worker.handlers import checked as checked_handlers
 from leaseq.worker.heartbeat import Renewer
 from leaseq.worker.outcomes import OutcomeSender, WorkerStats
 from leaseq.worker.retry import Retry
-from leaseq.worker.source import Handler, Source
+from leaseq.worker.source import Source
+from leaseq.worker.taking import Taker
+from leaseq.worker.tasks import EventLoop, RunningTask
 
-_WAIT = 2.0  # seconds to wait for an item, divided among the queues
 _LOOK = 1.0  # seconds between two polls of the messages to the thread of run()
+_CLEAN_UP = 5.0  # seconds for coroutines that are cancelled at the end
 _MAX_CONCURRENCY = 256
+
+Order: TypeAlias = Literal["turn", "strict"]
+ORDERS: tuple[Order, ...] = ("turn", "strict")
 
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """One lease in work. ``stage`` is guarded by the worker's lock."""
+    """One lease in work. ``stage``, ``task`` and ``is_lost`` are guarded by the worker's lock."""
 
     queue: Queue
     lease: Lease
     thread: threading.Thread
     stage: Literal["working", "sending", "given back"] = "working"
+    task: RunningTask | None = None  # where the handler is a coroutine function
+    is_lost: bool = False
 
 
 class Worker:
     """Takes items of one or more queues and hands each lease to the queue's function, in threads.
 
     What the function returns is the result; what it raises fails the item with that text. Leases are
-    renewed meanwhile. The function doesn't finish or give back the lease itself.
+    renewed meanwhile. The function doesn't finish or give back the lease itself. A coroutine function runs
+    on an event loop of the worker; its task is cancelled where the lease is lost.
 
-    ``concurrency`` items at most are in work at once, over all queues, in turn. A program is one person,
+    Instead of one function a queue may have several, by the values of a field of its payloads, which ``by``
+    names: ``Worker(client, {"mail": {"welcome": f, "reset": g}}, by="kind")``. An item whose value has no
+    handler fails. ``retry`` False: what fails is dead at once. Both are set for all queues, or for some, by a
+    mapping from their names.
+
+    ``concurrency`` items at most are in work at once, over all queues. ``order`` says from which queue the
+    next item comes where several have some: ``turn``, from each in turn, or ``strict``, from the first one in
+    the order of ``handlers``. It waits for all of them at once.
+
+    A program is one person,
     so that it answers no item twice: of each queue it works on as many at once as the policy's ``holds``
     allows. What its person holds when it starts, after a crash for instance, is worked first, but not
     renewed: an item that kills its worker runs out, and dies like any other. So each worker process needs
@@ -55,10 +72,13 @@ class Worker:
     def __init__(
         self,
         client: Client,
-        handlers: Mapping[str, Handler],
+        handlers: Handlers,
         *,
         person: str,
         concurrency: int = 1,
+        order: Order = "turn",
+        by: str | Mapping[str, str] | None = None,
+        retry: bool | Mapping[str, bool] = True,
         skills: Sequence[str] = (),
         grace: float = 30,
     ) -> None:
@@ -67,15 +87,18 @@ class Worker:
         self._person = validation.person_name(person)
         self._skills = validation.skills(skills)
         self._grace = validation.number(grace, "grace", 0, 86_400)
+        self._order = validation.one_of(order, ORDERS, "order")
         self._sources = [
-            Source(Queue(client, name), handle, self._person, self._concurrency)
-            for name, handle in _checked(handlers).items()
+            Source(Queue(client, name), of_queue, self._person, self._concurrency)
+            for name, of_queue in checked_handlers(handlers, by, retry).items()
         ]
         self._lock = threading.Lock()
         self._jobs: set[_Job] = set()
         self._renewer = Renewer()
+        self._loop = EventLoop()
         self._retry = Retry()
         self._stop = threading.Event()  # takes no more
+        self._takers = [self._taker(number) for number in range(self._concurrency)]
         self._over = threading.Event()  # once set, no call is repeated
         self._outcomes = OutcomeSender(self._retry, self._over)
         # Messages to the thread of run(). A SimpleQueue, because its put() is reentrant: a signal handler may
@@ -93,7 +116,7 @@ class Worker:
 
         Any thread may call it; it doesn't wait.
         """
-        self._stop.set()
+        self._take_no_more()
         self._messages.put("stop")
 
     def run(self) -> None:
@@ -101,23 +124,21 @@ class Worker:
         closed; a second signal gives back at once what is in work. A worker runs once.
 
         A function that goes on past that can't be ended: its thread ends with the program, its result is
-        dropped.
+        dropped. A coroutine is cancelled, and has five seconds to clean up.
         """
         if self._ran:
             raise RuntimeError("a worker runs once, and this one did: make another one")
         self._ran = True
         slots = [
-            threading.Thread(
-                target=self._slot, args=(number,), name=f"leaseq-worker-{number + 1}", daemon=True
-            )
-            for number in range(self._concurrency)
+            threading.Thread(target=self._slot, args=(taker,), name=f"leaseq-worker-{number}", daemon=True)
+            for number, taker in enumerate(self._takers, 1)
         ]
         with self._signals():
             self._renewer.start()
             for slot in slots:
                 slot.start()
             signals = int(self._next_message() == "signal")
-            self._stop.set()
+            self._take_no_more()
             self._wait_for(slots, signals)
             self._give_back()
             stuck = {job.thread for job in self._in_work() if job.stage == "given back"}
@@ -125,8 +146,14 @@ class Worker:
                 if slot not in stuck:
                     slot.join()
             self._renewer.end()
+            self._loop.end(_CLEAN_UP)
         if self._broken is not None:
             raise self._broken
+
+    def _take_no_more(self) -> None:
+        self._stop.set()
+        for taker in self._takers:
+            taker.stop()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -175,65 +202,37 @@ class Worker:
                 job.stage = "given back"
             self._return(job.queue, job.lease)
 
+    def _give_back_unworked(self, source: Source, lease: Lease) -> None:
+        self._return(source.queue, lease)
+        source.leave(lease)
+
     def _return(self, queue: Queue, lease: Lease) -> None:
         self._renewer.drop(lease)
         self._outcomes.give_back(queue, lease)
 
-    def _slot(self, number: int) -> None:
+    def _taker(self, number: int) -> Taker:
+        turns = self._order == "turn"
+        first = number % len(self._sources) if turns else 0
+        return Taker(
+            self._sources[first:] + self._sources[:first],
+            turns=turns,
+            skills=self._skills,
+            retry=self._retry,
+            stop=self._stop,
+            give_back=self._give_back_unworked,
+        )
+
+    def _slot(self, taker: Taker) -> None:
         """The loop of one thread: one item after the other."""
-        at = number % len(self._sources)
-        order = self._sources[at:] + self._sources[:at]
         try:
             while not self._stop.is_set() and not self._client.closed:
-                taken = self._take(order)
+                taken = taker.take()
                 if taken is not None:
-                    source, lease = taken
-                    order.remove(source)  # the others have their turn first
-                    order.append(source)
-                    self._work(source, lease)
+                    self._work(*taken)
         except BaseException as error:  # noqa: BLE001 - raised again by run(), which ends the other threads
             self._broken = error
         finally:
             self._messages.put("ended")
-
-    def _take(self, order: Sequence[Source]) -> tuple[Source, Lease] | None:
-        """A new lease, from the first queue that has one; else wait for one of each queue in
-        turn."""
-        waits = [0.0, _WAIT / len(order)] if len(order) > 1 else [_WAIT]
-        waited = False
-        for wait in waits:
-            for source in order:
-                if self._stop.is_set():
-                    return None
-                lease, tried = self._ask(source, wait)
-                if lease is not None:
-                    return source, lease
-                waited = waited or (tried and wait > 0)
-        if not waited:  # nothing here is for this thread now
-            self._stop.wait(random.uniform(0.1, 0.5))  # noqa: S311 - not all at once
-        return None
-
-    def _ask(self, source: Source, wait: float) -> tuple[Lease | None, bool]:
-        """A lease to work on, and whether a reserve returned nothing."""
-        lease: Lease | None = None
-        inside = new = False
-        try:
-            inside = self._retry.call(source.enter, self._stop)
-            if inside:
-                reserve = partial(source.reserve, self._skills, wait, self._stop)
-                lease, new = self._retry.call(reserve, self._stop)
-        except (ServerUnavailable, ServerRefused):
-            pass  # the log has it
-        finally:
-            if inside and not new:
-                source.leave()
-        if lease is None or not new:
-            return None, inside and lease is None
-        if self._stop.is_set():
-            self._return(source.queue, lease)
-            source.leave(lease)
-            return None, True
-        return lease, True
 
     def _work(self, source: Source, lease: Lease) -> None:
         job = _Job(source.queue, lease, threading.current_thread())
@@ -242,16 +241,17 @@ class Worker:
             if not too_late:
                 self._jobs.add(job)
         if too_late:
-            self._return(source.queue, lease)
-            source.leave(lease)
+            self._give_back_unworked(source, lease)
             return
         if not source.was_left(lease):
-            self._renewer.add(source.queue, lease)
+            self._renewer.add(source.queue, lease, lambda: self._lose(job))
         result: Json = None
         raised: BaseException | None = None
         try:
-            result = source.handle(lease)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, the item failed by it
+            result = source.handlers.choose(lease.payload)(lease)
+            if inspect.iscoroutine(result):
+                result = self._result_of(job, result)
+        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - the item failed by it
             raised = error
         self._renewer.drop(lease)
         with self._lock:
@@ -259,20 +259,32 @@ class Worker:
             if not given_back:
                 job.stage = "sending"
         if not given_back:
-            if raised is not None:
-                self._outcomes.fail(source.queue, lease, raised)
-            else:
-                self._outcomes.finish(source.queue, lease, result)
+            self._send(source, job, result, raised)
         source.leave(lease)
         with self._lock:
             self._jobs.discard(job)
 
+    def _send(self, source: Source, job: _Job, result: Json, raised: BaseException | None) -> None:
+        retry = source.handlers.retry
+        if raised is None:
+            self._outcomes.finish(job.queue, job.lease, result, retry=retry)
+        elif isinstance(raised, asyncio.CancelledError) and job.is_lost:
+            self._outcomes.cancelled(job.queue, job.lease)
+        else:
+            self._outcomes.fail(job.queue, job.lease, raised, retry=retry)
 
-def _checked(handlers: object) -> Mapping[str, Handler]:
-    if not isinstance(handlers, Mapping) or not handlers:
-        raise Invalid("handlers", "a mapping from queue names to the functions that work on their items")
-    for name, handle in handlers.items():
-        if not callable(handle) or inspect.iscoroutinefunction(handle):
-            limit = f"functions that take a lease and are not async; that of {name!r} is not one"
-            raise Invalid("handlers", limit)
-    return handlers
+    def _result_of(self, job: _Job, coroutine: Coroutine[Any, Any, Json]) -> Json:
+        """What the coroutine of a handler returns; it is cancelled where the lease is lost or given back."""
+        task = self._loop.run(coroutine)
+        with self._lock:
+            job.task = task
+            is_over = job.is_lost or job.stage != "working"
+        if is_over:
+            task.cancel()
+        return task.result()
+
+    def _lose(self, job: _Job) -> None:
+        with self._lock:
+            job.is_lost = True
+            if job.task is not None:
+                job.task.cancel()

@@ -47,7 +47,7 @@ Start = Callable[..., RunningWorker]
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that waits for items notices within that time that it is to stop."""
-    monkeypatch.setattr("leaseq.worker.worker._WAIT", 0.1)
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 0.1)
 
 
 @pytest.fixture

@@ -138,7 +138,7 @@ def test_the_whole_grace_time_is_for_what_is_in_work(
 def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.worker._WAIT", 10 * PATIENCE)
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
     queue.configure()
     running = start(lambda _: None, grace=10 * PATIENCE)
     eventually(lambda: in_line(server, queue) == 1, "it waits")

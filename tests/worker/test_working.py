@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.worker.handlers import QueueHandlers
 from leaseq.worker.outcomes import error_text
 from leaseq.worker.source import Source
 from tests.conftest import Server
@@ -23,7 +24,7 @@ def done(queue: leaseq.Queue, count: int) -> None:
 def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -> None:
     """Those would get back, at once and over and over, what is in work already."""
     queue.configure(holds=2)
-    source = Source(queue, lambda _: None, "bot", 4)
+    source = Source(queue, QueueHandlers(lambda _: None), "bot", 4)
     assert [source.enter() for _ in range(4)] == [True, True, False, False]
     source.leave()
     assert source.enter()
@@ -32,7 +33,7 @@ def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -
 def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
     """A reserve sent before the finish reached the server may be answered after it."""
     queue.enqueue({})
-    source = Source(queue, lambda _: None, "bot", 2)
+    source = Source(queue, QueueHandlers(lambda _: None), "bot", 2)
     lease, new = source.reserve((), 0, threading.Event())
     assert new
     source.leave(lease)
@@ -47,7 +48,7 @@ def test_an_item_that_comes_later_is_taken(queue: leaseq.Queue, start: Start) ->
 
 
 def test_a_worker_may_be_there_before_its_queue(queue: leaseq.Queue) -> None:
-    source = Source(queue, lambda lease: lease.payload, "bot", concurrency=1)
+    source = Source(queue, QueueHandlers(lambda lease: lease.payload), "bot", concurrency=1)
     stop = threading.Event()
     assert source.reserve((), 0, stop) == (None, False)
     queue.enqueue({"n": 1}, id="one")
@@ -218,13 +219,6 @@ def test_bad_arguments_are_refused_by_name(server: Server, field: str, bad: Any)
     assert refused.value.field == field
 
 
-def test_an_async_function_is_refused(server: Server) -> None:
-    async def handle(lease: leaseq.Lease) -> None: ...
-
-    with pytest.raises(leaseq.Invalid, match="and are not async"):
-        leaseq.Worker(server.client, {"reviews": handle}, person="bot")
-
-
 def test_what_was_worked_is_renewed_no_longer(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(lease_seconds=300)
     queue.enqueue({})
@@ -238,7 +232,7 @@ def test_who_found_no_room_makes_none(server: Server, queue: leaseq.Queue) -> No
     worker = leaseq.Worker(server.client, {queue.name: lambda _: None}, person="bot")
     (source,) = worker._sources
     assert source.enter()
-    assert worker._ask(source, 0) == (None, False)
+    assert worker._takers[0]._ask(source, 0) == (None, False)
     assert not source.enter()
 
 

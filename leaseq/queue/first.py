@@ -1,0 +1,81 @@
+"""A wait for the first item of several queues, in line in all of them at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from leaseq import validation
+from leaseq.engine import ids
+from leaseq.engine.notifications import Attempt, Listener, LookAgain, Waiter, wait_for
+from leaseq.errors import LeaseqError
+from leaseq.models import Lease
+from leaseq.queue import Queue
+
+
+class _Place:
+    """A place in one queue's line, for a call that waits in several."""
+
+    def __init__(self, queue: Queue, person: str, skills: str, request: str) -> None:
+        self.queue = queue
+        self.waiter: Waiter | None = None
+        self._call = person, request, skills
+        self._last_token = 0
+
+    @property
+    def listener(self) -> Listener:
+        return self.queue._connection.listener  # noqa: SLF001 - of this package
+
+    def join(self, stop: threading.Event, roused: threading.Event) -> Waiter:
+        channel = self.queue._keys.wake  # noqa: SLF001 - of this package
+        self.waiter = self.listener.join(channel, stop, roused)
+        return self.waiter
+
+    def attempt(self, name: str, woken: bool) -> Lease | LookAgain:
+        outcome = self.queue._reserve(*self._call, name, woken)  # noqa: SLF001 - of this package
+        if isinstance(outcome, LookAgain):
+            self._last_token = max(self._last_token, outcome.last_token)
+        return outcome
+
+    def leave(self, *, broken_off: bool) -> None:
+        """Leave the line, and give back what came there meanwhile."""
+        if self.waiter is not None:
+            who, request, _ = self._call
+            leave_line = self.queue._leave_line  # noqa: SLF001 - of this package
+            leave_line(self.waiter.name, who, request, self._last_token, broken_off=broken_off)
+
+    def end(self) -> None:
+        if self.waiter is not None:
+            self.listener.leave(self.waiter)
+
+
+def reserve_first(
+    queues: Sequence[Queue], person: str, skills: Sequence[str], wait: float, stop: threading.Event
+) -> Lease | None:
+    """Reserve an item from the first of the queues that has one for this person; wait up to so many seconds
+    for one, in line in all of the queues at once. The queues are of one client.
+
+    As after `Queue.reserve`, the caller is in no line then, and holds nothing by this call but the lease.
+    """
+    who, can, request = validation.person_name(person), ",".join(validation.skills(skills)), ids.request_id()
+    places, roused = [_Place(queue, who, can, request) for queue in queues], threading.Event()
+    attempts: list[Attempt] = [place.attempt for place in places]
+    listener = places[0].listener
+    lease: Lease | None = None
+    try:
+        waiters = [place.join(stop, roused) for place in places]
+        lease = wait_for(listener, waiters, wait, attempts)
+        if listener.has_ended(stop):
+            lease = None
+    except BaseException as error:
+        for place in places:
+            place.leave(broken_off=not isinstance(error, LeaseqError))
+        raise
+    else:
+        for place in places:
+            if lease is None or place.queue.name != lease.queue:
+                place.leave(broken_off=False)
+        return lease
+    finally:
+        for place in places:
+            place.end()

@@ -1,0 +1,117 @@
+"""The functions of a worker: one for a queue, or several of which a field of the payload chooses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
+
+from leaseq import validation
+from leaseq.errors import Invalid
+from leaseq.models import Json, Lease
+
+Handler: TypeAlias = Callable[[Lease], Json | Awaitable[Json]]
+"""A function, or a coroutine function, that takes a lease and returns the result."""
+
+Handlers: TypeAlias = Mapping[str, Handler | Mapping[str, Handler]]
+
+T = TypeVar("T", str, bool)
+_SHOWN = 60  # characters of a value in an error
+
+
+class NoHandler(Exception):
+    """The worker has no function for what the item's payload says."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueHandlers:
+    """What works on the items of one queue."""
+
+    handler: Handler | None = None  # of all items
+    by: str = ""  # or the field of the payload whose value says which handler
+    handlers: Mapping[str, Handler] = field(default_factory=dict)
+    retry: bool = True  # whether a failed item is tried again
+
+    def choose(self, payload: Json) -> Handler:
+        """The handler of an item. Raises NoHandler."""
+        if self.handler is not None:
+            return self.handler
+        if not isinstance(payload, dict) or self.by not in payload:
+            raise NoHandler(
+                f"the payload has no field {_shown(self.by)}, which says who handles it; {self._known()}"
+            )
+        value = payload[self.by]
+        handler = self.handlers.get(value) if isinstance(value, str) else None
+        if handler is None:
+            which = f"no handler for {_shown(value)}, the value of the payload's field {_shown(self.by)}"
+            raise NoHandler(f"{which}; {self._known()}")
+        return handler
+
+    def _known(self) -> str:
+        return "there are handlers for " + ", ".join(_shown(value) for value in self.handlers)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def checked(handlers: object, by: object, retry: object) -> dict[str, QueueHandlers]:
+    """The handlers of each queue, by its name."""
+    if not isinstance(handlers, Mapping) or not handlers:
+        raise Invalid("handlers", "a mapping from queue names to the functions that work on their items")
+    fields = {} if by is None else _of_each(handlers, by, "by", str, "the name of a field of the payload")
+    retries = _of_each(handlers, retry, "retry", bool, "true or false")
+    queues: dict[str, QueueHandlers] = {}
+    for name, given in handlers.items():
+        validation.queue_name(name)
+        again = retries.get(name, True)
+        if isinstance(given, Mapping):
+            queues[name] = QueueHandlers(None, *_by_value(name, given, fields.get(name)), again)
+        elif not callable(given):
+            limit = f"functions that take a lease; that of {name!r} is a {type(given).__name__}"
+            raise Invalid("handlers", limit)
+        elif isinstance(by, Mapping) and name in by:
+            limit = f"for queues with a handler for each value; {name!r} has one for all items"
+            raise Invalid("by", limit)
+        else:
+            queues[name] = QueueHandlers(given, retry=again)
+    if by is not None and not any(queue.by for queue in queues.values()):
+        limit = "used with a handler for each value: {'mail': {'welcome': f, 'reset': g}}, by='kind'"
+        raise Invalid("by", limit)
+    return queues
+
+
+def _by_value(name: str, given: Mapping[object, object], field: str | None) -> tuple[str, dict[str, Handler]]:
+    if field is None:
+        limit = f"the field of the payload whose value says which handler of {name!r} an item is for"
+        raise Invalid("by", limit)
+    if not given:
+        raise Invalid("handlers", f"at least one handler for each queue; {name!r} has none")
+    known: dict[str, Handler] = {}
+    for value, handler in given.items():
+        if not isinstance(value, str) or not callable(handler):
+            limit = (
+                f"a function for each value of {field!r}, which is text; {name!r} has {value!r}: {handler!r}"
+            )
+            raise Invalid("handlers", limit)
+        known[value] = handler
+    return field, known
+
+
+def _of_each(
+    handlers: Mapping[str, object], given: object, option: str, type: type[T], limit: str
+) -> dict[str, T]:
+    """What is set for each queue: the same for all, or by the queue's name."""
+    of_each: dict[str, T] = {}
+    for name, value in (
+        given.items() if isinstance(given, Mapping) else dict.fromkeys(handlers, given).items()
+    ):
+        if name not in handlers:
+            known = ", ".join(handlers)
+            raise Invalid(option, f"set for queues of this worker, which are {known}; not for {name!r}")
+        if not isinstance(value, type) or value == "":
+            raise Invalid(option, limit)
+        of_each[name] = value
+    return of_each

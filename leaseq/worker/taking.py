@@ -1,0 +1,122 @@
+"""Takes the next item for a thread of a worker, from one of its queues."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from leaseq.errors import ServerRefused, ServerUnavailable
+from leaseq.models import Lease
+from leaseq.queue.first import reserve_first
+from leaseq.worker.retry import Retry
+from leaseq.worker.source import Source
+
+_WAIT = 2.0  # seconds to wait for an item
+
+
+class Taker:
+    """What one thread takes, from the first of the queues in its order that has something. With ``turns`` a
+    queue that gave an item goes to the end of the order."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        *,
+        turns: bool,
+        skills: Sequence[str],
+        retry: Retry,
+        stop: threading.Event,
+        give_back: Callable[[Source, Lease], object],
+    ) -> None:
+        self._order = list(sources)
+        self._turns = turns
+        self._skills = skills
+        self._retry = retry
+        self._stop = stop
+        self._give_back = give_back
+        # Ends a wait in several queues: there is room in another one, or the worker is to stop.
+        self._room = threading.Event()
+
+    def stop(self) -> None:
+        """End a wait at once. The worker's ``stop`` is set already."""
+        self._room.set()
+
+    def take(self) -> tuple[Source, Lease] | None:
+        """A new lease, from the first queue that has one; else wait for one of any queue."""
+        taken = self._take()
+        if taken is not None and self._turns:
+            self._order.remove(taken[0])
+            self._order.append(taken[0])
+        return taken
+
+    def _take(self) -> tuple[Source, Lease] | None:
+        several, waited = len(self._order) > 1, False
+        for source in self._order:
+            if self._stop.is_set():
+                return None
+            lease, tried = self._ask(source, 0 if several else _WAIT)
+            if lease is not None:
+                return source, lease
+            waited = waited or tried
+        if not waited:  # nothing here is for this thread now
+            self._stop.wait(random.uniform(0.1, 0.5))  # noqa: S311 - not all at once
+        return self._wait_for_any() if several and waited else None
+
+    def _wait_for_any(self) -> tuple[Source, Lease] | None:
+        """Wait for an item in the queues whose items this thread may hold, until there is room in another."""
+        self._room.clear()
+        if self._stop.is_set():
+            return None
+        inside: list[Source] = []
+        taken: tuple[Source, Lease] | None = None
+        try:
+            enter = self._retry.call
+            inside.extend(
+                source for source in self._order if enter(partial(source.enter, self._room), self._stop)
+            )
+            lease = self._retry.call(partial(self._reserve_first, inside), self._stop) if inside else None
+            for source in inside:
+                if lease is not None and source.queue.name == lease.queue and source.is_new(lease):
+                    taken = source, lease
+        except (ServerUnavailable, ServerRefused):
+            pass  # the log has it
+        finally:
+            for source in inside:
+                if taken is None or source is not taken[0]:
+                    source.leave()
+        return self._unless_stopped(*taken) if taken is not None else None
+
+    def _reserve_first(self, inside: Sequence[Source]) -> Lease | None:
+        try:
+            queues = [source.queue for source in inside]
+            return reserve_first(queues, inside[0].person, self._skills, _WAIT, self._room)
+        except (ServerUnavailable, ServerRefused):
+            for source in inside:
+                source.doubt()
+            raise
+
+    def _unless_stopped(self, source: Source, lease: Lease) -> tuple[Source, Lease] | None:
+        if not self._stop.is_set():
+            return source, lease
+        self._give_back(source, lease)
+        return None
+
+    def _ask(self, source: Source, wait: float) -> tuple[Lease | None, bool]:
+        """A lease to work on, and whether a reserve returned nothing."""
+        lease: Lease | None = None
+        inside = new = False
+        try:
+            inside = self._retry.call(source.enter, self._stop)
+            if inside:
+                reserve = partial(source.reserve, self._skills, wait, self._stop)
+                lease, new = self._retry.call(reserve, self._stop)
+        except (ServerUnavailable, ServerRefused):
+            pass  # the log has it
+        finally:
+            if inside and not new:
+                source.leave()
+        if lease is None or not new:
+            return None, inside and lease is None
+        return (lease if self._unless_stopped(source, lease) else None), True

@@ -1,0 +1,89 @@
+"""The event loop of a worker, on which the coroutines of its handlers run."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any
+
+from leaseq.models import Json
+
+
+class RunningTask:
+    """A coroutine on the loop. Threads wait for it by ``result``, and may cancel it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Json]) -> None:
+        self._loop = loop
+        self._ended: Future[Json] = Future()
+        self._task: asyncio.Task[tuple[Json, BaseException | None]]
+        loop.call_soon_threadsafe(self._start, coroutine)
+
+    def result(self) -> Json:
+        """What the coroutine returns or raises, when it has ended; CancelledError where it was cancelled."""
+        return self._ended.result()
+
+    def cancel(self) -> None:
+        self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        self._task.cancel()
+
+    def _start(self, coroutine: Coroutine[Any, Any, Json]) -> None:
+        self._task = self._loop.create_task(_outcome(coroutine))
+        self._task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[tuple[Json, BaseException | None]]) -> None:
+        if task.cancelled():
+            self._ended.set_exception(asyncio.CancelledError())
+            return
+        result, raised = task.result()
+        if raised is not None:
+            self._ended.set_exception(raised)
+        else:
+            self._ended.set_result(result)
+
+
+async def _outcome(coroutine: Coroutine[Any, Any, Json]) -> tuple[Json, BaseException | None]:
+    """What it returns, or raises: a SystemExit that left the task would end the loop."""
+    try:
+        return await coroutine, None
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the item fails by it
+        return None, error
+
+
+class EventLoop:
+    """A loop in a thread of its own, which begins with the first coroutine."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: tuple[asyncio.AbstractEventLoop, asyncio.Event, threading.Thread] | None = None
+
+    def run(self, coroutine: Coroutine[Any, Any, Json]) -> RunningTask:
+        with self._lock:
+            if self._running is None:
+                self._running = self._begin()
+            loop = self._running[0]
+        return RunningTask(loop, coroutine)
+
+    def end(self, seconds: float) -> None:
+        """End the loop, cancel what runs there, and wait so long at most until that has ended."""
+        with self._lock:
+            running = self._running
+        if running is not None:
+            loop, ended, thread = running
+            loop.call_soon_threadsafe(ended.set)
+            thread.join(seconds)
+
+    def _begin(self) -> tuple[asyncio.AbstractEventLoop, asyncio.Event, threading.Thread]:
+        runner, ended = asyncio.Runner(loop_factory=asyncio.new_event_loop), asyncio.Event()
+        loop = runner.get_loop()
+
+        def live() -> None:
+            with runner:
+                runner.run(ended.wait())
+
+        thread = threading.Thread(target=live, name="leaseq-worker-tasks", daemon=True)
+        thread.start()
+        return loop, ended, thread

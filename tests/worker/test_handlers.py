@@ -1,0 +1,117 @@
+"""A handler for each value of a field of the payload, and queues whose failed items are not tried again."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.conftest import Server
+from tests.support.patience import eventually
+from tests.worker.conftest import Start
+
+
+def test_a_field_of_the_payload_chooses_the_handler(queue: leaseq.Queue, start: Start) -> None:
+    queue.enqueue_many({"kind": kind, "to": "ann"} for kind in ("reset", "welcome", "reset"))
+    welcome, reset = (partial("{} {.payload[to]}".format, kind) for kind in ("welcome", "reset"))
+    start({queue.name: {"welcome": welcome, "reset": reset}}, by="kind")
+    eventually(lambda: queue.stats().finished == 3, "all finished")
+    assert [answer.result for answer in queue.answers()] == ["reset ann", "welcome ann", "reset ann"]
+
+
+KNOWN = 'there are handlers for "welcome", "reset"'
+MISSING = f'the payload has no field "kind", which says who handles it; {KNOWN}'
+
+
+@pytest.mark.parametrize(
+    ("payload", "error"),
+    [
+        ({"kind": "digest"}, f'no handler for "digest", the value of the payload\'s field "kind"; {KNOWN}'),
+        ({"kind": 5}, f'no handler for 5, the value of the payload\'s field "kind"; {KNOWN}'),
+        ({"kind": ["reset"]}, f'no handler for ["reset"], the value of the payload\'s field "kind"; {KNOWN}'),
+        (
+            {"kind": "x" * 200_000},
+            f'no handler for "{"x" * 58}…, the value of the payload\'s field "kind"; {KNOWN}',
+        ),
+        ({"Kind": "reset"}, MISSING),
+        (["kind"], MISSING),
+        ("kind", MISSING),
+        (None, MISSING),
+    ],
+    ids=["unknown", "number", "list", "long", "field", "a list", "text", "null"],
+)
+def test_an_item_without_a_handler_fails_like_any_other(
+    queue: leaseq.Queue, start: Start, payload: Any, error: str
+) -> None:
+    """It is tried again, for a newer worker may have the handler, but as often as the policy says."""
+    queue.configure(max_attempts=2, retry_seconds=0)
+    queue.enqueue(payload, id="one")
+    running = start({queue.name: {"welcome": len, "reset": len}}, by="kind")
+    eventually(lambda: queue.stats().dead == 1, "dead")
+    assert (queue.get("one").last_error, queue.get("one").failures) == (error, 2)
+    assert running.stop() == leaseq.WorkerStats(failed=2)
+
+
+def test_each_queue_may_have_a_field_of_its_own(server: Server, queue_name: str, start: Start) -> None:
+    mail, sms, calls = (
+        leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("mail", "sms", "calls")
+    )
+    mail.enqueue({"kind": "welcome"})
+    sms.enqueue({"type": "code"})
+    calls.enqueue({})
+    start(
+        {mail.name: {"welcome": lambda _: 1}, sms.name: {"code": lambda _: 2}, calls.name: lambda _: 3},
+        by={mail.name: "kind", sms.name: "type"},
+    )
+    queues = [mail, sms, calls]
+    eventually(lambda: [queue.stats().finished for queue in queues] == [1, 1, 1], "finished")
+    assert [next(queue.answers()).result for queue in queues] == [1, 2, 3]
+
+
+def test_without_retry_what_fails_is_dead(server: Server, queue_name: str, start: Start) -> None:
+    """By an error, by a result that does not fit, and for want of a handler; other queues try again."""
+    once, other = (leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("once", "other"))
+    for queue in (once, other):
+        queue.configure(max_attempts=5, retry_seconds=3_600)
+        queue.enqueue_many(
+            [leaseq.NewItem({"kind": kind}, id=kind) for kind in ("raises", "misfits", "none")]
+        )
+
+    def fails(_: leaseq.Lease) -> None:
+        raise ValueError("no")
+
+    by_kind = {"raises": fails, "misfits": lambda _: {1, 2}}
+    running = start({once.name: by_kind, other.name: by_kind}, by="kind", retry={once.name: False})
+    eventually(lambda: running.worker.stats.failed == 6, "all failed")
+    assert (once.stats().dead, once.stats().scheduled) == (3, 0)
+    assert (other.stats().dead, other.stats().scheduled) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "field", "text"),
+    [
+        ({"handlers": {"reviews": {}}, "by": "kind"}, "handlers", "at least one handler for each queue"),
+        ({"handlers": {"reviews": {"a": "len"}}, "by": "kind"}, "handlers", "'reviews' has 'a': 'len'"),
+        ({"handlers": {"reviews": {5: len}}, "by": "kind"}, "handlers", "which is text"),
+        ({"handlers": {"reviews": {"a": {"b": len}}}, "by": "kind"}, "handlers", "a function for each value"),
+        ({"handlers": {"reviews": {"a": len}}}, "by", "which handler of 'reviews' an item is for"),
+        ({"handlers": {"reviews": {"a": len}}, "by": ""}, "by", "the name of a field"),
+        ({"handlers": {"reviews": {"a": len}}, "by": 5}, "by", "the name of a field"),
+        ({"handlers": {"reviews": len}, "by": "kind"}, "by", "used with a handler for each value"),
+        ({"handlers": {"reviews": len}, "by": {"reviews": "kind"}}, "by", "'reviews' has one for all items"),
+        ({"by": {"other": "kind"}}, "by", "which are reviews; not for 'other'"),
+        ({"retry": "no"}, "retry", "true or false"),
+        ({"retry": None}, "retry", "true or false"),
+        ({"retry": {"reviews": 0}}, "retry", "true or false"),
+        ({"retry": {"other": False}}, "retry", "which are reviews; not for 'other'"),
+        ({"order": "random"}, "order", "one of turn, strict"),
+        ({"order": None}, "order", "one of turn, strict"),
+    ],
+)
+def test_handlers_that_do_not_fit_are_refused(server: Server, options: Any, field: str, text: str) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        leaseq.Worker(server.client, **{"handlers": {"reviews": len}, "person": "bot", **options})
+    assert refused.value.field == field
+    assert text in str(refused.value)

@@ -1,0 +1,116 @@
+"""Several queues: which of them the next item comes from, and that none of them is waited on alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+import leaseq
+from leaseq.worker.handlers import QueueHandlers
+from leaseq.worker.source import Source
+from tests.conftest import Server
+from tests.engine.waiters import in_line
+from tests.support.patience import PATIENCE, eventually
+from tests.worker.conftest import Start
+
+Queues = dict[str, leaseq.Queue]
+
+
+@pytest.fixture
+def queues(server: Server, queue_name: str) -> Queues:
+    made = {name: leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("high", "normal", "low")}
+    for queue in made.values():
+        queue.configure()
+    return made
+
+
+def handlers(queues: Queues, handle: Callable[[leaseq.Lease], object]) -> dict[str, Callable[..., object]]:
+    return {queue.name: handle for queue in queues.values()}
+
+
+def test_a_strict_order_takes_the_first_queue_that_has_something(queues: Queues, start: Start) -> None:
+    for name in ("low", "normal", "high"):
+        queues[name].enqueue_many([{}, {}])
+    seen: list[str] = []
+
+    def handle(lease: leaseq.Lease) -> None:
+        seen.append(lease.queue.rpartition(".")[2])
+        if len(seen) == 4:  # an item comes to a queue that had none any more
+            queues["high"].enqueue({})
+
+    start(handlers(queues, handle), order="strict")
+    eventually(lambda: len(seen) == 7, "all are worked")
+    assert seen == ["high", "high", "normal", "normal", "high", "low", "low"]
+
+
+@pytest.mark.parametrize("order", ["turn", "strict"])
+def test_it_waits_in_all_queues_at_once(
+    server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    """And is woken: it would not look by itself before the test is over."""
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (10 * PATIENCE, 10 * PATIENCE))
+    seen = threading.Semaphore(0)
+    running = start(handlers(queues, lambda _: seen.release()), order=order)
+    for queue in [*queues.values()] * 2:
+        eventually(lambda: [in_line(server, q) for q in queues.values()] == [1, 1, 1], "in line in all")
+        queue.enqueue({})
+        assert seen.acquire(timeout=PATIENCE), "it is taken at once"
+    eventually(lambda: [in_line(server, q) for q in queues.values()] == [1, 1, 1], "in line in all")
+    assert running.stop() == leaseq.WorkerStats(finished=6)
+    assert [in_line(server, queue) for queue in queues.values()] == [0, 0, 0]
+
+
+def test_where_there_is_room_in_a_queue_again_it_waits_there_too(
+    server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One person may hold one item of the first queue, so one of four threads waits there. Where that one
+    gets an item of another queue, a thread that waits elsewhere already takes its place."""
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def handle(_: leaseq.Lease) -> None:
+        begun.release()
+        assert go_on.wait(PATIENCE)
+
+    def waits(name: str, count: int) -> bool:
+        return in_line(server, queues[name]) == count
+
+    queues["low"].configure(holds=4)
+    running = start(
+        {queues["high"].name: handle, queues["low"].name: handle},
+        order="strict",
+        concurrency=4,
+        grace=PATIENCE,
+    )
+    for waiting in (4, 3, 2):
+        eventually(partial(waits, "low", waiting), "the others wait")
+        queues["low"].enqueue({})
+        assert begun.acquire(timeout=PATIENCE)
+        eventually(partial(waits, "high", 1), "one waits in the first queue")
+    queues["high"].enqueue({})
+    assert begun.acquire(timeout=PATIENCE), "the last thread takes it"
+    go_on.set()
+    eventually(lambda: running.worker.stats.finished == 4, "all are done")
+
+
+def test_a_thread_that_found_no_room_is_told_of_it(queue: leaseq.Queue) -> None:
+    queue.configure(holds=1)
+    source, room = Source(queue, QueueHandlers(lambda _: None), "bot", 2), threading.Event()
+    assert (source.enter(room), source.enter(room), room.is_set()) == (True, False, False)
+    source.leave()
+    assert room.is_set()
+
+
+def test_a_paused_queue_holds_up_no_other(queues: Queues, start: Start) -> None:
+    seen: list[str] = []
+    queues["high"].pause("closed")
+    queues["high"].enqueue({}, id="one")
+    start(handlers(queues, lambda lease: seen.append(lease.id)), order="strict")
+    queues["normal"].enqueue({}, id="two")
+    eventually(lambda: seen == ["two"], "the open queue is worked")
+    queues["high"].resume()
+    eventually(lambda: seen == ["two", "one"], "both are worked")
