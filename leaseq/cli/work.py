@@ -1,36 +1,41 @@
-"""``leaseq work``: run a function as a worker on a queue."""
+"""``leaseq work``: run functions as a worker on queues."""
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from leaseq.cli.common import CommandMisused, connected, existing_queue
+from leaseq.cli.functions import load_function
 from leaseq.cli.progress import working_line
+from leaseq.cli.work_config import WorkConfig, read_config
 
 if TYPE_CHECKING:
     from leaseq import Client, WorkerStats
 
 
 @click.command(epilog="Example: leaseq work reviews prelabel:handle --person prelabel-bot --concurrency 4")
-@click.argument("queue")
-@click.argument("function", metavar="MODULE:FUNCTION")
+@click.argument("queue", required=False)
+@click.argument("function", metavar="[MODULE:FUNCTION]", required=False)
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A TOML file with the queues, their functions and these options, instead of QUEUE and "
+    "MODULE:FUNCTION. An option of the command line goes before it.",
+)
 @click.option(
     "--person",
     metavar="NAME",
-    help="The person who gives the answers. [default: the function's name with -bot]",
+    help="The person who gives the answers. [default: the name of the function, or of FILE, with -bot]",
 )
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 256),
-    default=1,
-    show_default=True,
-    help="How many items it works on at once, limited by the queue's `holds`.",
+    help="How many items it works on at once, limited by the queue's `holds`. [default: 1]",
 )
 @click.option(
     "--skill", "skills", multiple=True, metavar="SKILL", help="A skill that it has; may be repeated."
@@ -38,35 +43,36 @@ if TYPE_CHECKING:
 @click.option(
     "--grace",
     type=click.FloatRange(0, 86_400),
-    default=30.0,
-    show_default=True,
     metavar="SECONDS",
-    help="How long it may finish items after a signal, before it gives them back.",
+    help="How long it may finish items after a signal, before it gives them back. [default: 30]",
 )
 @connected
 def work(
     client: Client,
-    queue: str,
-    function: str,
-    person: str | None,
-    concurrency: int,
-    skills: tuple[str, ...],
-    grace: float,
+    /,
+    queue: str | None,
+    function: str | None,
+    config_file: Path | None,
+    **options: Any,
 ) -> None:
-    """Run MODULE:FUNCTION as a worker of QUEUE, until SIGTERM or Ctrl-C.
+    """Run MODULE:FUNCTION as a worker of QUEUE, or those of a file, until SIGTERM or Ctrl-C.
 
     It is called with a lease. Its return value is the result, and an exception fails the item. The module
     may also be in the current directory.
     """
-    from leaseq import Worker
+    from leaseq import Invalid, Worker
 
-    handle = _function(function)
-    existing = existing_queue(client, queue)
-    name = person or f"{function.rpartition(':')[2]}-bot"
-    worker = Worker(
-        client, {existing.name: handle}, person=name, concurrency=concurrency, skills=skills, grace=grace
-    )
-    click.echo(f"{name} works on {existing.name}. Ctrl-C stops it.", err=True)
+    config = _configured(queue, function, config_file)
+    options = config.options | {name: value for name, value in options.items() if value not in (None, ())}
+    for name in config.handlers:
+        existing_queue(client, name)
+    try:
+        worker = Worker(client, config.handlers, by=config.by or None, retry=config.retry, **options)
+    except Invalid as error:
+        if config_file is None:
+            raise
+        raise CommandMisused(f"{config_file}: {error}") from None
+    click.echo(f"{options['person']} works on {', '.join(config.handlers)}. Ctrl-C stops it.", err=True)
     with working_line(lambda: _ended(worker.stats)):
         worker.run()
     done = worker.stats
@@ -77,20 +83,15 @@ def _ended(done: WorkerStats) -> tuple[int, int]:
     return done.finished, done.failed
 
 
-def _function(path: str) -> Callable[..., Any]:
-    module, _, name = path.partition(":")
-    if not module or not name:
-        raise CommandMisused(f"{path!r} is not MODULE:FUNCTION")
-    here = str(Path.cwd())
-    if here not in sys.path:  # and it stays: the function may import more when it is called
-        sys.path.insert(0, here)
-    try:
-        loaded = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise CommandMisused(f"no module {error.name!r} in the current directory or installed") from None
-    except Exception as error:
-        raise CommandMisused(f"{module!r} can't be imported: {type(error).__name__}: {error}") from error
-    handle = getattr(loaded, name, None)
-    if not callable(handle):
-        raise CommandMisused(f"{module!r} has no function {name!r}")
-    return cast("Callable[..., Any]", handle)
+def _configured(queue: str | None, function: str | None, config_file: Path | None) -> WorkConfig:
+    """What to work on, from the file or from the command line."""
+    if config_file is None:
+        if queue is None or function is None:
+            raise CommandMisused("name a QUEUE and a MODULE:FUNCTION, or a file with --config FILE")
+        person = f"{function.rpartition(':')[2]}-bot"
+        return WorkConfig({queue: load_function(function)}, options={"person": person})
+    if queue is not None:
+        raise CommandMisused("leave out QUEUE and MODULE:FUNCTION: they are in the file of --config")
+    config = read_config(config_file)
+    config.options.setdefault("person", f"{config_file.stem}-bot")
+    return config

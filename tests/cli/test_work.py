@@ -103,3 +103,105 @@ def test_what_the_function_imports_later_comes_from_here_too(
     assert b" per second" in said
     assert b"1 finished, 0 failed, 0 given back" in said
     assert next(queue.answers()).result == 42
+
+
+WORK = (
+    (Path(__file__).parents[2] / "docs" / "command-line.md").read_text().split("```toml\n")[1].split("```")[0]
+)
+
+
+def test_the_file_of_the_docs_works_on_its_queues(server: Server, queue_name: str, tmp_path: Path) -> None:
+    names = {name: f"{queue_name}.{name}" for name in ("urgent", "reviews.de", "mail")}
+    text = WORK.replace("urgent =", f'"{names["urgent"]}" =').replace(
+        "queues.mail", f'queues."{names["mail"]}"'
+    )
+    (tmp_path / "work.toml").write_text(text.replace("reviews.de", names["reviews.de"]))
+    urgent, reviews, mail = queues = [leaseq.Queue(server.client, name) for name in names.values()]
+    urgent.enqueue({"text": "My parcel"})
+    reviews.enqueue({"no": "text"}, id="bad")
+    mail.enqueue_many([{"kind": "praise", "text": "Hello"}, {"kind": "spam"}])
+    config = str(tmp_path / "work.toml")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "leaseq", "work", "--config", config, "--grace", "9"],
+        cwd=EXAMPLES,
+        env={**os.environ, "LEASEQ_REDIS_URL": server.url},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+    def are_done() -> bool:
+        return [queue.stats().finished + queue.stats().dead for queue in queues] == [1, 1, 1]
+
+    eventually(lambda: are_done() or process.poll() is not None, "worked")
+    eventually(lambda: mail.stats().scheduled == 1 or process.poll() is not None, "failed for now")
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 0, said
+    assert f"office-bot works on {', '.join(names.values())}." in said
+    assert "2 finished, 2 failed, 0 given back" in said
+    assert reviews.get("bad").state == "dead"
+    assert next(urgent.answers()).person == "office-bot"
+
+
+QUEUE = 'a "module:function", or a table with function, or with by and handlers, and with retry'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("queues = ", "not TOML: Invalid value (at end of document)"),
+        (b"\xff", "not UTF-8 text (byte 0)"),
+        ("", f"queues: required: a table with a key for each queue, whose value is {QUEUE}"),
+        ("queues = 5", "queues: required"),
+        ("[queues]", "queues: required"),
+        (
+            "threads = 5",
+            "threads: unknown key; allowed are queues, person, concurrency, order, skills, grace",
+        ),
+        ("[queues]\nq = 5", f"queues.q: must be {QUEUE}"),
+        ("[queues]\nq = {}", f"queues.q: must be {QUEUE}; this has nothing"),
+        (
+            "[queues]\nq.de = 'json:dumps'",
+            "q.de: unknown key; allowed are function, by, handlers, retry;",
+        ),
+        ("[queues]\nq.de = 'json:dumps'", "a queue's name that has a dot needs quotes"),
+        ("[queues.q]\nfunction = 'json:dumps'\nby = 'kind'", "this has function, by"),
+        ("[queues.q]\nby = 'kind'", "this has by"),
+        ("[queues.q]\nfunction = 'json:dumps'\nhandlers = {}", "this has function, handlers"),
+        ("[queues.q]\nby = 5\nhandlers = {a = 'json:dumps'}", "queues.q.by: must be the name of a field"),
+        ("[queues.q]\nby = 'kind'\nhandlers = {}", "queues.q.handlers: must be a table with a"),
+        ("[queues.q]\nby = 'kind'\nhandlers = {a = 5}", 'queues.q.handlers.a: must be a "module:function"'),
+        (
+            "[queues.q]\nby = 'kind'\nhandlers = {a = 'json:no'}",
+            "queues.q.handlers.a: 'json' has no function 'no'",
+        ),
+        ("[queues]\nq = 'dumps'", "queues.q.function: 'dumps' is not MODULE:FUNCTION"),
+        ("[queues]\nq = 'no_such:dumps'", "queues.q.function: no module 'no_such'"),
+        ("[queues]\nq = {function = 'json:dumps', retry = 'no'}", "retry: true or false"),
+        ("concurrency = 0\n[queues]\nq = 'json:dumps'", "concurrency: a whole number from 1 to 256"),
+        ("order = 'random'\n[queues]\nq = 'json:dumps'", "order: one of turn, strict"),
+        ("person = 5\n[queues]\nq = 'json:dumps'", "person: 1 to 64 printable characters"),
+        ("skills = 'fr'\n[queues]\nq = 'json:dumps'", "skills: a list of skills"),
+        ("grace = -1\n[queues]\nq = 'json:dumps'", "grace: a number from 0 to 86,400"),
+    ],
+)
+def test_a_file_with_an_error_is_refused_by_name(
+    call: Call, queue: leaseq.Queue, tmp_path: Path, text: str | bytes, said: str
+) -> None:
+    queue.configure()
+    file = tmp_path / "work.toml"
+    raw = text if isinstance(text, bytes) else text.replace("\nq = ", f"\n'{queue.name}' = ").encode()
+    file.write_bytes(raw)
+    failed = call("work", "--config", str(file))
+    assert failed.exit_code == 2, failed.output
+    assert failed.stderr.startswith(f"leaseq: {file}: ")
+    assert said in failed.stderr.replace(queue.name, "q")
+
+
+def test_what_to_work_on_is_named_once(call: Call, tmp_path: Path) -> None:
+    nothing = call("work")
+    assert (nothing.exit_code, "or a file with --config FILE" in nothing.stderr) == (2, True)
+    both = call("work", "reviews", "json:dumps", "--config", str(tmp_path / "work.toml"))
+    assert (both.exit_code, "leave out QUEUE" in both.stderr) == (2, True)
+    gone = call("work", "--config", str(tmp_path / "work.toml"))
+    assert (gone.exit_code, gone.stderr) == (2, f"leaseq: {tmp_path}/work.toml: No such file or directory\n")
