@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -26,9 +26,18 @@ format_option = click.option(
 )
 
 
+class _ImportFile(click.Path):
+    """A file in one of the formats: one that people bring but can't be read is refused with what to do."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if (what := transfer.foreign(str(value))) is not None:
+            self.fail(f"{str(value)!r} is {what}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command("import", epilog="Example: leaseq import reviews reviews.csv --id-field id")
 @click.argument("name", metavar="QUEUE")
-@click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.argument("file", metavar="FILE", type=_ImportFile(exists=True, dir_okay=False, allow_dash=True))
 @format_option
 @click.option(
     "--delimiter",
@@ -43,19 +52,32 @@ format_option = click.option(
     help="How to read double quotes in CSV and TSV: as enclosing a field (double), or as text (none).",
 )
 @click.option("--id-field", metavar="NAME", help="Take each item's id from this field of its row.")
+@click.option("--priority-field", metavar="NAME", help="Take each item's priority from this field.")
+@click.option("--due-field", metavar="NAME", help="Take the time by which an item is due from this field.")
+@click.option(
+    "--requires-field", metavar="NAME", help="Take the skills, split by spaces or commas, from this field."
+)
+@click.option(
+    "--payload-field",
+    multiple=True,
+    metavar="NAME",
+    help="A field of the payload; may be repeated. [default: all fields]",
+)
 @click.option("--envelope", is_flag=True, help="A row is a new item: {payload, id?, priority?, ...}.")
 @json_option
 @connected
 def import_command(
     client: Client,
+    /,
     name: str,
     file: str,
+    *,
     format_name: str | None,
     delimiter: str | None,
     quotes: transfer.Quotes,
-    id_field: str | None,
     envelope: bool,
     as_json: bool,
+    **columns: Any,
 ) -> None:
     """Import FILE ('-' reads standard input): each row becomes an item.
 
@@ -68,11 +90,12 @@ def import_command(
     """
     format = _format(file, format_name)
     queue = existing_queue(client, name)
+    mapping = _mapping(envelope, **columns)
     with _opened(file) as stream:
         rows = transfer.read(
             stream,
             format,
-            id_field=id_field,
+            mapping=mapping if mapping.needs() else None,
             envelope=envelope,
             delimiter=transfer.DELIMITERS[delimiter] if delimiter else None,
             quotes=quotes,
@@ -84,6 +107,14 @@ def import_command(
         click.echo(_sum(result))
     if result.rejected:
         raise click.exceptions.Exit(1)
+
+
+def _mapping(envelope: bool, payload_field: tuple[str, ...], **of_item: str | None) -> transfer.ColumnMapping:
+    parts = {option.removesuffix("_field"): column for option, column in of_item.items()}
+    mapping = transfer.ColumnMapping(payload_field or None, **parts)
+    if envelope and mapping.needs():
+        raise click.UsageError("--envelope is used without fields such as --id-field: its items have these.")
+    return mapping
 
 
 def _import(queue: Queue, rows: transfer.Rows, stream: BinaryIO) -> transfer.ImportResult:

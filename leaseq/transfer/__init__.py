@@ -15,7 +15,7 @@ from leaseq.transfer.cells import cell
 from leaseq.transfer.column_mapping import ColumnMapping
 from leaseq.transfer.delimiters import DELIMITERS
 from leaseq.transfer.files import whole_file
-from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, format_of
+from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, foreign, format_of
 from leaseq.transfer.importing import ImportResult, import_items
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
@@ -41,6 +41,7 @@ __all__ = [
     "answer_shape",
     "cell",
     "encode",
+    "foreign",
     "format_of",
     "from_envelope",
     "import_items",

@@ -30,6 +30,8 @@ _ENDINGS: dict[str, Format] = {
 def format_of(name: str) -> Format:
     """The format that a file name's ending means, or Invalid."""
     ending = PurePath(name).suffix.lower()
+    if (what := foreign(name)) is not None:
+        raise Invalid("format", f"one of {', '.join(FORMATS)}", f"{name!r} is {what}")
     if ending not in _ENDINGS:
         raise Invalid(
             "format",
@@ -37,3 +39,22 @@ def format_of(name: str) -> Format:
             f"the name {name!r} does not tell the format: name one of {', '.join(FORMATS)}",
         )
     return _ENDINGS[ending]
+
+
+_SHEET = "a spreadsheet: save the sheet as CSV (UTF-8) there, and import that file"
+_FOREIGN = {
+    ".xlsx": _SHEET,
+    ".xlsm": _SHEET,
+    ".xls": _SHEET,
+    ".ods": _SHEET,
+    ".numbers": _SHEET,
+    ".parquet": "a Parquet file: write it as JSONL, with duckdb for instance: "
+    "COPY (FROM 'rows.parquet') TO 'rows.jsonl' (FORMAT json)",
+}
+
+
+def foreign(name: str) -> str | None:
+    """What a file is that people bring but leaseq doesn't read, and what to do instead; else None."""
+    if "://" in name:
+        return "a URL, which is not fetched: pipe it in, curl -fsS URL | leaseq import QUEUE - --format csv"
+    return _FOREIGN.get(PurePath(name).suffix.lower())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,69 @@ def test_an_id_field_makes_a_second_import_harmless(call: Call, made: leaseq.Que
         result = call("import", made.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n2\n")
         assert (result.exit_code, result.stdout) == (0, f"{expected}, 0 rejected\n")
     assert made.get("2").payload == {"n": "2"}
+
+
+def test_columns_become_parts_of_the_item(call: Call, made: leaseq.Queue) -> None:
+    rows = b'nr,text,note,urgency,by,skills\n7,hello,x,20,2031-03-01,"fr, legal"\n8,bye,y,,,\n9,no,z,high,,\n'
+    columns = [
+        "--id-field",
+        "nr",
+        "--priority-field",
+        "urgency",
+        "--due-field",
+        "by",
+        "--requires-field",
+        "skills",
+    ]
+    payload = ["--payload-field", "note", "--payload-field", "text"]
+    result = call("import", made.name, "-", "--format", "csv", *columns, *payload, input=rows)
+    assert (result.exit_code, result.stdout) == (1, "2 added, 0 duplicates, 1 rejected\n")
+    assert result.stderr == "line 4: urgency: a whole number from 0 to 1,000,000\n"
+    first, second = made.get("7"), made.get("8")
+    assert (list(first.payload.items()), first.priority) == ([("note", "x"), ("text", "hello")], 20)
+    assert (first.due, first.requires) == (datetime(2031, 3, 1, tzinfo=UTC), ("fr", "legal"))
+    assert (second.payload, second.priority, second.due, second.requires) == (
+        {"note": "y", "text": "bye"},
+        100,
+        None,
+        (),
+    )
+
+
+@pytest.mark.parametrize("part", ["id", "priority", "due", "requires", "payload"])
+def test_a_column_that_is_not_there_is_named(call: Call, made: leaseq.Queue, part: str) -> None:
+    option = f"--{part}-field"
+    missing = call("import", made.name, "-", "--format", "csv", option, "nr", input=b"a,b\n1,2\n")
+    assert (missing.exit_code, missing.stderr) == (
+        1,
+        "line 1: the header has no column 'nr'; it has 'a', 'b'\n",
+    )
+    both = call("import", made.name, "-", "--format", "jsonl", "--envelope", option, "nr", input=b"{}")
+    assert (both.exit_code, "--envelope is used without" in both.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("rows.xlsx", "is a spreadsheet: save the sheet as CSV (UTF-8) there"),
+        ("ROWS.XLS", "is a spreadsheet"),
+        ("rows.ods", "is a spreadsheet"),
+        ("rows.parquet", "is a Parquet file: write it as JSONL, with duckdb for instance"),
+        ("https://example.com/rows.csv", "is a URL, which is not fetched: pipe it in, curl -fsS URL |"),
+        ("s3://bucket/rows.parquet", "is a URL"),
+    ],
+)
+def test_what_is_not_read_is_refused_with_what_to_do(
+    call: Call, made: leaseq.Queue, tmp_path: Path, name: str, said: str
+) -> None:
+    if "://" not in name:
+        (tmp_path / name).write_bytes(b"PK\x03\x04")
+        name = str(tmp_path / name)
+    for more in ([], ["--format", "csv"]):
+        refused = call("import", made.name, name, *more)
+        assert refused.exit_code == 2
+        assert said in " ".join(refused.stderr.split())
+    assert made.stats().inbound == 0
 
 
 def test_an_envelope_carries_the_fields_of_the_item(call: Call, made: leaseq.Queue) -> None:
