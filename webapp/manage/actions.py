@@ -10,21 +10,23 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 
 import leaseq
-from leaseq import Invalid, ItemNotFound, ListName
+from leaseq import Invalid, ItemNotFound
 from leaseq.webapp.context import person, state
+from leaseq.webapp.manage.search import Searched
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note
 
 Move: TypeAlias = Literal["release", "assign", "revive", "remove"]
 MOVES: tuple[Move, ...] = get_args(Move)
 
-_ON: dict[ListName, tuple[Move, ...]] = {
+_ON: dict[Searched, tuple[Move, ...]] = {
     "inbound": ("assign", "remove"),
     "reserved": ("release", "remove"),
     "scheduled": ("assign", "remove"),
     "finished": ("remove",),
     "dead": ("revive", "remove"),
     "due": ("release", "assign", "remove"),
+    "any": ("remove",),
 }
 _LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
 
@@ -37,8 +39,8 @@ class RefusedItem:
     why: str
 
 
-def moves_on(state: ListName) -> tuple[Move, ...]:
-    """The actions that apply to the items of a list."""
+def moves_on(state: Searched) -> tuple[Move, ...]:
+    """The actions that apply to the items of a list, or of all states."""
     return _ON[state]
 
 

@@ -26,7 +26,7 @@ from leaseq.webapp.manage.actions import (
     name_of,
     write_down,
 )
-from leaseq.webapp.manage.search import Search, said_of, search_of
+from leaseq.webapp.manage.search import ANY, Search, said_of, search_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
 
@@ -166,7 +166,7 @@ def _step(queue: leaseq.Queue, bulk: BulkRequest, whom: str) -> Outcome:
             ),
         )
     page = _meant(bulk).page(queue, limit=STEP, look=LOOKS, after=after)
-    meant = [item.id for item in page.items if not _taken_since(item, bulk)]
+    meant = [item.id for item in page.items if not _is_newer(item, bulk)]
     done, refused = make_all(queue, bulk.move, meant, whom)
     outcome = Outcome(
         done=_number("done") + len(done),
@@ -185,9 +185,11 @@ def _step(queue: leaseq.Queue, bulk: BulkRequest, whom: str) -> Outcome:
     return outcome
 
 
-def _taken_since(item: leaseq.Item, bulk: BulkRequest) -> bool:
-    """Whether the item was reserved after the confirmation was shown."""
+def _is_newer(item: leaseq.Item, bulk: BulkRequest) -> bool:
+    """Whether the item was reserved, or came into all states' lists, after the confirmation was shown."""
     leases = item.leases
+    if bulk.search.state == ANY:
+        return item.enqueued_at > bulk.began
     return bulk.move == "release" and leases != () and all(one.reserved_at > bulk.began for one in leases)
 
 

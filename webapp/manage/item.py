@@ -95,7 +95,7 @@ def _neighbours(queue: leaseq.Queue, search: Search | None) -> dict[str, str | N
 
 def address(queue: leaseq.Queue, search: Search, item: leaseq.Item) -> str:
     """The address of an item's page within a search."""
-    return url_for("manage.item", q=queue.name, id=item.id, **search.args(), at=item.cursor)
+    return url_for("manage.item", q=queue.name, id=item.id, **search.args(), at=search.cursor_of(item))
 
 
 @bp.post("/manage/<q>/items/<name:id>/assign")

@@ -17,7 +17,15 @@ from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import moves_on, name_of
 from leaseq.webapp.manage.columns import columns_of, glimpse, offered
 from leaseq.webapp.manage.matching import Part, condition, words_of
-from leaseq.webapp.manage.search import criteria_of, list_names, outcome_names, search_of, since_names
+from leaseq.webapp.manage.search import (
+    ANY,
+    Search,
+    criteria_of,
+    list_names,
+    outcome_names,
+    search_of,
+    since_names,
+)
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
 
@@ -42,12 +50,13 @@ def items(q: str) -> str | Response | tuple[str, int]:
         search, wrong = search_of({"state": request.args.get("state", "")}), refused
         page = leaseq.Page((), None)
     before = whole(request.args.get("looked")) or 0
-    policy, lists = queue.policy, state().lists.of(q)
+    policy, lists, stats = queue.policy, state().lists.of(q), queue.stats()
     shown = render_template(
         "manage/items.html",
         queue=queue,
         policy=policy,
-        stats=queue.stats(),
+        stats=stats,
+        total=_total(search, stats),
         search=search,
         typed=request.args if wrong else search.typed,
         wrong=wrong,
@@ -71,6 +80,14 @@ def items(q: str) -> str | Response | tuple[str, int]:
         views=[(name, _view(q, text)) for name, text in lists.views.items()],
     )
     return (shown, 400) if wrong else shown
+
+
+def _total(search: Search, stats: leaseq.Stats) -> int | None:
+    """How many entries there are to search; None of the list by due date, which is not counted."""
+    if search.state == "due":
+        return None
+    states = leaseq.STATES if search.state == ANY else (search.state,)
+    return sum(int(getattr(stats, one)) for one in states)
 
 
 def _chosen() -> list[Part]:

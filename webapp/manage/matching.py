@@ -13,7 +13,7 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from leaseq import Invalid, Item, Json
@@ -29,6 +29,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 _NAME = r'(?:"([^"]+)"|([^\s":<>=≤≥]+))'
 _PART = re.compile(rf'(?:{_NAME}(?:(:)\s*|\s*(<=|>=|≤|≥|<|>)\s*))?(?:"([^"]*)"|(\S+))')
 _PLAIN = {"≤": "<=", "≥": ">="}
+_SAID = {sign: said for said, sign in _PLAIN.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,19 @@ class Part:
     name: str
     sign: str
     value: str
+    title: str = field(default="", compare=False)  # of the question that is meant
+    label: str = field(default="", compare=False)  # of the choice
+
+    @property
+    def said(self) -> str:
+        """As people read it: by the form's titles and labels."""
+        value = self.label or self.value
+        if not self.name:
+            return value
+        name = self.title or self.name
+        if self.sign != ":":
+            return f"{name} {_SAID.get(self.sign, self.sign)} {value}"
+        return f"{name} {value}" if name.endswith("?") else f"{name}: {value}"
 
     def __str__(self) -> str:
         return f"{_quoted(self.name)}{self.sign}{_quoted(self.value)}"
@@ -86,9 +100,14 @@ def in_terms_of(parts: tuple[Part, ...], questions: Sequence[Field]) -> tuple[Pa
 def _in_terms_of(part: Part, question: Field | None) -> Part:
     if question is None:
         return part
-    labels = {choice.label.casefold(): _plain(choice.value) for choice in question.choices}
-    value = labels.get(part.value.casefold(), part.value) if part.sign == ":" else part.value
-    return Part(question.name, part.sign, value)
+    if part.sign != ":":
+        return Part(question.name, part.sign, part.value, question.label)
+    wanted = part.value.casefold()
+    named = (one for one in question.choices if wanted in (one.label.casefold(), _text(one.value)))
+    choice = next(named, None)
+    if choice is None:
+        return Part(question.name, part.sign, part.value, question.label)
+    return Part(question.name, part.sign, _plain(choice.value), question.label, choice.label)
 
 
 def condition(name: str, text: str) -> Part:

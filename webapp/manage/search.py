@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from flask_babel import gettext as _
 
@@ -13,24 +13,25 @@ import leaseq
 from leaseq import Filter, Invalid, Json, ListName, transfer, validation
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage.matching import Part, in_terms_of, parts_of, words_of
+from leaseq.webapp.manage.scan import Scan, place_of
 from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.serving.numbers import whole
 
-LISTS: tuple[ListName, ...] = get_args(ListName)
-COMPARED = 5_000
-"""The entries of a list that one request compares with a search box: half a second."""
-_AT_ONCE = 250
-LATEST_FIRST = ("finished", "dead")
-"""The lists that are ordered newest first by default."""
+ANY: Literal["any"] = "any"
+Searched: TypeAlias = Literal[ListName, "any"]
+"""A list, or those of all states."""
+SEARCHED: tuple[Searched, ...] = (ANY, *get_args(ListName))
+LATEST_FIRST = ("finished", "dead", ANY)
+"""What is ordered newest first by default."""
 
 FIELDS = ("find", "begins", "person", "outcome", "text", "skill", "back", "from", "to", "overdue", "order")
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A list of items, the criteria, and the order."""
+    """A list of items or those of all states, the criteria, and the order."""
 
-    state: ListName
+    state: Searched
     typed: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as it was typed; nothing empty
     where: Filter = field(default_factory=Filter)
     parts: tuple[Part, ...] = ()  # of the search box
@@ -38,6 +39,11 @@ class Search:
     @property
     def latest_first(self) -> bool:
         return self.typed.get("order", "newest" if self.state in LATEST_FIRST else "oldest") == "newest"
+
+    @property
+    def is_by_entry(self) -> bool:
+        """Whether the order is that in which items came to their state."""
+        return self.state in LATEST_FIRST
 
     @property
     def filters(self) -> bool:
@@ -76,35 +82,22 @@ class Search:
     ) -> leaseq.Page:
         """A page of the search; ``turned``: in reverse order. Where the search box has something, at most
         COMPARED entries are looked at, and the page's ``after`` leads on."""
-        backwards = self.latest_first != turned
-        if self.parts:
-            return self._compared(queue, limit, min(look, COMPARED), after, backwards)
-        return queue.find(self.state, self.where, limit=limit, after=after, look=look, backwards=backwards)
+        scan = Scan(queue, self.where, self.parts, backwards=self.latest_first != turned)
+        if self.state == ANY:
+            return scan.of_all(limit=limit, look=look, after=after)
+        return scan.of_list(self.state, limit=limit, look=look, after=after)
 
-    def _compared(
-        self, queue: leaseq.Queue, limit: int, look: int, after: str | None, backwards: bool
-    ) -> leaseq.Page:
-        found: list[leaseq.Item] = []
-        scanned = 0
-        while True:
-            page = queue.find(
-                self.state, self.where, limit=_AT_ONCE, after=after, look=look - scanned, backwards=backwards
-            )
-            for number, item in enumerate(page.items, 1):
-                if all(part.fits(item) for part in self.parts):
-                    found.append(item)
-                    if len(found) == limit:
-                        return leaseq.Page(tuple(found), item.cursor, scanned + number)
-            scanned, after = scanned + page.scanned, page.after
-            if after is None or scanned >= look:
-                return leaseq.Page(tuple(found), after, scanned)
+    def cursor_of(self, item: leaseq.Item) -> str:
+        """Where an item stands in the search, as an ``after``."""
+        return place_of(item) if self.state == ANY else item.cursor
 
 
 def search_of(sent: Mapping[str, Any], form: Json = None) -> Search:
     """Parse the search in an address or a form; raises Invalid with the field's name. ``form``: the queue's,
-    by whose titles and labels the search box may ask."""
-    state = validation.one_of(sent.get("state") or "inbound", LISTS, "state")
+    by whose titles and labels the search box may ask. Without a state, a search is of all of them."""
     typed = {name: str(sent.get(name) or "").strip() for name in FIELDS}
+    searches = any(text for name, text in typed.items() if name != "order")
+    state = validation.one_of(sent.get("state") or (ANY if searches else "inbound"), SEARCHED, "state")
     if typed["order"] not in ("", "newest", "oldest"):
         raise Invalid("order", "newest or oldest")
     now = datetime.now(UTC)
@@ -137,7 +130,11 @@ def _count(text: str, field: str) -> int:
 
 
 def list_names() -> dict[str, str]:
-    return {**{state: capital(state_word(state)) for state in leaseq.STATES}, "due": _("By due date")}
+    return {
+        ANY: _("All states"),
+        **{state: capital(state_word(state)) for state in leaseq.STATES},
+        "due": _("By due date"),
+    }
 
 
 def since_names() -> dict[str, str]:
@@ -149,6 +146,7 @@ def since_names() -> dict[str, str]:
         "finished": _("Finished"),
         "dead": _("Failed at"),
         "due": _("Due"),
+        ANY: _("Since"),
     }
 
 
@@ -182,7 +180,7 @@ def criteria_of(search: Search) -> dict[str, str]:
         "to": _("to %(text)s", text=typed.get("to")),
         "overdue": _("overdue"),
     }
-    parts = {str(part): str(part) for part in search.parts}
+    parts = {str(part): part.said for part in search.parts}
     return parts | {name: str(said) for name, said in words.items() if name in typed}
 
 

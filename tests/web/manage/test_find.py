@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.manage import search as search_module
+from leaseq.webapp.manage import scan
 from leaseq.webapp.manage.matching import parts_of, words_of
 from leaseq.webapp.store.list_settings import MOST_COLUMNS, MOST_VIEWS
 from tests.support.taking import take as taken
@@ -115,7 +115,9 @@ def test_a_filter_made_from_the_form_is_put_into_the_box(found: leaseq.Queue, bo
     page = boss.get(str(answer.location)).text
     assert ids(page) == {"a"}
     assert 'value="i about:Refund rating&lt;=2"' in page
-    without = html.unescape(re.findall(r'<li class="chip">about:Refund <a href="([^"]+)"', page)[0])
+    without = html.unescape(
+        re.findall(r'<li class="chip">What is it about\? Refund <a href="([^"]+)"', page)[0]
+    )
     assert ids(boss.get(without).text) == {"a", "c"}
 
 
@@ -127,15 +129,100 @@ def test_a_number_that_is_none_is_told(found: leaseq.Queue, boss: Browser) -> No
 def test_one_look_is_bounded_and_goes_on(
     found: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_module, "COMPARED", 2)
+    monkeypatch.setattr(scan, "COMPARED", 2)
     sent = {"state": "finished", "find": "paid"}
     page = boss.get(url(found, "items"), query_string=sent).text
     assert ids(page) == set()
-    assert "Searched 2 entries of this list so far; there are more." in page
+    assert "Searched the newest 2 of 3." in page
     further = html.unescape(re.findall(r'href="([^"]+)">Search further', page)[0])
     page = boss.get(further).text
     assert ids(page) == {"a"}
     assert "Searched the whole list: 3 entries." in page
+
+
+@pytest.mark.parametrize(
+    ("find", "chips"),
+    [
+        ("about:refund rating<=2", ["What is it about? Money back", "Rating ≤ 2"]),
+        ('about:"money back"', ["What is it about? Money back"]),
+        ('order.by:post "two words"', ["order.by: post", "two words"]),
+    ],
+)
+def test_a_filter_reads_as_the_form_does(
+    found: leaseq.Queue, boss: Browser, find: str, chips: list[str]
+) -> None:
+    named = {
+        "title": "What is it about?",
+        "oneOf": [{"const": "Refund", "title": "Money back"}],
+    }
+    found.configure(form={"ask": {**ASK, "properties": {**ASK["properties"], "about": named}}})
+    page = boss.get(url(found, "items"), query_string={"find": find}).text
+    assert [html.unescape(one) for one in re.findall(r'<li class="chip">(.*?) <a', page)] == chips
+
+
+@pytest.fixture
+def spread(found: leaseq.Queue) -> leaseq.Queue:
+    """Items with the word "parcel" in each state."""
+    found.enqueue({"text": "parcel"}, id="bad", max_attempts=1)
+    found.fail(taken(found, "ann"), "torn")
+    found.enqueue({"text": "parcel"}, id="held")
+    taken(found, "ann")
+    found.enqueue({"text": "parcel"}, id="later", delay=3_600)
+    found.enqueue_many(leaseq.NewItem({"text": "parcel"}, id=f"w{n}") for n in range(6))
+    return found
+
+
+def test_a_search_is_of_all_states(spread: leaseq.Queue, boss: Browser) -> None:
+    page = boss.get(url(spread, "items")).text
+    assert re.search(r'<option value="any" selected>All states', page)
+    page = boss.get(url(spread, "items"), query_string={"find": "parcel"}).text
+    assert ids(page) == {"b", "c", "bad", "held", "later", *(f"w{n}" for n in range(6))}
+    assert "Searched all states: 12 entries." in page
+    states = re.findall(r'data-label="State">([^<]+)<', page)
+    assert states == [*["waiting"] * 6, "in work", "later", "done", "done", "failed"]
+
+
+def test_a_search_of_all_states_is_bounded_and_a_long_list_hides_no_other(
+    spread: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "COMPARED", 5)
+    monkeypatch.setattr(scan, "_AT_ONCE", 2)
+    page = boss.get(url(spread, "items"), query_string={"find": "parcel"}).text
+    assert ids(page) == {"w5", "w4", "held", "later", "c"}
+    assert "Searched the newest 5 of 12." in page
+    found = []
+    while further := re.findall(r'href="([^"]+)">Search further', page):
+        found += sorted(ids(page))
+        page = boss.get(html.unescape(further[0])).text
+    found += sorted(ids(page))
+    assert sorted(found) == ["b", "bad", "c", "held", "later", *(f"w{n}" for n in range(6))]
+    assert "Searched all states: 12 entries." in page
+
+
+def test_the_neighbours_in_a_search_of_all_states_are_of_the_same_state(
+    spread: leaseq.Queue, boss: Browser
+) -> None:
+    page = boss.get(url(spread, "items"), query_string={"find": "parcel"}).text
+    link = html.unescape(re.findall(r'href="([^"]+/items/w4\?[^"]+)" class="title"', page)[0])
+    page = boss.get(link).text
+    assert set(re.findall(r'/items/(\w+)\?[^"]*state=any', page)) == {"w3", "w4", "w5"}
+
+
+def test_what_came_after_the_question_stays(spread: leaseq.Queue, boss: Browser) -> None:
+    sent = {"move": "remove", "search": "state=any&find=parcel", "which": "all"}
+    asked = boss.post(url(spread, "many"), sent).text
+    assert "Remove: 11 items?" in asked
+    began = re.findall(r'name="began" value="([^"]+)"', asked)[0]
+    spread.enqueue({"text": "parcel"}, id="new")
+    boss.post(url(spread, "many", "do"), {**sent, "began": began, "total": "11"})
+    left = [item.id for state in leaseq.STATES for item in spread.items(state)]
+    assert sorted(left) == ["a", "new"]
+
+
+@pytest.mark.parametrize("after", ["moon=1", "finished=x", "inbound=/1/1/a"])
+def test_a_cursor_that_is_none_is_told(found: leaseq.Queue, boss: Browser, after: str) -> None:
+    answer = boss.get(url(found, "items"), query_string={"state": "any", "after": after})
+    assert answer.status_code == 400
 
 
 def test_a_page_ends_where_it_is_full_and_the_next_begins_there(queue: leaseq.Queue, boss: Browser) -> None:

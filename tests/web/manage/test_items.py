@@ -85,8 +85,8 @@ def test_it_says_how_far_it_looked_and_looks_further(
         path = html.unescape(more[1]) if more else None
     assert seen == [["rare-5"], [], ["rare-210"]]
     assert said == [
-        ["Searched 100 entries of this list so far"],
-        ["Searched 200 entries of this list so far"],
+        ["Searched 100 of 230"],
+        ["Searched 200 of 230"],
         ["Searched the whole list: 230 entries"],
     ]
 

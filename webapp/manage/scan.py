@@ -1,0 +1,85 @@
+"""Pages of a search: the entries of one list, or of the lists of all states in turn, in bounded steps."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+import leaseq
+from leaseq import STATES, Filter, Invalid, Item, ListName, Page
+from leaseq.webapp.manage.matching import Part
+
+COMPARED = 5_000
+"""The entries that one request compares with a search box: half a second."""
+_AT_ONCE = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A queue, and which of its items are wanted in which order."""
+
+    queue: leaseq.Queue
+    where: Filter
+    parts: Sequence[Part]  # of the search box
+    backwards: bool
+
+    def of_list(self, state: ListName, *, limit: int, look: int, after: str | None) -> Page:
+        """A page of one list, among at most ``look`` of its entries."""
+        if not self.parts:
+            return self.queue.find(
+                state, self.where, limit=limit, after=after, look=look, backwards=self.backwards
+            )
+        most, scanned = min(look, COMPARED), 0
+        found: list[Item] = []
+        while True:
+            left = most - scanned
+            page = self.queue.find(
+                state, self.where, limit=_AT_ONCE, after=after, look=left, backwards=self.backwards
+            )
+            for number, item in enumerate(page.items, 1):
+                if all(part.fits(item) for part in self.parts):
+                    found.append(item)
+                    if len(found) == limit:
+                        # Entries that the filter left out before this item are not counted.
+                        return Page(tuple(found), item.cursor, scanned + number)
+            scanned, after = scanned + page.scanned, page.after
+            if after is None or scanned >= most:
+                return Page(tuple(found), after, scanned)
+
+    def of_all(self, *, limit: int, look: int, after: str | None) -> Page:
+        """A page of all states' lists: some entries of each in turn, so that a long one hides no other. The
+        items are in the order of the states; the cursor has the place in each list that has more."""
+        lists = deque(_places(after))
+        most, scanned = min(look, COMPARED) if self.parts else look, 0
+        found: list[Item] = []
+        while lists and len(found) < limit and scanned < most:
+            state, place = lists.popleft()
+            left = min(most - scanned, _AT_ONCE)
+            page = self.of_list(state, limit=limit - len(found), look=left, after=place)
+            found += page.items
+            scanned += page.scanned
+            if page.after is not None:
+                lists.append((state, page.after))
+        by_state = sorted(found, key=lambda item: STATES.index(item.state))
+        following = urlencode([(state, place or "") for state, place in lists])
+        return Page(tuple(by_state), following or None, scanned)
+
+
+def place_of(item: Item) -> str:
+    """The cursor, for `Scan.of_all`, that goes on behind an item in the list of its state."""
+    return urlencode([(item.state, item.cursor)])
+
+
+def _places(after: str | None) -> list[tuple[leaseq.State, str | None]]:
+    if after is None:
+        return [(state, None) for state in STATES]
+    places = dict(parse_qsl(after, keep_blank_values=True))
+    found: list[tuple[leaseq.State, str | None]] = [
+        (state, places[state] or None) for state in STATES if state in places
+    ]
+    if not found or len(found) < len(places):
+        raise Invalid("after", "a cursor from an earlier page of all states")
+    # In the order of the cursor, which says whose turn it is.
+    return sorted(found, key=lambda one: list(places).index(one[0]))
