@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 from flask_babel import gettext as _
 from flask_babel import ngettext
 
 import leaseq
-from leaseq import Invalid, ItemNotFound
+from leaseq import Invalid, ItemNotFound, ListName
 from leaseq.webapp.context import person, state
-from leaseq.webapp.manage.search import Searched
+from leaseq.webapp.manage.search import ANY, Search, Searched
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note
 
@@ -26,8 +26,9 @@ _ON: dict[Searched, tuple[Move, ...]] = {
     "finished": ("remove",),
     "dead": ("revive", "remove"),
     "due": ("release", "assign", "remove"),
-    "any": ("remove",),
+    "any": ("release", "revive", "remove"),
 }
+_ONLY_ON: dict[Move, ListName] = {"release": "reserved", "revive": "dead"}
 _LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
 
 
@@ -42,6 +43,12 @@ class RefusedItem:
 def moves_on(state: Searched) -> tuple[Move, ...]:
     """The actions that apply to the items of a list, or of all states."""
     return _ON[state]
+
+
+def searched_for(move: Move, search: Search) -> Search:
+    """The search for an action on all that it finds: where it is of all states, of the one that the action
+    is for."""
+    return replace(search, state=_ONLY_ON.get(move, ANY)) if search.state == ANY else search
 
 
 def name_of(move: Move) -> str:

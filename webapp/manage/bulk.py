@@ -24,6 +24,7 @@ from leaseq.webapp.manage.actions import (
     make_all,
     meaning_of,
     name_of,
+    searched_for,
     write_down,
 )
 from leaseq.webapp.manage.search import ANY, Search, said_of, search_of
@@ -133,10 +134,13 @@ def _bulk_request(form: leaseq.Json) -> BulkRequest:
     if len(ids) > MOST_CHOSEN:
         raise Invalid("id", f"at most {MOST_CHOSEN} items at once, or all items of a search")
     began = request.form.get("began")
+    move = validation.one_of(request.form.get("move"), MOVES, "move")
+    search = search_of(dict(parse_qsl(request.form.get("search", ""))), form)
+    all = request.form.get("which") == "all"
     return BulkRequest(
-        move=validation.one_of(request.form.get("move"), MOVES, "move"),
-        search=search_of(dict(parse_qsl(request.form.get("search", ""))), form),
-        all=request.form.get("which") == "all",
+        move=move,
+        search=searched_for(move, search) if all else search,
+        all=all,
         ids=ids,
         began=time_of(began, "began") if began else datetime.now(UTC),
     )
