@@ -45,6 +45,7 @@ def both_schemes(tab: Page) -> None:
 def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, graves: leaseq.Queue) -> None:
     sign_in(tab, boss)
     tab.goto(f"/manage/{graves.name}/items?state=dead&order=oldest")
+    tab.get_by_label("Where to search").select_option("Failed")
     tab.locator("summary", has_text="Filters").press("Enter")
     tab.get_by_role("textbox", name="Comment contains").focus()
     tab.keyboard.type("unreadable")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta
+from functools import partial
 from typing import Any
 
 from flask import render_template, request, url_for
@@ -15,6 +17,7 @@ from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.distribution import MOST_GROUPS, agreement_of, distribution_of
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.numbers import whole
 
 READ = (1_000, 5_000, 20_000)
 """The newest answers that a page reads: few at first, more when somebody asks for them."""
@@ -36,9 +39,11 @@ def answers(q: str) -> str | tuple[str, int]:
     try:
         most = int(validation.one_of(args.get("most") or str(READ[0]), tuple(map(str, READ)), "most"))
         by = validation.one_of(args.get("by") or "", ("", *_GROUPS), "by")
-        given, more = _newest(queue, _filter(), most)
+        skip = _skipped()
+        where = _filter()
+        given, more = _newest(queue, where, most)
     except Invalid as refused:
-        wrong, most, by = refused, READ[0], ""
+        wrong, where, most, by, skip = refused, Filter(), READ[0], "", 0
     policy = queue.policy
     questions = fields_of(policy.form)
     typed = {name: args.get(name, "").strip() for name in ("person", "from", "to", "by")}
@@ -56,9 +61,13 @@ def answers(q: str) -> str | tuple[str, int]:
         groups={"person": _("Person"), "day": _("Day")},
         most_groups=MOST_GROUPS,
         found=[distribution_of(one, given, _GROUPS.get(by)) for one in questions] if given else [],
-        agreement=agreement_of(questions, given, DISAGREEMENTS) if policy.answers > 1 else None,
+        agreement=agreement_of(questions, given, DISAGREEMENTS, skip) if policy.answers > 1 else None,
+        skip=skip,
+        at_once=DISAGREEMENTS,
+        here=partial(url_for, "manage.answers", q=q, most=most, **typed),
         people=[one.name for one in accounts().people()],
-        items_of=_items_of(q, typed),
+        items_of=partial(_items_of, q, typed),
+        group_of=partial(_group_of, by, where),
     )
     return (page, 400) if wrong else page
 
@@ -93,9 +102,27 @@ def _newest(queue: leaseq.Queue, where: Filter, most: int) -> tuple[list[Answer]
             return given[:most], after is not None or len(given) > most
 
 
-def _items_of(q: str, typed: dict[str, str]) -> Any:
-    """A function that gives the address of the items that a search finds, within the page's filter."""
-    within: dict[str, Any] = {name: typed[name] or None for name in ("person", "from", "to")}
+def _skipped() -> int:
+    """How many disagreements stand on earlier pages."""
+    skip = whole(request.args.get("skip") or "0")
+    if skip is None or skip < 0:
+        raise Invalid("skip", "a whole number from 0 on")
+    return skip
+
+
+def _items_of(q: str, typed: dict[str, str], find: str, group: Mapping[str, str] | None = None) -> str:
+    """The address of the items that a search finds, within the page's filter and a group of the answers."""
+    within: dict[str, Any] = {name: typed[name] or None for name in ("person", "from", "to")} | (group or {})
     if within["person"]:
         within["outcome"] = "finished"
-    return lambda find: url_for("manage.items", q=q, state="finished", find=find or None, **within)
+    return url_for("manage.items", q=q, state="finished", find=find or None, **within)
+
+
+def _group_of(by: str, where: Filter, name: str) -> dict[str, str]:
+    """The filter for the answers of a person, or of a day of the site's zone, as far as ``where`` has it."""
+    if by == "person":
+        return {"person": name}
+    zone, day = state().settings.zone, date.fromisoformat(name)
+    begin, end = (datetime.combine(one, time(), zone) for one in (day, day + timedelta(days=1)))
+    begin, end = max(begin, where.since or begin), min(end, where.until or end)
+    return {"from": begin.isoformat(), "to": end.isoformat()}

@@ -7,7 +7,7 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from flask_babel import gettext as _
@@ -68,7 +68,8 @@ class Agreement:
 
     items: int
     shares: dict[str, float]
-    differing: tuple[Disagreement, ...] = field(default=())
+    disagreements: int  # items whose answers differ
+    differing: tuple[Disagreement, ...]  # some of them, in the order of the answers
 
 
 def distribution_of(
@@ -93,14 +94,17 @@ def distribution_of(
     return Distribution(label, len(known), tuple(bars), median, groups)
 
 
-def agreement_of(questions: Sequence[Field], answers: Iterable[Answer], most: int) -> Agreement:
-    """Of the items that have two answers or more among these; at most so many disagreements."""
+def agreement_of(
+    questions: Sequence[Field], answers: Iterable[Answer], most: int, skip: int = 0
+) -> Agreement:
+    """Of the items that have two answers or more among these; at most so many disagreements, after some."""
     by_item: dict[str, list[Answer]] = defaultdict(list)
     for answer in answers:
         by_item[answer.id].append(answer)
     several = [sorted(given, key=lambda one: one.finished_at) for given in by_item.values() if len(given) > 1]
     same: Counter[str] = Counter()
     differing: list[Disagreement] = []
+    disagreements = 0
     for given in several:
         differs = {}
         for question in questions:
@@ -109,10 +113,11 @@ def agreement_of(questions: Sequence[Field], answers: Iterable[Answer], most: in
                 same[question.label] += 1
             else:
                 differs[question.label] = texts
-        if differs and len(differing) < most:
+        disagreements += bool(differs)
+        if differs and skip < disagreements <= skip + most:
             differing.append(Disagreement(given[0].id, given[0].payload, differs))
     shares = {one.label: same[one.label] / len(several) for one in questions} if several else {}
-    return Agreement(len(several), shares, tuple(differing))
+    return Agreement(len(several), shares, disagreements, tuple(differing))
 
 
 _Key = Callable[[Json], set[str]]

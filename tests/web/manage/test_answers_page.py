@@ -123,6 +123,26 @@ def test_they_are_compared_by_day(answered: leaseq.Queue, boss: Browser) -> None
     assert sum(int(row[1]) for row in rows) == 4
 
 
+@pytest.mark.parametrize(
+    ("query", "title", "row", "cell", "expected"),
+    [
+        ("by=person", "About", 1, 1, {"l2"}),
+        ("by=person", "About", 1, 0, {"l2", "l3"}),
+        ("by=person", "Rating", 0, 2, {"l1"}),
+        ("by=person&person=ann", "Tags", 0, 1, {"l0", "l1"}),
+        ("by=day", "About", 0, 2, {"l0", "l1"}),
+    ],
+)
+def test_a_cell_of_a_group_leads_to_its_items(
+    answered: leaseq.Queue, boss: Browser, query: str, title: str, row: int, cell: int, expected: set[str]
+) -> None:
+    page = boss.get(f"{url(answered)}?{query}").text
+    table = section(page, title).split('<table class="groups">')[1].split("<tbody>")[1].split("<tr>")
+    links = re.findall(r'<a href="([^"]+)">', table[1 + row])
+    found = set(re.findall(r'name="id" value="([^"]+)"', boss.get(html.unescape(links[cell])).text))
+    assert found == expected
+
+
 def test_one_person_s_answers_and_their_items(answered: leaseq.Queue, boss: Browser) -> None:
     page = boss.get(url(answered) + "?person=ann").text
     assert "All 2 answers." in page
@@ -145,7 +165,13 @@ def test_the_newest_are_read_and_more_on_demand(
 
 @pytest.mark.parametrize(
     ("query", "says"),
-    [("most=7", "most"), ("by=moon", "by"), ("from=yesterday", "from"), ("person=" + "x" * 300, "person")],
+    [
+        ("most=7", "most"),
+        ("by=moon", "by"),
+        ("skip=-1", "skip"),
+        ("from=yesterday", "from"),
+        ("person=" + "x" * 300, "person"),
+    ],
 )
 def test_what_cannot_be_shown_is_told(answered: leaseq.Queue, boss: Browser, query: str, says: str) -> None:
     answer = boss.get(f"{url(answered)}?{query}")
@@ -169,6 +195,31 @@ def test_several_answers_agree_or_not(queue: leaseq.Queue, boss: Browser) -> Non
     assert f'href="{url(queue, "items")}/other">the other one</a>' in agreement
     assert "the same one" not in agreement
     assert re.search(r"ann</span> Refund.*bob</span> Delivery", agreement, re.S)
+
+
+def test_disagreements_are_paged(queue: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers_page, "DISAGREEMENTS", 2)
+    queue.configure(answers=2, form={"ask": ASK})
+    for number in range(5):
+        queue.enqueue({"text": f"item {number}"}, id=f"d{number}")
+        for person, about in (("ann", "Refund"), ("bob", "Other")):
+            queue.finish(taken(queue, person), {"about": about})
+    page, seen = boss.get(url(queue) + "?by=person").text, []
+    while True:
+        part = section(page, "Agreement")
+        seen.append((re.findall(r"/items/(d\d)", part), re.findall(r"\d to \d of \d", part)))
+        following = re.findall(r'href="([^"]+)">Next<', part)
+        if not following:
+            break
+        page = boss.get(html.unescape(following[0])).text
+    assert seen == [
+        (["d4", "d3"], ["1 to 2 of 5"]),
+        (["d2", "d1"], ["3 to 4 of 5"]),
+        (["d0"], ["5 to 5 of 5"]),
+    ]
+    back = html.unescape(re.findall(r'href="([^"]+)">Previous<', part)[0])
+    assert "by=person" in back
+    assert "3 to 4 of 5" in boss.get(back).text
 
 
 def test_of_a_ranking_the_first_places_count(queue: leaseq.Queue, boss: Browser) -> None:
