@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import signal
 import subprocess
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -60,7 +61,7 @@ def gunicorn(
         assert process.poll() is None, "gunicorn ended"
         yield url, process
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGINT)  # no graceful stop: that is test_stop.py
         process.wait(timeout=PATIENCE)
 
 
