@@ -1,8 +1,8 @@
 #!lua
---[[ Changes an item of which something waits or is scheduled. Priority, due date and skills are those of all its
-assignments; what waits moves to its new shelf by its age, what somebody holds stays with them. The payload is
-changed only while nobody holds or answered any of it. What is as it is to be is left alone. Refused when memory
-is full: a payload may grow.
+--[[ Changes an item of which something waits, is scheduled or is dead. Priority, due date and skills are those of
+all its assignments; what waits moves to its new shelf by its age, what somebody holds stays with them, and what is
+dead stays dead. The payload is changed only while nobody holds or answered any of it. What is as it is to be is
+left alone. Refused when memory is full: a payload may grow.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
@@ -10,7 +10,8 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 request id
        then of each field that is given: its name, its value, and that value as JSON for the journal. priority,
        due, requires: as in the item's head, '' for none; payload: JSON; delay: in microseconds, 0 for at once
-REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits or is scheduled
+REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits, is scheduled or,
+       without a delay, is dead
        {'taken'}: its payload can't be changed   {'rows', how many rows may wait at once}
        {'no-item'}   {'no-queue'} ]]
 local id, by, request = ARGV[2], ARGV[3], ARGV[4]
@@ -34,17 +35,18 @@ end
 -- Decide what changes.
 local wanted, json = {}, {}
 for i = 5, #ARGV, 3 do wanted[ARGV[i]], json[ARGV[i]] = ARGV[i + 1], ARGV[i + 2] end
-local all, waits, is_scheduled, is_taken, was_out = {}, false, false, false, false
+local all, waits, is_scheduled, is_dead, is_taken, was_out = {}, false, false, false, false, false
 for i, member in ipairs(items.assignments(id)) do
   local item = items.read(member)
   local state, score, key = places.find(item)
   all[i] = { item = item, state = state, score = score, key = key, waits = state == 'inbound' or state == 'scheduled' }
   waits = waits or all[i].waits
   is_scheduled = is_scheduled or state == 'scheduled'
+  is_dead = is_dead or state == 'dead'
   is_taken = is_taken or state == 'reserved' or state == 'finished'
   was_out = was_out or item.attempts ~= nil
 end
-if not waits then return { 'wrong-state', describe(id) } end
+if not waits and (wanted.delay or not is_dead) then return { 'wrong-state', describe(id) } end
 
 local delay, fields = wanted.delay and wanted.delay + 0, {}
 local moves = delay and (delay > 0 or is_scheduled)

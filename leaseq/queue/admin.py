@@ -126,11 +126,11 @@ class Admin(Inspection):
         return self._item(self._commands.assign(validation.item_id(id), arguments.by(by), who), id)
 
     def change(self, id: str, *, by: str | None = None, **changes: Unpack[ItemChanges]) -> Item:
-        """Change an item that is inbound or scheduled; what is not named stays as it is.
+        """Change an item that is inbound, scheduled or dead; what is not named stays as it is.
 
         With another priority or other skills it is placed among the items there by its age. Of an item with
-        several assignments at least one must be inbound or scheduled: it is moved, and what somebody holds
-        stays with them. ``due=None`` removes the date. ``delay`` in seconds from now: it is scheduled until
+        several assignments at least one must be in one of these states: it is moved, and what somebody holds
+        stays with them. A dead one stays dead until it is revived, and takes no ``delay``. ``due=None`` removes the date. ``delay`` in seconds from now: it is scheduled until
         then, with 0 inbound at once.
 
         Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or answered

@@ -235,10 +235,10 @@ def _as_its_holder_sees(queue: leaseq.Queue, id: str) -> leaseq.Item:
 @bp.patch("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
-    """Change an item that is inbound or scheduled; what is left out stays as it is.
+    """Change an item that is inbound, scheduled or dead; what is left out stays as it is.
 
     With another priority or other skills it goes among the items there by its age. If the item has several
-    assignments, at least one must be inbound or scheduled: it moves, and nobody loses a lease.
+    assignments, at least one must be in one of these states: it moves, and nobody loses a lease.
     """
     changes = body.named()
     item = existing_queue(path.q).change(path.id, by=person().name, **changes)

@@ -1,4 +1,4 @@
-"""change: another priority, due date, set of skills, payload or time for what waits or is scheduled."""
+"""change: another priority, due date, set of skills, payload or time for what waits, is scheduled or is dead."""
 
 from __future__ import annotations
 
@@ -172,13 +172,11 @@ def test_one_that_is_assigned_and_let_in_is_ahead_of_what_never_left(timed: leas
 STATES: dict[str, Callable[[leaseq.Queue], object]] = {
     "reserved: release it first": lambda queue: take(queue, "ann"),
     "finished: enqueue it anew": lambda queue: queue.finish(take(queue, "ann"), {}),
-    "dead: revive it first": lambda queue: queue.fail(take(queue, "ann"), "no"),
 }
 
 
 @pytest.mark.parametrize("why", STATES)
 def test_what_does_not_wait_is_refused(timed: leaseq.Queue, server: Server, why: str) -> None:
-    timed.configure(max_attempts=1)
     timed.enqueue({}, id="a")
     STATES[why](timed)
     before = looking.everything(server.redis, timed.name)
@@ -188,6 +186,25 @@ def test_what_does_not_wait_is_refused(timed: leaseq.Queue, server: Server, why:
     assert looking.everything(server.redis, timed.name) == before
     with pytest.raises(leaseq.ItemNotFound):
         timed.change("b", priority=10)
+
+
+def test_a_dead_item_is_put_right_before_it_is_revived(timed: leaseq.Queue, server: Server, sets: Sets) -> None:
+    timed.configure(max_attempts=1)
+    timed.enqueue({"n": 1}, id="a", due=DUE)
+    timed.fail(take(timed, "ann"), "the scan is missing")
+    item = timed.change("a", payload={"n": 2}, due=DUE + timedelta(days=1), priority=10, requires=["fr"])
+    assert (item.state, item.last_error, sets()["inbound"]) == ("dead", "the scan is missing", [])
+    assert timed.by_due().items == (), "a dead item is not late"
+    before = looking.everything(server.redis, timed.name)
+    with pytest.raises(leaseq.Invalid, match="'a' is dead: revive it first") as refused:
+        timed.change("a", priority=7, delay=0)
+    assert refused.value.field == "delay"
+    assert looking.everything(server.redis, timed.name) == before
+    timed.revive("a")
+    (item,) = timed.by_due().items
+    assert (item.payload, item.priority, item.requires) == ({"n": 2}, 10, ("fr",))
+    assert timed.reserve("bob") is None
+    assert take(timed, "cyd", "fr").payload == {"n": 2}
 
 
 BAD: list[tuple[str, object]] = [

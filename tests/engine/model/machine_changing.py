@@ -31,8 +31,8 @@ class ChangingMachine(ManagedMachine):
     def change(
         self, index: int, priority: Any, due_in: Any, requires: Any, payload: bool, delay: Any
     ) -> None:
-        waiting = self.model.parts("inbound") + self.model.parts("scheduled")
-        likely = [part.item for part in waiting] if index % 5 else list(self.model.items.values())
+        changeable = [part for state in ("inbound", "scheduled", "dead") for part in self.model.parts(state)]
+        likely = [part.item for part in changeable] if index % 5 else list(self.model.items.values())
         item = (likely or list(self.model.items.values()))[index % max(len(likely), 1)]
         due = self.now + timedelta(seconds=due_in) if isinstance(due_in, float) else due_in
         new = {"n": f"changed {next(numbers)}"} if payload else None
@@ -46,7 +46,7 @@ class ChangingMachine(ManagedMachine):
         if self.plain:
             del given["requires"]
         given = {name: value for name, value in given.items() if value != NO}
-        if not self.model.may_change(item, new):
+        if not self.model.may_change(item, new, delayed="delay" in given):
             with pytest.raises(leaseq.Invalid):
                 self.queue.change(item.id, **given)
             return

@@ -188,10 +188,12 @@ class Model(Grants):
         self.count("assigned")
         return True
 
-    def may_change(self, item: Item, payload: object) -> bool:
+    def may_change(self, item: Item, payload: object, *, delayed: bool) -> bool:
+        """``delayed``: a delay is named, be it 0."""
         states = [part.state for part in item.parts]
         taken = "reserved" in states or "finished" in states
-        return ("inbound" in states or "scheduled" in states) and not (payload and taken)
+        waits = "inbound" in states or "scheduled" in states
+        return (waits or ("dead" in states and not delayed)) and not (payload and taken)
 
     def change(self, item: Item, payload: object, delayed: bool, now: bool, scores: dict[str, float]) -> None:
         """What it is to be is set already. ``scores``: where its assignments are by now."""
