@@ -101,7 +101,9 @@ def _not_waiting(call: Call, reply: Reply) -> Invalid:
 def _not_changeable(call: Call, reply: Reply) -> Invalid:
     state = _state(reply)
     if state == "dead":
-        return Invalid("delay", f"for an item that is inbound or scheduled; {call.id!r} is dead: revive it first")
+        return Invalid(
+            "delay", f"for an item that is inbound or scheduled; {call.id!r} is dead: revive it first"
+        )
     first = "release it first" if state == "reserved" else "enqueue it anew"
     return Invalid("id", f"an item that is inbound, scheduled or dead; {call.id!r} is {state}: {first}")
 

@@ -130,8 +130,8 @@ class Admin(Inspection):
 
         With another priority or other skills it is placed among the items there by its age. Of an item with
         several assignments at least one must be in one of these states: it is moved, and what somebody holds
-        stays with them. A dead one stays dead until it is revived, and takes no ``delay``. ``due=None`` removes the date. ``delay`` in seconds from now: it is scheduled until
-        then, with 0 inbound at once.
+        stays with them. ``due=None`` removes the date. ``delay`` in seconds from now: it is scheduled until
+        then, with 0 inbound at once. A dead item stays dead until it is revived, and takes no ``delay``.
 
         Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or answered
         the item. An answer to the earlier payload that still comes is kept as a late one.

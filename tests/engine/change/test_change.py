@@ -1,4 +1,4 @@
-"""change: another priority, due date, set of skills, payload or time for what waits, is scheduled or is dead."""
+"""change: another priority, due date, set of skills, payload or time for what nobody holds."""
 
 from __future__ import annotations
 
@@ -188,7 +188,9 @@ def test_what_does_not_wait_is_refused(timed: leaseq.Queue, server: Server, why:
         timed.change("b", priority=10)
 
 
-def test_a_dead_item_is_put_right_before_it_is_revived(timed: leaseq.Queue, server: Server, sets: Sets) -> None:
+def test_a_dead_item_is_put_right_before_it_is_revived(
+    timed: leaseq.Queue, server: Server, sets: Sets
+) -> None:
     timed.configure(max_attempts=1)
     timed.enqueue({"n": 1}, id="a", due=DUE)
     timed.fail(take(timed, "ann"), "the scan is missing")
