@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import leaseq
 from leaseq import Json
 
 LONGEST = 60  # characters
@@ -17,6 +18,14 @@ def item_title(payload: Json, id: str) -> str:
     texts = [text for text in _texts(payload) if not text.startswith(_LINKS)]
     words = next((text for text in texts if " " in text), texts[0] if texts else id)
     return _cut(words)
+
+
+def title_of(queue: leaseq.Queue, id: str) -> str | None:
+    """The title of a queue's item; None where it is not there any more."""
+    try:
+        return item_title(queue.get(id).payload, id)
+    except leaseq.ItemNotFound:
+        return None
 
 
 def _texts(payload: Json) -> Iterator[str]:

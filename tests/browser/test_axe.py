@@ -60,6 +60,7 @@ PAGES = [
     ("manage.items", ADMIN, "/manage/axe/items?state=dead"),
     ("manage.items", ADMIN, "/manage/axe/items?state=due"),
     ("manage.late", ADMIN, "/manage/axe/late"),
+    ("manage.reports", ADMIN, "/manage/axe/reports"),
     ("manage.item", ADMIN, "/manage/axe/items/held"),
     ("manage.item", ADMIN, "/manage/axe/items/done"),
     ("manage.correction", ADMIN, "/manage/axe/items/done/correct?token={answer}"),

@@ -17,6 +17,7 @@ from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes 
     items,
     late,
     queues,
+    reports,
     settings,
     thread,
     transfers,

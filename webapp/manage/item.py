@@ -19,7 +19,7 @@ from leaseq.webapp.manage.late import becomes
 from leaseq.webapp.manage.search import Search, list_names, search_of
 from leaseq.webapp.manage.timeline import side_by_side, timeline_of
 from leaseq.webapp.rendering.payload import parts_of
-from leaseq.webapp.security.audit_log import detail_changes, noted_before
+from leaseq.webapp.security.audit_log import detail_changes, note, noted_before
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.store.threads import new_message_id
@@ -42,6 +42,7 @@ def show_item(
     known, policy = queue.get(id), queue.policy
     search = search_of(request.args, queue.policy.form) if "state" in request.args else None
     waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
+    can_change = waits or known.state == "dead"
     answers = (*known.answers, *known.late_answers)
     history, titles = queue.history(id), titles_of(policy.form)
     return render_template(
@@ -58,7 +59,7 @@ def show_item(
         else (),
         replaced={one.token for one in known.history if one.how in ("reopened", "corrected")},
         waits=waits,
-        change=change or (form_of(known) if waits else None),
+        change=change or (form_of(known) if can_change else None),
         answers=answers,
         rows=side_by_side(answers, titles),
         titles=titles,
@@ -115,12 +116,16 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
 @bp.post("/manage/<q>/items/<name:id>/change")
 @needs("manager")
 def change(q: str, id: str) -> Response | tuple[str, int]:
-    """Change what waits; what was typed stays on the page where it is refused."""
+    """Change what waits, or what failed, which may be handed out again at once; what was typed stays on the
+    page where it is refused."""
     queue, form = existing_queue(q), form_sent(request.form)
+    revives = request.form.get("then") == "revive"
     try:
         changes = form.changes()
         if changes:
             queue.change(id, by=person().name, **changes)
+        if revives:
+            queue.revive(id, by=person().name)
     except Invalid as refused:
         return show_item(queue, id, change=form.refused(refused)), 400
     if changes:
@@ -128,16 +133,32 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
         flash(_("Changed: %(what)s.", what=names_of(changes)))
     else:
         noted_before()  # which is nothing for the log
+    if revives:
+        accounts().log.write(person().name, "item.revived", f"{q} / {id}")
+        flash(_("It is waiting again, with all its attempts."))
+    elif not changes:
         flash(_("Nothing was changed."))
     return redirect_to_item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/revive")
 @needs("manager")
-def revive(q: str, id: str) -> Response:
-    existing_queue(q).revive(id, by=person().name)
-    flash(_("It is waiting again, with all its attempts."))
-    return redirect_to_item(q, id)
+def revive(q: str, id: str) -> Response | tuple[str, int]:
+    """Hand it out again: what failed with all its attempts, what is for later now."""
+    queue = existing_queue(q)
+    try:
+        item = queue.revive(id, by=person().name)
+        if item.state == "scheduled":
+            queue.change(id, by=person().name, delay=0)
+            note("item.changed", f"{q} / {id}", "delay: 0")
+    except Invalid as refused:
+        return show_item(queue, id, error=_("Not handed out: %(why)s.", why=str(refused))), 400
+    flash(
+        _("It is waiting again, now and not later.")
+        if item.state == "scheduled"
+        else _("It is waiting again, with all its attempts.")
+    )
+    return back_to(q) or redirect_to_item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/release")
@@ -145,11 +166,7 @@ def revive(q: str, id: str) -> Response:
 def release(q: str, id: str) -> Response:
     existing_queue(q).release(id, by=person().name)
     flash(_("The item is released and is waiting for somebody else."))
-    return (
-        redirect(url_for("manage.one_queue", q=q), 303)
-        if request.form.get("back")
-        else redirect_to_item(q, id)
-    )
+    return back_to(q) or redirect_to_item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/adopt")
@@ -171,7 +188,16 @@ def remove(q: str, id: str) -> Response:
     flash(_("The item %(id)s is removed.", id=id))
     if "state" in request.args:
         return redirect(url_for("manage.items", q=q, **search_of(request.args).args()), 303)
-    return redirect(url_for("manage.one_queue", q=q), 303)
+    return back_to(q) or redirect(url_for("manage.one_queue", q=q), 303)
+
+
+def back_to(q: str) -> Response | None:
+    """To the page that the form came from, where that was not the item's."""
+    back = request.form.get("back")
+    if not back:
+        return None
+    page = "manage.reports" if back == "reports" else "manage.one_queue"
+    return redirect(url_for(page, q=q), 303)
 
 
 def redirect_to_item(q: str, id: str, anchor: str | None = None) -> Response:

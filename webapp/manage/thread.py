@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response
 from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.item import redirect_to_item, show_item
+from leaseq.webapp.manage.item import back_to, redirect_to_item, show_item
 from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import needs
 
@@ -37,4 +37,4 @@ def settle(q: str, id: str) -> Response:
     """Take the item's question from the list of those that need an answer."""
     existing_queue(q).get(id)
     state().threads.settle(q, id)
-    return redirect_to_item(q, id, "thread")
+    return back_to(q) or redirect_to_item(q, id, "thread")

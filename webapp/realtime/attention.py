@@ -11,8 +11,8 @@ from typing import Any
 
 import leaseq
 from leaseq.transfer import rfc3339
-from leaseq.webapp.item_title import item_title
-from leaseq.webapp.notes import last_words
+from leaseq.webapp.item_title import title_of
+from leaseq.webapp.reports import named, question_row, reports_on, waiting_reports
 from leaseq.webapp.store.threads import Threads
 
 SHOWN = 5
@@ -41,6 +41,8 @@ class Attention:
         self._clock = clock
         self._looked: dict[str, tuple[float, Any, Rows]] = {}  # when, at what state of the list, what
         self._asked_count = 0
+        self._said_more = False  # more than the most that are counted
+        self._late_titles: dict[str, str] = {}
         self._late: deque[leaseq.Event] = deque(maxlen=_LATE)
 
     def add(self, event: leaseq.Event) -> None:
@@ -69,20 +71,13 @@ class Attention:
             "asked_count": self._asked_count,
             "said": said[:SHOWN],
             "said_count": len(said),
+            "reports_count": self._asked_count + len(said),
+            "reports_more": self._said_more,
             "dead": self._look("dead", moved, self._dead) if stats.dead else [],
             "unwanted": unwanted[:SHOWN],
             "unwanted_count": len(unwanted),
             "due": self._look("due", stats.overdue, self._overdue) if stats.overdue else [],
-            "late": [
-                {
-                    "key": one.cursor,
-                    "id": one.id,
-                    "title": one.id,
-                    "person": one.person,
-                    "at": rfc3339(one.at),
-                }
-                for one in late[: -SHOWN - 1 : -1]
-            ],
+            "late": self._late_rows(late[: -SHOWN - 1 : -1]),
             "late_count": len(late),
         }
 
@@ -93,6 +88,24 @@ class Attention:
         if known is None or (known[1] != state and now - known[0] >= _AGAIN):
             known = self._looked[name] = (now, state, find())
         return known[2]
+
+    def _late_rows(self, events: list[leaseq.Event]) -> Rows:
+        ids = [one.id for one in events if one.id]
+        self._late_titles = {id: self._late_titles.get(id) or self._title(id) for id in ids}
+        return [
+            {
+                "key": one.cursor,
+                "id": one.id,
+                "title": self._late_titles[one.id],
+                "person": one.person,
+                "at": rfc3339(one.at),
+            }
+            for one in events
+            if one.id
+        ]
+
+    def _title(self, id: str) -> str:
+        return title_of(self._queue, id) or id
 
     def _dead(self) -> Rows:
         """The latest of them, by reason."""
@@ -105,70 +118,34 @@ class Attention:
 
     def _said(self) -> Rows:
         """The latest report or note on each item that nobody has or finished since, the newest first."""
-        find, most = self._queue.find, _SAID_LOOKED_AT
-        items = [
-            *find("dead", limit=most, look=most, backwards=True).items,
-            *find("scheduled", limit=most, look=most).items,
-            *find("inbound", leaseq.Filter(outcome="failed"), limit=most, look=_LOOK).items,
-            *find("inbound", leaseq.Filter(outcome="abandoned"), limit=most, look=_LOOK).items,
-        ]
-        by_key = {(one.id, grant.token): (one, grant) for one in items if (grant := last_words(one))}
-        words = sorted(by_key.values(), key=_when_said, reverse=True)
-        return [
-            {
-                "key": f"{one.id} {grant.token}",
-                **_named(one),
-                "person": grant.person,
-                "at": rfc3339(grant.ended_at or grant.reserved_at),
-                "how": grant.how,
-                "said": _shortened(grant.reason or ""),
-                "dead": one.state == "dead",
-            }
-            for one, grant in words
-        ]
+        most = _SAID_LOOKED_AT
+        dead = self._queue.find("dead", limit=most, look=most, backwards=True)
+        waiting, _whole = waiting_reports(self._queue, most=most, look=_LOOK)
+        self._said_more = dead.after is not None or len(waiting) >= most
+        reports = {one.key: one for one in (*reports_on(list(dead.items)), *waiting)}
+        newest = sorted(reports.values(), key=lambda one: one.at, reverse=True)
+        return [one.row(_WORDS) for one in newest]
 
     def _asked(self) -> Rows:
         """The questions of people that no manager answered, the longest unanswered first."""
         questions = self._threads.unanswered(self._queue.name, SHOWN)
-        titles = {id: self._title(id) for id, _ in questions}
+        titles = {one.id: title_of(self._queue, one.id) for one in questions}
         for id in [id for id, title in titles.items() if title is None]:
             self._threads.settle(self._queue.name, id)
         self._asked_count = self._threads.count_unanswered(self._queue.name)
-        return [
-            {
-                "key": f"{id} {asked.at.timestamp()}",
-                "id": id,
-                "title": titles[id],
-                "person": asked.person,
-                "at": rfc3339(asked.at),
-                "asked": _shortened(asked.text),
-            }
-            for id, asked in questions
-            if titles[id] is not None
-        ]
-
-    def _title(self, id: str) -> str | None:
-        """The title of an item; None where it is not there any more."""
-        try:
-            return item_title(self._queue.get(id).payload, id)
-        except leaseq.ItemNotFound:
-            return None
+        return [question_row(one, title, _WORDS) for one in questions if (title := titles[one.id])]
 
     def _overdue(self) -> Rows:
         due = self._queue.by_due(limit=SHOWN).items
-        return [{"key": one.id, **_named(one), "due": rfc3339(one.due)} for one in due if one.due]
+        return [{"key": one.id, **named(one), "due": rfc3339(one.due)} for one in due if one.due]
 
     def _unwanted(self) -> Rows:
         """Waiting items that so many people gave back. These are at the front of the queue."""
         where = leaseq.Filter(given_back_by=UNWANTED)
         items = self._queue.find("inbound", where, limit=_UNWANTED_SHOWN, look=_LOOK).items
         return [
-            {"key": f"{one.id} {one.assignment}", **_named(one), "people": _gave_back(one)} for one in items
+            {"key": f"{one.id} {one.assignment}", **named(one), "people": _gave_back(one)} for one in items
         ]
-
-
-def _named(item: leaseq.Item) -> dict[str, str]:
-    return {"id": item.id, "title": item_title(item.payload, item.id)}
 
 
 def _gave_back(item: leaseq.Item) -> int:
@@ -180,11 +157,3 @@ def _reason(item: leaseq.Item) -> tuple[str, str | None]:
     last = item.history[-1] if item.history else None
     how = last.how if last else "expired"
     return how, last.reason if last and how == "failed" else None
-
-
-def _when_said(words: tuple[leaseq.Item, leaseq.Grant]) -> datetime:
-    return words[1].ended_at or words[1].reserved_at
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _WORDS else f"{text[: _WORDS - 1]}…"

@@ -122,6 +122,17 @@ class Threads(Store):
         """The questions that no manager answered, the oldest first."""
         with self._client.translating():
             ids = [one.decode() for one in self._redis.zrange(_unanswered(queue), 0, limit - 1)]
+        return self._questions(queue, ids)
+
+    def latest_unanswered(self, queue: str, before: float | None, limit: int) -> list[Question]:
+        """The questions that no manager answered, the newest first; ``before``: those asked before this time,
+        in seconds since the epoch."""
+        most = "+inf" if before is None else f"({before!r}"
+        with self._client.translating():
+            found = self._redis.zrevrangebyscore(_unanswered(queue), most, "-inf", start=0, num=limit)
+        return self._questions(queue, [one.decode() for one in found])
+
+    def _questions(self, queue: str, ids: list[str]) -> list[Question]:
         threads = self._client.ask(*(("HVALS", _item(queue, id)) for id in ids)) if ids else []
         asked = zip(ids, (_last_asked(values) for values in threads), strict=True)
         return [Question(id, message) for id, message in asked if message]

@@ -149,6 +149,23 @@ def test_only_what_waits_has_the_form(boss: Browser, queue: leaseq.Queue, path: 
     assert queue.mine("ann") == [held]
 
 
+def test_a_failed_item_is_put_right_and_handed_out_again_at_once(
+    boss: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
+) -> None:
+    queue.configure(max_attempts=1)
+    queue.fail(take(queue, "ann", "fr", "legal"), "no")
+    assert "Save and hand out again" in text_of(boss.get(path).text)
+    send(boss, path, payload='"right"')
+    assert (queue.get("r-1").state, queue.get("r-1").payload) == ("dead", "right")
+    send(boss, path, payload='"righter"', then="revive")
+    assert (queue.get("r-1").state, queue.get("r-1").payload) == ("inbound", "righter")
+    page = text_of(boss.get(path).text)
+    assert "Changed: payload." in page
+    assert "It is waiting again" in page
+    logged = [one.what for one in accounts.log.latest(20) if one.about == f"{queue.name} / r-1"]
+    assert sorted(logged) == ["item.changed", "item.changed", "item.revived"]
+
+
 def test_what_is_scheduled_can_be_let_in(boss: Browser, queue: leaseq.Queue, path: str) -> None:
     queue.change("r-1", delay=3600)
     assert send(boss, path).status_code == 303

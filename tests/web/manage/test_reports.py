@@ -1,0 +1,131 @@
+"""The page of all reports, notes and questions, and what a manager does with each."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+import leaseq
+from leaseq.webapp.manage import reports
+from leaseq.webapp.store.threads import Threads
+from tests.support.taking import take
+from tests.web.conftest import Browser
+from tests.web.item_lists import text_of
+
+
+@pytest.fixture
+def base(queue: leaseq.Queue) -> str:
+    queue.configure(max_attempts=2, retry_seconds=3600)
+    return f"/manage/{queue.name}"
+
+
+def fail(queue: leaseq.Queue, id: str, why: str, *, times: int = 1) -> None:
+    queue.enqueue({"text": f"the words of {id}"}, id=id)
+    for time in range(times):
+        if time:
+            queue.change(id, delay=0)
+        queue.fail(take(queue, "ann"), why)
+
+
+def give_back(queue: leaseq.Queue, id: str, note: str) -> None:
+    queue.enqueue({"text": f"the words of {id}"}, id=id)
+    queue.abandon(take(queue, "bob"), note)
+
+
+def listed(page: str) -> list[str]:
+    """What was said in each row, as it stands."""
+    return re.findall(r"<blockquote[^>]*>(.*?)</blockquote>", page)
+
+
+def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
+    boss: Browser, queue: leaseq.Queue, base: str, threads: Threads
+) -> None:
+    give_back(queue, "note", "ask the shop")
+    queue.assign("note", "zoe")
+    fail(queue, "dead", "the scan is missing", times=2)
+    threads.ask(queue.name, "note", "cyd", "is it ours?", message="1")
+    fail(queue, "later", "no photo")
+    page = boss.get(f"{base}/reports").text
+    assert listed(page) == ["no photo", "is it ours?", "the scan is missing", "ask the shop"]
+    assert "ann reported a problem" in text_of(page)
+    assert "the words of dead" in text_of(page)
+    dashboard = boss.get(base).text
+    assert "All reports and questions: 4" in text_of(dashboard)
+    assert f'href="{base}/reports"' in dashboard
+    queue.finish(take(queue, "zoe"), {})
+    threads.settle(queue.name, "note")
+    assert listed(boss.get(f"{base}/reports").text) == ["no photo", "the scan is missing"]
+
+
+@pytest.mark.parametrize("dead_look", [250, 1])
+def test_pages_have_each_of_many_once_whatever_their_kind(
+    boss: Browser,
+    queue: leaseq.Queue,
+    base: str,
+    threads: Threads,
+    monkeypatch: pytest.MonkeyPatch,
+    dead_look: int,
+) -> None:
+    monkeypatch.setattr(reports, "DEAD_LOOK", dead_look)
+    monkeypatch.setattr(reports, "PAGE", 6)
+    said = []
+    for n in range(9):
+        fail(queue, f"dead-{n}", f"dead {n}", times=2)
+        give_back(queue, f"note-{n}", f"note {n}")
+        queue.assign(f"note-{n}", "zoe")
+        said += [f"dead {n}", f"note {n}"]
+        if n % 4 == 0:
+            threads.ask(queue.name, f"note-{n}", "cyd", f"question {n}", message="1")
+            said.append(f"question {n}")
+    fail(queue, "silent", "", times=2)
+    found, older = [], f"{base}/reports"
+    while older:
+        page = boss.get(older).text
+        assert len(listed(page)) <= 6
+        found += listed(page)
+        link = re.search(r'href="([^"]+)">Older<', page)
+        older = html.unescape(link[1]) if link else ""
+    assert found == said[::-1]
+
+
+def test_a_page_begins_only_where_a_link_leads(boss: Browser, base: str) -> None:
+    assert "There are none." in text_of(boss.get(f"{base}/reports").text)
+    assert boss.get(f"{base}/reports?before=x").status_code == 400
+    assert boss.get(f"{base}/reports?before=1&dead=x").status_code == 400
+
+
+def test_a_failed_item_is_handed_out_again_and_the_list_stays_in_sight(
+    boss: Browser, queue: leaseq.Queue, base: str
+) -> None:
+    fail(queue, "a", "no", times=2)
+    answer = boss.post(f"{base}/items/a/revive", {"back": "reports"})
+    assert (answer.status_code, answer.location) == (303, f"{base}/reports")
+    assert queue.get("a").state == "inbound"
+
+
+def test_an_item_that_waits_for_a_retry_is_handed_out_now(
+    boss: Browser, queue: leaseq.Queue, base: str
+) -> None:
+    fail(queue, "a", "no")
+    assert queue.get("a").state == "scheduled"
+    assert "Hand out now" in text_of(boss.get(f"{base}/items/a").text)
+    boss.post(f"{base}/items/a/revive", {"back": "reports"})
+    assert queue.get("a").state == "inbound"
+    assert "It is waiting again, now and not later." in text_of(boss.get(f"{base}/reports").text)
+    assert "Hand out again" not in re.sub(
+        r"<form[^>]*hidden>.*?</form>", "", boss.get(f"{base}/reports").text, flags=re.S
+    )
+
+
+def test_a_removed_item_and_a_settled_question_lead_back_to_the_list(
+    boss: Browser, queue: leaseq.Queue, base: str, threads: Threads
+) -> None:
+    give_back(queue, "a", "no")
+    threads.ask(queue.name, "a", "cyd", "why?", message="1")
+    answer = boss.post(f"{base}/items/a/settle", {"back": "reports"})
+    assert answer.location == f"{base}/reports"
+    assert listed(boss.get(f"{base}/reports").text) == ["no"]
+    assert boss.post(f"{base}/items/a/remove", {"back": "reports"}).location == f"{base}/reports"
+    assert listed(boss.get(f"{base}/reports").text) == []

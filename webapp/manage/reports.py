@@ -1,0 +1,119 @@
+"""The page of all reports, notes and questions that need attention, the newest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import render_template, request
+
+import leaseq
+from leaseq import Invalid
+from leaseq.webapp.context import existing_queue, state
+from leaseq.webapp.item_title import title_of
+from leaseq.webapp.manage import bp
+from leaseq.webapp.reports import Report, question_row, reports_on, waiting_reports
+from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.numbers import whole
+
+PAGE = 50
+LOOK = 5_000
+"""Entries of each list of what waits that a page looks at for reports."""
+_MOST = 500
+DEAD_LOOK = 250  # entries of what failed that a page looks at
+_WORDS = 2_000  # characters of what somebody said: all of it
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page begins: what is older, and of the failed what is behind the cursor."""
+
+    before: float | None = None  # seconds since the epoch
+    dead: str | None = None
+
+    def args(self) -> dict[str, Any]:
+        return {"before": round((self.before or 0) * 1_000_000), "dead": self.dead}
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    at: float
+    row: dict[str, Any]
+    cursor: str | None = None  # of one that failed
+
+
+@bp.get("/manage/<q>/reports")
+@needs("manager")
+def reports(q: str) -> str:
+    queue, place = existing_queue(q), _place()
+    waiting, searched_all = waiting_reports(queue, most=_MOST, look=LOOK)
+    rows, after = page_of(queue, waiting, place)
+    return render_template(
+        "manage/reports.html",
+        queue=queue,
+        policy=queue.policy,
+        rows=rows,
+        after=after,
+        begun=place.before is not None,
+        searched_all=searched_all,
+        look=LOOK,
+    )
+
+
+def page_of(
+    queue: leaseq.Queue, waiting: list[Report], place: Place
+) -> tuple[list[dict[str, Any]], Place | None]:
+    """The rows of a page, and where the next one begins."""
+    dead, dead_to, dead_after = _dead(queue, place.dead)
+    asked, asked_to = _questions(queue, place.before)
+    entries = [*dead, *asked, *_waiting(waiting, place.before)]
+    # What is older than a list was read comes with the rest of that list.
+    reached = max((one for one in (dead_to, asked_to) if one is not None), default=None)
+    known = [one for one in entries if reached is None or one.at >= reached]
+    shown = sorted(known, key=lambda one: one.at, reverse=True)[:PAGE]
+    rows = [one.row for one in shown]
+    if reached is None and len(shown) == len(entries):
+        return rows, None
+    cursors = [one.cursor for one in shown if one.cursor]
+    last = cursors[-1] if cursors else place.dead
+    if dead_after and len(cursors) == len(dead):
+        last = dead_after
+    return rows, Place(reached if len(shown) == len(known) else shown[-1].at, last)
+
+
+def _dead(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], float | None, str | None]:
+    """The reports on what failed, by when it did; where there is more, down to when these are, and the
+    cursor."""
+    page = queue.find("dead", limit=DEAD_LOOK, look=DEAD_LOOK, after=after, backwards=True)
+    entries = [
+        _Entry(one.item.state_since.timestamp(), one.row(_WORDS), one.item.cursor)
+        for one in reports_on(list(page.items))
+    ]
+    more = page.after is not None and page.items
+    return entries, page.items[-1].state_since.timestamp() if more else None, page.after
+
+
+def _questions(queue: leaseq.Queue, before: float | None) -> tuple[list[_Entry], float | None]:
+    """The questions without an answer; where there are more, down to when these are."""
+    found = state().threads.latest_unanswered(queue.name, before, PAGE + 1)
+    titled = ((one, title_of(queue, one.id)) for one in found)
+    entries = [
+        _Entry(one.message.at.timestamp(), question_row(one, title, _WORDS)) for one, title in titled if title
+    ]
+    older = [one for one in entries if before is None or one.at < before]
+    return older, found[-1].message.at.timestamp() if len(found) > PAGE else None
+
+
+def _waiting(waiting: list[Report], before: float | None) -> list[_Entry]:
+    entries = [_Entry(one.at.timestamp(), one.row(_WORDS)) for one in waiting]
+    return [one for one in entries if before is None or one.at < before]
+
+
+def _place() -> Place:
+    sent = request.args.get("before")
+    if not sent:
+        return Place()
+    before = whole(sent)
+    if before is None:
+        raise Invalid("before", "a time in microseconds since the epoch, as the link to the next page has it")
+    return Place(before / 1_000_000, request.args.get("dead") or None)

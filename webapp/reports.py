@@ -1,0 +1,84 @@
+"""What people said of items that nobody has or finished since: the rows of the dashboard and of its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import leaseq
+from leaseq.transfer import rfc3339
+from leaseq.webapp.item_title import item_title
+from leaseq.webapp.notes import last_words
+from leaseq.webapp.store.threads import Question
+
+_OUTCOMES: tuple[leaseq.LeaseOutcome, ...] = ("failed", "abandoned")
+_RETURNED = ("dead", "scheduled")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The latest report or note on an item."""
+
+    item: leaseq.Item
+    grant: leaseq.Grant
+
+    @property
+    def at(self) -> datetime:
+        return self.grant.ended_at or self.grant.reserved_at
+
+    @property
+    def key(self) -> str:
+        return f"{self.item.id} {self.grant.token}"
+
+    def row(self, most: int) -> dict[str, Any]:
+        """``most``: characters of the words."""
+        return {
+            "key": self.key,
+            **named(self.item),
+            "person": self.grant.person,
+            "at": rfc3339(self.at),
+            "how": self.grant.how,
+            "said": shortened(self.grant.reason or "", most),
+            "dead": self.item.state == "dead",
+            "returnable": self.item.state in _RETURNED,
+        }
+
+
+def reports_on(items: list[leaseq.Item]) -> list[Report]:
+    """The reports on these items: one for each, however many of its assignments are among them."""
+    found = (Report(item, grant) for item in items if (grant := last_words(item)))
+    return list({one.key: one for one in found}.values())
+
+
+def waiting_reports(queue: leaseq.Queue, *, most: int, look: int) -> tuple[list[Report], bool]:
+    """The reports on what waits or is scheduled, and whether these are all: of each list at most ``look``
+    entries are looked at, and ``most`` items are taken for each way in which a lease ended."""
+    items: list[leaseq.Item] = []
+    whole = True
+    lists: tuple[leaseq.ListName, ...] = ("inbound", "scheduled")
+    for name in lists:
+        for outcome in _OUTCOMES:
+            page = queue.find(name, leaseq.Filter(outcome=outcome), limit=most, look=look)
+            items += page.items
+            whole = whole and page.after is None
+    return reports_on(items), whole
+
+
+def question_row(question: Question, title: str, most: int) -> dict[str, Any]:
+    return {
+        "key": f"{question.id} {question.message.at.timestamp()}",
+        "id": question.id,
+        "title": title,
+        "person": question.message.person,
+        "at": rfc3339(question.message.at),
+        "asked": shortened(question.message.text, most),
+    }
+
+
+def named(item: leaseq.Item) -> dict[str, str]:
+    return {"id": item.id, "title": item_title(item.payload, item.id)}
+
+
+def shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
