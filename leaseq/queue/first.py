@@ -47,6 +47,8 @@ class _Place:
     def end(self) -> None:
         if self.waiter is not None:
             self.listener.leave(self.waiter)
+        if self.listener.closed:
+            self.queue._connection.drop_idle_links()  # noqa: SLF001 - the one by which the line was left
 
 
 def reserve_first(

@@ -114,3 +114,16 @@ def test_a_paused_queue_holds_up_no_other(queues: Queues, start: Start) -> None:
     eventually(lambda: seen == ["two"], "the open queue is worked")
     queues["high"].resume()
     eventually(lambda: seen == ["two", "one"], "both are worked")
+
+
+def test_a_queue_that_is_deleted_while_it_waits_ends_nothing(
+    server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
+    seen: list[str] = []
+    start(handlers(queues, lambda lease: seen.append(lease.id)))
+    eventually(lambda: in_line(server, queues["low"]) == 1, "it waits in all")
+    queues["high"].delete()
+    for name, id in (("low", "one"), ("high", "two")):
+        queues[name].enqueue({}, id=id)
+        eventually(partial(seen.__contains__, id), f"{id} is worked")
