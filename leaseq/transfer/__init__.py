@@ -4,6 +4,9 @@
         rows = transfer.read(stream, "csv", id_field="id")
         result = transfer.import_items(queue, rows, on_bad=print)
 
+    with open("reviews.csv", "rb") as stream:
+        transfer.check(transfer.read(stream, "csv", id_field="id"))  # the same rows, and nothing is imported
+
     with transfer.whole_file(Path("answers.csv")) as stream:
         transfer.write(queue.answers(), stream, "csv")
 
@@ -12,6 +15,7 @@ Everything streams: memory does not grow with the number of rows.
 
 from leaseq.models import NewItem
 from leaseq.transfer.cells import cell
+from leaseq.transfer.checking import CheckResult, check
 from leaseq.transfer.column_mapping import ColumnMapping
 from leaseq.transfer.delimiters import DELIMITERS
 from leaseq.transfer.files import whole_file
@@ -30,6 +34,7 @@ __all__ = [
     "FORMATS",
     "QUOTES",
     "BadRow",
+    "CheckResult",
     "ColumnMapping",
     "Format",
     "ImportResult",
@@ -40,6 +45,7 @@ __all__ = [
     "TableSummary",
     "answer_shape",
     "cell",
+    "check",
     "encode",
     "foreign",
     "format_of",

@@ -29,16 +29,30 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     at_import: Page, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     tab, file = at_import, tmp_path / "rows.csv"
-    lines = [f"r{number},text {number},{number % 100}" for number in range(ROWS)]
+    lines = [f"r{number},text {number} {'and so on ' * 10},{number % 100}" for number in range(ROWS)]
     file.write_text("\n".join(["nr,text,urgency", *lines, "bad,text,high"]))
     tab.get_by_label("File").set_input_files(file)
     expect(tab.get_by_role("region", name="The first rows")).to_contain_text("text 3")
-    assert queue.stats().inbound == 0
+    following = tab.get_by_role("button", name="Next")
+    following.press("Enter")
+    expect(tab.get_by_text("6 to 10 of 200.")).to_be_visible()
+    expect(following).to_be_focused()
     tab.get_by_label("Id", exact=True).select_option("nr")
     tab.get_by_label("Priority").select_option("urgency")
     tab.get_by_role("group", name="What people see").get_by_label("urgency").uncheck()
     expect(tab.get_by_label("Priority")).to_have_value("urgency")
     judge(tab)
+    tab.get_by_role("button", name="Check the whole file").press("Enter")
+    expect(tab.get_by_text(f"{ROWS:,} rows can be imported.")).to_be_visible()
+    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
+    expect(tab.locator("#checked")).to_be_focused()
+    judge(tab)
+    tab.get_by_label("Priority").select_option("")
+    expect(tab.get_by_text("rows can be imported.")).to_be_hidden()  # by other choices
+    tab.get_by_label("Priority").select_option("urgency")
+    tab.get_by_role("button", name="Check the whole file").click()
+    expect(tab.get_by_role("button", name=f"Import {ROWS:,} rows")).to_be_visible()
+    assert queue.stats().inbound == 0
     tab.get_by_role("button", name="Import").click()
     outcome = f"{ROWS:,} added, 0 duplicates, 1 skipped."
     expect(tab.get_by_text(outcome)).to_be_visible()
@@ -51,7 +65,7 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
         tab.get_by_role("link", name="Download skipped rows").click()
     assert "bad,text,high" in Path(download.value.path()).read_text()
     item = queue.get("r7")
-    assert (item.payload, item.priority) == ({"nr": "r7", "text": "text 7"}, 7)
+    assert (item.payload["nr"], set(item.payload), item.priority) == ("r7", {"nr", "text"}, 7)
 
 
 def test_a_dropped_file_that_is_no_utf8_is_told(at_import: Page, queue: leaseq.Queue) -> None:

@@ -174,3 +174,34 @@ def _break_off(path: Path) -> None:
     with transfer.whole_file(path) as stream:
         stream.write(b"half")
         raise ServerUnavailable("gone")
+
+
+def test_a_check_counts_what_an_import_would_take_and_tells_the_first_bad_rows() -> None:
+    bad, steps = list[BadRow](), list[tuple[int, int]]()
+    result = transfer.check(
+        rows(2_500, bad_every=10),
+        on_bad=bad.append,
+        progress=lambda so_far: steps.append((so_far.readable, so_far.bad)),
+    )
+    assert (result.readable, result.bad, result.rejected) == (2_250, 250, 250)
+    assert [row.line for row in result.first] == list(range(0, 1_000, 10))
+    assert len(bad) == 250
+    assert steps == [(900, 100), (1_800, 200)]
+
+
+def test_a_check_holds_no_row() -> None:
+    def large() -> Iterator[NewItem | BadRow]:
+        for n in range(300):
+            yield BadRow(n, "bad", "x" * 100_000, left_out=(n, n + 1))
+            yield NewItem("x" * 100_000)
+
+    tracemalloc.start()
+    result = transfer.check(large())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (result.readable, result.rejected, result.first[0]) == (
+        300,
+        600,
+        BadRow(0, "bad", left_out=(0, 1)),
+    )
+    assert peak < 1_000_000

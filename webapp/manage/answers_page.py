@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from functools import partial
 from typing import Any
@@ -64,7 +64,7 @@ def answers(q: str) -> str | tuple[str, int]:
         agreement=agreement_of(questions, given, DISAGREEMENTS, skip) if policy.answers > 1 else None,
         skip=skip,
         at_once=DISAGREEMENTS,
-        here=partial(url_for, "manage.answers", q=q, most=most, **typed),
+        here=partial(_here, q, {**typed, "most": str(most)}),
         people=[one.name for one in accounts().people()],
         items_of=partial(_items_of, q, typed),
         group_of=partial(_group_of, by, where),
@@ -110,7 +110,11 @@ def _skipped() -> int:
     return skip
 
 
-def _items_of(q: str, typed: dict[str, str], find: str, group: Mapping[str, str] | None = None) -> str:
+def _here(q: str, typed: dict[str, Any], **where: Any) -> str:
+    return url_for("manage.answers", q=q, **typed, **where)
+
+
+def _items_of(q: str, typed: dict[str, str], find: str, group: dict[str, str] | None = None) -> str:
     """The address of the items that a search finds, within the page's filter and a group of the answers."""
     within: dict[str, Any] = {name: typed[name] or None for name in ("person", "from", "to")} | (group or {})
     if within["person"]:

@@ -68,9 +68,6 @@ class ImportJobs(Store):
             pipe = self._redis.pipeline(transaction=True)
             pipe.hset(import_keys.run(id), mapping=record)
             pipe.expire(import_keys.run(id), DAYS * 86_400)
-            pipe.lpush(import_keys.latest(queue), id)
-            pipe.ltrim(import_keys.latest(queue), 0, LATEST - 1)
-            pipe.expire(import_keys.latest(queue), DAYS * 86_400)
             pipe.execute()
         return id
 
@@ -87,10 +84,19 @@ class ImportJobs(Store):
         return [job for job in jobs if job is not None and job.state != "planned"]
 
     def begin(self, id: str) -> bool:
-        """Start the job; False where it was started already: each mapping imports one file once."""
+        """Start the job; False where it was started already: each mapping imports one file once. A job that
+        was only planned, or whose file was checked, is none of the latest."""
         with self._client.translating():
             first = self._redis.hsetnx(import_keys.run(id), "running", "1")
-        if first:
+            queue = self._redis.hget(import_keys.run(id), "queue")
+        if first and queue:
+            key = import_keys.latest(queue.decode())
+            with self._client.translating():
+                pipe = self._redis.pipeline(transaction=True)
+                pipe.lpush(key, id)
+                pipe.ltrim(key, 0, LATEST - 1)
+                pipe.expire(key, DAYS * 86_400)
+                pipe.execute()
             self.update(id, state="running")
         return bool(first)
 

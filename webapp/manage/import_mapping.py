@@ -12,8 +12,9 @@ from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
 from leaseq import Json, transfer, validation
-from leaseq.transfer import BadRow, ColumnMapping, NewItem, TableSummary
+from leaseq.transfer import BadRow, CheckResult, ColumnMapping, NewItem, TableSummary
 from leaseq.webapp.manage.remarks import bad_row_message
+from leaseq.webapp.serving.numbers import whole as whole_number
 
 ROWS_SHOWN = 5
 ROWS_READ = 200
@@ -94,15 +95,20 @@ class FilePreview:
 
     mapping: ImportMapping
     columns: tuple[str, ...]
-    rows: tuple[Json, ...]
+    rows: tuple[Json, ...]  # some of those that were read
+    start: int  # how many of them stand before these
+    read: int  # how many were read
     findings: tuple[tuple[int, str], ...]  # line and error
+    checked: CheckResult | None  # of the whole file; None: that was a piece of it, or how to read it is open
     tables: bool  # whether its rows can only be payloads
     summary: TableSummary | None  # how quotes and lines were read so far; None: of JSON
     whole: bool  # whether that was the whole file
+    rows_shown: int = ROWS_SHOWN  # at most
 
 
 def preview_of(piece: bytes, whole: bool, form: MultiDict[str, str], file: str) -> FilePreview:
-    """Preview the first piece of a file. Without a choice of columns, their names suggest one."""
+    """Preview the first piece of a file, and check it where that is all of it. Without a choice of columns,
+    their names suggest one."""
     mapping, layout = ImportMapping.from_form(form, file), form.get("looked", "")
     if layout.partition(" ")[0] not in ("", mapping.format):
         mapping = replace(mapping, delimiter=None)  # it was another format's
@@ -117,11 +123,22 @@ def preview_of(piece: bytes, whole: bool, form: MultiDict[str, str], file: str) 
         mapping = _guessed(plain, columns, rows, mapping.table)
     read = mapping.rows(io.BytesIO(data))
     bad = [row for row in _first(read, whole) if isinstance(row, BadRow)]
-    findings = [(row.line, bad_row_message(row) + _hint(row, data)) for row in bad[:FINDINGS_SHOWN]]
+    findings = [(row.line, finding_of(row, data)) for row in bad[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
+    checked = transfer.check(mapping.rows(io.BytesIO(data))) if whole and len(splits) < 2 else None
+    start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     return FilePreview(
-        mapping, columns, tuple(rows[:ROWS_SHOWN]), tuple(findings), mapping.table, read.summary, whole
+        mapping,
+        columns,
+        tuple(rows[start : start + ROWS_SHOWN]),
+        start,
+        len(rows),
+        tuple(findings),
+        checked,
+        mapping.table,
+        read.summary,
+        whole,
     )
 
 
@@ -156,8 +173,11 @@ def _guessed(
     return replace(mapping, **guessed)
 
 
-def _hint(row: BadRow, data: bytes) -> str:
+def finding_of(row: BadRow, data: bytes = b"") -> str:
+    """What is wrong with a row and what to do about it; ``data``: how the file begins."""
     utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     if "UTF-16" in row.message or ("UTF-8" not in row.message and not utf16):
-        return ""
-    return " " + str(_("Save the file as UTF-8 (in a spreadsheet: “CSV UTF-8”) and choose it again."))
+        return bad_row_message(row)
+    return f"{bad_row_message(row)} " + str(
+        _("Save the file as UTF-8 (in a spreadsheet: “CSV UTF-8”) and choose it again.")
+    )

@@ -19,7 +19,7 @@ from leaseq import Invalid, LeaseqError, transfer
 from leaseq.webapp.context import existing_queue, person, state, wants_piece
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, ImportJob, ImportJobs
-from leaseq.webapp.manage.import_mapping import ImportMapping, preview_of
+from leaseq.webapp.manage.import_mapping import ImportMapping, finding_of, preview_of
 from leaseq.webapp.manage.remarks import remarks
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.serving.json_request import strict_request
@@ -37,7 +37,7 @@ def import_page(q: str) -> str:
 @needs("manager")
 @takes_any_size
 def import_file(q: str) -> AnyResponse | tuple[str, int]:
-    """Import a whole file at once, for a page without its script: one row at a time."""
+    """Import a whole file at once, or check it, for a page without its script: one row at a time."""
     queue = existing_queue(q)
     try:
         file = request.files.get("file")
@@ -46,6 +46,8 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         mapping = ImportMapping.from_form(request.form, file.filename)
     except Invalid as refused:
         return _page(queue, str(refused)), 400
+    if request.form.get("check") == "yes":
+        return _page(queue, check=_check(mapping, cast("BinaryIO", file.stream)), file=file.filename), 200
     id = import_stream(queue, mapping, file.stream)
     return redirect(url_for("manage.import_run", q=q, id=id), 303)
 
@@ -69,11 +71,17 @@ def look_at_file(q: str) -> str | tuple[str, int]:
         if piece is None:
             raise Invalid("piece", "the first piece of a file")
         whole = request.form.get("whole") == "yes"
-        preview = preview_of(piece.stream.read(), whole, request.form, request.form.get("name", ""))
+        data = piece.stream.read()
+        preview = preview_of(data, whole, request.form, request.form.get("name", ""))
     except Invalid as refused:
         return render_template("manage/import_preview.html", preview=None, error=str(refused)), 400
-    texts = remarks(preview.summary, whole=preview.whole)
-    return render_template("manage/import_preview.html", preview=preview, remarks=texts, error=None, q=q)
+    return render_template(
+        "manage/import_preview.html",
+        preview=preview,
+        remarks=remarks(preview.summary, whole=preview.whole),
+        check=preview.checked and _shown(preview.checked, data),
+        error=None,
+    )
 
 
 @bp.post("/manage/<q>/import/plan")
@@ -83,7 +91,21 @@ def plan_import(q: str) -> tuple[dict[str, str], int]:
     existing_queue(q)
     mapping = ImportMapping.from_form(request.form, request.form.get("name", ""))
     id = _jobs().create(q, person().name, mapping)
-    return {"to": url_for("manage.take_in", q=q, id=id)}, 201
+    return {
+        "to": url_for("manage.take_in", q=q, id=id),
+        "check": url_for("manage.check_file", q=q, id=id),
+    }, 201
+
+
+@bp.post("/manage/<q>/import/<id>/check")
+@needs("manager")
+@takes_any_size
+def check_file(q: str, id: str) -> str:
+    """Read the request's body to its end, streamed, and import nothing: a fragment that says which rows can
+    be imported."""
+    existing_queue(q)
+    mapping = _job(_jobs(), q, id).mapping
+    return render_template("manage/import_check.html", check=_check(mapping, strict_request().byte_lines()))
 
 
 @bp.post("/manage/<q>/import/<id>")
@@ -196,6 +218,26 @@ def _piece(queue: leaseq.Queue, job: ImportJob) -> str:
     )
 
 
-def _page(queue: leaseq.Queue, error: str | None = None) -> str:
-    latest = _jobs().latest(queue.name)
-    return render_template("manage/import.html", queue=queue, policy=queue.policy, error=error, latest=latest)
+def _check(mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
+    rows = mapping.rows(stream)
+    checked = transfer.check(rows)
+    return {**_shown(checked), "remarks": remarks(rows.summary)}
+
+
+def _shown(checked: transfer.CheckResult, data: bytes = b"") -> dict[str, Any]:
+    bad = [(row.line, finding_of(row, data)) for row in checked.first]
+    return {"readable": checked.readable, "bad": checked.bad, "first": bad}
+
+
+def _page(
+    queue: leaseq.Queue, error: str | None = None, check: dict[str, Any] | None = None, file: str = ""
+) -> str:
+    return render_template(
+        "manage/import.html",
+        queue=queue,
+        policy=queue.policy,
+        error=error,
+        check=check,
+        file=file,
+        latest=_jobs().latest(queue.name),
+    )

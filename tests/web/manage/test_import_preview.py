@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import html
 import io
+import re
 
 import pytest
 
 import leaseq
 from tests.transfer import corpus
 from tests.web.conftest import Browser
-from tests.web.manage.import_calls import TABLE, chosen, look, send
+from tests.web.manage.import_calls import TABLE, chosen, look, send, stream
 
 
 def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
@@ -202,3 +203,55 @@ def test_a_look_at_the_beginning_of_a_long_file_finds_no_fault_with_its_cut(boss
 
 def test_a_look_sees_whole_items(boss: Browser, base: str) -> None:
     assert chosen(look(boss, base, b'{"payload": 1, "id": "x"}\n', "rows.jsonl"))["envelope"] == "yes"
+
+
+def test_a_small_file_is_checked_as_a_whole(boss: Browser, base: str, queue: leaseq.Queue) -> None:
+    data = "id,n\n" + "".join(f"r{n},{n if n % 2 else 'odd'}\n" for n in range(500))
+    fields = chosen(look(boss, base, data.encode()))
+    page = html.unescape(look(boss, base, data.encode(), **{**fields, "priority": "n"}).text)
+    assert "250 rows can be imported." in page
+    assert "250 rows have an error and will be skipped:" in page
+    assert page.count("<li>Line ") == 100
+    assert "These are the first 100 of 250." in page
+    assert "Import 250 rows</button>" in page
+    assert queue.stats().inbound == 0
+
+
+def test_of_a_large_file_the_import_is_offered_after_the_check(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    page = look(boss, base, b"id,n\n1,2\n3", whole="no").text
+    assert "Check the whole file</button>" in page
+    assert 'id="go"' not in page
+    planned = boss.post(f"{base}/plan", {"name": "rows.csv", "priority": "n"}, page=base).json
+    answer = stream(boss, base, planned["check"], b"id,n\n1,2\n3,x\n")
+    assert "Line 3: n: a whole number" in answer.text
+    assert "Import 1 row</button>" in answer.text
+    assert queue.stats().inbound == 0
+    assert planned["to"] not in boss.get(base).text
+    assert "1 added, 0 duplicates, 1 skipped" in stream(boss, base, planned["to"], b"id,n\n1,2\n3,x\n").text
+
+
+def test_nothing_is_offered_where_no_row_can_be_read(boss: Browser, base: str) -> None:
+    page = look(boss, base, b"id,n\n,1\n", id="id", looked="csv comma").text
+    assert "No row can be imported." in page
+    assert 'id="go"' not in page
+
+
+def test_without_the_script_a_file_is_checked_too(boss: Browser, base: str, queue: leaseq.Queue) -> None:
+    sent = {"file": (io.BytesIO(b"a\n1\n2,3\n"), "rows.csv"), "check": "yes"}
+    page = boss.post(base, sent, page=base).text
+    assert "1 row can be imported." in page
+    assert "Line 3: " in page
+    assert queue.stats().inbound == 0
+
+
+def test_the_preview_steps_to_other_rows(boss: Browser, base: str) -> None:
+    data = ("text\n" + "".join(f"row {n}\n" for n in range(12))).encode()
+    page = look(boss, base, data, start="5").text
+    assert re.findall(r">(row \d+)<", page) == [f"row {n}" for n in range(5, 10)]
+    assert "6 to 10 of 12." in page
+    assert re.findall(r'data-start="(-?\d+)"( disabled)?', page) == [("0", ""), ("10", "")]
+    page = look(boss, base, data, start="99").text
+    assert re.findall(r">(row \d+)<", page) == ["row 10", "row 11"]
+    assert 'data-start="15" disabled' in page

@@ -1,6 +1,6 @@
-// Import: a look at the file before anything is sent, then the file itself with a bar that tells how far it is.
+// Import: a look at the first piece of the file, a check of the whole, then the file itself: each with a bar.
 import { follow } from "../shared/progress.js";
-import { SignedOut, post } from "../shared/session.js";
+import { SignedOut, post, standsInTheWay } from "../shared/session.js";
 
 const PIECE = 262144; // bytes of the file that are looked at
 const form = document.getElementById("import");
@@ -15,6 +15,8 @@ document.querySelector(".without-script").remove(); // the look at the file asks
 let file = null;
 let asked = 0;
 let under_way = false;
+let planned = null; // where a file that was checked is sent
+let checking = null; // the call
 
 input.addEventListener("change", () => choose(input.files[0]));
 document.getElementById("format").addEventListener("change", () => file && show());
@@ -34,6 +36,7 @@ function over(event, is) {
 
 function choose(chosen) {
   file = chosen ?? null;
+  forget();
   look.replaceChildren();
   if (file) show();
 }
@@ -46,7 +49,29 @@ function choices() {
   return data;
 }
 
-look.addEventListener("change", () => show());
+// What was checked was read by the choices of then.
+function forget() {
+  planned = null;
+  checking?.abort();
+  checking = null;
+}
+
+look.addEventListener("change", () => {
+  forget();
+  show();
+});
+
+// Other rows of the first piece; what was checked stays.
+look.addEventListener("click", async (event) => {
+  const step = event.target.closest("[data-start]");
+  if (!step) return;
+  look.querySelector("[name=start]").value = step.dataset.start;
+  const checked = document.getElementById("checked");
+  await show();
+  document.getElementById("checked")?.replaceWith(checked);
+  const button = document.getElementById(step.id);
+  (button?.disabled ? look.querySelector("[data-start]:not(:disabled)") : button)?.focus();
+});
 
 async function show() {
   const mine = ++asked;
@@ -78,31 +103,81 @@ function tell(error) {
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  if (!file || under_way) return;
+  if (!file || under_way || checking) return;
   under_way = true;
-  let to;
   try {
-    const answer = await post(form.dataset.plan, choices);
-    if (!answer.ok) throw new Error(answer.status);
-    to = (await answer.json()).to;
+    if (planned) await stillThere();
+    else planned = await plan();
   } catch (error) {
-    under_way = false;
     tell(error);
     return;
+  } finally {
+    under_way = false;
   }
+  if (!document.getElementById("go")) return check(planned);
+  const { to } = planned;
+  under_way = true;
   history.replaceState(null, "", to); // a reload tells what became of it
   form.hidden = true;
   sending.hidden = false;
   send(to);
 });
 
-function send(to) {
-  const bar = document.getElementById("sent");
-  const place = document.getElementById("state");
+// The session may have ended since the file was checked.
+async function stillThere() {
+  const why = await standsInTheWay(form);
+  if (why) throw why === "out" ? new SignedOut() : new Error(why);
+}
+
+async function plan() {
+  const answer = await post(form.dataset.plan, choices);
+  if (!answer.ok) throw new Error(answer.status);
+  return answer.json();
+}
+
+// The whole file is read by the server, and nothing of it imported: then it says which rows can be.
+function check({ check: to }) {
+  const place = document.getElementById("checked");
+  const button = document.getElementById("check");
+  const bar = document.getElementById("check-sent");
+  const call = callTo(to);
+  checking = call;
+  button.disabled = true;
+  document.getElementById("checking").hidden = false;
+  call.upload.addEventListener("progress", (event) => (bar.value = event.total ? event.loaded / event.total : 1));
+  call.addEventListener("abort", () => (button.disabled = false));
+  call.addEventListener("error", () => again(new Error("lost")));
+  call.addEventListener("load", () => {
+    checking = null;
+    if (!call.responseURL.endsWith(to)) again(new SignedOut()); // it led to where one signs in
+    else if (call.status !== 200) again(new Error(call.status));
+    else {
+      place.innerHTML = call.responseText; // made by our own server
+      place.focus();
+    }
+  });
+  call.send(file);
+
+  function again(error) {
+    forget();
+    button.disabled = false;
+    document.getElementById("checking").hidden = true;
+    tell(error);
+  }
+}
+
+function callTo(to) {
   const call = new XMLHttpRequest();
   call.open("POST", to);
   call.setRequestHeader("Content-Type", "application/octet-stream");
   call.setRequestHeader("X-CSRFToken", form.querySelector("[name=csrf_token]").value);
+  return call;
+}
+
+function send(to) {
+  const bar = document.getElementById("sent");
+  const place = document.getElementById("state");
+  const call = callTo(to);
   call.setRequestHeader("X-Leaseq-Piece", "state");
   call.upload.addEventListener("progress", (event) => {
     const share = event.total ? event.loaded / event.total : 1;
