@@ -13,6 +13,7 @@ import leaseq
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
+from leaseq.webapp.work.queue_lines import waiting_elsewhere
 
 MOST_NAMED = 3
 
@@ -42,6 +43,7 @@ def _context(queue: leaseq.Queue) -> dict[str, object]:
         "obstacles": obstacles,
         "only_passed": only_passed,
         "today": today.finished,
+        "elsewhere": waiting_elsewhere(queue.name) if reason.reason else [],
     }
 
 

@@ -5,11 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
+from flask import Flask
+
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.queue_access import Access, Group
+from leaseq.webapp.work import queue_lines
 from tests.support.taking import not_none
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
+
+
+@pytest.fixture
+def other(queue: leaseq.Queue) -> Callable[[str], leaseq.Queue]:
+    """Another queue of the test, by the end of its name."""
+    return lambda name: leaseq.Queue(queue._client, f"{queue.name}-{name}")
 
 
 def said(queue: leaseq.Queue, person: Browser) -> str:
@@ -36,6 +47,59 @@ def test_all_done_says_how_many_today(queue: leaseq.Queue, person: Browser) -> N
         queue.enqueue({})
         send(queue, person, take(queue, person), "finish", **{"answer.answer": "yes"})
     assert said(queue, person) == "All done. 2 today."
+
+
+def elsewhere(page: str) -> list[tuple[str, str]]:
+    part = page.split('class="elsewhere"')[1].split("</ul>")[0] if 'class="elsewhere"' in page else ""
+    return re.findall(r'<a href="([^"]+)">([^<]+)</a>', part)
+
+
+@pytest.fixture
+def only_mine(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the queues that the person may work on, those of this test."""
+    every = queue_lines.queue_names
+    mine = lambda: [name for name in every() if name.startswith(queue.name)]  # noqa: E731
+    monkeypatch.setattr(queue_lines, "queue_names", mine)
+
+
+@pytest.mark.usefixtures("only_mine")
+def test_what_waits_elsewhere_is_named(
+    queue: leaseq.Queue, person: Browser, app: Flask, other: Callable[[str], leaseq.Queue]
+) -> None:
+    queue.configure()
+    assert elsewhere(person.get(path(queue)).text) == []
+    refunds, closed, french, empty, begun = map(other, ("refunds", "closed", "french", "empty", "yours"))
+    refunds.configure(title="Refunds <b>")
+    refunds.enqueue_many({} for _ in range(12))
+    app.extensions["leaseq"].access.set(closed.name, Access(work=Group(people=("somebody else",))))
+    closed.enqueue({})
+    french.enqueue({}, requires=["fr"])
+    empty.configure()
+    begun.enqueue({})
+    begun.reserve(person.name)
+    found = elsewhere(person.get(path(queue)).text)
+    assert found == [
+        (path(refunds), "12 waiting in Refunds &lt;b&gt;"),
+        (path(begun), f"You hold 1 in {begun.name}"),
+    ]
+    assert "Counts include items you can" in person.get(path(queue, "nothing")).text
+    queue.enqueue({})
+    assert elsewhere(person.get(path(queue)).text) == []
+
+
+@pytest.mark.usefixtures("only_mine")
+def test_few_other_queues_are_asked(
+    queue: leaseq.Queue,
+    person: Browser,
+    other: Callable[[str], leaseq.Queue],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queue.configure()
+    for name in "abcd":
+        other(name).enqueue({})
+    assert len(elsewhere(person.get(path(queue)).text)) == queue_lines.MOST_NAMED
+    monkeypatch.setattr(queue_lines, "MOST_ASKED", 2)
+    assert len(elsewhere(person.get(path(queue)).text)) == 2
 
 
 def test_all_that_is_left_is_with_others(

@@ -1,0 +1,53 @@
+"""What each queue has for the person: for the home page, and for the end of another queue's work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import leaseq
+from leaseq.webapp.context import person, queue_names, state
+from leaseq.webapp.store.activity import DayFigures
+
+MOST_NAMED = 3
+MOST_ASKED = 30
+"""The other queues that are named at the end of a queue's work, and those that are asked for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLine:
+    """A queue and what it has for this person."""
+
+    name: str
+    title: str
+    stats: leaseq.Stats
+    why: leaseq.WhyNothing | None  # None: nothing waits, so there is nothing to ask
+    held: int  # by this person
+    today: DayFigures  # this person's
+
+    @property
+    def has_some(self) -> bool:
+        """Whether there is something for this person now."""
+        return self.why is not None and self.why.reason is None
+
+
+def line_of(queue: leaseq.Queue, today: DayFigures) -> QueueLine:
+    me, stats = person(), queue.stats()
+    why = queue.why_nothing(me.name, me.skills) if stats.inbound or stats.paused is not None else None
+    return QueueLine(queue.name, title_of(queue), stats, why, len(queue.mine(me.name)), today)
+
+
+def title_of(queue: leaseq.Queue) -> str:
+    return queue.policy.title or queue.name
+
+
+def waiting_elsewhere(queue: str) -> list[QueueLine]:
+    """Some other queues in which something waits for this person. At most MOST_ASKED queues are asked."""
+    found: list[QueueLine] = []
+    for name in [one for one in queue_names() if one != queue][:MOST_ASKED]:
+        lines, _unreadable = leaseq.read_queues(
+            state().client, lambda other: line_of(other, DayFigures()), [name]
+        )
+        found += [line for line in lines.values() if line.has_some or line.held]
+        if len(found) == MOST_NAMED:
+            break
+    return found
