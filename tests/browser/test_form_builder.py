@@ -95,29 +95,52 @@ def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: lea
 
 
 def test_rows_and_json_are_one_form(tab: Page, boss: str, queue: leaseq.Queue) -> None:
-    ask = {**FORM["ask"], "additionalProperties": False}
-    form = {**FORM, "ask": ask, "keys": {"d": {"about": "delivery"}}, "prefill": {"about": "guess.about"}}
+    asked = FORM["ask"]["properties"]
+    late = {"title": "Is it late?", "type": "boolean"}
+    properties = {"about": asked["about"], "late": late, "why": asked["why"], "order": asked["order"]}
+    ask = {**FORM["ask"], "properties": properties, "additionalProperties": False}
+    when = {"why": {"about": ["refund"], "late": [True]}}
+    form = {
+        **FORM,
+        "ask": ask,
+        "when": when,
+        "keys": {"d": {"about": "delivery"}},
+        "prefill": {"about": "guess.about"},
+    }
     queue.configure(form=form)
     at_settings(tab, boss, queue)
     first = question(tab, 0)
     first.locator("summary").press("Enter")
     expect(first.get_by_label("Filled in from")).to_have_value("guess.about")
     first.get_by_label("Key in the answer").fill("topic")
-    question(tab, 2).get_by_role("button", name="Move up").press("Enter")
-    expect(question(tab, 1).get_by_label("Question", exact=True)).to_have_value("What matters?")
+    why = question(tab, 2)
+    why.locator("summary").press("Enter")
+    expect(why.locator(".condition")).to_have_count(2)
+    second = why.locator(".condition").nth(1)
+    expect(second.get_by_label("and after")).to_have_value("late")
+    expect(second.get_by_label("Yes")).to_be_checked()
+    second.get_by_label("and after").select_option("(always ask)")
+    expect(why.locator(".condition")).to_have_count(1)
+    why.get_by_role("button", name="Add a condition").press("Enter")
+    expect(second.get_by_label("and after")).to_be_focused()
+    second.get_by_label("and after").select_option("Is it late?")
+    second.get_by_label("No").press("Space")
+    judge(tab)
+    question(tab, 3).get_by_role("button", name="Move up").press("Enter")
+    expect(question(tab, 2).get_by_label("Question", exact=True)).to_have_value("What matters?")
     tab.get_by_role("tab", name="Questions").press("ArrowRight")
     text = json.loads(tab.get_by_label("Form", exact=True).input_value())
-    assert list(text["ask"]["properties"]) == ["topic", "order", "why"]
+    assert list(text["ask"]["properties"]) == ["topic", "late", "order", "why"]
     assert text["ask"]["additionalProperties"] is False
     assert (text["keys"], text["prefill"]) == ({"d": {"topic": "delivery"}}, {"topic": "guess.about"})
-    assert text["when"] == {"why": {"topic": ["refund"]}}
+    assert text["when"] == {"why": {"topic": ["refund"], "late": [False]}}
     text["ask"]["properties"]["why"]["title"] = "Because?"
     tab.get_by_label("Form", exact=True).fill(json.dumps(text))
     tab.get_by_role("tab", name="JSON").press("ArrowLeft")
-    expect(question(tab, 2).get_by_label("Question", exact=True)).to_have_value("Because?")
-    question(tab, 1).get_by_role("button", name="Remove").press("Enter")
+    expect(question(tab, 3).get_by_label("Question", exact=True)).to_have_value("Because?")
+    question(tab, 2).get_by_role("button", name="Remove").press("Enter")
     saved(tab)
-    assert list(queue.policy.form["ask"]["properties"]) == ["topic", "why"]
+    assert list(queue.policy.form["ask"]["properties"]) == ["topic", "late", "why"]
 
 
 def test_json_with_an_error_is_no_rows(tab: Page, boss: str, queue: leaseq.Queue) -> None:

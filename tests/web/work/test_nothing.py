@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 import leaseq
+from leaseq.webapp import context
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
 from leaseq.webapp.work import queue_lines
@@ -50,14 +51,18 @@ def test_all_done_says_how_many_today(queue: leaseq.Queue, person: Browser) -> N
 
 
 def elsewhere(page: str) -> list[tuple[str, str]]:
-    part = page.split('class="elsewhere"')[1].split("</ul>")[0] if 'class="elsewhere"' in page else ""
+    part = (
+        page.split('class="elsewhere"')[1].split("</ul>", maxsplit=1)[0]
+        if 'class="elsewhere"' in page
+        else ""
+    )
     return re.findall(r'<a href="([^"]+)">([^<]+)</a>', part)
 
 
 @pytest.fixture
 def only_mine(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the queues that the person may work on, those of this test."""
-    every = queue_lines.queue_names
+    every = context.queue_names
     mine = lambda: [name for name in every() if name.startswith(queue.name)]  # noqa: E731
     monkeypatch.setattr(queue_lines, "queue_names", mine)
 

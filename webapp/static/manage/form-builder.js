@@ -71,8 +71,7 @@ function rowOf(what, values) {
     if (control.type === "checkbox") control.checked = Boolean(value);
     else if (value !== undefined) control.value = value;
   }
-  const [other, wanted] = Object.entries(values.when ?? {})[0] ?? ["", []];
-  row.wanted = [other, [wanted].flat().map(textOf)];
+  row.wanted = Object.entries(values.when ?? {}).map(([other, texts]) => [other, [texts].flat().map(textOf)]);
   return row;
 }
 
@@ -91,24 +90,39 @@ function dress() {
     const kind = row.querySelector("[data-of=kind]").value;
     for (const part of row.querySelectorAll("[data-kinds]")) part.hidden = !part.dataset.kinds.split(" ").includes(kind);
     const title = row.querySelector("[data-of=title]").value || row.values.key;
-    dressCondition(row, earlier);
+    dressConditions(row, earlier);
     if (kind === "choice" || kind === "choices" || kind === "boolean") earlier.push({ row, title });
   }
 }
 
-function dressCondition(row, earlier) {
-  const [other, texts] = row.wanted;
-  const select = row.querySelector("[data-when=question]");
-  select.replaceChildren(select.options[0], ...earlier.map((one) => new Option(one.title, one.row.values.key)));
-  if (other && !earlier.some((one) => one.row.values.key === other)) select.append(new Option(other, other));
+// One block for each condition of a question, and an empty one where it has none.
+function dressConditions(row, earlier) {
+  const place = row.querySelector("[data-when-of]");
+  if (!place) return;
+  const pairs = row.wanted.length ? row.wanted : [["", []]];
+  const blank = document.getElementById("condition").content.firstElementChild;
+  while (place.children.length < pairs.length) place.append(blank.cloneNode(true));
+  while (place.children.length > pairs.length) place.lastElementChild.remove();
+  const unused = earlier.filter((one) => !row.wanted.some(([other]) => other === one.row.values.key));
+  for (const [at, [other, texts]] of pairs.entries()) dressCondition(place.children[at], at, other, texts, earlier, unused);
+  place.hidden = !earlier.length && !row.wanted.length; // nothing to depend on
+  row.querySelector("[data-when=more]").hidden = !unused.length || !row.wanted.length || row.wanted.some(([other]) => !other);
+}
+
+function dressCondition(block, at, other, texts, earlier, unused) {
+  block.querySelector("[data-first]").hidden = at > 0;
+  block.querySelector("[data-further]").hidden = at === 0;
+  const select = block.querySelector("[data-when=question]");
+  const offered = earlier.filter((one) => unused.includes(one) || one.row.values.key === other);
+  select.replaceChildren(select.options[0], ...offered.map((one) => new Option(one.title, one.row.values.key)));
+  if (other && !offered.some((one) => one.row.values.key === other)) select.append(new Option(other, other));
   select.value = other;
-  row.querySelector("[data-when-of]").hidden = select.options.length === 1; // nothing to depend on
-  const box = row.querySelector("[data-when=answers]");
+  const box = block.querySelector("[data-when=answers]");
   box.hidden = !other;
   const given = earlier.find((one) => one.row.values.key === other);
-  const offered = given ? answersOf(given.row) : texts;
+  const answers = given ? answersOf(given.row) : texts;
   const list = box.querySelector("div");
-  list.replaceChildren(...[...new Set([...offered, ...texts])].map((answer) => tick(answer, texts.includes(answer))));
+  list.replaceChildren(...[...new Set([...answers, ...texts])].map((answer) => tick(answer, texts.includes(answer))));
 }
 
 function answersOf(row) {
@@ -136,7 +150,7 @@ function write() {
   for (const [at, row] of [...lists.question.children].entries()) {
     const { key } = questions[at];
     row.values = { ...row.values, key, schema: form.ask.properties[key], when: form.when?.[key] };
-    row.wanted[0] = renamed[row.wanted[0]] ?? row.wanted[0];
+    for (const pair of row.wanted) pair[0] = renamed[pair[0]] ?? pair[0];
   }
   text.value = Object.keys(form).length ? JSON.stringify(form, null, 2) : "";
   text.dispatchEvent(new Event("input", { bubbles: true }));
@@ -148,16 +162,19 @@ function questionOf(row, at) {
   const wanted = typed.key.trim();
   const key = wanted && !taken.includes(wanted) ? wanted : keyFor(typed.title, taken);
   row.querySelector("[data-of=key]").value = key;
-  return { ...row.values, ...typed, was: row.values.key, key, when: conditionOf(row) };
+  return { ...row.values, ...typed, was: row.values.key, key, when: conditionsOf(row) };
 }
 
-function conditionOf(row) {
-  const [other, texts] = row.wanted;
-  const rest = Object.entries(row.values.when ?? {}).slice(1); // rows show the first condition
-  if (!other || !texts.length) return rest.length ? Object.fromEntries(rest) : undefined;
+function conditionsOf(row) {
+  const pairs = row.wanted.filter(([other, texts]) => other && texts.length);
+  return pairs.length ? Object.fromEntries(pairs.map(([other, texts]) => [other, valuesFor(other, texts)])) : undefined;
+}
+
+// The answers to a question, by their texts.
+function valuesFor(other, texts) {
   const asked = [...lists.question.children].find((one) => one.values.key === other);
   const known = asked?.values.schema?.type === "boolean" ? [true, false] : valuesOf(asked?.values.schema ?? {});
-  return Object.fromEntries([[other, texts.map((answer) => valueOf(answer, known))], ...rest]);
+  return texts.map((answer) => valueOf(answer, known));
 }
 
 function typedIn(row) {
@@ -169,14 +186,18 @@ rows.addEventListener("input", (event) => {
   const row = event.target.closest(".row");
   if (!row) return;
   event.stopPropagation(); // the text area says that the form was changed
-  if (event.target.dataset.when === "question") row.wanted = [event.target.value, []];
-  if (event.target.dataset.when === "answer") {
-    row.wanted[1] = [...row.querySelectorAll("[data-when=answer]:checked")].map((one) => one.value);
+  const block = event.target.closest(".condition");
+  const at = block ? [...block.parentElement.children].indexOf(block) : -1;
+  if (event.target.dataset.when === "question") {
+    row.wanted.splice(at, 1, ...(event.target.value ? [[event.target.value, []]] : []));
+  } else if (event.target.dataset.when === "answer") {
+    row.wanted[at][1] = [...block.querySelectorAll("[data-when=answer]:checked")].map((one) => one.value);
   } else if (event.target.dataset.of === "title" && row.isNew) {
     row.querySelector("[data-of=key]").value = ""; // made of the title, until somebody has left the row
   }
   write();
   if (event.target.dataset.when !== "answer") dress();
+  if (block && !block.isConnected) row.querySelector(".condition:last-child [data-when=question]").focus();
 });
 
 rows.addEventListener("focusout", (event) => {
@@ -190,6 +211,7 @@ rows.addEventListener("click", (event) => {
   if (button?.dataset.add) add(button.dataset.add);
   else if (button?.dataset.move) move(row, Number(button.dataset.move), button);
   else if (button?.dataset.remove !== undefined) remove(row);
+  else if (button?.dataset.and !== undefined) addCondition(row);
 });
 
 function add(what) {
@@ -201,6 +223,12 @@ function add(what) {
   dress();
   if (what === "question") write(); // a shown field without a name is none
   row.querySelector(what === "shown" ? "[data-of=field]" : "[data-of=title]").focus();
+}
+
+function addCondition(row) {
+  row.wanted.push(["", []]);
+  dress();
+  row.querySelector(".condition:last-child [data-when=question]").focus();
 }
 
 function move(row, by, button) {
