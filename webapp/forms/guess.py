@@ -1,16 +1,25 @@
-"""A form to begin with, guessed from payloads: which fields are shown, and how."""
+"""A form to begin with, guessed from payloads: which fields are shown and how, and what is asked.
+
+A guess that a program made is a question with its answer filled in: where many payloads have a
+``{"guess": {"label": "refund"}}`` with few different labels, the form asks for one of these labels.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from leaseq import Json
 from leaseq.form import prefilled
 
 MOST_FIELDS = 40
+MOST_CHOICES = 12
 MOST_NAMES = 200
+LEAST_VALUES = 10
+LEAST_PER_CHOICE = 3  # values, on average: what is mostly different is no choice
+_LONGEST_CHOICE = 60
+_GUESSED = re.compile(r"(?:guess(?:ed)?|predict(?:ed|ion)|suggest(?:ed|ion)|proposed)\b ?", re.IGNORECASE)
 _FILES = {
     "image": re.compile(r"\.(png|jpe?g|gif|webp|avif|svg)([?#]|$)", re.IGNORECASE),
     "audio": re.compile(r"\.(mp3|wav|ogg|m4a|flac|opus)([?#]|$)", re.IGNORECASE),
@@ -20,22 +29,86 @@ _URL = re.compile(r"https?://\S+$")
 
 
 def guess_form(payloads: Sequence[Json]) -> dict[str, Any] | None:
-    """A form that shows the fields of these payloads; None where they have no fields."""
+    """A form that shows the fields of these payloads, and asks what they hold a guess of; None where they
+    have no fields."""
     seen: dict[str, list[Json]] = {}
     for payload in payloads:
         if isinstance(payload, Mapping):
             for name, value in payload.items():
                 if value not in (None, ""):
                     seen.setdefault(name, []).append(value)
-    shown = [_shown(name, values) for name, values in list(seen.items())[:MOST_FIELDS]]
-    return {"show": shown} if shown else None
+    asked = _questions(seen)
+    shown = [_shown(name, values) for name, values in seen.items() if not _is_asked(name, values, asked)]
+    if not shown and not asked:
+        return None
+    form: dict[str, Any] = {"show": shown[:MOST_FIELDS]} if shown else {}
+    if asked:
+        keys = _keys(list(asked))
+        form["ask"] = {"type": "object", "properties": {keys[path]: asked[path] for path in asked}}
+        form["prefill"] = {keys[path]: path for path in asked}
+    return form
+
+
+def _is_asked(name: str, values: Iterable[Json], asked: Container[str]) -> bool:
+    """Whether the questions have all that the field holds."""
+    return name in asked or all(
+        isinstance(value, Mapping) and all(f"{name}.{member}" in asked for member in value)
+        for value in values
+    )
+
+
+def _questions(seen: Mapping[str, Sequence[Json]]) -> dict[str, dict[str, Any]]:
+    """The questions that guesses suggest, by the path of the guess in the payload."""
+    found: dict[str, list[Json]] = {}
+    for name, values in seen.items():
+        for value in values:
+            members = value.items() if isinstance(value, Mapping) else [("", value)]
+            for member, inner in members:
+                if inner not in (None, ""):
+                    found.setdefault(f"{name}.{member}" if member else name, []).append(inner)
+    asked = {path: _question(path, values) for path, values in found.items()}
+    return {path: schema for path, schema in asked.items() if schema is not None}
+
+
+def _question(path: str, values: Sequence[Json]) -> dict[str, Any] | None:
+    """A choice among the values of a guess, or yes or no; None where neither is plausible."""
+    steps = [_words(step) for step in path.split(".")]
+    if not any(map(_GUESSED.match, steps)) and steps[-1].lower() != "label":
+        return None
+    title = _capital(_GUESSED.sub("", steps[-1], count=1) or steps[-1])
+    if all(isinstance(value, bool) for value in values):
+        return {"title": title, "type": "boolean"}
+    if not all(isinstance(value, str) and len(value) <= _LONGEST_CHOICE for value in values):
+        return None
+    choices = sorted({str(value) for value in values})
+    enough = max(LEAST_VALUES, LEAST_PER_CHOICE * len(choices))
+    if not 2 <= len(choices) <= MOST_CHOICES or len(values) < enough:
+        return None
+    return {"title": title, "type": "string", "enum": choices}
+
+
+def _keys(paths: Sequence[str]) -> dict[str, str]:
+    """The key of each question: the last step of its path, or all of it where another has the same."""
+    last = [path.rpartition(".")[2] for path in paths]
+    return {
+        path: key if last.count(key) == 1 else path.replace(".", "_")
+        for path, key in zip(paths, last, strict=True)
+    }
 
 
 def _shown(name: str, values: Sequence[Json]) -> dict[str, Any]:
-    words = " ".join(re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).replace("_", " ").replace("-", " ").split())
     entry = {"field": name, "kind": _kind(values)}
-    label = words[:1].upper() + words[1:]
+    label = _capital(_words(name))
     return entry if label in ("", name) else {**entry, "label": label}
+
+
+def _words(name: str) -> str:
+    """A field's name as words: ``sentAt`` and ``sent_at`` are "sent At" and "sent at"."""
+    return " ".join(re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).replace("_", " ").replace("-", " ").split())
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _kind(values: Sequence[Json]) -> str:

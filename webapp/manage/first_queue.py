@@ -68,10 +68,10 @@ def _preview(file: FileStorage) -> FilePreview:
 
 
 def _form_of(preview: FilePreview) -> leaseq.Json:
-    """A form that shows the columns which become the payload."""
+    """A form that shows the columns which become the payload, and asks what they hold a guess of."""
     taken = preview.mapping.named()
     shown = [name for name in preview.columns if name not in taken] or list(preview.columns)
-    rows = [row for row in preview.rows if isinstance(row, dict)]
+    rows = [row for row in preview.read if isinstance(row, dict)]
     return guess_form([{name: row.get(name) for name in shown} for row in rows]) or {"show": shown}
 
 

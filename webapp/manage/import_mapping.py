@@ -97,7 +97,7 @@ class FilePreview:
     columns: tuple[str, ...]
     rows: tuple[Json, ...]  # some of those that were read
     start: int  # how many of them stand before these
-    read: int  # how many were read
+    read: tuple[Json, ...]
     findings: tuple[tuple[int, str], ...]  # line and error
     checked: CheckResult | None  # of the whole file; None: that was a piece of it, or how to read it is open
     tables: bool  # whether its rows can only be payloads
@@ -133,7 +133,7 @@ def preview_of(piece: bytes, whole: bool, form: MultiDict[str, str], file: str) 
         columns,
         tuple(rows[start : start + ROWS_SHOWN]),
         start,
-        len(rows),
+        tuple(rows),
         tuple(findings),
         checked,
         mapping.table,

@@ -12,6 +12,7 @@ from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.forms.guess import missing_fields
 from leaseq.webapp.forms.linter import CheckedForm, check_text
 from leaseq.webapp.rendering.payload import parts_of
+from leaseq.webapp.serving.numbers import whole
 
 LOOK = 50  # payloads by which a form is guessed, and that its preview knows
 
@@ -20,10 +21,13 @@ def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, 
     """The context of the preview's template, from the edited settings and sample, and some of the queue's
     payloads."""
     checked = check_text(typed.get("form", ""))
+    at = whole(typed.get("at"))
     sample, sample_error = _sample(typed.get("sample", ""))
     return {
         "checked": checked,
         "sample_error": sample_error,
+        "at": at if at is not None and at < len(payloads) else None,
+        "of": len(payloads),
         "missing": missing_fields(checked.form, payloads) if checked.good else [],
         **(_shown(checked, sample) if checked.good else {}),
     }

@@ -24,6 +24,7 @@ from leaseq.webapp.manage.preview import payloads_of, preview_of, sample_of
 from leaseq.webapp.manage.titles import warn_of_same_look
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.numbers import whole
 
 Texts = Mapping[str, str]
 
@@ -34,7 +35,9 @@ def settings(q: str) -> str:
     queue = existing_queue(q)
     policy = queue.policy
     now = written(policy)
-    return _page(queue, {**now, "sample": pretty(sample_of(policy.form, payloads_of(queue)))}, now)
+    payloads = payloads_of(queue)
+    sample = {"sample": pretty(sample_of(policy.form, payloads)), "at": "0" if payloads else ""}
+    return _page(queue, {**now, **sample}, now)
 
 
 @bp.post("/manage/<q>/settings")
@@ -58,7 +61,9 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
     others = [name for name in now if now[name] != before[name] and now[name] != changed.get(name)]
     if any(name in changed for name in others):
         both = {name: (now[name], changed.get(name)) for name in others}
-        return _page(queue, {**now, **changed, "sample": typed["sample"]}, now, theirs=both), 409
+        return _page(
+            queue, {**now, **changed, "sample": typed["sample"], "at": typed["at"]}, now, theirs=both
+        ), 409
     values, errors = read_all(changed)
     checked = check_text(changed.get("form", ""))
     if not checked.good:
@@ -87,11 +92,16 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
 @bp.post("/manage/<q>/settings/preview")
 @needs("manager")
 def preview_settings(q: str) -> str:
-    """The form as it is typed, as people will see it. Nothing is saved."""
+    """The form as it is typed, as people will see it with the example, or with another item of the queue.
+    Nothing is saved."""
     queue, typed = existing_queue(q), _typed()
+    payloads = payloads_of(queue)
+    item = whole(request.form.get("item"))
+    if item is not None and item < len(payloads):  # the step to another real item
+        typed = {**typed, "sample": pretty(payloads[item]), "at": str(item)}
     if wants_piece():
         return render_template(
-            "manage/form_preview.html", typed=typed, **preview_of(typed, payloads_of(queue))
+            "manage/form_preview.html", typed=typed, preview_url=request.path, **preview_of(typed, payloads)
         )
     now = written(queue.policy)
     return _page(queue, {**now, **typed}, {**now, **_before()})
@@ -110,7 +120,7 @@ def start_settings(q: str) -> str:
     start = start_of(request.form.get("from", ""))
     if start is None:
         raise Invalid("from", "one of " + ", ".join(["items", *(one.name for one in starts())]))
-    filled = {"form": pretty(start.form), "sample": pretty(start.sample)}
+    filled = {"form": pretty(start.form), "sample": pretty(start.sample), "at": ""}
     if not typed.get("instructions", "").strip():
         filled["instructions"] = start.instructions
     return _page(queue, {**now, **typed, **filled}, {**now, **_before()}, started=start.title)
@@ -126,7 +136,9 @@ def _guessed(queue: leaseq.Queue) -> dict[str, str]:
         )
     known = queue.policy.form
     kept = {name: part for name, part in known.items() if name != "show"} if isinstance(known, dict) else {}
-    return {"form": pretty({**guessed, **kept}), "sample": pretty(payloads[0])}
+    if "ask" in kept:
+        guessed = {"show": guessed["show"]} if "show" in guessed else {}
+    return {"form": pretty({**guessed, **kept}), "sample": pretty(payloads[0]), "at": "0"}
 
 
 def _typed() -> dict[str, str]:
@@ -137,7 +149,7 @@ def _typed() -> dict[str, str]:
     }
     if sent.get("suggested"):  # its button takes it, and saves all else that was typed
         known["lease_seconds"] = sent["suggested"]
-    return {**known, "sample": sent.get("sample", "")}
+    return {**known, "sample": sent.get("sample", ""), "at": sent.get("at", "")}
 
 
 def _before() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from typing import Any
 
 import pytest
@@ -59,6 +60,53 @@ def test_of_no_fields_nothing_is_guessed(payloads: list[Any]) -> None:
     assert guess_form(payloads) is None
 
 
+LABELS = ["refund", "delivery", "abuse"]
+
+
+def test_a_guess_in_the_payload_is_a_question_that_is_filled_in() -> None:
+    payloads = [
+        {"text": f"letter {n}", "guess": {"label": LABELS[n % 3], "sure": 0.5}, "predicted_spam": n % 2 == 0}
+        for n in range(12)
+    ]
+    form = guess_form(payloads)
+    assert form is not None
+    assert [one["field"] for one in form["show"]] == ["text", "guess"]
+    assert form["ask"]["properties"] == {
+        "label": {"title": "Label", "type": "string", "enum": sorted(LABELS)},
+        "predicted_spam": {"title": "Spam", "type": "boolean"},
+    }
+    assert form["prefill"] == {"label": "guess.label", "predicted_spam": "predicted_spam"}
+    check_form(form)
+    for payload in payloads:
+        del payload["guess"]["sure"]
+    assert [one["field"] for one in (guess_form(payloads) or {})["show"]] == ["text"], "the question has it"
+
+
+@pytest.mark.parametrize(
+    "payloads",
+    [
+        [{"text": "a", "country": LABELS[n % 3]} for n in range(12)],  # no guess
+        [{"text": "a", "guess": {"label": f"l{n}"}} for n in range(12)],  # all different
+        [{"text": "a", "guess": {"label": LABELS[n % 3]}} for n in range(9)],  # too few to tell
+        [{"text": "a", "guess": {"label": "refund"}} for n in range(12)],  # no choice
+        [{"text": "a", "guess": {"label": n % 3}} for n in range(12)],
+    ],
+)
+def test_what_is_no_choice_is_not_asked(payloads: list[Any]) -> None:
+    form = guess_form(payloads)
+    assert form is not None
+    assert set(form) == {"show"}
+
+
+def test_two_guesses_of_one_name_have_keys_of_their_own() -> None:
+    payloads = [
+        {"guess": {"label": LABELS[n % 3]}, "prediction": {"label": LABELS[n % 3]}} for n in range(12)
+    ]
+    form = guess_form(payloads)
+    assert form is not None
+    assert form["prefill"] == {"guess_label": "guess.label", "prediction_label": "prediction.label"}
+
+
 def test_not_more_fields_than_a_page_can_show() -> None:
     form = guess_form([{f"f{n}": n for n in range(100)}])
     assert form is not None
@@ -99,3 +147,31 @@ def test_without_items_there_is_nothing_to_guess_from(boss: Browser, queue: leas
     assert "From the items" not in boss.get(base(queue)).text
     answer = boss.post(f"{base(queue)}/start", {**standing(boss, queue), "from": "items"})
     assert answer.status_code == 400
+
+
+def test_a_guess_of_the_items_is_a_question_where_none_is_asked(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.enqueue_many({"text": "a", "guess": {"label": LABELS[n % 3]}} for n in range(12))
+    page = boss.post(f"{base(queue)}/start", {**standing(boss, queue), "from": "items"}).text
+    form = json.loads(sent_by(page, "settings")["form"])
+    assert form["prefill"] == {"label": "guess.label"}
+
+
+def test_the_preview_steps_to_other_items(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure(form={"show": ["text"]})
+    queue.enqueue_many({"text": f"letter {n}"} for n in range(3))
+    typed = standing(boss, queue)
+    assert json.loads(typed["sample"]) == {"text": "letter 0"}
+    preview, piece = f"{base(queue)}/preview", {"X-Leaseq-Piece": "preview"}
+    page = boss.post(preview, {**typed, "title": "Typed", "item": "1"}).text
+    filled = sent_by(page, "settings")
+    assert (json.loads(filled["sample"]), filled["at"]) == ({"text": "letter 1"}, "1")
+    assert filled["title"] == "Typed"
+    assert "Item 2 of the first 3" in page
+    part = boss.client.post(preview, data={**filled, "item": "2"}, headers=piece).text
+    assert re.findall(r'name="item" value="(\d+)"[^>]*?( disabled)?>', part) == [
+        ("1", ""),
+        ("3", " disabled"),
+    ]
+    assert "letter 2" in html.unescape(part.split("data-sample=")[1])
+    beyond = boss.post(preview, {**filled, "item": "3"}).text
+    assert json.loads(sent_by(beyond, "settings")["sample"]) == {"text": "letter 1"}

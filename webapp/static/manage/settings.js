@@ -17,16 +17,19 @@ form.addEventListener("input", (event) => {
   changed = true;
   if (!SEEN_BY.has(event.target.name)) return;
   clearTimeout(timer);
-  timer = setTimeout(show, PAUSE);
+  timer = setTimeout(() => show(), PAUSE);
 });
 
-async function show() {
+// ``item``: the number of the real item that it is to show from now on.
+async function show(item) {
   const mine = ++asked;
+  const sent = new URLSearchParams(new FormData(form));
+  if (item) sent.set("item", item);
   let answer;
   try {
     answer = await fetch(form.dataset.preview, {
       method: "POST",
-      body: new URLSearchParams(new FormData(form)),
+      body: sent,
       headers: { "X-Leaseq-Piece": "preview" },
       redirect: "manual", // to where one signs in
     });
@@ -42,8 +45,24 @@ async function show() {
   const old = piece.querySelector("#seen");
   if (seen && old) old.replaceWith(seen);
   else if (seen) piece.append(seen);
+  if (item) stepTo(made.content.querySelector("#stepper"));
   showAsked();
 }
+
+function stepTo(stepper) {
+  const focused = document.activeElement.closest("#stepper button")?.id;
+  document.getElementById("sample").value = stepper.dataset.sample;
+  document.getElementById("stepper").replaceWith(stepper);
+  const button = focused && document.getElementById(focused);
+  if (button) (button.disabled ? stepper.querySelector("button:not(:disabled)") : button)?.focus();
+}
+
+piece.addEventListener("click", (event) => {
+  const step = event.target.closest("#stepper button");
+  if (!step) return;
+  event.preventDefault();
+  show(step.value);
+});
 
 // To the line that something is wrong in.
 piece.addEventListener("click", (event) => {
