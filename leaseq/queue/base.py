@@ -152,24 +152,22 @@ class Base:
 
     def _unlink_found(self) -> bool:
         """Look through the server's keys once; whether there were any of this queue."""
-        cursor, found = "0", False
+        cursor, found = 0, False
         while True:
             cursor, parts = self._look_for_keys(cursor)
             for start in range(0, len(parts), _UNLINKED):
                 self._commands.delete_keys(parts[start : start + _UNLINKED])
                 found = True
-            if cursor == "0":
+            if cursor == 0:
                 return found
 
-    def _look_for_keys(self, cursor: str) -> tuple[str, list[str]]:
+    def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step through the server's keys: where the next one begins, and those of this queue but for the
         two that go last or stay, each without what all begin with."""
-        words = "SCAN", cursor, "MATCH", of_queue(self.name), "COUNT", str(_SCANNED)
-        with self._client.translating():
-            following, names = self._connection.ask(self._keys.ledger, *words)
+        following, names = self._connection.scan(self._keys.ledger, cursor, of_queue(self.name), _SCANNED)
         kept = {self._keys.ledger, self._keys.deleted}
         parts = [name.decode() for name in names if name.decode() not in kept]
-        return str(int(following)), [part.removeprefix(of_queue(self.name, "")) for part in parts]
+        return following, [part.removeprefix(of_queue(self.name, "")) for part in parts]
 
     def _checked(self, result: Json, send: Callable[[str], Reply]) -> Reply:
         """The reply to an answer, which ``send`` sends with the version of the form that it was checked

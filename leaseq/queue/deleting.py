@@ -20,7 +20,7 @@ class Deleting(Base):
         ``expected``, a policy or its ``version``: only where it is in force; else raises PolicyChanged, and
         nothing changed. Raises QueueNotFound.
         """
-        self._look_for_keys("0")  # a user who lacks the rights changes nothing
+        self._look_for_keys(0)  # a user who lacks the rights changes nothing
         with self._client.translating():
             self._client.redis.hexists(WEBHOOK_STATE, f"follows {self.name}")
         if self._commands.delete(expected_version(expected)).code == replies.CHANGED:

@@ -114,8 +114,9 @@ class Threads(Store):
             for key, members in zip(keys, asked, strict=True):
                 if gone := [one for one in members if one.startswith(f"{queue} ".encode())]:
                     self._client.ask(("ZREM", key, *gone))
-        (entries,) = self._client.ask(("XRANGE", _NEWS, "-", "+"))
-        if told := [at for at, fields in entries if fields[1] == queue.encode()]:
+        with self._client.translating():
+            entries = self._redis.xrange(_NEWS)
+        if told := [at for at, fields in entries if fields[b"queue"] == queue.encode()]:
             self._client.ask(("XDEL", _NEWS, *told))
 
     def unanswered(self, queue: str, limit: int) -> list[Question]:

@@ -151,6 +151,21 @@ def revive_all(at: Scene) -> None:
     assert at.queue.stats().dead == 0
 
 
+def remove_all(at: Scene) -> None:
+    at.dead()
+    assert at.other.remove_all("dead", error="torn") == 1
+    assert at.queue.stats().dead == 0
+
+
+def delete(at: Scene) -> None:
+    lease = at.take()
+    at.other.delete()
+    with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
+        at.queue.renew(lease)
+    at.queue.enqueue({"n": 1})
+    assert at.take().token == lease.token + 1
+
+
 def release(at: Scene) -> None:
     lease = at.take()
     assert at.other.release("0", by="meg").state == "inbound"
@@ -352,6 +367,7 @@ CALLS: dict[str, Callable[[Scene], None]] = {
             mine,
         ),
         *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
+        *(remove_all, delete),
         *(change, reopen, correct, follow, unfollow, event_rows, outcomes, restore, raise_tokens),
         *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),
         *(find_policy, exists, schema, alerts),

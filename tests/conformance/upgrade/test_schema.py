@@ -42,6 +42,8 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "assign": lambda queue: queue.assign("one", "bob"),
     "change": lambda queue: queue.change("one", priority=1),
     "remove": lambda queue: queue.remove("one"),
+    "remove_all": lambda queue: queue.remove_all("reserved"),
+    "delete": lambda queue: queue.delete(),
     "adopt": lambda queue: queue.adopt("one", 1),
     "pause": lambda queue: queue.pause("again"),
     "resume": lambda queue: queue.resume(),
@@ -62,7 +64,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "leave_line": lambda queue: queue._commands.leave_line("waiter", "ann", "r", 0),
 }
 # What is no call of a queue's own, or answers for any schema.
-OTHERS = {"confirm", "journal", "schema"}
+OTHERS = {"confirm", "journal", "schema", "delete_keys"}
 
 
 @pytest.fixture
