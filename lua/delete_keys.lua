@@ -8,9 +8,7 @@ ARGV   1 the time (not used)   2 end: the ledger goes, too, and all is done; els
 REPLY  {'ok', whether there are more who wait 0|1}   {'no-queue'}: nothing is being deleted ]]
 --- @include keys
 local MOST_WOKEN = 250 -- in one call
-if redis.call('HEXISTS', keys.ledger, 'deleted') == 0 or redis.call('HEXISTS', keys.ledger, 'status') == 1 then
-  return { 'no-queue' }
-end
+if redis.call('HEXISTS', keys.ledger, 'deleted') == 0 then return { 'no-queue' } end
 local woken = redis.call('ZRANGE', keys.line, 0, MOST_WOKEN - 1)
 if woken[1] then
   redis.call('ZREM', keys.line, unpack(woken))

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,7 @@ def test_kill_9_of_a_deletion(seed: int, rounds: int, measured: Callable[[str], 
         EmbeddedServer(folder, fsync="no") as server,
         closing(leaseq.connect(server.url)) as client,
     ):
+        redis: Any = client.redis
         for number in range(max(rounds // 2, 2)):
             queue = leaseq.Queue(client, f"q{number}")
             held = filled(client, queue.name)
@@ -60,7 +62,7 @@ def test_kill_9_of_a_deletion(seed: int, rounds: int, measured: Callable[[str], 
             if number % 2:  # else the enqueue finishes it
                 if was_left:
                     queue.delete()
-                assert [*looking.everything(client.redis, queue.name)] == [Keys(queue.name).deleted.encode()]
+                assert [*looking.everything(redis, queue.name)] == [Keys(queue.name).deleted.encode()]
                 assert not client.redis.sismember(QUEUES, queue.name)
             queue.enqueue({"n": 1}, id="new")
             assert [item.id for item in queue.items("inbound")] == ["new"]
