@@ -34,9 +34,8 @@ class Workday:
         self.server, self.clock = server, Clock()
         self.queue = leaseq.Queue(server.client, name, clock=self.clock)
         self.answers = self.chance.choice([1, 1, 2, 3])
-        self.queue.configure(
-            answers=self.answers, holds=self.chance.choice([1, 2, 3]), lease_seconds=60, max_attempts=100
-        )
+        self.holds = self.chance.choice([1, 2, 3])
+        self.queue.configure(answers=self.answers, holds=self.holds, lease_seconds=60, max_attempts=100)
         self.items: dict[str, KnownItem] = {}
         self.held: dict[str, leaseq.Lease] = {}  # by token
 
@@ -44,11 +43,15 @@ class Workday:
         """Item, assignment, row, shelf and score of all that waits, as it lies in the server."""
         keys = Keys(self.queue.name)
         entries = []
-        for key in self.server.redis.scan_iter(match=f"{keys.inbound}*", count=1000):
+        found = list(self.server.redis.scan_iter(match=f"{keys.inbound}*", count=1000))
+        reads = self.server.redis.pipeline(transaction=False)
+        for key in found:
+            reads.zrange(key, 0, -1, withscores=True)
+        for key, members in zip(found, reads.execute(), strict=True):
             place = key.decode().removeprefix(keys.inbound).removeprefix(":") or "normal"
             parts = place.split(":")
             row = parts.pop(0) if parts[0] not in ("high", "normal", "low") else ""
-            for member, score in self.server.redis.zrange(key, 0, -1, withscores=True):
+            for member, score in members:
                 id, _, number = member.decode().partition("\a")
                 entries.append((id, int(number or 1), row, ":".join(parts), score))
         return sorted(entries)  # the server's order of keys is its own
@@ -56,11 +59,11 @@ class Workday:
     def in_hand(self, person: str) -> set[str]:
         return {lease.id for lease in self.queue.mine(person)}
 
-    def may_have(self, person: str, id: str, number: int) -> bool:
+    def may_have(self, person: str, id: str, number: int, mine: set[str]) -> bool:
         item = self.items[id]
         assigned = item.assigned.get(number)
         fits = assigned == person if assigned else set(item.requires) <= set(PEOPLE[person])
-        return fits and person not in item.answered | item.never and id not in self.in_hand(person)
+        return fits and person not in item.answered | item.never and id not in mine
 
     @staticmethod
     def rank(shelf: str, score: float) -> tuple[int, int, bool, float]:
@@ -70,14 +73,15 @@ class Workday:
 
     def reserve(self, person: str) -> None:
         mine = self.in_hand(person)
-        full = len(mine) >= self.queue.policy.holds
+        full = len(mine) >= self.holds
         self.queue.clear()
         for over in [
             lease for lease in self.held.values() if lease.expires_at.timestamp() * 1e6 <= self.clock.now
         ]:
             del self.held[str(over.token)]
         before = self.waiting()
-        could = [w for w in before if self.may_have(person, w[0], w[1])]
+        still_mine = self.in_hand(person)
+        could = [w for w in before if self.may_have(person, w[0], w[1], still_mine)]
         why = self.queue.why_nothing(person, PEOPLE[person])
         lease = self.queue.reserve(person, skills=PEOPLE[person])
         if full:
