@@ -61,7 +61,7 @@ def gunicorn(
         assert process.poll() is None, "gunicorn ended"
         yield url, process
     finally:
-        process.send_signal(signal.SIGINT)  # no graceful stop: that is test_stop.py
+        process.send_signal(signal.SIGINT)  # at once: a test of the graceful stop asks for it
         process.wait(timeout=PATIENCE)
 
 

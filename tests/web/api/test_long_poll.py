@@ -15,7 +15,7 @@ from leaseq.webapp.store.accounts import Accounts
 from tests.support.patience import PATIENCE, eventually
 from tests.web.api_calls import problem
 from tests.web.conftest import SECRET, Caller
-from tests.web.gunicorn_place import gunicorn, serving
+from tests.web.gunicorn_place import gunicorn
 from tests.web.serving.test_gunicorn import call as over_http
 
 
@@ -175,11 +175,13 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
     server: Any, queue: leaseq.Queue, worker: Caller
 ) -> None:
     queue.configure()
-    with serving(server.url, SECRET) as url:
+    with gunicorn(server.url, SECRET, workers=2, threads=4) as (url, process):
         address = url.removeprefix("http://")
         path = f"/queues/{queue.name}/reserve"
         waiting = WaitingCall(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
         eventually(lambda: queue.stats().waiting == 1)
+        process.terminate()
+        process.wait(PATIENCE)
     assert waiting.result()[0] == 204
     assert queue.stats().waiting == 0
 
