@@ -64,7 +64,7 @@ LABELS = ["refund", "delivery", "abuse"]
 
 
 def test_a_guess_in_the_payload_is_a_question_that_is_filled_in() -> None:
-    payloads = [
+    payloads: list[dict[str, Any]] = [
         {"text": f"letter {n}", "guess": {"label": LABELS[n % 3], "sure": 0.5}, "predicted_spam": n % 2 == 0}
         for n in range(12)
     ]
