@@ -255,6 +255,7 @@ def test_so_are_the_pages_that_refuse(tabs: dict[str, Page], path: str) -> None:
 def test_the_menus_too(tabs: dict[str, Page]) -> None:
     tab = tabs[ADMIN]
     tab.goto("/q/axe-none")
+    tab.locator("#why .elsewhere").evaluate("one => one.remove()")  # a menu covers a part of it
     for scheme, width in LOOKS:
         look(tab, scheme, width)
         for menu in tab.locator("header .menu > summary").all():
