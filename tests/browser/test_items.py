@@ -163,12 +163,12 @@ def test_answers_are_downloaded_as_asked(tab: Page, boss: str, queue: leaseq.Que
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}/export")
     tab.get_by_role("combobox", name="By").fill("ann")
-    tab.get_by_role("textbox", name="Finished from").fill("yesterday")
+    tab.get_by_role("textbox", name="Done from").fill("yesterday")
     tab.get_by_role("button", name="Download").press("Enter")
     expect(tab.get_by_text("from: a day such as")).to_be_visible()
     expect(tab.get_by_role("combobox", name="By")).to_have_value("ann")
     both_schemes(tab)
-    tab.get_by_role("textbox", name="Finished from").fill("2020-01-01")
+    tab.get_by_role("textbox", name="Done from").fill("2020-01-01")
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Download").press("Enter")
     assert download.value.suggested_filename == f"{queue.name}.csv"

@@ -12,6 +12,7 @@ from flask_babel import ngettext
 import leaseq
 from leaseq import Invalid, ItemNotFound, ListName
 from leaseq.webapp.context import person, state
+from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage.search import ANY, Search, Searched
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note
@@ -37,6 +38,7 @@ class RefusedItem:
     """An item that an action did not change, and why."""
 
     id: str
+    title: str
     why: str
 
 
@@ -81,7 +83,7 @@ def meaning_of(move: Move) -> str:
 def done_of(move: Move, count: int) -> str:
     """What was done, in words, with the number of items."""
     words: dict[Move, str] = {
-        "release": ngettext("%(num)s is released and waits.", "%(num)s are released and wait.", count),
+        "release": ngettext("%(num)s is released and waiting.", "%(num)s are released and waiting.", count),
         "assign": ngettext("%(num)s is assigned.", "%(num)s are assigned.", count),
         "revive": ngettext("%(num)s is waiting again.", "%(num)s are waiting again.", count),
         "remove": ngettext("%(num)s is removed.", "%(num)s are removed.", count),
@@ -105,10 +107,12 @@ def make(queue: leaseq.Queue, move: Move, id: str, whom: str) -> RefusedItem | N
         else:
             after = queue.assign(id, whom, by=by)
     except ItemNotFound:
-        return RefusedItem(id, _("it does not exist any more"))
+        return RefusedItem(id, id, _("it does not exist any more"))
     except Invalid as refused:
-        return RefusedItem(id, str(refused))
-    return RefusedItem(id, _unchanged(move, after)) if before == after else None
+        return RefusedItem(id, title_of(queue, id) or id, str(refused))
+    if before != after:
+        return None
+    return RefusedItem(id, item_title(after.payload, id), _unchanged(move, after))
 
 
 def make_all(

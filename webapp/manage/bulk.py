@@ -14,6 +14,7 @@ import leaseq
 from leaseq import Invalid, validation
 from leaseq.transfer import rfc3339, time_of
 from leaseq.webapp.context import accounts, existing_queue
+from leaseq.webapp.item_title import title_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import (
     MOVES,
@@ -106,6 +107,7 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
     return render_template(
         "manage/bulk_confirm.html",
         queue=queue,
+        titles={id: title_of(queue, id) or id for id in bulk.ids},
         policy=queue.policy,
         bulk=bulk,
         name=name_of(bulk.move),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flask_babel import format_decimal
 from flask_babel import gettext as _
 
 from leaseq import Answer, Json
@@ -149,13 +150,22 @@ def _histogram(question: Field, numbers: Sequence[float], total: int) -> tuple[l
     edges = [(first + n) * step for n in range(math.floor(high / step) - first + 1)]
     single = question.kind == "integer" and step == 1
 
+    digits = max(-math.floor(math.log10(step)), 0)
+
     def label(edge: float) -> str:
-        return f"{edge:g}" if single else f"{edge:g} – {edge + step:g}"
+        low = format_decimal(round(edge, digits))
+        return low if single else f"{low} – {format_decimal(round(edge + step, digits))}"
+
+    def bound(edge: float) -> str:
+        return f"{edge:.{digits}f}"
 
     counts = Counter(label((math.floor(number / step)) * step) for number in numbers)
     bars = []
     for edge in edges:
-        find = [condition(question.name, f">={edge:g}"), condition(question.name, f"<{edge + step:g}")]
+        find = [
+            condition(question.name, f">={bound(edge)}"),
+            condition(question.name, f"<{bound(edge + step)}"),
+        ]
         count = counts[label(edge)]
         bars.append(Bar(label(edge), count, count / total, words_of(tuple(find))))
     return bars, lambda value: {label(math.floor(float(value) / step) * step)} if _is_number(value) else set()

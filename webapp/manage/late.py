@@ -15,6 +15,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, ItemNotFound
 from leaseq.webapp.context import existing_queue, person
+from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import RefusedItem, ids_in_words
 from leaseq.webapp.manage.columns import glimpse
@@ -55,13 +56,17 @@ def ask_late(q: str) -> str | Response:
     if not known:
         flash(_("Select some late answers first.") if not keys else _("They do not exist any more."))
         return redirect(_here(q), 303)
-    twice = {one.item.id for one in known if sum(other.item.id == one.item.id for other in known) > 1}
+    twice = {
+        one.item.id: one.item for one in known if sum(other.item.id == one.item.id for other in known) > 1
+    }
     return render_template(
         "manage/late_confirm.html",
         queue=queue,
         policy=queue.policy,
         chosen=[(one, becomes(one.item, queue.policy)) for one in known],
-        twice=sorted(twice) if queue.policy.answers == 1 else (),
+        twice=sorted(item_title(one.payload, one.id) for one in twice.values())
+        if queue.policy.answers == 1
+        else (),
         glimpse=glimpse,
         last=_last(),
         back=_here(q),
@@ -80,9 +85,9 @@ def adopt_late(q: str) -> str | Response:
             queue.adopt(id, token, by=person().name)
             done.append(id)
         except ItemNotFound:
-            refused.append(RefusedItem(id, _("it does not exist any more")))
+            refused.append(RefusedItem(id, id, _("it does not exist any more")))
         except Invalid as error:
-            refused.append(RefusedItem(id, error.limit))
+            refused.append(RefusedItem(id, title_of(queue, id) or id, error.limit))
     if done:
         note("item.adopted", queue.name, f"{len(done)}: {ids_in_words(done)}")
         flash(ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", len(done)))
@@ -153,7 +158,7 @@ def _now(one: AdoptableAnswer) -> str:
     """The present state of its item."""
     item = one.item
     words: dict[str, str] = {
-        "inbound": _("waits"),
+        "inbound": state_word("inbound"),
         "reserved": _("%(people)s has it", people=_people(item.leases)),
         "scheduled": state_word("scheduled"),
         "finished": _("answered by %(people)s", people=_people(item.answers)),

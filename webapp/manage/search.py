@@ -143,7 +143,7 @@ def since_names() -> dict[str, str]:
         "inbound": _("Waiting since"),
         "reserved": _("Expires"),
         "scheduled": _("Due at"),
-        "finished": _("Finished"),
+        "finished": _("Done at"),
         "dead": _("Failed at"),
         "due": _("Due"),
         ANY: _("Since"),

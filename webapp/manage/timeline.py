@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 
 from flask_babel import gettext as _
 from flask_babel import ngettext
@@ -25,12 +26,35 @@ class TimelineEvent:
     took: float | None = None  # seconds, from the grant on
     notes: tuple[str, ...] = ()
     token: int | None = None  # of the lease that it ended
+    state: str = ""  # the state that it led to, which is its colour
+    icon: str = "pencil"  # in static/shared/icons.svg
+    gap: float | None = None  # seconds since the event before
+
+
+_LOOKS: dict[str, tuple[str, str]] = {
+    "expired": ("inbound", "clock"),
+    "abandoned": ("inbound", "return"),
+    "failed": ("scheduled", "alert"),
+    "released": ("inbound", "return"),
+    "finished": ("finished", "check"),
+    "undone": ("reserved", "return"),
+    "reopened": ("inbound", "return"),
+    "corrected": ("finished", "pencil"),
+    "late": ("overdue", "clock"),
+    "revived": ("inbound", "return"),
+    "adopted": ("finished", "check"),
+    "restored": ("inbound", "return"),
+    "died": ("dead", "alert"),
+    "due": ("inbound", "clock"),
+    "assigned": ("inbound", "person"),
+}
+"""The state that an event led to, and its icon: of how a lease ended, and of events of the journal."""
 
 
 def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEvent]:
     """The timeline, oldest first."""
     releases = {event.token: event.person for event in history.events if event.what == "released"}
-    events = [TimelineEvent(item.enqueued_at, _("Added to the queue"))]
+    events = [TimelineEvent(item.enqueued_at, _("Added to the queue"), state="inbound", icon="plus")]
     for grant in item.history:
         events += _lease(grant, releases.get(grant.token))
     events += _from_journal(history)
@@ -42,21 +66,33 @@ def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEven
             if late.token in counted
             else _("A late answer from %(person)s is kept", person=late.person),
             token=late.token,
+            state="finished",
+            icon="check",
         )
         for late in item.late_answers
         if not any(event.what == "late" and event.token == late.token for event in history.events)
     ]
-    return sorted(events, key=lambda one: one.at)
+    events.sort(key=lambda one: one.at)
+    gaps = [None, *((later.at - earlier.at).total_seconds() for earlier, later in pairwise(events))]
+    return [replace(one, gap=gap) for one, gap in zip(events, gaps, strict=True)]
 
 
 def _lease(grant: Grant, released_by: str | None) -> Iterator[TimelineEvent]:
     notes = [_("attempt %(n)s", n=grant.attempt), _("token %(n)s", n=grant.token)]
     if grant.renewals:
         notes.append(ngettext("renewed once", "renewed %(num)s times", grant.renewals))
-    yield TimelineEvent(grant.reserved_at, _("%(person)s got it", person=grant.person), notes=tuple(notes))
+    yield TimelineEvent(
+        grant.reserved_at,
+        _("%(person)s got it", person=grant.person),
+        notes=tuple(notes),
+        state="reserved",
+        icon="person",
+    )
     if grant.how != "held" and grant.ended_at:
         took = (grant.ended_at - grant.reserved_at).total_seconds()
-        yield TimelineEvent(grant.ended_at, _ended(grant, released_by), grant.reason, took, token=grant.token)
+        state, icon = _LOOKS[grant.how]
+        what = _ended(grant, released_by)
+        yield TimelineEvent(grant.ended_at, what, grant.reason, took, (), grant.token, state, icon)
 
 
 def _ended(grant: Grant, released_by: str | None) -> str:
@@ -69,7 +105,7 @@ def _ended(grant: Grant, released_by: str | None) -> str:
         "released": _("%(by)s released it from %(person)s", by=by, person=who),
         "finished": _("%(person)s finished it", person=who),
         "undone": _("%(person)s finished it, and undid that", person=who),
-        "reopened": _("The answer from %(person)s was taken back", person=who),
+        "reopened": _("The answer from %(person)s was set aside", person=who),
         "corrected": _("The answer from %(person)s was corrected", person=who),
     }
     return words[grant.how]
@@ -80,7 +116,8 @@ def _from_journal(history: leaseq.History) -> Iterator[TimelineEvent]:
     for event in history.events:
         what = _words(event)
         if what:
-            yield TimelineEvent(event.at, what)
+            state, icon = _LOOKS.get(event.what, ("", "pencil"))
+            yield TimelineEvent(event.at, what, state=state, icon=icon)
 
 
 def _words(event: Event) -> str | None:
@@ -95,7 +132,7 @@ def _words(event: Event) -> str | None:
         "adopted": _("%(by)s accepted a late answer", by=by),
         "restored": _("It was restored after the server had lost it"),
         "died": _("It failed for good"),
-        "due": _("It became due, and is waiting"),
+        "due": _("Its time came, and it is waiting"),
     }
     return words.get(event.what)
 

@@ -123,6 +123,14 @@ def span(seconds: float | None) -> str:
     return " ".join(f"{format_decimal(count)} {unit}" for count, unit in shown)
 
 
+def pace(seconds: float | None) -> str:
+    """A measured duration: like `span`, with tenths below ten seconds."""
+    tenths = None if seconds is None else round(max(seconds, 0), 1)
+    if tenths is None or tenths >= 10:
+        return span(tenths)
+    return f"{format_decimal(tenths)} {gettext('s')}"
+
+
 def time_left(until: datetime) -> float:
     return max((until - datetime.now(UTC)).total_seconds(), 0)
 
@@ -147,7 +155,7 @@ def overdue(item: Item) -> bool:
 def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, laid_out, pretty,
-        is_plain, plain, span, time_left, local_clock, rfc3339,
+        is_plain, plain, span, pace, time_left, local_clock, rfc3339,
     )  # fmt: skip
     for one in filters:
         app.jinja_env.filters[one.__name__] = one

@@ -13,7 +13,8 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq.webapp.context import person, state
-from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.item_title import title_of
+from leaseq.webapp.rendering.filters import pace
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.activity import DayFigures, RecentItem
 from leaseq.webapp.store.threads import Message
@@ -44,18 +45,26 @@ def day() -> str:
         state().client, lambda queue: (queue.policy.title or queue.name, queue.mine(me))
     )
     titles = {name: title for name, (title, _leases) in found.items()}
+    threads = _threads(me, titles)
+    recent = [one for one in activity.recent(me) if one.queue in titles]
+    named = {*((one.queue, one.id) for one in recent), *((queue, id) for queue, id, _messages in threads)}
     return render_template(
         "work/day.html",
         by_queue=by_queue,
         total=_total(by_queue.values()),
         bars=_bars({one: _total(figures.values()) for one, figures in last.items()}),
         leases=[lease for _title, leases in found.values() for lease in leases],
-        threads=_threads(me, titles),
-        recent=[one for one in activity.recent(me) if one.queue in titles],
+        threads=threads,
+        recent=recent,
+        item_titles={one: _item_title(*one) for one in named},
         undo_until=datetime.now(UTC) - timedelta(seconds=SECONDS),
         titles=titles,
         zone=state().settings.time_zone,
     )
+
+
+def _item_title(queue: str, id: str) -> str:
+    return title_of(leaseq.Queue(state().client, queue), id) or id
 
 
 def _threads(person: str, titles: Mapping[str, str]) -> list[tuple[str, str, list[Message]]]:
@@ -68,12 +77,12 @@ def _threads(person: str, titles: Mapping[str, str]) -> list[tuple[str, str, lis
 
 @bp.app_template_filter("did")
 def did(figures: DayFigures) -> str:
-    """The figures in a few words: *37 finished, 41 s each, 2 given back*."""
+    """The figures in a few words: *37 done, 41 s each, 2 given back*."""
     parts = []
     if figures.finished or not figures:
-        parts.append(_("%(n)s finished", n=format_decimal(figures.finished)))
+        parts.append(_("%(n)s done", n=format_decimal(figures.finished)))
     if figures.seconds_each:
-        parts.append(_("%(time)s each", time=span(figures.seconds_each)))
+        parts.append(_("%(time)s each", time=pace(figures.seconds_each)))
     if figures.gave_back:
         parts.append(_("%(n)s given back", n=format_decimal(figures.gave_back)))
     if figures.broken:

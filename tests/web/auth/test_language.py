@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaseq.webapp import i18n
-from leaseq.webapp.rendering.filters import clock, span
+from leaseq.webapp.rendering.filters import clock, pace, span
 from tests.web.conftest import Browser
 
 
@@ -48,6 +48,25 @@ def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
     for wish, shown in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
         with app.test_request_context(headers={"Accept-Language": wish}):
             assert span(days) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "en", "de"),
+    [
+        (0.34, "0.3 s", "0,3 s"),
+        (5, "5 s", "5 s"),
+        (9.94, "9.9 s", "9,9 s"),
+        (9.96, "10 s", "10 s"),
+        (41.6, "41 s", "41 s"),
+        (None, "–", "–"),
+    ],
+)
+def test_a_measured_duration_has_tenths_below_ten_seconds(
+    app: Any, seconds: float | None, en: str, de: str
+) -> None:
+    for wish, shown in (("en", en), ("de", de)):
+        with app.test_request_context(headers={"Accept-Language": wish}):
+            assert pace(seconds) == shown
 
 
 def test_a_time_is_in_the_language_of_its_reader(app: Any) -> None:

@@ -36,7 +36,7 @@ def test_an_item_is_reopened_for_somebody_who_reads_why(
     page = html.unescape(boss.get(item_path(asking)).text)
     for words in (
         "earlier answer",
-        "The answer from ann was taken back",
+        "The answer from ann was set aside",
         "it is a <delivery>",
         "ann finished it",
     ):

@@ -73,7 +73,7 @@ def test_the_chosen_ones_after_a_question(
 def test_what_was_not_done_is_told_with_its_reason(boss: Browser, mixed: leaseq.Queue) -> None:
     question = ask(boss, mixed, "release", "state=reserved", id=["held-1", "wait-1", "gone"])
     page = text_of(do(boss, mixed, question.text).text)
-    assert "1 is released and waits. 2 were left unchanged." in page
+    assert "1 is released and waiting. 2 were left unchanged." in page
     assert "wait-1 : nobody holds it" in page
     assert "gone : it does not exist any more" in page
     question = ask(boss, mixed, "revive", "state=dead", id=["done-1", "dead-1", "wait-2"])
@@ -142,5 +142,5 @@ def test_all_that_are_held_leaves_the_leases_given_since(boss: Browser, mixed: l
     page = ask(boss, mixed, "release", "state=reserved", which="all").text
     assert "Release: 2 items?" in text_of(page)
     lease = not_none(mixed.reserve("carol"))
-    assert "2 are released and wait." in text_of(do(boss, mixed, page).text)
+    assert "2 are released and waiting." in text_of(do(boss, mixed, page).text)
     assert mixed.get(lease.id).state == "reserved"

@@ -144,10 +144,15 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
         f"{boss.name} released it from ann",
         f"{boss.name} assigned it to {person.name}",
         f"{person.name} got it",
-        f"{person.name} gave it back after 0 s not <my> language",
+        f"{person.name} gave it back not <my> language",
     ]
     places = [page.find(one) for one in lines]
     assert -1 not in places, (lines, page)
+    assert page.count("+0") == len(lines) - 1, "the time since the event before"
+    shown = boss.get(f"/manage/{mixed.name}/items/held-1").text
+    events = re.findall(r'<li class="(\w*)"><span class="mark" aria-hidden="true">', shown)
+    assert events == ["inbound", "reserved", "inbound", "inbound", "reserved", "inbound"]
+    assert 'aria-label="Copy the id held-1"' in shown
     assert places == sorted(places)
     page = text_of(boss.get(f"/manage/{mixed.name}/items/dead-1").text)
     assert f"{boss.name} revived it" in page

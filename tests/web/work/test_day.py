@@ -22,7 +22,7 @@ def words(page: str) -> str:
 
 def test_an_empty_day(person: Browser) -> None:
     said = words(person.get("/day").text)
-    assert "0 finished today." in said
+    assert "0 done today." in said
     assert "Nothing yet." in said
     assert "You hold" not in said
 
@@ -39,7 +39,7 @@ def test_what_i_did_by_queue_and_by_day(asking: leaseq.Queue, server: Any, perso
     today.flush()
 
     said = words(person.get("/day").text)
-    assert "1 finished today, in 45 s at work: 41 s each." in said
+    assert "1 done today, in 45 s at work: 41 s each." in said
     assert "Triage 1 45 s 41 s 1 min 30 s 1 0" in said
     assert "a-queue-that-is-gone 0 – – – 0 1" in said
     assert re.search(r"\w+, \w+ \d+ 3 1 min 30 s 30 s – 0 0", said), said
@@ -63,7 +63,8 @@ def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: A
     assert person.post(f"/q/{asking.name}/items/{lease.id}/finish", answer).status_code == 303
 
     page = person.get("/day").text
-    assert "1 finished today" in words(page) or "2 finished today" in words(page)
+    assert "1 done today" in words(page) or "2 done today" in words(page)
+    assert "· Triage · My parcel is not here" in words(page), "and not its id"
     assert page.count(">Undo</button>") == 1
     undo = f"/q/{asking.name}/items/{lease.id}/undo"
     assert f'action="{undo}"' in page

@@ -69,7 +69,7 @@ def test_a_line_says_what_waits_for_me_and_what_i_did(empty_place: Any) -> None:
 
     assert lines_of(person.get("/").text) == [
         "Mine Nothing is waiting Continue",
-        "Reviews 1 waiting You today: 1 finished, 41 s each, 1 given back Begin",
+        "Reviews 1 waiting You today: 1 done, 41 s each, 1 given back Begin",
         "Scans 1 waiting, but not for you Wait",
         "Photos Paused: lunch &lt;b&gt; Wait",
         "Letters Nothing is waiting, 1 is with somebody else Wait",

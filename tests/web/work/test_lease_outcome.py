@@ -120,7 +120,7 @@ def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> 
     lease = take(asking, person)
     asking.release("one")
     asking.finish(not_none(asking.reserve("bob")), {"about": "other", "urgent": False})
-    assert "It is finished." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    assert "It is done." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
     lease = take(asking, person)
     asking.release("two")
     again = take(asking, person)
@@ -259,7 +259,7 @@ def test_an_answer_that_a_manager_replaced_does_not_stand(asking: leaseq.Queue, 
         asking.finish(ran_out, {"about": "other", "urgent": False})
     asking.adopt("one", ran_out.token)
     text = receipt(send(asking, person, lease, "renew", **ANSWER).text)
-    assert text.startswith("You finished it at T. It is finished. You can still send your answer")
+    assert text.startswith("You finished it at T. It is done. You can still send your answer")
 
 
 def test_it_is_dead_since_so_many_gave_it_back(asking: leaseq.Queue, person: Browser) -> None:

@@ -117,9 +117,7 @@ def test_all_that_is_left_is_with_others(
     take(queue, visitor("worker"))
     assert said(queue, person) == "All 2 left are with other people; the first comes free at T."
     queue.enqueue({}, delay=600)
-    assert said(queue, person) == (
-        "2 are with other people, 1 scheduled for later; the first comes free at T."
-    )
+    assert said(queue, person) == ("2 are with other people, 1 for later; the first comes free at T.")
 
 
 def test_what_waits_is_not_for_me(queue: leaseq.Queue, person: Browser, accounts: Accounts) -> None:

@@ -32,6 +32,13 @@ function span(seconds) {
   return parts.slice(0, 2).filter(([count], _, shown) => count || shown.length === 1).map(([count, unit]) => `${whole.format(count)} ${unit}`).join(" ");
 }
 
+// A measured duration: with tenths below ten seconds.
+const tenths = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+function pace(seconds) {
+  const short = seconds !== null && seconds !== undefined && seconds < 9.95;
+  return short ? `${tenths.format(Math.max(seconds, 0))} ${texts.units.split(" ")[3]}` : span(seconds);
+}
+
 function time(element, at) {
   if (!at || element.dateTime === at) return;
   element.dateTime = at;
@@ -58,7 +65,7 @@ function show(place, data) {
     set(one, value === null || value === undefined || value === "" ? (one.dataset.empty ?? "") : (one.dataset.before ?? "") + value);
   }
   for (const one of mine("words")) set(one, plural.select(get(data, one.dataset.words) ?? 0) === "one" ? one.dataset.one : one.dataset.many);
-  for (const one of mine("span")) set(one, span(get(data, one.dataset.span)));
+  for (const one of mine("span")) set(one, pace(get(data, one.dataset.span)));
   for (const one of mine("ago")) one.dataset.at = get(data, one.dataset.ago) ?? "";
   for (const one of mine("left")) one.dataset.until = get(data, one.dataset.left) ?? "";
   for (const one of mine("time")) time(one, get(data, one.dataset.time));

@@ -1,4 +1,6 @@
-// Copies texts of the page, one a line.
+// Copies texts of the page, one a line; and an id, by the button behind it.
+import { say } from "./page.js";
+
 for (const button of document.querySelectorAll("[data-copies]")) {
   if (!navigator.clipboard) continue; // not on a page without TLS: they can be selected
   button.hidden = false;
@@ -7,4 +9,22 @@ for (const button of document.querySelectorAll("[data-copies]")) {
     await navigator.clipboard.writeText(lines.join("\n"));
     button.textContent = button.dataset.done;
   });
+}
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => copy(button));
+}
+
+// Where the clipboard can't be written, the text is selected instead.
+async function copy(button) {
+  const text = button.previousElementSibling;
+  try {
+    await navigator.clipboard.writeText(text.textContent);
+    say(button.dataset.copy);
+    button.classList.add("done");
+    setTimeout(() => button.classList.remove("done"), 2000);
+  } catch {
+    getSelection().selectAllChildren(text);
+  }
 }

@@ -4,9 +4,9 @@
 const { lang } = document.documentElement;
 const today = new Date().toDateString();
 
-export function local(time) {
+export function local(time, seconds = false) {
   const date = new Date(time);
-  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(seconds ? { second: "2-digit" } : {}) };
   return date.toDateString() === today
     ? date.toLocaleTimeString(lang, clock)
     : date.toLocaleString(lang, { ...clock, year: "numeric", month: "short", day: "numeric" });
@@ -15,7 +15,7 @@ export function local(time) {
 export function localise(place) {
   for (const time of place.querySelectorAll("time[data-local]")) {
     time.title = time.textContent;
-    time.textContent = local(time.dateTime);
+    time.textContent = local(time.dateTime, time.dataset.local === "seconds");
   }
 }
 
