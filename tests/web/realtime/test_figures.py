@@ -159,7 +159,7 @@ def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(
     queue: leaseq.Queue, threads: Threads
 ) -> None:
     queue.configure(holds=9)
-    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two"))
+    queue.enqueue_many(leaseq.NewItem({"text": f"words of {id}"}, id=id) for id in ("one", "two"))
     tokens = {}
     for person in ("ann", "bob"):
         lease = take(queue, person)
@@ -177,7 +177,8 @@ def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(
     assert trouble.seen(queue.stats(), now)["late_count"] == 2
     queue.adopt("one", tokens["ann"].token)
     trouble.add(queue.latest_events(1)[0])
-    assert [one["person"] for one in trouble.seen(queue.stats(), now)["late"]] == ["bob"]
+    late = trouble.seen(queue.stats(), now)["late"]
+    assert [(one["person"], one["title"]) for one in late] == [("bob", "words of one")]
     assert trouble.seen(queue.stats(), now + timedelta(minutes=59))["late_count"] == 1
     assert trouble.seen(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
 
