@@ -143,6 +143,8 @@ def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: 
     tab.goto(f"/manage/{queue.name}/items?state=finished")
     tab.get_by_role("link", name="message 1").click()
     expect(tab.get_by_text(f"{boss} released it from ann")).to_be_visible()
+    tab.get_by_role("button", name="Copy the id").press("Enter")  # no permission: it is selected
+    tab.wait_for_function("getSelection().toString() === 'm1'")
     differing = tab.get_by_role("row").filter(has_text="differs")
     expect(differing).to_have_count(1)
     expect(differing).to_contain_text(re.compile("about.*delivery.*refund", re.DOTALL))
