@@ -78,7 +78,8 @@ def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
     ("fields", "said"),
     [
         ({}, "Choose a file first"),
-        ({"file": (io.BytesIO(b"x"), "rows.xls")}, "tell the format"),
+        ({"file": (io.BytesIO(b"x"), "rows.dat")}, "tell the format"),
+        ({"file": (io.BytesIO(b"x"), "rows.xls")}, "save the sheet as CSV"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "id": "id"}, "id"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "envelope": "yes"}, "csv"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "format": "xml"}, "xml"),
