@@ -140,6 +140,17 @@ def test_a_bad_row_of_a_table_is_told_with_its_line_and_the_rest_is_read(
     assert payloads(rows) == good
 
 
+@pytest.mark.parametrize(("extra", "fits"), [(0, True), (1, False)])
+def test_a_row_of_several_lines_may_have_so_many_bytes(extra: int, fits: bool) -> None:
+    begin, end = b'1,"x\n', b'"\n'
+    row = begin + b"x" * (MAX_ROW_BYTES - len(begin + end) + extra) + end
+    rows = read(b"a,b\n" + row, "csv", mapping=transfer.ColumnMapping(payload=["a"]))
+    assert payloads(rows) == ([{"a": "1"}] if fits else [])
+    assert bad(rows) == (
+        [] if fits else [(2, "a row of at most 2,097,152 bytes (lines 2 to 3 are left out)")]
+    )
+
+
 DEEP = b"[" * 70 + b"]" * 70
 
 
