@@ -107,8 +107,8 @@ class Settings(BaseSettings):
     )
     time_zone: str = Field(
         "UTC",
-        description="The site's time zone, such as Europe/Berlin: the days of figures and charts begin at "
-        "its midnight.",
+        description="The site's time zone, such as Europe/Berlin. Pages show all times in it, and read what "
+        "people type in it; days begin at its midnight. REST and the command line use UTC.",
     )
     media_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),

@@ -24,8 +24,9 @@ from leaseq.transfer.importing import ImportResult, import_items
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
 from leaseq.transfer.rows import BadRow, Remedy, from_envelope, utc_time
-from leaseq.transfer.shapes import answer_shape, rfc3339, time_of
+from leaseq.transfer.shapes import answer_shape
 from leaseq.transfer.tables import TableSummary, splits
+from leaseq.transfer.times import in_zone, rfc3339, time_of
 from leaseq.transfer.writing import encode, write
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "format_of",
     "from_envelope",
     "import_items",
+    "in_zone",
     "read",
     "rfc3339",
     "splits",

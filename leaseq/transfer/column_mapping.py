@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from leaseq import validation
 from leaseq.errors import Invalid
 from leaseq.models import Json, NewItem
-from leaseq.transfer.rows import checked, identity, utc_time
+from leaseq.transfer.rows import checked, identity
+from leaseq.transfer.times import in_zone, time_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,9 @@ class ColumnMapping:
     payload: Sequence[str] | None = None  # these, in this order; None: all
     id: str | None = None
     priority: str | None = None
-    due: str | None = None  # RFC 3339; a date or a time without an offset is in UTC
+    due: str | None = None  # RFC 3339; a date or a time without an offset is of the zone
     requires: str | None = None  # skills, split by spaces or commas
+    zone: tzinfo = UTC
 
     def needs(self) -> tuple[str, ...]:
         """The columns that a file must have."""
@@ -38,7 +40,7 @@ class ColumnMapping:
         if self.priority is not None and _there(row.get(self.priority)):
             given["priority"] = _priority(row[self.priority], self.priority)
         if self.due is not None and _there(row.get(self.due)):
-            given["due"] = _due(row[self.due], self.due)
+            given["due"] = _due(row[self.due], self.due, self.zone)
         if self.requires is not None and _there(row.get(self.requires)):
             given["requires"] = validation.skills(_words(row[self.requires]), self.requires)
         payload = row if self.payload is None else {name: row[name] for name in self.payload if name in row}
@@ -59,14 +61,17 @@ def _priority(value: Json, name: str) -> int:
     return validation.integer(validation.whole(number), name, 0, validation.MAX_PRIORITY)
 
 
-def _due(value: Json, name: str) -> datetime:
+def _due(value: Json, name: str, zone: tzinfo) -> datetime:
     if not isinstance(value, str):
         raise Invalid(name, "a time like 2026-11-21T10:05:00Z, or a date")
+    text = value.strip()
+    if len(text) == len("2026-11-21"):
+        return time_of(text, name, zone=zone)
     try:
-        moment = datetime.fromisoformat(value.strip())
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise Invalid(name, "a time like 2026-11-21T10:05:00Z, or a date") from None
-    return utc_time((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat(), "due")
+    return in_zone(moment, zone, name)
 
 
 def _words(value: Json) -> Json:

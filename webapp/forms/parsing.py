@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from flask_babel import gettext as _
@@ -15,12 +16,14 @@ from leaseq import Invalid, Json, validation
 from leaseq.form import is_asked
 from leaseq.webapp.forms.fields import EMPTY, Field
 from leaseq.webapp.forms.limits import problem
+from leaseq.webapp.site_time import clock_text, site_zone, time_text, typed_moment, typed_time
 
 Typed: TypeAlias = Mapping[str, list[str]]
 """The texts of each field: one, none, or those that are ticked."""
 
-_CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT)?\d\d:\d\d(:\d\d(\.\d+)?)?")
-"""A time as a browser's own widget gives it: without an offset, and often without seconds."""
+_CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
+"""A time as a browser's own widget gives it, without an offset and often without seconds; or with an offset,
+which a text field can hold."""
 
 
 def typed_in(fields: Iterable[Field], sent: MultiDict[str, str]) -> dict[str, list[str]]:
@@ -204,11 +207,31 @@ def _number(name: str, text: str, kind: str) -> int | float:
 
 
 def _with_offset(field: Field, text: str) -> str:
-    """A time with an offset, as the schema's format requires. The page sends it in UTC."""
-    if field.input_type not in ("time", "datetime-local") or not _CLOCK.fullmatch(text.strip()):
+    """A time with an offset, as the schema's format requires: with a date in UTC, else as it was typed. One
+    that was typed without an offset is the site's."""
+    match = _CLOCK.fullmatch(text.strip())
+    if field.input_type not in ("time", "datetime-local") or match is None:
         return text
-    clock = text.strip()
-    return clock + ("Z" if clock.count(":") == 2 else ":00Z")
+    day, minute, seconds, offset = match.groups()
+    clock = minute + (seconds or ":00")
+    if day is None:
+        return clock + offset if offset else typed_time(clock)
+    try:
+        datetime.fromisoformat(f"{day}T{clock}")
+    except ValueError:
+        return text  # which does not fit the format
+    try:
+        moment = typed_moment(f"{day}T{clock}{offset or ''}", field.name)
+    except Invalid as skipped:
+        why = _(
+            "%(zone)s has no %(time)s on %(day)s: its clocks are put forward. Type a later time.",
+            zone=site_zone(),
+            time=minute,
+            day=day,
+        )
+        raise Invalid(field.name, str(why)) from skipped
+    utc = moment.replace(tzinfo=None).isoformat()
+    return (utc.rstrip("0") if "." in utc else utc) + "Z"
 
 
 def _texts(field: Field, value: Json) -> list[str]:
@@ -222,9 +245,20 @@ def _texts(field: Field, value: Json) -> list[str]:
         return [text for one in wanted for text in _text_of(field, one)]
     if field.kind == "lines" and isinstance(value, list):
         return ["\n".join(map(str, value))]
-    if field.input_type in ("time", "datetime-local") and isinstance(value, str):
-        return [value.removesuffix("Z").removesuffix("+00:00")]
+    if field.input_type == "time" and isinstance(value, str):
+        return [time_text(value)]
+    if field.input_type == "datetime-local" and isinstance(value, str):
+        return [_clock_text(value)]
     return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+
+
+def _clock_text(value: str) -> str:
+    """A date and a time by the site's clocks; a text that is none, or has no offset, as it is."""
+    try:
+        moment = datetime.fromisoformat(value)
+        return clock_text(moment) if moment.tzinfo else value
+    except (ValueError, OverflowError):
+        return value
 
 
 def _text_of(field: Field, value: Json) -> list[str]:

@@ -11,13 +11,14 @@ from flask import render_template, request, url_for
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq import Answer, Filter, Invalid, transfer, validation
-from leaseq.webapp.context import accounts, existing_queue, state
+from leaseq import Answer, Filter, Invalid, validation
+from leaseq.webapp.context import accounts, existing_queue
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.distribution import MOST_GROUPS, agreement_of, distribution_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.site_time import filter_time, site_zone
 
 READ = (1_000, 5_000, 20_000)
 """The newest answers that a page reads: few at first, more when somebody asks for them."""
@@ -26,7 +27,7 @@ _AT_ONCE = 500
 _LOOKS = 50_000  # entries of the list that one page scans for a person's answers
 _GROUPS: dict[str, Callable[[Answer], str]] = {
     "person": lambda answer: answer.person,
-    "day": lambda answer: f"{answer.finished_at.astimezone(state().settings.zone):%Y-%m-%d}",
+    "day": lambda answer: f"{answer.finished_at.astimezone(site_zone()):%Y-%m-%d}",
 }
 
 
@@ -78,14 +79,9 @@ def _filter() -> Filter:
     return Filter(
         person=person,
         outcome="finished" if person else None,
-        since=_time("from", last=False),
-        until=_time("to", last=True),
+        since=filter_time(args.get("from", ""), "from"),
+        until=filter_time(args.get("to", ""), "to", last=True),
     )
-
-
-def _time(name: str, *, last: bool) -> Any:
-    text = request.args.get(name, "").strip()
-    return transfer.time_of(text, name, last=last) if text else None
 
 
 def _newest(queue: leaseq.Queue, where: Filter, most: int) -> tuple[list[Answer], bool]:

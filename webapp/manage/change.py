@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, cast
 
 from flask_babel import gettext as _
@@ -15,6 +15,7 @@ import leaseq
 from leaseq import Invalid, validation
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.site_time import clock_text, typed_moment
 
 FIELDS = ("priority", "due", "requires", "payload")
 _SEEN = "seen_"  # what the names of the hidden fields begin with
@@ -53,7 +54,7 @@ def form_of(item: leaseq.Item) -> ChangeForm:
     """The form as it is opened. The payload is in it while it can be changed."""
     texts = {
         "priority": str(item.priority),
-        "due": _local(item.due) if item.due else "",
+        "due": clock_text(item.due) if item.due else "",
         "requires": " ".join(item.requires),
     }
     if not item.leases and not item.answers:
@@ -84,12 +85,6 @@ def value_of(name: str, text: str) -> Any:
     return _READ[name](text.strip())
 
 
-def _local(time: datetime) -> str:
-    """As browsers write the value of a ``datetime-local``; they take no more than milliseconds."""
-    text = time.replace(tzinfo=None).isoformat(timespec="milliseconds")
-    return re.sub(r"(?::00)?\.000$|(?<=[1-9])0+$", "", text)
-
-
 def _lines(text: str) -> str:
     """A text as browsers send it, with line breaks as the page has them."""
     return text.replace("\r\n", "\n")
@@ -107,13 +102,7 @@ def _priority(text: str) -> int:
 
 
 def _due(text: str) -> datetime | None:
-    if not text:
-        return None
-    try:
-        time = datetime.fromisoformat(text)
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Invalid("due", "a date and a time in UTC, such as 2026-11-24T17:00") from None
+    return typed_moment(text, "due") if text else None
 
 
 def _requires(text: str) -> list[str]:

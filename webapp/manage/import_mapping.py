@@ -15,6 +15,7 @@ from leaseq import Json, transfer, validation
 from leaseq.transfer import BadRow, CheckResult, ColumnMapping, NewItem, TableSummary
 from leaseq.webapp.manage.remarks import bad_row_message
 from leaseq.webapp.serving.numbers import whole as whole_number
+from leaseq.webapp.site_time import site_zone
 
 ROWS_SHOWN = 5
 ROWS_READ = 200
@@ -85,8 +86,8 @@ class ImportMapping:
         return set(mapping.needs()) if mapping else set()
 
     def _columns(self) -> ColumnMapping | None:
-        mapping = ColumnMapping(self.columns, self.id, self.priority, self.due, self.requires)
-        return mapping if mapping != ColumnMapping() else None
+        chosen = (self.columns, self.id, self.priority, self.due, self.requires)
+        return ColumnMapping(*chosen, site_zone()) if any(one is not None for one in chosen) else None
 
 
 @dataclass(frozen=True, slots=True)

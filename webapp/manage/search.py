@@ -10,12 +10,13 @@ from typing import Any, Literal, TypeAlias, get_args
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq import Filter, Invalid, Json, ListName, transfer, validation
+from leaseq import Filter, Invalid, Json, ListName, validation
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage.matching import Part, in_terms_of, parts_of, words_of
 from leaseq.webapp.manage.scan import Scan, place_of
 from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.site_time import filter_time
 
 ANY: Literal["any"] = "any"
 Searched: TypeAlias = Literal[ListName, "any"]
@@ -101,7 +102,7 @@ def search_of(sent: Mapping[str, Any], form: Json = None) -> Search:
     if typed["order"] not in ("", "newest", "oldest"):
         raise Invalid("order", "newest or oldest")
     now = datetime.now(UTC)
-    until = _time(typed["to"], "to", last=True)
+    until = filter_time(typed["to"], "to", last=True)
     if typed["overdue"]:
         until = min(until, now) if until else now
     where = Filter(
@@ -111,15 +112,11 @@ def search_of(sent: Mapping[str, Any], form: Json = None) -> Search:
         text=typed["text"] or None,
         skill=typed["skill"] or None,
         given_back_by=_count(typed["back"], "back") if typed["back"] else None,
-        since=_time(typed["from"], "from"),
+        since=filter_time(typed["from"], "from"),
         until=until,
     )
     parts = in_terms_of(parts_of(typed["find"]), fields_of(form))
     return Search(state, {name: text for name, text in typed.items() if text}, where, parts)
-
-
-def _time(text: str, field: str, *, last: bool = False) -> datetime | None:
-    return transfer.time_of(text, field, last=last) if text else None
 
 
 def _count(text: str, field: str) -> int:

@@ -10,6 +10,7 @@ from leaseq.webapp.context import accounts, existing_queue
 from leaseq.webapp.manage import bp
 from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.site_time import filter_time
 
 
 @bp.get("/manage/<q>/export")
@@ -23,9 +24,9 @@ def export(q: str) -> Response | str | tuple[str, int]:
             return streamed_answers(
                 queue,
                 transfer.format_of("answers." + args["format"]),
-                since=args.get("from", "").strip() or None,  # a field that was left empty names nothing
-                until=args.get("to", "").strip() or None,
-                person=args.get("person", "").strip() or None,
+                since=filter_time(args.get("from", ""), "from"),
+                until=filter_time(args.get("to", ""), "to", last=True),
+                person=args.get("person", "").strip() or None,  # a field that was left empty names nothing
                 late=_late(args.get("late", "")),
                 with_late=args.get("with_late") == "yes",
             )

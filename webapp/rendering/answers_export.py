@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from datetime import datetime
 
 from flask import Response, stream_with_context
 
@@ -17,13 +18,13 @@ def streamed_answers(
     queue: leaseq.Queue,
     format: transfer.Format,
     *,
-    since: str | None,
-    until: str | None,
+    since: datetime | None,
+    until: datetime | None,
     person: str | None,
     late: bool | None,
     with_late: bool,
 ) -> Response:
-    """The answers that the filters leave, as an address names them; None: all. Invalid with the field's name.
+    """The answers that the filters leave; None: all. Raises Invalid with the field's name.
 
     Its first piece is made before the answer begins, so that a server that is away is still an error. Raises
     TooManyOpen.
@@ -31,8 +32,8 @@ def streamed_answers(
     answers = queue.answers(
         with_late=with_late,
         person=None if person is None else validation.person_name(person),
-        since=None if since is None else transfer.time_of(since, "from"),
-        until=None if until is None else transfer.time_of(until, "to", last=True),
+        since=since,
+        until=until,
         late=late,
     )
     pieces: Iterator[bytes] = iter(transfer.encode(answers, format))

@@ -24,6 +24,7 @@ from leaseq.webapp.forms.limits import limits_text
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.origins import origin_of
 from leaseq.webapp.rendering.states import capital, state_word
+from leaseq.webapp.site_time import is_clock_time, site_zone
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -136,15 +137,20 @@ def time_left(until: datetime) -> float:
 
 
 def clock(time: datetime) -> str:
-    """A time in UTC, with the date in the page's language, by the 24-hour clock."""
-    at = time.astimezone(UTC)
-    return f"{format_date(at, rebase=False)}, {at:%H:%M:%S} UTC"
+    """A time in the site's zone, with the date in the page's language, by the 24-hour clock."""
+    at = time.astimezone(site_zone())
+    return f"{format_date(at, rebase=False)}, {at:%H:%M:%S %Z}"
 
 
 def local_clock(time: datetime) -> str:
-    """What stands in a page until its script has replaced it by the time in the reader's zone. In a piece,
-    which a script requested, it is never read: the page's language would take long."""
-    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if wants_piece() else clock(time)
+    """What stands in a page until its script has replaced it by a shorter text. In a piece, which a script
+    requested, it is never read: the page's language would take long."""
+    return f"{time.astimezone(site_zone()):%Y-%m-%d %H:%M %Z}" if wants_piece() else clock(time)
+
+
+def plain_clock(time: str) -> str:
+    """An RFC 3339 text as a time in the site's zone."""
+    return f"{datetime.fromisoformat(time).astimezone(site_zone()):%Y-%m-%d %H:%M:%S %Z}"
 
 
 def overdue(item: Item) -> bool:
@@ -155,13 +161,15 @@ def overdue(item: Item) -> bool:
 def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, laid_out, pretty,
-        is_plain, plain, span, pace, time_left, local_clock, rfc3339,
+        is_plain, plain, span, pace, time_left, local_clock, plain_clock, rfc3339,
     )  # fmt: skip
     for one in filters:
         app.jinja_env.filters[one.__name__] = one
     app.jinja_env.filters["limits_text"] = limits_text
     app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
+    app.jinja_env.globals["time_zone"] = lambda: state().settings.time_zone
     app.jinja_env.tests["is_plain_value"] = is_plain
+    app.jinja_env.tests["clock_time"] = is_clock_time
     app.jinja_env.tests["overdue"] = overdue
     app.jinja_env.filters["capital"] = capital
     app.jinja_env.filters["item_title"] = item_title

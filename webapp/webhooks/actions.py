@@ -8,11 +8,11 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, webhooks
-from leaseq.transfer import time_of
 from leaseq.webapp.context import state
 from leaseq.webapp.security import webhook_access as access
 from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.site_time import filter_time
 from leaseq.webapp.webhooks import bp
 from leaseq.webapp.webhooks.pages import endpoint_page
 
@@ -69,7 +69,7 @@ def replay(webhook: str) -> Response | tuple[str, int]:
         count = webhooks.Deliveries(state().client).replay(
             endpoint,
             delivery=delivery,
-            since=time_of(since, "since") if since else None,
+            since=filter_time(since, "since"),
             failed=request.form.get("failed") == "yes",
         )
     except (Invalid, ItemNotFound) as refused:

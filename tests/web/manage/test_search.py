@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from flask import Flask
+
 from leaseq.webapp.manage.search import search_of
 
 
-def test_overdue_and_up_to_a_day_is_whichever_is_earlier() -> None:
+def test_overdue_and_up_to_a_day_is_whichever_is_earlier(app: Flask) -> None:
+    with app.test_request_context():
+        overdue_and_up_to_a_day()
+
+
+def overdue_and_up_to_a_day() -> None:
     early, late = "2020-01-31", "2999-01-31"
     assert search_of({"state": "due", "overdue": "1", "to": early}).where.until == (
         search_of({"state": "due", "to": early}).where.until

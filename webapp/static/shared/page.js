@@ -1,22 +1,32 @@
-// What all pages share: times in the reader's own zone, menus, and what is said aloud.
+// What all pages share: times, menus, and what is said aloud.
 
-// Times, in the page's language and not the browser's. Without this the page shows them in UTC.
+// Times, in the page's language and the site's time zone, not in the browser's.
 const { lang } = document.documentElement;
-const today = new Date().toDateString();
+const timeZone = document.body.dataset.zone;
+const dayOf = (date) => date.toLocaleDateString(lang, { timeZone });
 
 export function local(time, seconds = false) {
   const date = new Date(time);
-  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(seconds ? { second: "2-digit" } : {}) };
-  return date.toDateString() === today
+  const clock = {
+    timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(seconds ? { second: "2-digit" } : {}),
+  };
+  return dayOf(date) === dayOf(new Date())
     ? date.toLocaleTimeString(lang, clock)
     : date.toLocaleString(lang, { ...clock, year: "numeric", month: "short", day: "numeric" });
 }
+
+// A field for a time names the site's zone where this browser's clock differs from it now or in half a year.
+const HALF_YEAR = 182 * 86400000; // ms
+const written = (date, zone) => date.toLocaleString("en", { timeZone: zone });
+const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const oneClock = [0, HALF_YEAR].every((ahead) => written(new Date(Date.now() + ahead), here) === written(new Date(Date.now() + ahead), timeZone));
 
 export function localise(place) {
   for (const time of place.querySelectorAll("time[data-local]")) {
     time.title = time.textContent;
     time.textContent = local(time.dateTime, time.dataset.local === "seconds");
   }
+  for (const note of place.querySelectorAll("[data-zone-note]")) note.hidden = oneClock;
 }
 
 localise(document);

@@ -1,0 +1,54 @@
+"""Times as text: RFC 3339, and the days and clock times of a time zone."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from leaseq.errors import Invalid
+
+
+def rfc3339(time: datetime) -> str:
+    """An aware time in UTC with milliseconds: ``2026-11-21T10:05:00.123Z``."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = None) -> datetime:
+    """A time as a filter takes it, in UTC: RFC 3339 with its offset, or a day, which is its beginning; its
+    end where it is the ``last`` one meant. Days are those of ``zone``, by default of UTC; with a ``zone``, a
+    time without an offset is of it, too, as `in_zone` reads it."""
+    try:
+        if len(text) == len("2026-11-21"):
+            day = date.fromisoformat(text) + timedelta(days=last)
+            return datetime.combine(day, time(), zone or UTC).astimezone(UTC)
+        moment = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise Invalid(field, _wanted(zone)) from None
+    if moment.tzinfo is None and zone is None:
+        raise Invalid(field, _wanted(zone))
+    return in_zone(moment, zone or UTC, field, last=last)
+
+
+def _wanted(zone: tzinfo | None) -> str:
+    if zone is None:
+        return "a day such as 2026-11-21, or a time with its zone such as 2026-11-21T10:05:00Z"
+    return f"a day such as 2026-11-21, or a time such as 2026-11-21T10:05; both in {zone}"
+
+
+def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -> datetime:
+    """The time in UTC; one without an offset is a clock time of ``zone``. A time that its clocks show twice,
+    when they are put back, is the first of both, or the second where it is the ``last`` one meant. Raises
+    Invalid for a time that they skip."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone, fold=int(last))
+    try:
+        found = moment.astimezone(UTC)
+        shown = found.astimezone(zone)
+    except OverflowError:
+        raise Invalid(field, "a time in the years 1 to 9999") from None
+    if moment.tzinfo is zone and shown.replace(tzinfo=None) != moment.replace(tzinfo=None):
+        raise Invalid(
+            field,
+            f"a time that there is in {zone}: on {moment:%Y-%m-%d} its clocks skip {moment:%H:%M}, "
+            "as they are put forward",
+        )
+    return found

@@ -1,0 +1,194 @@
+"""Times that people type and read are in the site's time zone, also on the days when its clocks change."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq.webapp import create_app
+from leaseq.webapp.context import EXTENSION
+from leaseq.webapp.forms import draft_of, fields_of, read_result, typed_of
+from leaseq.webapp.rendering.filters import clock
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.site_time import clock_text, filter_time, is_clock_time, typed_moment
+from tests.conftest import Clock
+from tests.support.taking import not_none
+from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+
+BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
+
+
+@pytest.fixture(scope="module")
+def site(server: Any) -> Callable[[str], Flask]:
+    """The app of a site in a time zone."""
+    apps = {
+        zone: create_app(Settings(redis_url=server.url, secret_key=SECRET, time_zone=zone), passwords=CHEAP)
+        for zone in (BERLIN, NEW_YORK)
+    }
+    return apps.__getitem__
+
+
+@pytest.fixture
+def meg(site: Callable[[str], Flask], new_name: Callable[[str], str]) -> Browser:
+    """A manager in Berlin."""
+    app, name = site(BERLIN), new_name("meg")
+    app.extensions[EXTENSION].accounts.add(name, by="test", role="manager", password=PASSWORD)
+    browser = Browser(app, name)
+    assert browser.sign_in().status_code == 303
+    return browser
+
+
+def utc(text: str) -> datetime:
+    return datetime.fromisoformat(text + "+00:00")
+
+
+@pytest.mark.parametrize(
+    ("zone", "typed", "moment", "shown"),
+    [
+        (BERLIN, "2026-07-01T12:00", "2026-07-01T10:00", "2026-07-01T12:00"),
+        (BERLIN, "2026-12-01T12:00", "2026-12-01T11:00", "2026-12-01T12:00"),
+        (BERLIN, "2026-12-01T12:00:00Z", "2026-12-01T12:00", "2026-12-01T13:00"),
+        (BERLIN, "2026-10-25T02:30", "2026-10-25T00:30", "2026-10-25T02:30"),  # the first of two
+        (BERLIN, "2026-10-25T02:30+01:00", "2026-10-25T01:30", "2026-10-25T02:30+01:00"),
+        (NEW_YORK, "2026-11-01T01:30", "2026-11-01T05:30", "2026-11-01T01:30"),
+        (NEW_YORK, "2026-11-01T01:30-05:00", "2026-11-01T06:30", "2026-11-01T01:30-05:00"),
+        (NEW_YORK, "2026-03-08T03:00", "2026-03-08T07:00", "2026-03-08T03:00"),
+    ],
+)
+def test_a_typed_time_and_how_its_field_shows_it(
+    site: Callable[[str], Flask], zone: str, typed: str, moment: str, shown: str
+) -> None:
+    with site(zone).test_request_context():
+        found = typed_moment(typed, "due")
+        assert (found, found.tzinfo) == (utc(moment), UTC)
+        assert clock_text(found) == shown
+        assert is_clock_time(shown) == (len(shown) == len("2026-10-25T02:30"))
+
+
+@pytest.mark.parametrize(("zone", "text"), [(BERLIN, "2026-03-29T02:30"), (NEW_YORK, "2026-03-08T02:00")])
+def test_a_time_that_the_clocks_skip_is_refused(site: Callable[[str], Flask], zone: str, text: str) -> None:
+    day, time = text.split("T")
+    with site(zone).test_request_context():
+        for read in (typed_moment, filter_time):
+            with pytest.raises(leaseq.Invalid, match=f"there is in {zone}: on {day} its clocks skip {time}"):
+                read(text, "due")
+
+
+@pytest.mark.parametrize(
+    ("zone", "text", "since", "until"),
+    [
+        (BERLIN, "2026-11-21", "2026-11-20T23:00", "2026-11-21T23:00"),
+        (BERLIN, "2026-03-29", "2026-03-28T23:00", "2026-03-29T22:00"),  # a day of 23 hours
+        (NEW_YORK, "2026-11-01", "2026-11-01T04:00", "2026-11-02T05:00"),  # and one of 25
+        (BERLIN, "2026-10-25T02:30", "2026-10-25T00:30", "2026-10-25T01:30"),  # both that there are
+        (BERLIN, " 2026-11-21T10:05:00Z ", "2026-11-21T10:05", "2026-11-21T10:05"),
+    ],
+)
+def test_a_filter_has_the_days_of_the_site(
+    site: Callable[[str], Flask], zone: str, text: str, since: str, until: str
+) -> None:
+    with site(zone).test_request_context():
+        assert filter_time(text, "from") == utc(since)
+        assert filter_time(text, "to", last=True) == utc(until)
+        assert filter_time(" ", "to") is None
+
+
+def test_a_time_is_read_by_the_site_s_clock(site: Callable[[str], Flask]) -> None:
+    with site(NEW_YORK).test_request_context(headers={"Accept-Language": "en"}):
+        assert clock(utc("2026-11-22T02:30:05")) == "Nov 21, 2026, 21:30:05 EST"
+
+
+ASK = {"type": "object", "properties": {"at": {"type": "string", "format": "date-time"}}}
+
+
+@pytest.mark.parametrize(
+    ("typed", "value", "again"),
+    [
+        ("2026-07-01T12:00", "2026-07-01T10:00:00Z", "2026-07-01T12:00"),
+        ("2026-07-01T12:00:30.25", "2026-07-01T10:00:30.25Z", "2026-07-01T12:00:30.25"),
+        ("2026-10-25T02:30", "2026-10-25T00:30:00Z", "2026-10-25T02:30"),
+        ("2026-10-25T02:30+01:00", "2026-10-25T01:30:00Z", "2026-10-25T02:30+01:00"),
+    ],
+)
+def test_an_answer_s_time_is_in_utc_and_shown_as_it_was_typed(
+    site: Callable[[str], Flask], typed: str, value: str, again: str
+) -> None:
+    fields = fields_of({"ask": ASK})
+    with site(BERLIN).test_request_context():
+        result, errors = read_result(fields, {"at": [typed]})
+        assert (result, errors) == ({"at": value}, {})
+        assert draft_of(fields, {"at": [typed]}) == result
+        assert typed_of(fields, result) == {"at": [again]}
+
+
+def test_an_answer_s_time_that_the_clocks_skip_is_told_and_kept(site: Callable[[str], Flask]) -> None:
+    fields, typed = fields_of({"ask": ASK}), {"at": ["2026-03-29T02:30"]}
+    with site(BERLIN).test_request_context():
+        result, errors = read_result(fields, typed)
+        assert result == {}
+        assert errors["at"].startswith("Europe/Berlin has no 02:30 on 2026-03-29")
+        assert typed_of(fields, draft_of(fields, typed)) == typed
+
+
+def test_a_time_of_day_has_the_site_s_offset_and_is_the_same_in_summer_and_winter(
+    site: Callable[[str], Flask],
+) -> None:
+    fields = fields_of({"ask": {**ASK, "properties": {"at": {"type": "string", "format": "time"}}}})
+    with site(BERLIN).test_request_context():
+        value = read_result(fields, {"at": ["17:00"]})[0]["at"]
+        assert value in ("17:00:00+01:00", "17:00:00+02:00")
+        for one in ("17:00:00+01:00", "17:00:00+02:00"):
+            assert typed_of(fields, {"at": one}) == {"at": ["17:00:00"]}
+        assert typed_of(fields, {"at": "17:00:00Z"}) == {"at": ["17:00:00Z"]}, "another place's"
+        assert read_result(fields, {"at": ["17:00:00Z"]})[0] == {"at": "17:00:00Z"}
+
+
+def test_a_due_date_is_typed_and_read_in_the_site_s_zone(meg: Browser, queue: leaseq.Queue) -> None:
+    queue.configure()
+    queue.enqueue({"text": "a letter"}, id="l-1", due=utc("2026-10-25T01:30"))
+    path = f"/manage/{queue.name}/items/l-1"
+    page = html.unescape(meg.get(path).text)
+    assert re.search(r'name="due" type="text" [^>]*value="2026-10-25T02:30\+01:00"', page)
+    assert "Time zone: Europe/Berlin." in page
+    sent = dict(re.findall(r'name="(seen_\w+)" value="([^"]*)"', page))
+    answer = meg.post(f"{path}/change", {**sent, "due": "2026-11-24T17:00"}, page=path)
+    assert (answer.status_code, queue.get("l-1").due) == (303, utc("2026-11-24T16:00"))
+    assert 'value="2026-11-24T17:00"' in meg.get(path).text
+    assert meg.post(f"{path}/change", {**sent, "due": "2026-03-29T02:30"}, page=path).status_code == 400
+
+
+def test_the_answers_of_a_day_of_the_site(meg: Browser, queue: leaseq.Queue, server: Any) -> None:
+    queue.configure(form={"ask": {"type": "object", "properties": {"note": {"type": "string"}}}})
+    late = Clock(round(utc("2030-01-14T23:30").timestamp() * 1e6))
+    ahead = leaseq.Queue(server.client, queue.name, clock=lambda: late.now)
+    ahead.enqueue({"text": "after midnight in Berlin"}, id="l-1")
+    ahead.finish(not_none(ahead.reserve("ann")), {"note": "x"})
+    for day, found in (("2030-01-14", False), ("2030-01-15", True)):
+        asked = {"from": day, "to": day}
+        page = meg.get(f"/manage/{queue.name}/answers", query_string=asked).text
+        assert ("No answers." not in page) == found, day
+        items = meg.get(f"/manage/{queue.name}/items", query_string={**asked, "state": "finished"}).text
+        assert ("after midnight" in items) == found
+        rows = meg.get(f"/manage/{queue.name}/export", query_string={**asked, "format": "jsonl"}).text
+        assert len(rows.splitlines()) == found
+
+
+def test_a_file_s_due_dates_are_in_the_site_s_zone(meg: Browser, queue: leaseq.Queue) -> None:
+    queue.configure()
+    path = f"/manage/{queue.name}/import"
+    form = {"csrf_token": meg.csrf(path), "name": "a.csv", "due": "by", "id": "nr"}
+    to = meg.client.post(f"{path}/plan", data=form).json
+    rows = b"nr,by\n1,2026-07-01\n2,2026-12-01T10:00\n3,2026-12-01T10:00Z\n4,2026-03-29T02:30\n"
+    meg.client.post(not_none(to)["to"], data=rows, headers={"X-CSRFToken": form["csrf_token"]})
+    assert [(one.id, one.due) for one in queue.items("inbound")] == [
+        ("1", utc("2026-06-30T22:00")),
+        ("2", utc("2026-12-01T09:00")),
+        ("3", utc("2026-12-01T10:00")),
+    ], "and the last is no time there"
