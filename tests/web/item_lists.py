@@ -17,5 +17,5 @@ def text_of(page: str) -> str:
 
 def rows(page: str) -> str:
     """The text of the tables of a page, by lines."""
-    cells = re.sub(r"</(th|td)>", "|", "".join(re.findall(r"<tr>.*?</tr>", page, re.S)))
+    cells = re.sub(r"</(th|td)>", "|", "".join(re.findall(r"<tr\b.*?</tr>", page, re.S)))
     return re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", cells.replace("</tr>", "\0"))).replace("\0", "\n")

@@ -13,7 +13,7 @@ from leaseq.webapp.api.headers import LAST_EVENT_ID
 from leaseq.webapp.api.models_in import EventsQuery, QueuePath
 from leaseq.webapp.api.models_out import Event, Stats
 from leaseq.webapp.context import existing_queue
-from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
+from leaseq.webapp.realtime.poller import QueueChannel, Vouch, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import streamed
 from leaseq.webapp.security.authorization import needs
@@ -38,7 +38,7 @@ class JournalReader(Watcher):
         self.stats: Any = None
 
 
-class JournalChannel(Channel):
+class JournalChannel(QueueChannel):
     """Readers of the same cursor share one read of the journal."""
 
     def serve(self, watchers: Sequence[JournalReader]) -> None:

@@ -12,11 +12,12 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Answer, Filter, Invalid, validation
-from leaseq.webapp.context import accounts, existing_queue
+from leaseq.webapp.context import existing_queue
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.distribution import MOST_GROUPS, agreement_of, distribution_of
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.site_time import filter_time, site_zone
 
@@ -66,7 +67,7 @@ def answers(q: str) -> str | tuple[str, int]:
         skip=skip,
         at_once=DISAGREEMENTS,
         here=partial(_here, q, {**typed, "most": str(most)}),
-        people=[one.name for one in accounts().people()],
+        people=[one.name for one in people_of(queue.name)],
         items_of=partial(_items_of, q, typed),
         group_of=partial(_group_of, by, where),
     )
@@ -122,7 +123,7 @@ def _group_of(by: str, where: Filter, name: str) -> dict[str, str]:
     """The filter for the answers of a person, or of a day of the site's zone, as far as ``where`` has it."""
     if by == "person":
         return {"person": name}
-    zone, day = state().settings.zone, date.fromisoformat(name)
+    zone, day = site_zone(), date.fromisoformat(name)
     begin, end = (datetime.combine(one, time(), zone) for one in (day, day + timedelta(days=1)))
     begin, end = max(begin, where.since or begin), min(end, where.until or end)
     return {"from": begin.isoformat(), "to": end.isoformat()}

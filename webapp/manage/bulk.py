@@ -30,6 +30,7 @@ from leaseq.webapp.manage.actions import (
 )
 from leaseq.webapp.manage.search import ANY, Search, said_of, search_of
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole
 
 MOST_CHOSEN = 500
@@ -116,7 +117,7 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
         count=count,
         more=more,
         looks=looked,
-        people=[one.name for one in accounts().people() if not one.disabled],
+        people=[one.name for one in people_of(queue.name) if not one.disabled],
         error=error,
         **_again(bulk),
     )

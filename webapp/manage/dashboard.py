@@ -15,10 +15,10 @@ from leaseq.transfer import rfc3339
 from leaseq.webapp.context import existing_queue, person, queue_names, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.charts import charts_of
-from leaseq.webapp.realtime.poller import Channel, Watcher, message
+from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.event_stream import streamed
-from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.rendering.filters import ago, span
 from leaseq.webapp.security.authorization import needs
 
 READING = 0.5  # seconds that reading the events of all queues may take
@@ -30,7 +30,7 @@ class DashboardWatcher(Watcher):
     shown: Any = None
 
 
-class DashboardChannel(Channel):
+class DashboardChannel(QueueChannel):
     """Sends the page's figures whenever they change."""
 
     def __init__(self, queue: leaseq.Queue, snapshots: Snapshots) -> None:
@@ -68,7 +68,7 @@ def overview_page(error: str | None = None, file_error: str | None = None) -> st
         "manage/overview.html",
         lines=lines,
         unreadable=unreadable,
-        ago=_ago,
+        ago=ago,
         error=error,
         file_error=file_error,
         sent=request.form,
@@ -93,7 +93,7 @@ def one_queue(q: str) -> str:
         queue=queue,
         policy=queue.policy,
         figures=figures,
-        ago=_ago,
+        ago=ago,
         left=_left,
         **charts_of(queue),
     )
@@ -120,10 +120,6 @@ def _brief() -> Callable[[leaseq.Queue], dict[str, Any]]:
 def _timed(figures: dict[str, Any]) -> dict[str, Any]:
     """The figures with the server's time, by which a browser corrects its own clock."""
     return {"now": rfc3339(datetime.now(UTC)), **figures}
-
-
-def _ago(at: str | None) -> str:
-    return span((datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()) if at else "–"
 
 
 def _left(until: str | None) -> str:

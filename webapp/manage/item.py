@@ -21,6 +21,7 @@ from leaseq.webapp.manage.timeline import side_by_side, timeline_of
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.security.audit_log import detail_changes, note, noted_before
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.store.threads import new_message_id
 
@@ -54,7 +55,7 @@ def show_item(
         thread=state().threads.of_item(queue.name, id),
         is_unanswered=state().threads.is_unanswered(queue.name, id),
         message_id=new_message_id(),
-        people=[one.name for one in accounts().people() if not one.disabled]
+        people=[one.name for one in people_of(queue.name) if not one.disabled]
         if waits or known.answers
         else (),
         replaced={one.token for one in known.history if one.how in ("reopened", "corrected")},

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound
-from leaseq.webapp.context import accounts, existing_queue, state
+from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import moves_on, name_of
@@ -27,6 +27,7 @@ from leaseq.webapp.manage.search import (
     since_names,
 )
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole
 
 PAGE = 50
@@ -73,7 +74,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
         since=since_names()[search.state],
         outcomes=outcome_names(),
         moves=[(move, name_of(move)) for move in moves_on(search.state)],
-        people=[one.name for one in accounts().people()],
+        people=[one.name for one in people_of(queue.name)],
         columns=columns_of(policy.form, lists.columns, search.state),
         offered=offered(policy.form, page.items, lists.columns),
         chosen=lists.columns,

@@ -6,10 +6,11 @@ from flask import render_template, request
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, transfer
-from leaseq.webapp.context import accounts, existing_queue
+from leaseq.webapp.context import existing_queue
 from leaseq.webapp.manage import bp
 from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.site_time import filter_time
 
 
@@ -39,7 +40,7 @@ def export(q: str) -> Response | str | tuple[str, int]:
         stats=queue.stats(),
         typed=args,
         wrong=wrong,
-        people=[one.name for one in accounts().people()],
+        people=[one.name for one in people_of(queue.name)],
     )
     return (page, 400) if wrong else page
 

@@ -16,8 +16,10 @@ from leaseq.webapp.auth.account import token_choices
 from leaseq.webapp.auth.session import check_presence, revoke_tokens_if_asked, token_fields
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.people import bp
+from leaseq.webapp.people.roster import Roster
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import ROLES
+from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.activity import DayFigures
 
 DAYS = 30
@@ -50,9 +52,22 @@ class Figures:
 
 
 @bp.get("/people/<name:name>")
-@needs("admin")
+@needs("manager")
 def one(name: str) -> str:
-    return person_page(name)
+    """For admins their account; for a manager what they do on the queues that the manager may manage."""
+    return person_page(name) if person().role == "admin" else _figures_page(name)
+
+
+def _figures_page(name: str) -> str:
+    view = Roster.read(state()).seen_by(person())
+    row = view.of(accounts().get(name).name)
+    if row is None:
+        raise NoSuchPerson(name)  # guard: people-unseen
+    by_day = {
+        day: {queue: one for queue, one in by_queue.items() if queue in view.queues}
+        for day, by_queue in state().activity.of_person(row.person.name, DAYS).items()
+    }
+    return render_template("people/figures.html", row=row, figures=Figures.of(by_day), whole=view.whole)
 
 
 def person_page(

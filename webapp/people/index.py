@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from typing import Any
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
-from werkzeug.wrappers import Response
+from werkzeug.wrappers import Response as BaseResponse
 
-from leaseq.webapp.context import accounts, person, queue_names, state
+from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.people import bp
 from leaseq.webapp.people.inviting import Invited, invite_all
-from leaseq.webapp.people.roster import ORDERS, rows_of
-from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.people.live import Listed, as_json, as_stream
+from leaseq.webapp.people.roster import Roster, is_downward, sort_of
+from leaseq.webapp.rendering.filters import ago, role_word
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
 
-PAGE = 100
-_CRITERIA = ("q", "role", "state", "team", "queue", "sort")
-
 
 @bp.get("/people")
-@needs("admin")
-def everybody() -> str:
+@needs("manager")
+def everybody() -> str | Response:
+    """The people whom the caller may see: as a page, and as JSON or an event stream by the Accept header."""
+    if "text/event-stream" in request.headers.get("Accept", ""):
+        return as_stream()
+    if request.accept_mimetypes.best == "application/json":
+        return as_json()
     return people_page()
 
 
@@ -35,29 +37,37 @@ def people_page(
     typed: Mapping[str, str] | None = None,
     invited: Sequence[Invited] = (),
 ) -> str:
-    rows, start = rows_of(request.args), max(whole(request.args.get("from", "0")) or 0, 0)
-    known = accounts().people()
-    now = datetime.now(UTC)
+    listed, roster = Listed.asked(), Roster.read(state())
+    view = roster.seen_by(person())
+    figures = listed.figures(roster, view)
     return render_template(
         "people/index.html",
-        rows=rows[start : start + PAGE],
-        count=len(rows),
-        following=start + PAGE if len(rows) > start + PAGE else None,
-        criteria={name: request.args[name] for name in _CRITERIA if request.args.get(name)},
-        sort=request.args.get("sort") if request.args.get("sort") in ORDERS else "name",
-        roles=ROLES,
-        teams=sorted({one.team for one in known if one.team}),
-        queues=queue_names("manage"),
-        downward={name for name, (_key, downward) in ORDERS.items() if downward},
-        zone=state().settings.time_zone,
-        ago=lambda since: span((now - since).total_seconds()),
-        invitations=accounts().invitations(),
-        days=DAYS,
-        most_days=MAX_DAYS,
-        invited=[(one, url_for("auth.welcome", token=one.token, _external=True)) for one in invited],
-        errors=errors,
-        typed=typed or {},
+        figures=figures,
+        **listed.pages(figures["count"]),
+        criteria=listed.criteria,
+        sort=sort_of(listed.criteria),
+        downward=is_downward(listed.criteria),
+        roles={role: role_word(role) for role in ROLES},
+        teams=view.teams,
+        queues=view.queues,
+        ago=ago,
+        whole=view.whole,
+        **(_accounts(errors, typed, invited) if person().role == "admin" else {}),
     )
+
+
+def _accounts(
+    errors: Sequence[str], typed: Mapping[str, str] | None, invited: Sequence[Invited]
+) -> dict[str, Any]:
+    """What only admins see and do."""
+    return {
+        "invitations": accounts().invitations(),
+        "days": DAYS,
+        "most_days": MAX_DAYS,
+        "invited": [(one, url_for("auth.welcome", token=one.token, _external=True)) for one in invited],
+        "errors": errors,
+        "typed": typed or {},
+    }
 
 
 @bp.post("/people")
@@ -73,7 +83,7 @@ def invite() -> str | tuple[str, int]:
 
 @bp.post("/people/invitations/<id>/revoke")
 @needs("admin")
-def revoke_invitation(id: str) -> Response:
+def revoke_invitation(id: str) -> BaseResponse:
     accounts().revoke_invitation(id, by=person().name)
     flash(_("The invitation is revoked."))
     return redirect(url_for("people.everybody"), 303)

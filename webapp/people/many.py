@@ -3,103 +3,171 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from flask import flash, redirect, request, url_for
+from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import ngettext
-from werkzeug.wrappers import Response
+from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.people import bp
+from leaseq.webapp.people.live import Listed
+from leaseq.webapp.people.roster import Roster
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import change_access
+from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.store.accounts.people import NoSuchPerson
+
+STEP = 50
+"""The people whom one request changes: each is a write of its own."""
+
+
+@dataclass
+class Outcome:
+    """How far a change has come."""
+
+    done: int = 0
+    refused: dict[str, str] = field(default_factory=dict)  # why, by name
+    after: str | None = None  # of all who match: where the next step goes on; None: all are done
+    total: int = 0
 
 
 @bp.post("/people/many")
 @needs("admin")
-def change_many() -> Response:
-    """Change each of the selected people. Those who can't be changed are named; the others are changed."""
-    names = request.form.getlist("name")
-    act = "disable" if "disable" in request.form else request.form.get("act", "")
+def change_many() -> BaseResponse | str:
+    """Change each of the selected people, or all who match the search. Those who can't be changed are named;
+    the others are changed."""
     try:
-        change = _CHANGES.get(act)
+        if request.form.get("all") == "yes":
+            return _change_all()
+        names = request.form.getlist("name")
+        change = _change()
         if not names:
             raise Invalid("name", "at least one person: select them in the list")
-        if change is None:
-            raise Invalid("act", f"one of {', '.join(_CHANGES)}")
-        change(names)
+        outcome = change(names)
     except Invalid as refused:
-        flash(_("Not changed: %(why)s.", why=str(refused)))
+        flash(_("Not changed: %(why)s.", why=in_words(refused)))
+        return redirect(_back(), 303)
+    for name, why in outcome.refused.items():
+        flash(_("%(name)s is not changed: %(why)s.", name=name, why=why))
+    if outcome.done:
+        flash(_said(outcome.done))
     return redirect(_back(), 303)
+
+
+def _change_all() -> BaseResponse | str:
+    """One step of it, by name; the page goes on with the next one."""
+    change, after = _change(), request.form.get("after", "")
+    roster = Roster.read(state())
+    rows = roster.seen_by(person()).matching(Listed.asked().criteria, roster.access)
+    left = sorted(row.person.name for row in rows if row.person.name > after)
+    outcome = change(left[:STEP]) if left else Outcome()
+    outcome.after = left[STEP - 1] if len(left) > STEP else None
+    outcome.done += whole(request.form.get("done")) or 0
+    outcome.total = whole(request.form.get("total")) or len(left)
+    if outcome.after is None and not outcome.refused and not after:
+        flash(_said(outcome.done))
+        return redirect(_back(), 303)
+    return render_template(
+        "people/progress.html",
+        outcome=outcome,
+        said=_said(outcome.done),
+        act=_act(),
+        value=request.form.get("value", ""),
+        criteria=Listed.asked().criteria,
+        back=_back(),
+    )
+
+
+def _act() -> str:
+    return "disable" if "disable" in request.form else request.form.get("act", "")
+
+
+def _change() -> Callable[[Sequence[str]], Outcome]:
+    change = _CHANGES.get(_act())
+    if change is None:
+        raise Invalid("act", f"one of {', '.join(_CHANGES)}")
+    return change
+
+
+def _said(done: int) -> str:
+    return str(ngettext("%(num)s person is changed.", "%(num)s people are changed.", done))
 
 
 def _back() -> str:
     """The list as it was searched and sorted."""
-    kept = ("q", "role", "state", "team", "queue", "sort", "from")
-    found: dict[str, Any] = {one: request.args[one] for one in kept if request.args.get(one)}
+    listed = Listed.asked()
+    found: dict[str, Any] = {**listed.criteria, "from": listed.start or None}
     return url_for("people.everybody", **found)
 
 
-def _each(names: Sequence[str], change: Callable[[str], object]) -> None:
-    done = 0
+def _each(names: Sequence[str], change: Callable[[str], object]) -> Outcome:
+    outcome = Outcome()
     for name in names:
         try:
             change(name)
-            done += 1
-        except (Invalid, NoSuchPerson) as refused:
-            flash(_("%(name)s is not changed: %(why)s.", name=name, why=str(refused)))
-    if done:
-        flash(ngettext("%(num)s person is changed.", "%(num)s people are changed.", done))
+            outcome.done += 1
+        except Invalid as refused:
+            outcome.refused[name] = in_words(refused)
+        except NoSuchPerson as refused:
+            outcome.refused[name] = str(refused)
+    return outcome
 
 
-def _add_skills(names: Sequence[str]) -> None:
+def _add_skills(names: Sequence[str]) -> Outcome:
     new = _typed("skills").split()
-    _each(names, lambda name: _set(name, skills=[*accounts().get(name).skills, *new]))
+    return _each(names, lambda name: _set(name, skills=[*accounts().get(name).skills, *new]))
 
 
-def _remove_skills(names: Sequence[str]) -> None:
+def _remove_skills(names: Sequence[str]) -> Outcome:
     gone = _typed("skills").split()
-    _each(
+    return _each(
         names,
         lambda name: _set(name, skills=[one for one in accounts().get(name).skills if one not in gone]),
     )
 
 
-def _set_team(names: Sequence[str]) -> None:
+def _set_team(names: Sequence[str]) -> Outcome:
     team = request.form.get("value", "").strip()
-    _each(names, lambda name: _set(name, team=team))
+    return _each(names, lambda name: _set(name, team=team))
 
 
-def _let_work(names: Sequence[str]) -> None:
+def _let_work(names: Sequence[str]) -> Outcome:
     queue = existing_queue(_typed("queue")).name
     known = state().access.of(queue)
     if known.work is None:
         raise Invalid("queue", f"a queue that only some may work on: everybody may work on {queue!r}")
     people = tuple(dict.fromkeys((*known.work.people, *names)))
     change_access(queue, replace(known, work=replace(known.work, people=people)))
-    flash(_("Saved."))
+    return Outcome(len(names))
 
 
-def _let_not_work(names: Sequence[str]) -> None:
+def _let_not_work(names: Sequence[str]) -> Outcome:
     queue = existing_queue(_typed("queue")).name
     known = state().access.of(queue)
     if known.work is None:
         raise Invalid("queue", f"a queue that only some may work on: everybody may work on {queue!r}")
     people = tuple(one for one in known.work.people if one not in names)
     change_access(queue, replace(known, work=replace(known.work, people=people)))
-    flash(_("Saved."))
+    return Outcome(len(names))
 
 
-def _disable(names: Sequence[str]) -> None:
-    _each(names, lambda name: _set(name, disabled=True))
+def _disable(names: Sequence[str]) -> Outcome:
+    return _each(names, _disable_one)
 
 
-def _enable(names: Sequence[str]) -> None:
-    _each(names, lambda name: _set(name, disabled=False))
+def _disable_one(name: str) -> None:
+    if name == person().name:
+        raise Invalid("name", "somebody else: you would be signed out")
+    _set(name, disabled=True)
+
+
+def _enable(names: Sequence[str]) -> Outcome:
+    return _each(names, lambda name: _set(name, disabled=False))
 
 
 def _set(
@@ -115,7 +183,7 @@ def _typed(field: str) -> str:
     return text
 
 
-_CHANGES: dict[str, Callable[[Sequence[str]], None]] = {
+_CHANGES: dict[str, Callable[[Sequence[str]], Outcome]] = {
     "add-skills": _add_skills,
     "remove-skills": _remove_skills,
     "team": _set_team,

@@ -1,18 +1,24 @@
-"""The people of a team at work: what each does now, and did today, searched and sorted."""
+"""The people of a team at work: what each does now, and did in the last hour and today."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-from leaseq.webapp.context import accounts, state
+import leaseq
+from leaseq import webhooks
+from leaseq.webapp.context import State
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.leases import Held
 from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.store.queue_access import Access
 
 Doing: TypeAlias = Literal["working", "break", "idle", "disabled"]
+DOINGS: tuple[Doing, ...] = ("working", "break", "idle", "disabled")
+CRITERIA = ("q", "role", "state", "team", "queue", "sort", "order")
+"""What a search for people, and its order, is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,32 +30,128 @@ class Row:
     since: datetime | None  # of the item or the break
     held: Sequence[Held]
     signed_in_at: datetime | None
+    last_hour: int  # items finished
     today: DayFigures
     has_factor: bool
 
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
-_ORDER: tuple[Doing, ...] = ("working", "break", "idle", "disabled")
 ORDERS: dict[str, tuple[Callable[[Row], Any], bool]] = {
     "name": (lambda row: row.person.name.casefold(), False),
-    "state": (lambda row: (_ORDER.index(row.doing), row.since or _NEVER), False),
+    "state": (lambda row: (DOINGS.index(row.doing), row.since or _NEVER), False),
     "team": (lambda row: (not row.person.team, row.person.team.casefold()), False),
+    "hour": (lambda row: row.last_hour, True),
     "done": (lambda row: row.today.finished, True),
     "each": (lambda row: row.today.seconds_each or 0, True),
     "back": (lambda row: row.today.gave_back, True),
     "seen": (lambda row: row.signed_in_at or _NEVER, True),
 }
-"""What the list is sorted by: its key, and whether the highest comes first."""
+"""What the list is sorted by: its key, and whether the highest comes first by default."""
 
 
-def rows_of(criteria: Mapping[str, str]) -> list[Row]:
-    """The people who match, in the order that is asked for."""
-    people = [one for one in accounts().people() if _matches(one, criteria)]
-    rows = _rows(people)
-    if criteria.get("state") in _ORDER:
-        rows = [row for row in rows if row.doing == criteria["state"]]
-    key, downward = ORDERS[criteria.get("sort", "name") if criteria.get("sort") in ORDERS else "name"]
-    return sorted(rows, key=key, reverse=downward)
+def is_downward(criteria: Mapping[str, str]) -> bool:
+    """Whether the highest comes first."""
+    by_default = ORDERS[sort_of(criteria)][1]
+    return {"up": False, "down": True}.get(criteria.get("order", ""), by_default)
+
+
+def sort_of(criteria: Mapping[str, str]) -> str:
+    sort = criteria.get("sort", "name")
+    return sort if sort in ORDERS else "name"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What somebody sees of the people: an admin everything; a manager those who may work on the queues that
+    the manager may manage, what they do there, and nothing of their accounts."""
+
+    rows: Sequence[Row]
+    queues: Sequence[str]  # that they manage
+    whole: bool  # whether these are all queues
+
+    @property
+    def teams(self) -> list[str]:
+        return sorted({row.person.team for row in self.rows if row.person.team})
+
+    def of(self, name: str) -> Row | None:
+        return next((row for row in self.rows if row.person.name == name), None)
+
+    def matching(self, criteria: Mapping[str, str], access: Mapping[str, Access]) -> list[Row]:
+        """The people who match, in the order that is asked for."""
+        queue, state = criteria.get("queue"), criteria.get("state")
+        rows = [row for row in self.rows if _matches(row.person, criteria)]
+        if queue:
+            of_queue = access[queue] if queue in self.queues else None  # guard: people-queue
+            rows = [row for row in rows if of_queue and of_queue.lets_work(row.person)]
+        if state in DOINGS:
+            rows = [row for row in rows if row.doing == state]
+        rows = sorted(rows, key=ORDERS["name"][0])
+        return sorted(rows, key=ORDERS[sort_of(criteria)][0], reverse=is_downward(criteria))
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Everybody at one moment."""
+
+    rows: Sequence[Row]
+    hours: Mapping[str, Mapping[str, int]]  # finished in the last hour, by person and queue
+    days: Mapping[str, Mapping[str, DayFigures]]  # today, by person and queue
+    access: Mapping[str, Access]  # to each queue
+
+    @classmethod
+    def read(cls, state: State) -> Roster:
+        people = state.accounts.people()
+        held = state.accounts.held_by_each([one.name for one in people])
+        days, hours, breaks = state.activity.of_everybody(), state.activity.last_hour(), state.breaks.all()
+        signed_in, factors = state.accounts.signed_in(), state.accounts.factors.who()
+        names = (name for name in leaseq.queues(state.client) if name != webhooks.QUEUE)
+        rows = [
+            Row(
+                one,
+                *_doing(one, held[one.name], breaks.get(one.name)),
+                held[one.name],
+                signed_in.get(one.name),
+                sum(hours.get(one.name, {}).values()),
+                sum(days.get(one.name, {}).values(), DayFigures()),
+                one.name in factors,
+            )
+            for one in people
+        ]
+        return cls(rows, hours, days, {name: state.access.of(name) for name in names})
+
+    def person(self, name: str) -> Person | None:
+        return next((row.person for row in self.rows if row.person.name == name), None)
+
+    def seen_by(self, viewer: Person) -> View:
+        queues = [name for name, access in self.access.items() if access.lets_manage(viewer)]
+        whole = len(queues) == len(self.access)
+        if viewer.role == "admin":
+            return View(self.rows, queues, whole)
+        rows = [self._within(row, queues) for row in self.rows if self._is_theirs(row, queues)]
+        return View(rows, queues, whole)
+
+    def _is_theirs(self, row: Row, queues: Sequence[str]) -> bool:
+        # guard: people-of-the-queues
+        return row.doing != "disabled" and any(self.access[queue].lets_work(row.person) for queue in queues)
+
+    def _within(self, row: Row, queues: Sequence[str]) -> Row:
+        """What the person does and did on these queues."""
+        name = row.person.name
+        held = [one for one in row.held if one.queue in queues]  # guard: people-held
+        hour, day = self.hours.get(name, {}), self.days.get(name, {})
+        doing: tuple[Doing, datetime | None] = (row.doing, row.since)
+        if row.doing == "working":
+            doing = ("working", held[0].since) if held else ("idle", None)
+        return replace(
+            row,
+            doing=doing[0],
+            since=doing[1],
+            held=held,
+            signed_in_at=None,
+            last_hour=sum(hour.get(queue, 0) for queue in queues),
+            today=sum((day[queue] for queue in queues if queue in day), DayFigures()),
+            has_factor=False,
+        )
 
 
 def _matches(one: Person, criteria: Mapping[str, str]) -> bool:
@@ -58,27 +160,7 @@ def _matches(one: Person, criteria: Mapping[str, str]) -> bool:
         return False
     if (role and role != one.role) or (team and team != one.team):
         return False
-    queue = criteria.get("queue")
-    if queue and not state().access.of(queue).lets_work(one):
-        return False
     return not one.disabled if criteria.get("state") == "active" else True
-
-
-def _rows(people: Sequence[Person]) -> list[Row]:
-    held = accounts().held_by_each([one.name for one in people])
-    today, breaks = state().activity.of_everybody(), state().breaks.all()
-    signed_in, factors = accounts().signed_in(), accounts().factors.who()
-    return [
-        Row(
-            one,
-            *_doing(one, held[one.name], breaks.get(one.name)),
-            held[one.name],
-            signed_in.get(one.name),
-            sum(today.get(one.name, {}).values(), DayFigures()),
-            one.name in factors,
-        )
-        for one in people
-    ]
 
 
 def _doing(one: Person, held: Sequence[Held], on_break: datetime | None) -> tuple[Doing, datetime | None]:

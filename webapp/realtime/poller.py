@@ -35,7 +35,7 @@ def message(event: str, data: Any, id: str | None = None) -> bytes:
 
 
 class Watcher:
-    """A client that watches one queue."""
+    """A client that watches a channel."""
 
     def __init__(self, stream: Stream, vouch: Vouch) -> None:
         self.stream = stream
@@ -44,14 +44,27 @@ class Watcher:
 
 
 class Channel(ABC):
-    """Sends one kind of event of a queue to its watchers. Called by the poller's thread only."""
+    """Sends one kind of event to its watchers. Called by the poller's thread only."""
 
-    def __init__(self, queue: leaseq.Queue) -> None:
-        self.queue = queue
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the events are of: all watchers of one kind and name share a channel."""
 
     @abstractmethod
     def serve(self, watchers: Sequence[Any]) -> None:
         """Poll, and send each watcher what is new."""
+
+
+class QueueChannel(Channel):
+    """Sends the events of one queue."""
+
+    def __init__(self, queue: leaseq.Queue) -> None:
+        self.queue = queue
+
+    @property
+    def name(self) -> str:
+        return self.queue.name
 
 
 class Poller:
@@ -66,7 +79,7 @@ class Poller:
     def watch(self, channel: Channel, watcher: Watcher) -> None:
         """Add a watcher to an open channel of this kind, or to ``channel`` where there is none."""
         with self._lock:
-            key = (type(channel), channel.queue.name)
+            key = (type(channel), channel.name)
             self._watched.setdefault(key, (channel, []))[1].append(watcher)
             self._anybody.set()
             if self._closed:
@@ -103,9 +116,9 @@ class Poller:
             for watcher in watchers:
                 watcher.stream.end()
         except leaseq.LeaseqError as error:  # the server is unavailable: the streams stay open
-            log.debug("nothing new of %s: %s", channel.queue.name, error)
+            log.debug("nothing new of %s: %s", channel.name, error)
         except Exception:  # one queue's fault is not the others'
-            log.exception("the events of %s can't be sent", channel.queue.name)
+            log.exception("the events of %s can't be sent", channel.name)
 
     def serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
         for watcher in watchers:

@@ -132,6 +132,16 @@ def pace(seconds: float | None) -> str:
     return f"{format_decimal(tenths)} {gettext('s')}"
 
 
+def role_word(role: str) -> str:
+    """A role's name in the page's language."""
+    return {"worker": gettext("worker"), "manager": gettext("manager"), "admin": gettext("admin")}[role]
+
+
+def ago(at: str | None) -> str:
+    """How long a time is past, which is an RFC 3339 text."""
+    return span((datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()) if at else "–"
+
+
 def time_left(until: datetime) -> float:
     return max((until - datetime.now(UTC)).total_seconds(), 0)
 
@@ -161,7 +171,7 @@ def overdue(item: Item) -> bool:
 def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, laid_out, pretty,
-        is_plain, plain, span, pace, time_left, local_clock, plain_clock, rfc3339,
+        is_plain, plain, span, pace, time_left, local_clock, plain_clock, role_word, rfc3339,
     )  # fmt: skip
     for one in filters:
         app.jinja_env.filters[one.__name__] = one

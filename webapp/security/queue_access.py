@@ -5,7 +5,14 @@ from __future__ import annotations
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.queue_access import Access, Group
+
+
+def people_of(queue: str) -> list[Person]:
+    """Those who may work on the queue, by name: its managers learn of nobody else."""
+    access = state().access.of(queue)
+    return [one for one in accounts().people() if access.lets_work(one)]  # guard: people-suggested
 
 
 def change_access(queue: str, access: Access) -> Access:

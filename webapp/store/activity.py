@@ -30,6 +30,9 @@ RECENT = 200
 """The number of a person's items that are stored by id for a day, for undo and to detect repeated calls."""
 _DAY_SECONDS = 86_400
 _KEPT_SECONDS = KEPT_DAYS * _DAY_SECONDS
+_PART_SECONDS = 120  # to which the last hour is exact
+_HOUR_PARTS = 3_600 // _PART_SECONDS
+_HOUR_KEPT_SECONDS = 2 * 3_600
 _LONGEST_MS = 7 * _DAY_SECONDS * 1_000  # the longest lease
 
 
@@ -132,6 +135,18 @@ class Activity(Store):
         hashes = self._hashes([keys.day_of(text, name) for name in names])
         return dict(zip(names, map(_by_queue, hashes), strict=True))
 
+    def last_hour(self) -> dict[str, dict[str, int]]:
+        """How many items each person finished in the last hour, to two minutes: by name and queue."""
+        self.flush()
+        last = self._part(self._clock())
+        done: dict[str, dict[str, int]] = {}
+        for counts in self._hashes([keys.done_in(last - back) for back in range(_HOUR_PARTS + 1)]):
+            for field, count in counts.items():
+                queue, _, person = field.decode().partition(" ")
+                of_person = done.setdefault(person, {})
+                of_person[queue] = of_person.get(queue, 0) + int(count)
+        return done
+
     def recent(self, person: str, limit: int = 10) -> list[RecentItem]:
         """The items that a person finished or gave back within a day, latest first."""
         self.flush()
@@ -172,15 +187,20 @@ class Activity(Store):
     def _add_up(self, outcomes: Sequence[_Outcome]) -> None:
         counts: Counter[tuple[str, str]] = Counter()  # by key and field
         who: dict[tuple[str, str], None] = {}  # by day and person
+        parts: Counter[tuple[int, str]] = Counter()  # by part of the time and field
         for one in outcomes:
             day = self._date(one.at).isoformat()
             who[day, one.person] = None
             for name, count in one.counts.items():
                 counts[keys.day_of(day, one.person), _field(one.queue, name)] += count
+            if "finished" in one.counts:
+                parts[self._part(one.at), _field(one.queue, one.person)] += 1
         replies = self._client.ask(
             *(("SADD", keys.who_worked(day), person) for day, person in who),
             *(("ZREMRANGEBYRANK", keys.recent(person), 0, -RECENT - 1) for _, person in who),
             *(("HINCRBY", key, field, count) for (key, field), count in counts.items()),
+            *(("HINCRBY", keys.done_in(part), field, count) for (part, field), count in parts.items()),
+            *(("EXPIRE", keys.done_in(part), _HOUR_KEPT_SECONDS) for part in {part for part, _ in parts}),
         )
         for (day, person), is_first in zip(who, replies, strict=False):
             if is_first:
@@ -194,6 +214,9 @@ class Activity(Store):
             at, removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
             if removed:
                 self._add(keys.day_of(self._date(float(at)).isoformat(), person), queue, {how: -1})
+                part = self._part(float(at))
+                if how == "finished" and part >= self._part(self._clock()) - _HOUR_PARTS:
+                    self._client.ask(("HINCRBY", keys.done_in(part), _field(queue, person), -1))
 
     def forget_queue(self, queue: str) -> None:
         """Delete what people's days and latest items have of a queue that is deleted."""
@@ -238,6 +261,9 @@ class Activity(Store):
                 yield
         except LeaseqError:
             log.warning("the figures of the day miss something", exc_info=True)
+
+    def _part(self, at: float) -> int:
+        return int(at // _PART_SECONDS)
 
     def _today(self) -> date:
         return self._date(self._clock())

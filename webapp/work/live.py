@@ -11,7 +11,7 @@ from flask import Response, request
 
 import leaseq
 from leaseq.webapp.context import existing_queue, person, state
-from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
+from leaseq.webapp.realtime.poller import QueueChannel, Vouch, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import streamed
 from leaseq.webapp.security.authorization import needs
@@ -40,7 +40,7 @@ class LeaseWatcher(Watcher):
         self.paused: str | None = None
 
 
-class LeaseChannel(Channel):
+class LeaseChannel(QueueChannel):
     """Sends `ended`, with the tokens of leases that managers ended, `answered`, with the items that managers
     wrote about, and `paused`, with the reason or null."""
 

@@ -34,6 +34,34 @@ GUARDS: tuple[Guard, ...] = (
         ),
     ),
     *row(
+        "managers learn of nobody and nothing outside the queues that they manage",
+        guard(
+            "people-of-the-queues",
+            "test_the_people_of_their_queues_with_their_figures_there",
+            instead="return True",
+        ),
+        guard(
+            "people-held",
+            "test_the_people_of_their_queues_with_their_figures_there",
+            instead="held = list(row.held)",
+        ),
+        guard(
+            "people-queue",
+            "test_no_criterion_tells_of_what_they_may_not_see",
+            instead="of_queue = access.get(queue)",
+        ),
+        guard(
+            "people-unseen",
+            "test_a_person_s_page_has_their_work_there_and_nothing_of_the_account",
+            instead="row = Roster.read(state()).seen_by(accounts().people()[0]).rows[0]",
+        ),
+        guard(
+            "people-suggested",
+            "test_only_people_of_the_queue_are_suggested",
+            instead="return accounts().people()",
+        ),
+    ),
+    *row(
         "nobody takes a name that looks like another's",
         guard(
             "looks-taken",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,11 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp.context import EXTENSION, State
+from leaseq.webapp.people import live, many
+from leaseq.webapp.people.live import Listed, PeopleChannel, PeopleWatcher
+from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.taking import not_none, take
@@ -112,6 +117,87 @@ def test_sorted_by_each_heading(root: Browser, team: list[str], state: State) ->
     assert re.search(r'aria-sort="descending"><a href="[^"]*sort=done', page)
 
 
+def test_each_heading_sorts_both_ways(root: Browser, team: list[str], state: State) -> None:
+    ann, bob, eva = team
+    for number, name in enumerate((bob, bob, eva)):
+        state.activity.record(name, "letters", "finished", id=f"h{number}", token=number)
+    for sort, first, then in (("hour", "down", "up"), ("name", "up", "down")):
+        page = html.unescape(root.get(f"/people?sort={sort}&team={ann[:-4]}").text)
+        assert f"sort={sort}&order={then}" in page, "the heading turns it around"
+        assert shown(root, team, sort=sort) == shown(root, team, sort=sort, order=first)
+        assert shown(root, team, sort=sort, order=then)[0] == (ann if sort == "hour" else eva)
+        turned = root.get("/people", query_string={"sort": sort, "order": then, "team": ann[:-4]}).text
+        assert f'aria-sort="{"ascending" if then == "up" else "descending"}"' in turned
+    assert shown(root, team, sort="hour") == [bob, eva, ann]
+
+
+def test_what_is_done_in_the_last_hour(server: Any, team: list[str], queue: leaseq.Queue) -> None:
+    ann, bob, _ = team
+    now = 1_900_000_000.0
+    for minutes, name in ((59, ann), (5, ann), (5, bob), (65, bob)):
+        earlier = Activity(server.client, clock=lambda minutes=minutes: now - 60 * minutes)
+        earlier.record(name, queue.name, "finished", id=f"m{minutes}", token=minutes)
+        earlier.record(name, queue.name, "gave_back", id=f"b{minutes}", token=minutes)
+        earlier.flush()
+    activity = Activity(server.client, clock=lambda: now)
+    assert {name: activity.last_hour()[name] for name in (ann, bob)} == {
+        ann: {queue.name: 2},
+        bob: {queue.name: 1},
+    }
+    activity.take_off(ann, queue.name, id="m5", token=5)
+    assert activity.last_hour()[ann] == {queue.name: 1}, "an answer that was undone"
+
+
+def test_the_list_is_kept_up_to_date_for_who_watches_it(
+    app: Flask, root: Browser, asking: leaseq.Queue, team: list[str], state: State
+) -> None:
+    ann = team[0]
+    now = [0.0]
+    with app.test_request_context(f"/people?team={ann[:-4]}&sort=done"):
+        listed = Listed.asked()
+    channel = PeopleChannel(state, clock=lambda: now[0])
+    watcher = PeopleWatcher(Stream(), lambda: True, root.name, listed)
+
+    def sent() -> list[dict[str, Any]]:
+        channel.serve([watcher])
+        stream, watcher.stream = watcher.stream, Stream()
+        stream.end()
+        now[0] += 2
+        return [
+            json.loads(line[6:])
+            for line in bytes(stream._waiting).decode().split("\n")
+            if line[:6] == "data: "
+        ]
+
+    (first,) = sent()
+    assert [one["name"] for one in first["people"]] == team
+    assert (first["working"], first["last_hour"]) == (0, 0)
+    assert sent() == [], "nothing has changed"
+    lease = take(asking, ann)
+    state.activity.record(team[2], asking.name, "finished", id="x", token=1, active_ms=30_000)
+    (second,) = sent()
+    assert [one["name"] for one in second["people"]] == [team[2], ann, team[1]], (
+        "in the order that is asked for"
+    )
+    working = second["people"][1]
+    assert (working["doing"], working["queue"], working["id"]) == ("working", asking.name, lease.id)
+    assert working["title"] == "My parcel is not here"
+    assert {second[name] for name in ("working", "last_hour", "done")} == {1}
+    same = root.get(f"/people?team={ann[:-4]}&sort=done", headers={"Accept": "application/json"}).json
+    assert same["people"] == second["people"], "and where there is no stream"
+
+
+def test_who_may_see_less_by_now_is_shown_less(
+    app: Flask, root: Browser, team: list[str], state: State, accounts: Accounts
+) -> None:
+    with app.test_request_context(f"/people?team={team[0][:-4]}"):
+        watcher = PeopleWatcher(Stream(), lambda: True, root.name, Listed.asked())
+    accounts.add(f"{team[0]} root", by="test", role="admin", password="correct horse battery")
+    accounts.change(root.name, by="test", role="worker")
+    PeopleChannel(state).serve([watcher])
+    assert b'"people":[]' in bytes(watcher.stream._waiting)
+
+
 def test_who_may_work_on_a_queue(root: Browser, team: list[str], queue: leaseq.Queue, state: State) -> None:
     queue.configure()
     state.access.set(queue.name, Access(Group(people=(team[1],))))
@@ -186,6 +272,34 @@ def test_what_can_t_be_changed_is_said(
     assert root.post("/people/many", {"name": [team[0]], **fields}).status_code == 303
     assert said in html.unescape(root.get("/people").text)
     assert accounts.get(team[0]) == before
+
+
+def test_all_who_match_are_changed_in_steps(
+    root: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(many, "STEP", 2)
+    monkeypatch.setattr(live, "PAGE", 2)
+    path = f"/people?q={team[0][:-4]}"
+    page = html.unescape(root.get(path).text)
+    assert "Select all 3 people that match" in page
+    sent = {"name": team[:1], "all": "yes", "act": "team", "value": "Refunds"}
+    step = root.post(path.replace("?", "/many?"), sent)
+    assert "2 people are changed." in step.text
+    assert [accounts.get(name).team for name in team] == ["Refunds", "Refunds", team[0][:-4]]
+    form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', step.text.split('id="go-on"')[1]))
+    assert (form["after"], form["total"]) == (team[1], "3")
+    last = root.post(path.replace("?", "/many?"), form)
+    assert "3 people are changed." in last.text
+    assert 'id="go-on"' not in last.text
+    assert [accounts.get(name).team for name in team] == ["Refunds"] * 3
+    assert root.post("/people/many?q=nobody+at+all", sent).status_code == 303
+    assert "0 people are changed." in root.get("/people").text
+
+
+def test_nobody_disables_themselves_among_many(root: Browser, accounts: Accounts) -> None:
+    root.post("/people/many", {"name": [root.name], "disable": "yes"})
+    assert "you would be signed out" in root.get("/people").text
+    assert not accounts.get(root.name).disabled
 
 
 def test_a_queue_that_is_not_there_gives_no_access(root: Browser, team: list[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import leaseq
 from leaseq.engine import commands
 from leaseq.engine.client import connection_of
-from leaseq.webapp.realtime.poller import Channel, Poller, Watcher
+from leaseq.webapp.realtime.poller import Poller, QueueChannel, Watcher
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.realtime.stream import Stream
@@ -35,7 +35,7 @@ def test_grants_whose_end_never_comes_are_forgotten() -> None:
     assert 0 not in tally._open
 
 
-class SilentChannel(Channel):
+class SilentChannel(QueueChannel):
     def serve(self, watchers: Any) -> None: ...
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 import leaseq
-from leaseq.webapp.realtime.poller import VOUCH_EVERY, VOUCHED, Channel, Poller, Watcher
+from leaseq.webapp.realtime.poller import VOUCH_EVERY, VOUCHED, Poller, QueueChannel, Watcher
 from leaseq.webapp.realtime.stream import BACKLOG, Stream
 from leaseq.webapp.security.authorization import still_lets
 from leaseq.webapp.store.accounts import Accounts
@@ -119,7 +119,7 @@ def test_a_revoked_token_a_lost_role_and_an_ended_session_watch_no_longer(
     assert not still_lets(app, environ)
 
 
-class SilentChannel(Channel):
+class SilentChannel(QueueChannel):
     def serve(self, watchers: Sequence[Any]) -> None:
         pass
 

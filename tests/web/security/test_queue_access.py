@@ -27,7 +27,7 @@ OF_NO_QUEUE = {
     "manage.create_from_file": "makes a queue",
     "manage.add_demo": "makes a queue",
     "metrics": "of all queues, which is asked for below",
-    "people": "for admins",
+    "people": "for admins; managers see what is of their queues (tests/web/people/test_managers.py)",
     "static": "files",
     "webhooks": "of all queues, which is asked for below",
     "work.commands": "lists queues, which is asked for below",

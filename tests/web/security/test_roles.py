@@ -8,6 +8,8 @@ from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 
 BLUEPRINTS_OF_MANAGERS = ("manage", "metrics")
 BLUEPRINTS_OF_ADMINS = ("people",)
+FIGURES_OF_PEOPLE = ("people.everybody", "people.one")
+"""Managers see here what people do on their queues: tests/web/people/test_managers.py."""
 
 
 def test_pages_of_managers_and_admins_are_theirs(app: Flask) -> None:
@@ -15,6 +17,8 @@ def test_pages_of_managers_and_admins_are_theirs(app: Flask) -> None:
         blueprint = endpoint.partition(".")[0]
         if endpoint in OPEN_TO_ANYONE:
             assert blueprint not in (*BLUEPRINTS_OF_MANAGERS, *BLUEPRINTS_OF_ADMINS), endpoint
+        elif endpoint in FIGURES_OF_PEOPLE:
+            assert need_of(app, endpoint) == "manager", endpoint
         elif blueprint in BLUEPRINTS_OF_ADMINS:
             assert need_of(app, endpoint) == "admin", endpoint
         elif blueprint in BLUEPRINTS_OF_MANAGERS:

@@ -46,9 +46,11 @@ function time(element, at) {
   set(element, local(at));
 }
 
+const capital = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
+
 // An alert in words; one that a newer version raised by its rule alone.
 function alertText(alert) {
-  const text = texts["alert" + alert.name[0].toUpperCase() + alert.name.slice(1)] ?? alert.key;
+  const text = texts["alert" + capital(alert.name)] ?? alert.key;
   return text.replace("%(limit)s", alert.name === "waiting" ? whole.format(alert.limit) : span(alert.limit));
 }
 
@@ -70,8 +72,11 @@ function show(place, data) {
   for (const one of mine("left")) one.dataset.until = get(data, one.dataset.left) ?? "";
   for (const one of mine("time")) time(one, get(data, one.dataset.time));
   for (const one of mine("d")) one.setAttribute("d", get(data, one.dataset.d) ?? "");
-  for (const one of mine("why")) set(one, data.error || (texts["how" + data.how[0].toUpperCase() + data.how.slice(1)] ?? data.how));
-  for (const one of mine("how")) set(one, texts["said" + data.how[0].toUpperCase() + data.how.slice(1)] ?? "");
+  for (const one of mine("why")) set(one, data.error || (texts["how" + capital(data.how)] ?? data.how));
+  for (const one of mine("how")) set(one, texts["said" + capital(data.how)] ?? "");
+  for (const one of mine("word")) set(one, texts[one.dataset.word + capital(get(data, one.dataset.word) ?? "")] ?? "");
+  for (const one of mine("fill")) set(one, one.dataset.with.replace(/%\(\w+\)s/, () => get(data, one.dataset.fill)));
+  for (const one of mine("value")) one.value = get(data, one.dataset.value);
   for (const one of mine("alert")) set(one, alertText(data));
   for (const one of mine("href")) lead(one, data);
   for (const one of mine("some")) hide(one, !some(get(data, one.dataset.some)));
@@ -79,7 +84,7 @@ function show(place, data) {
 }
 
 const some = (value) => (Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined && value !== 0 && value !== false);
-const inUse = (element) => element.contains(document.activeElement) || element.querySelector("details[open]") !== null;
+const inUse = (element) => element.contains(document.activeElement) || element.querySelector("details[open], td :checked") !== null;
 
 function hide(element, hidden) {
   if (element.hidden !== hidden && !(hidden && inUse(element))) element.hidden = hidden;
@@ -90,7 +95,10 @@ function lead(element, row) {
   if (element.dataset.href === "dead") {
     const words = new URLSearchParams({ outcome: row.how, ...(row.error ? { text: row.error } : {}) });
     to = `${texts.dead}&${words}`;
-  } else to = texts[element.dataset.href].replace("ITEM", () => encodeURIComponent(row.id));
+  } else {
+    const parts = { ITEM: row.id, QUEUE: row.queue, NAME: row.name };
+    to = texts[element.dataset.href].replace(/ITEM|QUEUE|NAME/g, (part) => encodeURIComponent(parts[part]));
+  }
   const name = element.tagName === "FORM" ? "action" : "href";
   if (element.getAttribute(name) !== to) element.setAttribute(name, to);
 }
@@ -151,7 +159,7 @@ function take(data) {
   } else {
     show(root, data);
     for (const list of root.querySelectorAll("[data-rows]")) fill(list, data[list.dataset.rows]);
-    hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.asked_count) || some(data.said_count) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
+    if (data.alerts) hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.asked_count) || some(data.said_count) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
     speak(figures, data);
   }
   figures = data;

@@ -1,7 +1,8 @@
-// How many are chosen, and all on the page at once.
-const ticks = [...document.querySelectorAll('input[type="checkbox"][form="chosen"]')];
+// How many are chosen, and all on the page at once. Rows may come and go.
+const ticks = () => [...document.querySelectorAll('input[type="checkbox"][name][form="chosen"]')];
 const all = document.querySelector("[data-all] input");
 const said = document.querySelector("[data-chosen]");
+const every = document.querySelector("[data-every]"); // also those on the other pages
 
 const bar = document.getElementById("chosen");
 
@@ -10,19 +11,24 @@ if (all) {
   document.querySelector("[data-plain]").hidden = true;
   all.closest("label").hidden = false;
   all.addEventListener("change", () => {
-    for (const tick of ticks) tick.checked = all.checked;
+    for (const tick of ticks()) tick.checked = all.checked;
     count();
   });
-  for (const tick of ticks) tick.addEventListener("change", count);
+  document.addEventListener("change", (event) => event.target.matches('[form="chosen"]') && count());
   count();
 }
 
 function count() {
-  const chosen = ticks.filter((tick) => tick.checked).length;
-  all.checked = chosen === ticks.length;
-  all.indeterminate = chosen > 0 && chosen < ticks.length;
+  const present = ticks();
+  const chosen = present.filter((tick) => tick.checked).length;
+  all.checked = chosen > 0 && chosen === present.length;
+  all.indeterminate = chosen > 0 && !all.checked;
   bar.hidden = chosen === 0;
   said.textContent = said.dataset.chosen.replace("{n}", chosen.toLocaleString(document.documentElement.lang));
+  if (every) {
+    every.hidden = !all.checked;
+    if (every.hidden) every.querySelector("input").checked = false;
+  }
   if (chosen) {
     const which = said.closest("label")?.querySelector("input");
     if (which) which.checked = true;

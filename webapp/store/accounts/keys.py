@@ -84,6 +84,12 @@ def day_of(date: str, person: str) -> str:
     return f"{_BASE}day:{date}:{person}"
 
 
+def done_in(part: int) -> str:
+    """Hash: "queue person" -> how many items they finished in this part of the time, by its number since the
+    epoch; expires soon after the last hour (webapp/store/activity.py)."""
+    return f"{_BASE}done:{part}"
+
+
 def who_worked(date: str) -> str:
     """Set: the people who have a hash for this day."""
     return f"{_BASE}worked:{date}"

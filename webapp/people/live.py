@@ -1,0 +1,138 @@
+"""The list of people as its page shows it, and the stream that keeps it up to date."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Response, jsonify, request
+
+from leaseq.transfer import rfc3339
+from leaseq.webapp.context import State, person, state
+from leaseq.webapp.item_title import item_title
+from leaseq.webapp.people.roster import CRITERIA, Roster, Row, View
+from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
+from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.rendering.event_stream import streamed
+from leaseq.webapp.serving.numbers import whole
+
+PAGE = 100
+_EVERY = 2.0  # seconds between two readings, which all watchers share
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A page of the list: the search, its order, and the place from which it is shown."""
+
+    criteria: Mapping[str, str]
+    start: int
+
+    @classmethod
+    def asked(cls) -> Listed:
+        found = {name: request.args[name] for name in CRITERIA if request.args.get(name)}
+        return cls(found, max(whole(request.args.get("from", "0")) or 0, 0))
+
+    def pages(self, count: int) -> dict[str, int | None]:
+        """From where the pages beside this one are shown, of a list of so many."""
+        after = self.start + PAGE
+        return {
+            "start": self.start,
+            "previous": max(self.start - PAGE, 0) if self.start else None,
+            "following": after if count > after else None,
+        }
+
+    def figures(self, roster: Roster, view: View) -> dict[str, Any]:
+        rows = view.matching(self.criteria, roster.access)
+        doing = [row.doing for row in rows]
+        return {
+            "people": [_shown(row) for row in rows[self.start : self.start + PAGE]],
+            "count": len(rows),
+            "working": doing.count("working"),
+            "on_break": doing.count("break"),
+            "last_hour": sum(row.last_hour for row in rows),
+            "done": sum(row.today.finished for row in rows),
+        }
+
+
+def _shown(row: Row) -> dict[str, Any]:
+    """A row as JSON. Its page is drawn from the same."""
+    one, today, first = row.person, row.today, row.held[0] if row.doing == "working" else None
+    return {
+        "key": one.name,
+        "name": one.name,
+        "role": one.role,
+        "doing": row.doing,
+        "working": row.doing == "working",
+        "on_break": row.doing == "break",
+        "away": row.doing in ("idle", "disabled"),
+        "since": rfc3339(row.since) if row.since else None,
+        "id": first.id if first else None,
+        "title": item_title(first.payload, first.id) if first else None,
+        "queue": first.queue if first else None,
+        "more": max(len(row.held) - 1, 0) if first else len(row.held),
+        "last_hour": row.last_hour,
+        "done": today.finished,
+        "each": None if today.seconds_each is None else round(today.seconds_each),
+        "back": today.gave_back,
+        "seen": rfc3339(row.signed_in_at) if row.signed_in_at else None,
+        "factor": row.has_factor,
+        "team": one.team,
+        "skills": ", ".join(one.skills),
+    }
+
+
+class PeopleWatcher(Watcher):
+    """A client that watches a page of the list."""
+
+    def __init__(self, stream: Stream, vouch: Vouch, viewer: str, listed: Listed) -> None:
+        super().__init__(stream, vouch)
+        self.viewer = viewer
+        self.listed = listed
+        self.shown: Any = None
+
+
+class PeopleChannel(Channel):
+    """Sends each watcher its page, whenever that changes."""
+
+    name = "people"
+
+    def __init__(self, state: State, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._state = state
+        self._clock = clock
+        self._read: tuple[float, Roster] | None = None
+
+    def serve(self, watchers: Sequence[PeopleWatcher]) -> None:
+        now = self._clock()
+        if self._read is None or now - self._read[0] >= _EVERY:
+            self._read = (now, Roster.read(self._state))
+        roster = self._read[1]
+        for one in watchers:
+            viewer = roster.person(one.viewer)  # as they are now: a role or a team may have changed
+            if viewer is None:
+                one.stream.end()
+                continue
+            figures = one.listed.figures(roster, roster.seen_by(viewer))
+            if figures != one.shown:
+                one.shown = figures
+                one.stream.put(message("figures", _timed(figures)))
+
+
+def as_stream() -> Response:
+    """The page of the list in the address, whenever it changes."""
+    listed, viewer = Listed.asked(), person().name
+    return streamed(
+        PeopleChannel(state()), lambda stream, vouch: PeopleWatcher(stream, vouch, viewer, listed)
+    )
+
+
+def as_json() -> Response:
+    roster = Roster.read(state())
+    return jsonify(_timed(Listed.asked().figures(roster, roster.seen_by(person()))))
+
+
+def _timed(figures: dict[str, Any]) -> dict[str, Any]:
+    """The figures with the server's time, by which a browser corrects its own clock."""
+    return {"now": rfc3339(datetime.now(UTC)), **figures}
