@@ -24,6 +24,7 @@ from leaseq.webapp.auth.session import (
     token_fields,
 )
 from leaseq.webapp.context import accounts, person, queue_names, state
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import WHOLE, Person, Scope
 
@@ -71,7 +72,7 @@ def change_password() -> Response | tuple[str, int]:
         check_present_password()
         changed = accounts().set_password(me.name, new_password(), by=me.name)
     except Invalid as refused:
-        return account_page(error=str(refused), wrong="password"), 400
+        return account_page(error=in_words(refused), wrong="password"), 400
     start_session(changed)
     revoke_tokens_if_asked(me.name, by=me.name)
     flash(_("Your password is changed. You are signed out everywhere else."))
@@ -96,7 +97,7 @@ def create_token() -> str | tuple[str, int]:
         check_presence()
         token = accounts().create_token(me, by=me, **token_fields())
     except Invalid as refused:
-        return account_page(error=str(refused), wrong="tokens"), 400
+        return account_page(error=in_words(refused), wrong="tokens"), 400
     return account_page(token=token)
 
 

@@ -12,6 +12,7 @@ from leaseq import Invalid
 from leaseq.webapp.auth.account import account_page
 from leaseq.webapp.auth.session import address, begin_code, bp, check_present_password, start_session
 from leaseq.webapp.context import accounts, person
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts.factors import provisioning_uri
 
@@ -22,7 +23,7 @@ def begin_factor() -> Response | tuple[str, int]:
     try:
         check_present_password()  # guard: factor-needs-password
     except Invalid as refused:
-        return account_page(error=str(refused), wrong="factor"), 400
+        return account_page(error=in_words(refused), wrong="factor"), 400
     accounts().factors.offer(person().name)
     return redirect(url_for("auth.factor"), 303)
 
@@ -51,7 +52,7 @@ def confirm_factor() -> str | Response | tuple[str | Response, int]:
     try:
         changed, codes = accounts().turn_on_factor(me, request.form.get("code", ""))
     except Invalid as refused:
-        return _page(str(refused)), 400
+        return _page(in_words(refused)), 400
     accounts().attempts.forgive_code(me, address())
     start_session(changed)
     return render_template("auth/recovery_codes.html", codes=codes)
@@ -64,7 +65,7 @@ def end_factor() -> Response | tuple[str, int]:
     try:
         check_present_password()
     except Invalid as refused:
-        return account_page(error=str(refused), wrong="factor"), 400
+        return account_page(error=in_words(refused), wrong="factor"), 400
     accounts().turn_off_factor(me, by=me)
     flash(_("You now sign in with name and password alone."))
     return redirect(url_for("auth.account"), 303)

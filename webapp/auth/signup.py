@@ -16,6 +16,7 @@ from leaseq.webapp.auth.session import (
     token_count,
 )
 from leaseq.webapp.context import accounts
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.store.accounts import Invitation
 
 
@@ -31,7 +32,7 @@ def setup() -> str | Response | tuple[str, int]:
     try:
         who = accounts().set_up(token, name, new_password())
     except Invalid as refused:
-        error = str(refused)
+        error = in_words(refused)
         return render_template("auth/setup.html", token=token, name=name, error=error), 400
     start_session(who)
     flash(_("You are the admin now. Start by creating a queue."))
@@ -54,7 +55,7 @@ def welcome() -> str | Response | tuple[str, int]:
     try:
         who = accounts().use_link(token, new_password())
     except Invalid as refused:
-        return render_template("auth/first_password.html", **fields, error=str(refused)), 400
+        return render_template("auth/first_password.html", **fields, error=in_words(refused)), 400
     # A link takes the place of the password, not of the code.
     lets_in = not (who.disabled or accounts().factors.find(who.name) is not None)  # guard: factor-after-link
     if lets_in:
@@ -71,6 +72,6 @@ def _join(token: str, invitation: Invitation) -> str | Response | tuple[str, int
     try:
         who = accounts().accept(token, name, new_password())
     except Invalid as refused:
-        return render_template("auth/join.html", **fields, name=name, error=str(refused)), 400
+        return render_template("auth/join.html", **fields, name=name, error=in_words(refused)), 400
     start_session(who)
     return redirect(url_for("work.home"), 303)

@@ -14,6 +14,7 @@ from leaseq import Invalid, ItemNotFound, ListName
 from leaseq.webapp.context import person, state
 from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage.search import ANY, Search, Searched
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note
 
@@ -109,7 +110,7 @@ def make(queue: leaseq.Queue, move: Move, id: str, whom: str) -> RefusedItem | N
     except ItemNotFound:
         return RefusedItem(id, id, _("it does not exist any more"))
     except Invalid as refused:
-        return RefusedItem(id, title_of(queue, id) or id, str(refused))
+        return RefusedItem(id, title_of(queue, id) or id, in_words(refused))
     if before != after:
         return None
     return RefusedItem(id, item_title(after.payload, id), _unchanged(move, after))

@@ -15,6 +15,7 @@ from leaseq.webapp.forms import Typed, errors_at, fields_of, read_result, typed_
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_along, show_item
 from leaseq.webapp.rendering.payload import parts_of
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.work.form_view import form_view_of
@@ -31,7 +32,7 @@ def reopen(q: str, id: str) -> Response | tuple[str, int]:
         reason = request.form.get("reason", "").strip() or None
         queue.reopen(id, _token(), to=to, reason=reason, by=person().name)
     except Invalid as refused:
-        return show_item(queue, id, error=_("Not reopened: %(why)s.", why=str(refused))), 400
+        return show_item(queue, id, error=_("Not reopened: %(why)s.", why=in_words(refused))), 400
     flash(_("It is waiting again. The answer is kept with the item."))
     return redirect_to_item(q, id)
 

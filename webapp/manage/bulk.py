@@ -29,6 +29,7 @@ from leaseq.webapp.manage.actions import (
     write_down,
 )
 from leaseq.webapp.manage.search import ANY, Search, said_of, search_of
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole
@@ -85,7 +86,7 @@ def do_many(q: str) -> str | tuple[str, int]:
         if bulk.move == "assign":
             whom = accounts().who_works(whom)
     except Invalid as refused:
-        return _question(queue, bulk, error=str(refused)), 400
+        return _question(queue, bulk, error=in_words(refused)), 400
     outcome = _step(queue, bulk, whom) if bulk.all else _chosen(queue, bulk, whom)
     return render_template(
         "manage/bulk_progress.html",

@@ -14,6 +14,7 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Invalid, validation
 from leaseq.webapp.rendering.filters import pretty
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.site_time import clock_text, typed_moment
 
@@ -33,7 +34,7 @@ class ChangeForm:
 
     @property
     def error(self) -> str | None:
-        return _("Not changed: %(why)s.", why=str(self.wrong)) if self.wrong else None
+        return _("Not changed: %(why)s.", why=in_words(self.wrong)) if self.wrong else None
 
     def refused(self, why: Invalid) -> ChangeForm:
         return ChangeForm(self.texts, self.seen, self.let_in, why)

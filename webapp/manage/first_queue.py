@@ -20,6 +20,7 @@ from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.dashboard import overview_page
 from leaseq.webapp.manage.import_mapping import FilePreview, preview_of
 from leaseq.webapp.manage.imports import import_stream
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs, takes_any_size
 
 _LOOKED_AT = 262_144  # bytes of the file, from which the columns and the form are guessed
@@ -49,7 +50,7 @@ def create_from_file() -> Response | tuple[str, int]:
         queue = leaseq.Queue(state().client, _free_name(title))
         queue.configure(by=person().name, create_only=True, title=title, form=_form_of(preview))
     except Invalid as refused:
-        return overview_page(file_error=str(refused)), 400
+        return overview_page(file_error=in_words(refused)), 400
     job = import_stream(queue, preview.mapping, file.stream)
     return redirect(url_for("manage.import_run", q=queue.name, id=job), 303)
 

@@ -21,6 +21,7 @@ from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, ImportJob, ImportJobs
 from leaseq.webapp.manage.import_mapping import ImportMapping, finding_of, preview_of
 from leaseq.webapp.manage.remarks import remarks
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.serving.json_request import strict_request
 
@@ -45,7 +46,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
             raise Invalid("file", "a file", _("Choose a file first."))
         mapping = ImportMapping.from_form(request.form, file.filename)
     except Invalid as refused:
-        return _page(queue, str(refused)), 400
+        return _page(queue, in_words(refused)), 400
     if request.form.get("check") == "yes":
         return _page(queue, check=_check(mapping, cast("BinaryIO", file.stream)), file=file.filename), 200
     id = import_stream(queue, mapping, file.stream)
@@ -74,7 +75,7 @@ def look_at_file(q: str) -> str | tuple[str, int]:
         data = piece.stream.read()
         preview = preview_of(data, whole, request.form, request.form.get("name", ""))
     except Invalid as refused:
-        return render_template("manage/import_preview.html", preview=None, error=str(refused)), 400
+        return render_template("manage/import_preview.html", preview=None, error=in_words(refused)), 400
     return render_template(
         "manage/import_preview.html",
         preview=preview,

@@ -19,6 +19,7 @@ from leaseq.webapp.manage.late import becomes
 from leaseq.webapp.manage.search import Search, list_names, search_of
 from leaseq.webapp.manage.timeline import side_by_side, timeline_of
 from leaseq.webapp.rendering.payload import parts_of
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import detail_changes, note, noted_before
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
@@ -109,7 +110,7 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
         whom = accounts().who_works(request.form.get("person", "").strip())
         queue.assign(id, whom, by=person().name)
     except Invalid as refused:
-        return show_item(queue, id, error=_("Not assigned: %(why)s.", why=str(refused))), 400
+        return show_item(queue, id, error=_("Not assigned: %(why)s.", why=in_words(refused))), 400
     flash(_("Only %(whom)s gets it now, until they give it back.", whom=whom))
     return redirect_to_item(q, id)
 

@@ -12,6 +12,7 @@ from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.dashboard import overview_page
 from leaseq.webapp.manage.titles import warn_of_same_look
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 
 
@@ -26,7 +27,7 @@ def create() -> Response | tuple[str, int]:
     except leaseq.QueueExists:
         return overview_page(_("There is already a queue %(name)s.", name=name)), 400
     except Invalid as refused:
-        return overview_page(str(refused)), 400
+        return overview_page(in_words(refused)), 400
     flash(_("The queue %(name)s is created. Set up its form, then import a file.", name=name))
     warn_of_same_look(made, policy.title)
     return redirect(url_for("manage.settings", q=name), 303)

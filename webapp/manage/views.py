@@ -12,6 +12,7 @@ from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.search import Search, search_of
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 
 
@@ -22,7 +23,7 @@ def choose_columns(q: str) -> Response:
     try:
         state().lists.choose_columns(q, request.form.getlist("column"))
     except Invalid as refused:
-        flash(_("Not changed: %(why)s.", why=str(refused)))
+        flash(_("Not changed: %(why)s.", why=in_words(refused)))
     return _back(q)
 
 
@@ -35,7 +36,7 @@ def save_view(q: str) -> Response:
         state().lists.save_view(q, name, urlencode(_search().args()))
         flash(_("The view %(name)s is saved.", name=name))
     except Invalid as refused:
-        flash(_("Not saved: %(why)s.", why=str(refused)))
+        flash(_("Not saved: %(why)s.", why=in_words(refused)))
     return _back(q)
 
 

@@ -17,6 +17,7 @@ from leaseq.webapp.auth.session import check_presence, revoke_tokens_if_asked, t
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.people import bp
 from leaseq.webapp.people.roster import Roster
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.people import NoSuchPerson
@@ -106,7 +107,7 @@ def change(name: str) -> Response | tuple[str, int]:
             team=request.form.get("team", "").strip(),
         )
     except Invalid as refused:
-        return person_page(name, error=str(refused)), 400
+        return person_page(name, error=in_words(refused)), 400
     flash(_("Saved."))
     return _back(name)
 
@@ -118,7 +119,7 @@ def disable(name: str) -> Response | tuple[str, int]:
     try:
         accounts().change(name, by=person().name, disabled=True)
     except Invalid as refused:
-        return person_page(name, error=str(refused)), 400
+        return person_page(name, error=in_words(refused)), 400
     flash(_("%(name)s can't sign in any more.", name=name))
     if held:
         flash(
@@ -196,7 +197,7 @@ def create_token(name: str) -> str | tuple[str, int]:
         check_presence()  # guard: token-presence
         token = accounts().create_token(name, by=person().name, **token_fields())
     except Invalid as refused:
-        return person_page(name, error=str(refused)), 400
+        return person_page(name, error=in_words(refused)), 400
     return person_page(name, token=token)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
 
@@ -35,9 +36,9 @@ def invite_all(fields: Mapping[str, str]) -> tuple[list[Invited], dict[str, str]
             try:
                 invited.append(Invited(name, _invite(name, fields, days)))
             except Invalid as error:
-                refused[name] = str(error)
+                refused[name] = in_words(error)
     except Invalid as error:
-        refused = dict.fromkeys(names or [""], "") | {names[0] if names else "": str(error)}
+        refused = dict.fromkeys(names or [""], "") | {names[0] if names else "": in_words(error)}
     return invited, refused
 
 

@@ -23,6 +23,7 @@ from leaseq.webapp.forms import laid_out
 from leaseq.webapp.forms.limits import limits_text
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.origins import origin_of
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.site_time import is_clock_time, site_zone
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
@@ -134,7 +135,8 @@ def pace(seconds: float | None) -> str:
 
 def role_word(role: str) -> str:
     """A role's name in the page's language."""
-    return {"worker": gettext("worker"), "manager": gettext("manager"), "admin": gettext("admin")}[role]
+    words = {"worker": gettext("worker"), "manager": gettext("manager"), "admin": gettext("admin")}
+    return str(words[role])
 
 
 def ago(at: str | None) -> str:
@@ -171,7 +173,7 @@ def overdue(item: Item) -> bool:
 def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, laid_out, pretty,
-        is_plain, plain, span, pace, time_left, local_clock, plain_clock, role_word, rfc3339,
+        is_plain, plain, span, pace, time_left, local_clock, plain_clock, role_word, in_words, rfc3339,
     )  # fmt: skip
     for one in filters:
         app.jinja_env.filters[one.__name__] = one

@@ -1,9 +1,55 @@
-"""What a refused argument is told by on a page, in the page's language."""
+"""What a refused argument is told by on a page, in the page's language.
+
+The library and the stores say in English which field, and which rule of it. A rule that is listed here is
+translated, with what is filled in; another one is shown as it is. English pages say what programs are told.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from flask_babel import gettext
+
 from leaseq import Invalid
+from leaseq.policy import FIELDS
+from leaseq.webapp.i18n import language
+from leaseq.webapp.rendering.refusal_rules import NAMES, RULES, SENTENCES
+
+_NUMBERS = ("least", "most", "count")
 
 
 def in_words(refused: Invalid) -> str:
-    return str(refused)
+    text = str(refused)
+    if language() == "en":
+        return text
+    if text != f"{refused.field}: {refused.limit}":
+        return _translated(text, SENTENCES) or text
+    rule = _translated(refused.limit, RULES)
+    return f"{name_of(refused.field)}: {rule}" if rule else text
+
+
+def name_of(field: str) -> str:
+    """A field by its name on pages, in the page's language."""
+    known = NAMES.get(field) or (FIELDS[field].about.label if field in FIELDS else None)
+    return gettext(known) if known else field
+
+
+def _translated(text: str, rules: tuple[str, ...]) -> str | None:
+    for rule in rules:
+        match = _pattern(rule).fullmatch(text)
+        if match:
+            values: Mapping[str, str] = match.groupdict()
+            return str(gettext(rule)) % values if values else str(gettext(rule))
+    return None
+
+
+@cache
+def _pattern(rule: str) -> re.Pattern[str]:
+    """A rule as it reads with anything filled in."""
+    parts = re.split(r"%\((\w+)\)s", rule)
+    for at, part in enumerate(parts):
+        value = r"[\d,]+" if part in _NUMBERS else ".+"
+        parts[at] = f"(?P<{part}>{value})" if at % 2 else re.escape(part)
+    return re.compile("".join(parts), re.DOTALL)

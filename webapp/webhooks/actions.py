@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, webhooks
 from leaseq.webapp.context import state
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security import webhook_access as access
 from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import needs
@@ -73,7 +74,9 @@ def replay(webhook: str) -> Response | tuple[str, int]:
             failed=request.form.get("failed") == "yes",
         )
     except (Invalid, ItemNotFound) as refused:
-        return endpoint_page(endpoint, error=str(refused)), 400
+        return endpoint_page(
+            endpoint, error=in_words(refused) if isinstance(refused, Invalid) else str(refused)
+        ), 400
     note("webhook.replayed", webhook, str(count))
     flash(ngettext("%(num)s delivery is sent again.", "%(num)s deliveries are sent again.", count))
     return _here(webhook)

@@ -9,6 +9,7 @@ from werkzeug.exceptions import Forbidden
 import leaseq
 from leaseq import Invalid, webhooks
 from leaseq.webapp.context import person, queue_names, state
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.webhook_access import add_endpoint
 from leaseq.webapp.store.accounts import at_least
@@ -31,7 +32,7 @@ def add() -> str | tuple[str, int]:
     try:
         made = add_endpoint(form.get("url", "").strip(), form.getlist("event"), form.getlist("queue"))
     except Invalid as refused:
-        error = _("Choose at least one kind of event.") if refused.field == "events" else str(refused)
+        error = _("Choose at least one kind of event.") if refused.field == "events" else in_words(refused)
         return index_page(error), 400
     except (Forbidden, leaseq.QueueNotFound) as refused:
         return index_page(str(getattr(refused, "description", refused))), 400

@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -135,7 +136,7 @@ def test_what_is_done_in_the_last_hour(server: Any, team: list[str], queue: leas
     ann, bob, _ = team
     now = 1_900_000_000.0
     for minutes, name in ((59, ann), (5, ann), (5, bob), (65, bob)):
-        earlier = Activity(server.client, clock=lambda minutes=minutes: now - 60 * minutes)
+        earlier = Activity(server.client, clock=partial(float, now - 60 * minutes))
         earlier.record(name, queue.name, "finished", id=f"m{minutes}", token=minutes)
         earlier.record(name, queue.name, "gave_back", id=f"b{minutes}", token=minutes)
         earlier.flush()

@@ -1,0 +1,80 @@
+"""What a refused field is told by: as programs are told in English, by the rules of the page in German."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq import Invalid, validation
+from leaseq.webapp.manage.search import search_of
+from leaseq.webapp.rendering import refusals
+from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.queue_access import group_of
+
+RAISED: list[tuple[Callable[[], object], str]] = [
+    (lambda: validation.person_name("x" * 65), "[Person]: [1 to %(most)s printable characters] 64"),
+    (lambda: validation.integer(7, "days", 1, 5), "[Days]: [a whole number from %(least)s to %(most)s] 1 5"),
+    (lambda: validation.skills(["No Good"]), "[Skills]: [at most %(most)s skills, each 1 to 64 characters "),
+    (lambda: validation.one_of("x", ("a", "b"), "order"), "[Order]: [one of %(values)s] a, b"),
+    (lambda: validation.load_json("{", "payload"), "[Payload]: [well-formed JSON (%(why)s)]"),
+    (
+        lambda: group_of("work", [], [], []),
+        "[Who may work]: [at least one person, skill or team; or ",
+    ),
+    (lambda: search_of({"from": "soon"}), "[From]: [a day such as 2026-11-21, or a time such as "),
+    (lambda: search_of({"order": "up"}), "[Order]: [newest or oldest]"),
+]
+
+
+@pytest.fixture
+def marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each text that is translated is in brackets, with what is filled in behind it."""
+
+    class Marked(str):
+        __slots__ = ()
+
+        def __mod__(self, values: object) -> str:
+            assert isinstance(values, dict)
+            return f"{self} {' '.join(values.values())}"
+
+    class Translated(str):
+        __slots__ = ()
+
+        def __str__(self) -> Marked:
+            return Marked(f"[{self[:]}]")
+
+    monkeypatch.setattr(refusals, "gettext", Translated)
+
+
+def refused(raising: Callable[[], object]) -> Invalid:
+    with pytest.raises(Invalid) as raised:
+        raising()
+    return raised.value
+
+
+@pytest.mark.parametrize(("raising", "said"), RAISED)
+@pytest.mark.usefixtures("marked")
+def test_a_rule_is_said_in_the_language_of_the_page(
+    app: Flask, raising: Callable[[], object], said: str
+) -> None:
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        assert in_words(refused(raising)).startswith(said), said
+    with app.test_request_context(headers={"Accept-Language": "en"}):
+        error = refused(raising)
+        assert in_words(error) == str(error)
+
+
+@pytest.mark.usefixtures("marked")
+def test_a_sentence_and_a_rule_that_nobody_listed(app: Flask, accounts: Accounts) -> None:
+    accounts.add("twice there", by="test")
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        taken = refused(lambda: accounts.add("twice there", by="test"))
+        assert in_words(taken) == "[there is already a person named '%(name)s'] twice there"
+        assert in_words(leaseq.Invalid("odd", "a rule of its own")) == "odd: a rule of its own"
+        policy = in_words(leaseq.Invalid("lease_seconds", "a number from 1 to 9"))
+        assert policy.endswith("]: [a number from %(least)s to %(most)s] 1 9")
+        assert "lease_seconds" not in policy
