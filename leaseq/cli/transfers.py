@@ -110,7 +110,7 @@ def import_command(
 
 
 def _mapping(envelope: bool, payload_field: tuple[str, ...], **of_item: str | None) -> transfer.ColumnMapping:
-    parts = {option.removesuffix("_field"): column for option, column in of_item.items()}
+    parts: dict[str, Any] = {option.removesuffix("_field"): column for option, column in of_item.items()}
     mapping = transfer.ColumnMapping(payload_field or None, **parts)
     if envelope and mapping.needs():
         raise click.UsageError("--envelope is used without fields such as --id-field: its items have these.")

@@ -154,7 +154,7 @@ def revive(q: str, id: str) -> Response | tuple[str, int]:
             queue.change(id, by=person().name, delay=0)
             note("item.changed", f"{q} / {id}", "delay: 0")
     except Invalid as refused:
-        return show_item(queue, id, error=_("Not handed out: %(why)s.", why=str(refused))), 400
+        return show_item(queue, id, error=_("Not handed out: %(why)s.", why=in_words(refused))), 400
     flash(
         _("It is waiting again, now and not later.")
         if item.state == "scheduled"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 
 from flask_babel import gettext
 
@@ -45,7 +45,7 @@ def _translated(text: str, rules: tuple[str, ...]) -> str | None:
     return None
 
 
-@cache
+@lru_cache(maxsize=256)
 def _pattern(rule: str) -> re.Pattern[str]:
     """A rule as it reads with anything filled in."""
     parts = re.split(r"%\((\w+)\)s", rule)
