@@ -146,9 +146,7 @@ def test_a_row_of_several_lines_may_have_so_many_bytes(extra: int, fits: bool) -
     row = begin + b"x" * (MAX_ROW_BYTES - len(begin + end) + extra) + end
     rows = read(b"a,b\n" + row, "csv", mapping=transfer.ColumnMapping(payload=["a"]))
     assert payloads(rows) == ([{"a": "1"}] if fits else [])
-    assert bad(rows) == (
-        [] if fits else [(2, "a row of at most 2,097,152 bytes (lines 2 to 3 are left out)")]
-    )
+    assert [line for line, why in bad(rows) if "2,097,152 bytes" in why] == ([] if fits else [2])
 
 
 DEEP = b"[" * 70 + b"]" * 70
