@@ -12,7 +12,7 @@ from tests.web.api_calls import CALLS, problem, unchanged
 
 PATHS = {
     "/queues": {"GET"},
-    "/queues/{q}": {"GET", "PUT"},
+    "/queues/{q}": {"DELETE", "GET", "PUT"},
     "/queues/{q}/items": {"GET", "POST"},
     "/queues/{q}/reserve": {"POST"},
     "/queues/{q}/items/one": {"GET", "PATCH", "DELETE"},
