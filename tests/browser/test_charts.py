@@ -38,7 +38,7 @@ def test_values_by_keys_by_pointer_and_as_a_table(
     tab.wait_for_load_state()  # with its script
 
     said = tab.locator("#chart-at")
-    tab.get_by_role("group", name="Over time").focus()
+    tab.get_by_role("group", name="Throughput").focus()
     tab.keyboard.press("End")
     expect(said).to_contain_text(": 3 In, 1 Done, 6 Waiting")
     tab.keyboard.press("ArrowLeft")

@@ -43,7 +43,7 @@ def answers(q: str) -> str | tuple[str, int]:
         by = validation.one_of(args.get("by") or "", ("", *_GROUPS), "by")
         skip = _skipped()
         where = _filter()
-        given, more = _newest(queue, where, most)
+        given, more = newest(queue, where, most)
     except Invalid as refused:
         wrong, where, most, by, skip = refused, Filter(), READ[0], "", 0
     policy = queue.policy
@@ -85,7 +85,7 @@ def _filter() -> Filter:
     )
 
 
-def _newest(queue: leaseq.Queue, where: Filter, most: int) -> tuple[list[Answer], bool]:
+def newest(queue: leaseq.Queue, where: Filter, most: int) -> tuple[list[Answer], bool]:
     """The newest answers, and whether there are more."""
     given: list[Answer] = []
     after, scanned = None, 0

@@ -15,9 +15,10 @@ import leaseq
 from leaseq import validation
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.first_question import first_question_of
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.rendering.chart import SIZE, Line, Tick, line_of, scale_of
-from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.rendering.filters import ago, span
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.samples import SECONDS, Sample, Unit
 
@@ -92,6 +93,9 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
         "waiting": _chart(_("Waiting"), buckets, {_("Waiting"): lambda one: one.waiting}),
         "each": span(_PLANS[chosen].each * SECONDS[_PLANS[chosen].unit]),
         "zone": str(zone),
+        "figures": state().live.snapshots.of(queue).seen(),
+        "ago": ago,
+        "first": first_question_of(queue),
         "forecast": forecast_of(queue.stats().inbound, rates.come(now), rates.done(now)),
     }
 

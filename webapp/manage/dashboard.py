@@ -87,13 +87,10 @@ def _disabled_webhooks() -> list[webhooks.Endpoint]:
 @needs("manager")
 def one_queue(q: str) -> str:
     queue = existing_queue(q)
-    figures = state().live.snapshots.of(queue).seen()
     return render_template(
         "manage/queue.html",
         queue=queue,
         policy=queue.policy,
-        figures=figures,
-        ago=ago,
         left=_left,
         **charts_of(queue),
     )

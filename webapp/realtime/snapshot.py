@@ -152,7 +152,8 @@ class Snapshot:
             self._held_moved = False
             items = self._queue.items("reserved", limit=HELD_SHOWN) if stats.reserved else []
             grants = {grant.token: (item, grant) for item in items for grant in item.leases}
-            self._held = (now, [_holder(item, grant) for item, grant in grants.values()])
+            lease = self._queue.policy.lease_seconds if grants else 0
+            self._held = (now, [_holder(item, grant, lease) for item, grant in grants.values()])
         return self._held[1]
 
     def _oldest_at(self, stats: leaseq.Stats, now: datetime) -> str | None:
@@ -191,7 +192,7 @@ def _flow(counts: list[int | None]) -> dict[str, Any]:
     }
 
 
-def _holder(item: leaseq.Item, grant: leaseq.Grant) -> dict[str, Any]:
+def _holder(item: leaseq.Item, grant: leaseq.Grant, lease: float) -> dict[str, Any]:
     return {
         "key": str(grant.token),
         "id": item.id,
@@ -199,6 +200,7 @@ def _holder(item: leaseq.Item, grant: leaseq.Grant) -> dict[str, Any]:
         "person": grant.person,
         "since": rfc3339(grant.reserved_at),
         "until": rfc3339(grant.expires_at) if grant.expires_at else None,
+        "lease": lease,
         "renewals": grant.renewals,
     }
 

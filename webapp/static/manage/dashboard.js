@@ -70,6 +70,10 @@ function show(place, data) {
   for (const one of mine("span")) set(one, pace(get(data, one.dataset.span)));
   for (const one of mine("ago")) one.dataset.at = get(data, one.dataset.ago) ?? "";
   for (const one of mine("left")) one.dataset.until = get(data, one.dataset.left) ?? "";
+  for (const one of mine("bar")) {
+    one.max = get(data, one.dataset.bar) || 1;
+    one.dataset.until = data.until ?? "";
+  }
   for (const one of mine("time")) time(one, get(data, one.dataset.time));
   for (const one of mine("d")) one.setAttribute("d", get(data, one.dataset.d) ?? "");
   for (const one of mine("why")) set(one, data.error || (texts["how" + capital(data.how)] ?? data.how));
@@ -133,6 +137,10 @@ function tick() {
   for (const one of root.querySelectorAll("[data-left]")) {
     const left = (Date.parse(one.dataset.until) - now()) / 1000;
     set(one, left > 0 ? span(left) : one.dataset.until ? texts.over : "–");
+  }
+  for (const one of root.querySelectorAll("[data-bar]")) {
+    one.value = Math.max((Date.parse(one.dataset.until) - now()) / 1000, 0) || 0;
+    one.classList.toggle("soon", one.value <= one.max / 5);
   }
 }
 

@@ -1,0 +1,43 @@
+"""The answers to the first question of a queue's form, for its dashboard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import leaseq
+from leaseq import Filter
+from leaseq.webapp.forms import fields_of
+from leaseq.webapp.manage.answers_page import DISAGREEMENTS, newest
+from leaseq.webapp.manage.distribution import Distribution, agreement_of, distribution_of
+
+READ = 200  # answers: the page is to open at once
+
+
+@dataclass(frozen=True, slots=True)
+class FirstQuestion:
+    """How the newest answers to a question are distributed."""
+
+    found: Distribution
+    count: int  # answers that were read
+    more: bool  # whether there are older ones
+    agree: float | None  # of the items with several answers, the share that agree; None where there are none
+    differing: int  # items whose answers differ
+
+
+def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
+    """Of the first question whose answers can be counted; None where there is none, or no answer."""
+    policy = queue.policy
+    questions = fields_of(policy.form)
+    if not questions:
+        return None
+    given, more = newest(queue, Filter(), READ)
+    if not given:
+        return None
+    for question in questions:
+        found = distribution_of(question, given)
+        if found.bars:
+            agreement = agreement_of([question], given, DISAGREEMENTS) if policy.answers > 1 else None
+            agree = agreement.shares[question.label] if agreement and agreement.items else None
+            differing = len(agreement.differing) if agreement else 0
+            return FirstQuestion(found, len(given), more, agree, differing)
+    return None
