@@ -31,12 +31,12 @@ TEN_YEARS: Final = 315_360_000
 Durable = Literal["server", "fsync", "replica", "majority"]
 
 GROUPS: Final[Mapping[str, str]] = {
-    "work": N_("The work"),
+    "work": N_("Work"),
     "time": N_("Time"),
-    "back": N_("Giving back and retrying"),
-    "answers": N_("Several answers"),
-    "keeping": N_("Retention"),
-    "alerts": N_("Alerts"),
+    "retries": N_("Retries"),
+    "answers": N_("Answers"),
+    "keeping": N_("Keeping"),
+    "advanced": N_("Advanced"),
 }
 """The groups in which the settings page shows the fields, and their titles."""
 
@@ -105,7 +105,7 @@ class Policy:
         tuple[int, int],
         Bands(0, MAX_PRIORITY),
         About(
-            "time",
+            "advanced",
             N_("Priorities"),
             N_("Two numbers: priorities up to the first are high, above the second low."),
         ),
@@ -114,7 +114,7 @@ class Policy:
         int,
         Whole(1, 1_000, N_("times")),
         About(
-            "back",
+            "retries",
             N_("Attempts"),
             N_("After this many expired leases and reported problems, an item has failed."),
         ),
@@ -123,7 +123,7 @@ class Policy:
         int | None,
         Whole(1, 1_000, N_("people")),
         About(
-            "back",
+            "retries",
             N_("Given back by"),
             N_("After this many people gave an item back, it has failed."),
             none=N_("no limit"),
@@ -133,7 +133,7 @@ class Policy:
         float,
         Seconds(0, WEEK),
         About(
-            "back",
+            "retries",
             N_("Delay after a problem"),
             N_("How long an item waits after a reported problem. Doubled each time."),
         ),
@@ -141,13 +141,13 @@ class Policy:
     retry_max_seconds: Annotated[
         float,
         Seconds(0, WEEK),
-        About("back", N_("Longest delay"), N_("The delay after a problem is not doubled beyond this.")),
+        About("retries", N_("Longest delay"), N_("The delay after a problem is not doubled beyond this.")),
     ] = 3600
     share_drafts: Annotated[
         bool,
         YesNo(),
         About(
-            "back",
+            "retries",
             N_("Share drafts"),
             N_("Show what one person typed to the next person who gets the item."),
         ),
@@ -214,7 +214,7 @@ class Policy:
             }
         ),
         About(
-            "keeping",
+            "advanced",
             N_("Durability"),
             N_("What each change waits for before it counts as saved."),
             kept="text",
@@ -233,7 +233,7 @@ class Policy:
             }
         ),
         About(
-            "alerts",
+            "advanced",
             N_("Alert rules"),
             N_(
                 "Rules such as waiting>500 oldest>3600. A measure above its limit raises an alert, and below "

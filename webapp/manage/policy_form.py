@@ -52,7 +52,8 @@ class Setting:
         said = [str(gettext(self.field.about.help)), self._limits()]
         if self.field.about.none:
             said.append(str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.about.none))))
-        default = self.write(_DEFAULTS)
+        value = getattr(_DEFAULTS, self.name)
+        default = span_text(value) if self.units and value is not None else self.write(_DEFAULTS)
         if default and self.control not in ("tick", "choice"):
             said.append(str(gettext("Default: %(value)s.", value=default)))
         return " ".join(filter(None, said))
@@ -90,6 +91,26 @@ class Setting:
         nothing where what is typed is no number, and here nothing may mean "no limit"."""
         return isinstance(self.field.kind, Whole)
 
+    @property
+    def units(self) -> dict[str, str]:
+        """What a time is counted in, to choose from; none of other fields."""
+        return {unit: str(gettext(unit)) for unit in UNITS} if isinstance(self.field.kind, Seconds) else {}
+
+    @property
+    def unit(self) -> str:
+        """What stands beside the box of a number."""
+        return str(gettext(self.field.kind.unit)) if isinstance(self.field.kind, Whole) else ""
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Text as its box and its unit show it; one that is no number and unit stays whole in its box."""
+        found = _SPAN.fullmatch(text) if self.units else None
+        return (found[1], {"m": "min"}.get(found[2], found[2]) or "s") if found else (text, "s")
+
+    def joined(self, text: str, unit: str) -> str:
+        """The text of a box with the unit beside it; what names its units itself, like 1 h 30 min, stays."""
+        text = text.strip()
+        return f"{text} {unit}" if unit in self.units and re.fullmatch(r"[\d.]+", text) else text
+
     def write(self, policy: Policy) -> str:
         """The policy field's value as text."""
         value = getattr(policy, self.name)
@@ -99,7 +120,7 @@ class Setting:
             case Form():
                 return json.dumps(value, ensure_ascii=False, indent=2)
             case Seconds():
-                return span_text(value)
+                return " ".join(number_and_unit(value))
             case YesNo():
                 return "yes" if value else ""
             case Bands() | Alerts():
@@ -180,6 +201,12 @@ def read_all(typed: Mapping[str, str]) -> tuple[dict[str, Json], dict[str, str]]
         except Invalid as refused:
             errors[one.name] = refused.limit
     return values, errors
+
+
+def number_and_unit(seconds: float) -> tuple[str, str]:
+    """A duration in the largest unit of which it is a whole number: 90 and min."""
+    unit = next((unit for unit, size in UNITS.items() if seconds and seconds % size == 0), "s")
+    return f"{seconds / UNITS[unit]:f}".rstrip("0").rstrip("."), unit
 
 
 def span_text(seconds: float) -> str:

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.webapp.context import existing_queue, person, wants_piece
+from leaseq.webapp.context import existing_queue, person, state, wants_piece
 from leaseq.webapp.forms.guess import field_names, guess_form
 from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
@@ -145,7 +145,9 @@ def _typed() -> dict[str, str]:
     """The input of the page. A box that is not ticked sends nothing, where the page has it."""
     sent = {name: text.replace("\r\n", "\n") for name, text in request.form.items()}
     known = {
-        one.name: sent.get(one.name, "") for one in SETTINGS if one.name in sent or one.control == "tick"
+        one.name: one.joined(sent.get(one.name, ""), sent.get(f"{one.name}.unit", ""))
+        for one in SETTINGS
+        if one.name in sent or one.control == "tick"
     }
     if sent.get("suggested"):  # its button takes it, and saves all else that was typed
         known["lease_seconds"] = sent["suggested"]
@@ -192,6 +194,7 @@ def _page(
         errors=wrong,
         theirs=theirs or {},
         suggestion=suggestion_of(queue, queue.policy.lease_seconds),
+        access=state().access.of(queue.name),
         payloads=bool(payloads),
         payload_fields=field_names(payloads),
         shown_kinds=SHOWN_KINDS,

@@ -23,8 +23,8 @@ def test_settings_saved_as_they_stand_change_nothing(boss: Browser, asking: leas
     asking.configure(lease_seconds=5_400.5, renewals=3, keep_finished_seconds=86_400, bands=(10, 20))
     before, events = asking.policy, len(asking.journal())
     typed = standing(boss, asking)
-    assert typed["lease_seconds"] == "5400.5 s"
-    assert typed["keep_finished_seconds"] == "1 d"
+    assert (typed["lease_seconds"], typed["lease_seconds.unit"]) == ("5400.5", "s")
+    assert (typed["keep_finished_seconds"], typed["keep_finished_seconds.unit"]) == ("1", "d")
     assert save(boss, asking, typed).location == f"/manage/{asking.name}"
     assert asking.policy == before
     assert len(asking.journal()) == events
@@ -74,10 +74,35 @@ def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
     assert (asking.policy.share_drafts, asking.policy.renewals, asking.policy.alerts) == (False, None, ())
 
 
+def test_the_unit_stands_beside_the_number(boss: Browser, asking: leaseq.Queue) -> None:
+    asking.configure(lease_seconds=5_400)
+    typed = standing(boss, asking)
+    assert (typed["lease_seconds"], typed["lease_seconds.unit"]) == ("90", "min")
+    save(boss, asking, {**typed, "lease_seconds": "2", "lease_seconds.unit": "h"})
+    assert asking.policy.lease_seconds == 7_200
+    save(boss, asking, {**standing(boss, asking), "lease_seconds": "1 h 30 min"})
+    assert asking.policy.lease_seconds == 5_400, "units that are typed hold"
+    refused = save(boss, asking, {**standing(boss, asking), "lease_seconds": "0", "lease_seconds.unit": "d"})
+    assert refused.status_code == 400
+    assert re.search(r'id="lease_seconds"[^>]* value="0"', refused.text)
+    assert '<option value="d" selected>' in refused.text
+
+
+def test_it_says_who_has_access(boss: Browser, asking: leaseq.Queue) -> None:
+    page = boss.get(base(asking)).text
+    assert "<dd>Everybody</dd>" in page
+    boss.post(f"/manage/{asking.name}/access", {"work": "some", "work.skills": "polish"})
+    page = boss.get(base(asking)).text
+    assert "Skills: polish." in page
+    assert f"/manage/{asking.name}/access" in page
+
+
 def test_each_field_of_the_policy_is_there_in_its_group_and_order(
     boss: Browser, asking: leaseq.Queue
 ) -> None:
     page = boss.get(base(asking)).text
+    assert re.findall(r'href="#group-(\w+)"', page) == [*list(GROUPS)[:-1], "access", "advanced"]
+    page = page.replace('id="group-access"', "")
     seen = re.findall(r'id="group-(\w+)"|<(?:input|textarea|select)[^>]* id="(\w+)"', page)
     groups = {group: [f.name for f in FIELDS.values() if f.about.group == group] for group in GROUPS}
     wanted = [(group, name) for group, names in groups.items() for name in ("", *names)]
