@@ -70,6 +70,7 @@ class Outcome:
     failed: int = 0
     walked_away: int = 0
     lost: int = 0  # too late: another person had the item
+    ran_out: int = 0  # leases of the queue that ran out meanwhile: their items were returned
     left: int = 0  # items inbound, reserved and scheduled when last looked at
 
 
@@ -99,6 +100,8 @@ class _Workforce:
         self._lock = threading.Lock()
         self._error: LeaseqError | None = None
         self._left = 0
+        self._expired = queue.stats().counters["expired"]
+        self._ran_out = 0
         self._began = time.monotonic()
 
     def run(self, on_tick: Callable[[Outcome], None] | None) -> Outcome:
@@ -121,12 +124,15 @@ class _Workforce:
 
     def outcome(self) -> Outcome:
         with self._lock:
-            return Outcome(round(time.monotonic() - self._began, 3), left=self._left, **self._done)
+            return Outcome(
+                round(time.monotonic() - self._began, 3), left=self._left, ran_out=self._ran_out, **self._done
+            )
 
     def _look(self) -> None:
         """Count what is left, and check whether to stop."""
         stats = self._queue.stats()
         self._left = stats.inbound + stats.reserved + stats.scheduled
+        self._ran_out = stats.counters["expired"] - self._expired
         limit = self._plan.seconds
         if self._left == 0 or (limit is not None and time.monotonic() - self._began >= limit):
             self._stop.set()

@@ -70,6 +70,7 @@ def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None
     assert outcome.failed
     assert outcome.abandoned
     assert stats.counters["expired"] >= outcome.walked_away - outcome.lost
+    assert outcome.ran_out == stats.counters["expired"]
     assert 0 < seen[0].left <= 60
 
 

@@ -18,7 +18,7 @@ from leaseq.webapp.manage.charts import charts_of
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.event_stream import streamed
-from leaseq.webapp.rendering.filters import ago, span
+from leaseq.webapp.rendering.filters import ago, left
 from leaseq.webapp.security.authorization import needs
 
 READING = 0.5  # seconds that reading the events of all queues may take
@@ -91,7 +91,7 @@ def one_queue(q: str) -> str:
         "manage/queue.html",
         queue=queue,
         policy=queue.policy,
-        left=_left,
+        left=left,
         **charts_of(queue),
     )
 
@@ -117,7 +117,3 @@ def _brief() -> Callable[[leaseq.Queue], dict[str, Any]]:
 def _timed(figures: dict[str, Any]) -> dict[str, Any]:
     """The figures with the server's time, by which a browser corrects its own clock."""
     return {"now": rfc3339(datetime.now(UTC)), **figures}
-
-
-def _left(until: str | None) -> str:
-    return span((datetime.fromisoformat(until) - datetime.now(UTC)).total_seconds()) if until else "–"

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 MOST_PEOPLE = 50
 MINUTES = (1, 2, 5, 10)
 DEFAULTS = {"people": "8", "think": "3", "minutes": "2", "abandon": "5", "fail": "3", "walk_away": "10"}
+SHORT_LEASE = 20
+"""Seconds for an item that the form proposes: leases run out, and return, while somebody looks on."""
 _REPORT_SECONDS = 0.5
 
 _stops: set[threading.Event] = set()  # of the runs in this process
@@ -43,6 +45,11 @@ def plan_sent(sent: Mapping[str, str]) -> Plan:
     )
 
 
+def lease_sent(sent: Mapping[str, str]) -> int | None:
+    """The time for an item, in seconds, that a form asks for; None for the queue's own. Raises Invalid."""
+    return _number(sent, "lease", 5, 3_600) if sent.get("lease", "").strip() else None
+
+
 def _number(sent: Mapping[str, str], name: str, low: int, high: int) -> int:
     number = whole(sent.get(name, "").strip())
     if number is None or not low <= number <= high:
@@ -50,17 +57,35 @@ def _number(sent: Mapping[str, str], name: str, low: int, high: int) -> int:
     return number
 
 
-def start(simulations: Simulations, queue: leaseq.Queue, plan: Plan, by: str) -> threading.Thread:
-    """Start a run in a thread of this process. Raises Invalid while another one is running."""
-    id = simulations.begin(queue.name, by, plan)
+def start(
+    simulations: Simulations, queue: leaseq.Queue, plan: Plan, by: str, lease: int | None = None
+) -> threading.Thread:
+    """Start a run in a thread of this process. Raises Invalid while another one is running.
+
+    ``lease``: seconds that the queue gives for an item while it runs; then it has its own time again.
+    """
+    put_back(simulations, queue)
+    own = queue.policy.lease_seconds
+    id = simulations.begin(queue.name, by, plan, (own, lease) if lease and lease != own else None)
     if id is None:
         raise Invalid(
             "simulation", "one at a time", _("Simulated people are working already: stop them first.")
         )
+    if lease and lease != own:
+        queue.configure(by=by, lease_seconds=lease)
     worker = _Run(simulations, queue, plan, id)
     thread = threading.Thread(target=worker.run, name="simulation", daemon=True)
     thread.start()
     return thread
+
+
+def put_back(simulations: Simulations, queue: leaseq.Queue) -> None:
+    """Give a queue its own time for an item again, if a run that is over has changed it."""
+    latest = simulations.latest(queue.name)
+    if latest and not latest.running and latest.lease is not None:
+        if queue.policy.lease_seconds == latest.short:  # else somebody has set it meanwhile
+            queue.configure(by=latest.by, lease_seconds=latest.lease)
+        simulations.put_back(queue.name)
 
 
 class _Run:
@@ -85,6 +110,7 @@ class _Run:
             _stops.discard(self._stop)
         with suppress(LeaseqError):  # it counts as ended after a few seconds of silence
             self._simulations.end(name, self._id, outcome, why)
+            put_back(self._simulations, self._queue)
 
     def _report(self, outcome: Outcome) -> None:
         if time.monotonic() - self._reported < _REPORT_SECONDS:

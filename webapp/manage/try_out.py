@@ -13,6 +13,7 @@ from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person, state, wants_piece
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.manage import bp, new_item, simulating
+from leaseq.webapp.rendering.filters import left, left_seconds
 from leaseq.webapp.security.audit_log import note, noted_before
 from leaseq.webapp.security.authorization import needs
 
@@ -22,7 +23,7 @@ from leaseq.webapp.security.authorization import needs
 def try_out(q: str) -> str:
     queue = existing_queue(q)
     if wants_piece():
-        return render_template("manage/simulation.html", queue=queue, run=state().simulations.latest(q))
+        return render_template("manage/simulation.html", queue=queue, **_run_of(queue))
     return _page(queue)
 
 
@@ -53,7 +54,8 @@ def simulate(q: str) -> Response | tuple[str, int]:
     queue = existing_queue(q)
     try:
         plan = simulating.plan_sent(request.form)
-        simulating.start(state().simulations, queue, plan, person().name)
+        lease = simulating.lease_sent(request.form)
+        simulating.start(state().simulations, queue, plan, person().name, lease)
     except Invalid as refused:
         return _page(queue, wrong=refused), 400
     return redirect(url_for("manage.try_out", q=q, _anchor="simulation"), 303)
@@ -68,16 +70,32 @@ def stop_simulation(q: str) -> Response:
 
 
 def _page(queue: leaseq.Queue, new: new_item.NewItemForm | None = None, wrong: Invalid | None = None) -> str:
-    values: dict[str, Any] = {**simulating.DEFAULTS, **(request.form if wrong else {})}
+    shown = _run_of(queue)
+    own = queue.policy.lease_seconds
+    short = str(simulating.SHORT_LEASE) if own > simulating.SHORT_LEASE else ""
+    values: dict[str, Any] = {**simulating.DEFAULTS, "lease": short, **(request.form if wrong else {})}
     return render_template(
         "manage/try.html",
         queue=queue,
         policy=queue.policy,
         stats=queue.stats(),
         new=new or new_item.form_of(queue),
-        run=state().simulations.latest(queue.name),
+        **shown,
         wrong=wrong,
         values=values,
         minutes=simulating.MINUTES,
         most=simulating.MOST_PEOPLE,
     )
+
+
+def _run_of(queue: leaseq.Queue) -> dict[str, Any]:
+    """The context of the latest run: how far it is, and who holds what."""
+    simulating.put_back(state().simulations, queue)
+    figures = state().live.snapshots.of(queue).seen()
+    return {
+        "run": state().simulations.latest(queue.name),
+        "held": figures["held"],
+        "held_more": figures["held_more"],
+        "left": left,
+        "left_seconds": left_seconds,
+    }

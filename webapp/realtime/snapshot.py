@@ -200,9 +200,16 @@ def _holder(item: leaseq.Item, grant: leaseq.Grant, lease: float) -> dict[str, A
         "person": grant.person,
         "since": rfc3339(grant.reserved_at),
         "until": rfc3339(grant.expires_at) if grant.expires_at else None,
-        "lease": lease,
+        "lease": _length(grant, lease),
         "renewals": grant.renewals,
     }
+
+
+def _length(grant: leaseq.Grant, lease: float) -> float:
+    """The seconds that a lease is given for: since it was renewed, those of the policy."""
+    if grant.renewals or grant.expires_at is None:
+        return lease
+    return (grant.expires_at - grant.reserved_at).total_seconds()
 
 
 def _alert(alert: leaseq.Alert) -> dict[str, Any]:

@@ -110,6 +110,18 @@ def plain(value: Json) -> str:
     )
 
 
+def left(until: str | None) -> str:
+    """How long it is until an RFC 3339 time."""
+    return span(left_seconds(until)) if until else "–"
+
+
+def left_seconds(until: str | None) -> float:
+    """Like ``left``, in seconds; 0 where the time is over."""
+    if not until:
+        return 0
+    return max((datetime.fromisoformat(until) - datetime.now(UTC)).total_seconds(), 0)
+
+
 def span(seconds: float | None) -> str:
     """A duration in the two units that matter: ``4 min 12 s``, ``2 d 3 h``."""
     if seconds is None:

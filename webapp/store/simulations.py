@@ -30,13 +30,16 @@ class Simulation:
     outcome: Outcome
     running: bool
     why: str = ""  # the error that ended it
+    lease: float | None = None  # seconds, the queue's own; None where the run did not change it
+    short: float | None = None  # what the run has set in its place
 
 
 class Simulations(Store):
     """The latest run of each queue."""
 
-    def begin(self, queue: str, by: str, plan: Plan) -> str | None:
-        """Record a new run; returns its id, or None while another one is running."""
+    def begin(self, queue: str, by: str, plan: Plan, leases: tuple[float, float] | None = None) -> str | None:
+        """Record a new run; returns its id, or None while another one is running. ``leases``: the queue's own
+        time for an item, which is to be put back after the run, and what the run sets in its place."""
         id = secrets.token_urlsafe(9)
         record = {
             "by": by,
@@ -44,6 +47,7 @@ class Simulations(Store):
             "plan": json.dumps(asdict(plan)),
             "outcome": json.dumps(asdict(Outcome(0))),
             "why": "",
+            "leases": json.dumps(leases),
         }
         with self._client.translating():
             if not self._redis.set(_running_key(queue), id, nx=True, ex=SILENT_SECONDS):
@@ -73,6 +77,11 @@ class Simulations(Store):
             if running == id.encode():
                 self._redis.delete(_running_key(queue))
 
+    def put_back(self, queue: str) -> None:
+        """Record that the queue has its own time for an item again."""
+        with self._client.translating():
+            self._redis.hset(_key(queue), "leases", "null")
+
     def stop(self, queue: str) -> None:
         """End the run, if there is one: its process reads this within a second."""
         with self._client.translating():
@@ -84,8 +93,8 @@ class Simulations(Store):
             pipe.hgetall(_key(queue))
             pipe.exists(_running_key(queue))
             fields, running = pipe.execute()
-        if not fields:
-            return None
+        if b"by" not in fields:
+            return None  # or its record was deleted while it ran
         record: dict[str, Any] = {name.decode(): value.decode() for name, value in fields.items()}
         return Simulation(
             record["by"],
@@ -94,6 +103,7 @@ class Simulations(Store):
             Outcome(**json.loads(record["outcome"])),
             bool(running),
             record["why"],
+            *(json.loads(record.get("leases", "null")) or ()),
         )
 
     def forget_queue(self, queue: str) -> None:

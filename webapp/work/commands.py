@@ -43,13 +43,14 @@ def commands() -> str:
 def _pages() -> Iterator[Command]:
     yield Command(_("All queues"), url_for("work.home"))
     yield Command(_("My day"), url_for("work.day"))
+    yield Command(_("Take a break"), url_for("work.break_page"))
     yield Command(_("Your account"), url_for("auth.account"))
     if at_least(person().role, "manager"):
         yield Command(_("Manage"), url_for("manage.overview"))
         yield Command(_("Webhooks"), url_for("webhooks.index"))
     if at_least(person().role, "admin"):
         yield Command(_("People"), url_for("people.everybody"))
-        yield Command(_("Log"), url_for("people.log"))
+        yield Command(_("Audit log"), url_for("people.log"))
 
 
 def _of_queue(name: str, title: str) -> Iterator[Command]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from leaseq.simulation import Outcome, Plan
 from leaseq.webapp.manage import simulating
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.simulations import SILENT_SECONDS, Simulations
+from tests.support.patience import eventually
 from tests.web.conftest import Browser
 
 PLAN = {"people": "2", "think": "1", "minutes": "1", "abandon": "0", "fail": "0", "walk_away": "0"}
@@ -201,3 +203,45 @@ def test_the_log_tells_what_was_added_and_simulated(
         ("queue.simulated", letters.name),
         ("queue.simulation-stopped", letters.name),
     }
+
+
+def test_leases_run_out_while_one_looks_on_and_the_queue_s_own_time_is_back(
+    letters: leaseq.Queue, boss: Browser, simulations: Simulations
+) -> None:
+    letters.configure(lease_seconds=300)
+    page = boss.get(url(letters, "try")).text
+    assert re.search(r'id="lease" name="lease" value="20"', page), "so that one is seen to run out"
+    assert "5 min, is back" in page
+    thread = simulating.start(simulations, letters, Plan(people=1, think=600), boss.name, 20)
+    eventually(lambda: letters.stats().reserved == 1, "the item is held")
+    assert letters.policy.lease_seconds == 20
+
+    def seen() -> bool:
+        piece = boss.get(url(letters, "try"), headers={"X-Leaseq-Piece": "state"}).text
+        return re.search(r'<td class="who">sim-1</td>.*?<progress max="20', piece, re.S) is not None
+
+    eventually(seen, "who holds what is shown, with the time that is left")
+    boss.post(url(letters, "simulate", "stop"))
+    thread.join(30)
+    assert letters.policy.lease_seconds == 300
+
+
+@pytest.mark.parametrize(("set_by_hand", "after"), [(None, 300), (60, 60)])
+def test_the_time_is_put_back_after_a_process_died(
+    letters: leaseq.Queue, boss: Browser, simulations: Simulations, set_by_hand: int | None, after: int
+) -> None:
+    simulations.begin(letters.name, "ann", Plan(), (300, 20))
+    letters.configure(lease_seconds=set_by_hand or 20)
+    boss.get(url(letters, "try"))
+    assert letters.policy.lease_seconds == (set_by_hand or 20), "it is running"
+    simulations.stop(letters.name)
+    boss.get(url(letters, "try"))
+    assert letters.policy.lease_seconds == after
+
+
+@pytest.mark.parametrize("lease", ["4", "3601", "x"])
+def test_a_lease_that_no_trial_has_is_refused(letters: leaseq.Queue, boss: Browser, lease: str) -> None:
+    refused = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", "lease": lease})
+    assert refused.status_code == 400
+    assert "from 5 to 3600" in refused.text
+    assert re.search(rf'name="lease" value="{lease}"[^>]* aria-invalid', refused.text)
