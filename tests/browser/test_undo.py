@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-from tests.browser.conftest import judge
+from tests.browser.conftest import judge, sign_in
 from tests.browser.working import TRIAGE, YES_NO, begin, filled, result_of, shows
+from tests.support.taking import not_none
 
 
 def test_the_answer_comes_back_and_the_next_item_waits_behind_it(
@@ -132,6 +133,39 @@ def test_the_item_stays_where_it_is_when_the_undo_goes(tab: Page, person: str, q
         tab.clock.fast_forward(11_000)
         expect(undo).to_be_hidden()
         assert tab.locator("#item").bounding_box() == before
+
+
+# Every notice with all its words, one at a time and then together: the tops of the item.
+ITEM_TOPS = """() => {
+  const top = () => document.getElementById("item").getBoundingClientRect().top + scrollY;
+  const tops = [top()];
+  for (const one of document.querySelector(".notices").children) {
+    one.hidden = false;
+    const place = one.querySelector("p span, p") ?? one;
+    const words = Object.values({ ...place.dataset, ...one.dataset }).filter((text) => text.includes(" "));
+    if (words.length) place.textContent = words.sort((a, b) => b.length - a.length)[0];
+    else if (!one.textContent) one.textContent = "It could not be sent, for a reason. ".repeat(4);
+    tops.push(top());
+  }
+  return tops;
+}"""
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_notice_moves_the_item(
+    chromium: Browser, address: str, person: str, queue: leaseq.Queue, language: str
+) -> None:
+    filled(queue, YES_NO)
+    lease = not_none(queue.reserve(person))
+    with chromium.new_context(base_url=address, locale=language) as context:
+        tab = context.new_page()
+        sign_in(tab, person)
+        for width, height in ((320, 640), (390, 844), (640, 800), (1280, 800), (1280, 500), (1920, 1080)):
+            tab.set_viewport_size({"width": width, "height": height})
+            tab.goto(f"/q/{queue.name}?item={lease.id}")
+            tops = tab.evaluate(ITEM_TOPS)
+            assert len(tops) > 8
+            assert set(tops) == {tops[0]}, f"{width} x {height}"
 
 
 def test_what_is_put_off_alone_comes_again_and_says_why(tab: Page, person: str, queue: leaseq.Queue) -> None:

@@ -16,9 +16,10 @@ export function begin({ signal }) {
   show();
 }
 
-// Its place stays, so that nothing moves under the reader.
+// Nothing moves under the reader: notices lie over the item, and elsewhere the place stays.
 function empty(place) {
   place.inert = true;
+  if (place.closest(".notices")) place.hidden = true;
   place.style.visibility = "hidden";
 }
 
