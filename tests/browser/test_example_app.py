@@ -1,8 +1,9 @@
-"""The single-page app of examples/, served from another origin, on REST alone."""
+"""The single-page apps of examples/, served from another origin, on REST alone."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -18,9 +19,11 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PATIENT, SECRET
 from tests.support.patience import eventually
+from tests.support.typescript import needs_typescript, npx
 from tests.web.gunicorn_place import gunicorn
 
-FOLDER = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "examples"
 FORM = {
     "ask": {
         "type": "object",
@@ -42,9 +45,15 @@ class QuietHandler(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def elsewhere() -> Iterator[str]:
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of them, to which compiled files may be added."""
+    return shutil.copytree(FOLDER, tmp_path_factory.mktemp("own") / "examples")
+
+
+@pytest.fixture(scope="module")
+def elsewhere(examples: Path) -> Iterator[str]:
     """Where the team serves its own app: another origin than leaseq's."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(FOLDER))) as web:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(examples))) as web:
         threading.Thread(target=web.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{web.server_port}"
         web.shutdown()
@@ -57,13 +66,14 @@ def place(server: Any, elsewhere: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def app(chromium: Browser, elsewhere: str) -> Iterator[Page]:
+def app(request: pytest.FixtureRequest, chromium: Browser, elsewhere: str) -> Iterator[Page]:
+    """An open example: app.html where the test names no other."""
     context = chromium.new_context()
     context.set_default_timeout(PATIENT)
     page = context.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.goto(f"{elsewhere}/app.html")
+    page.goto(f"{elsewhere}/{getattr(request, 'param', 'app.html')}")
     yield page
     context.close()
     assert wrong == []
@@ -110,5 +120,64 @@ def test_what_is_refused_is_said(app: Page, place: str, queue: leaseq.Queue) -> 
     expect(app.get_by_role("status")).to_contain_text("token")
 
 
-def test_it_is_short() -> None:
-    assert len((FOLDER / "app.html").read_text().splitlines()) <= 100
+@pytest.mark.parametrize(("name", "lines"), [("app.html", 100), ("typescript/app.ts", 60)])
+def test_it_is_short(name: str, lines: int) -> None:
+    assert len((FOLDER / name).read_text().splitlines()) <= lines
+
+
+WRONG = """
+import type { components } from "./api";
+// @ts-expect-error a misspelt field
+export const finish: components["schemas"]["FinishRequest"] = { token: 1, result: 1, then_reserved: true };
+// @ts-expect-error a text for a number
+export const reserve: components["schemas"]["ReserveRequest"] = { wait: "20" };
+// @ts-expect-error a field that a lease does not have
+export const until = (lease: components["schemas"]["Lease"]) => lease.expires;
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(examples: Path, place: str) -> None:
+    """What the docs say to type. Beside it is checked that its types refuse what REST refuses."""
+    page = (ROOT / "docs" / "rest.md").read_text()
+    commands = re.findall(r"^npx (?:-p \S+ )?([^#\n]+)", page, re.MULTILINE)
+    assert len(commands) == 2
+    config = examples / "typescript" / "tsconfig.json"
+    config.write_text(config.read_text().replace('"app.ts"', '"app.ts", "wrong.ts"'))
+    config.with_name("wrong.ts").write_text(WRONG)
+    for command in commands:
+        here = command.replace("@7", "").replace("http://127.0.0.1:8000", place)
+        done = npx(here, config.parent)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_typescript
+@pytest.mark.parametrize("app", ["typescript/index.html"], indirect=True)
+def test_a_page_in_typescript_works_a_queue_to_its_end(
+    compiled: None, app: Page, place: str, accounts: Accounts, queue: leaseq.Queue, person: str
+) -> None:
+    queue.configure(lease_seconds=4)
+    for id in ("one", "two"):
+        queue.enqueue({"text": f"This is {id}"}, id=id)
+    sign_in(app, place, queue.name, "no such token")
+    expect(app.get_by_role("status")).to_contain_text("token")
+    sign_in(app, place, queue.name, accounts.create_token(person, "app", by="test"))
+    expect(app.get_by_text("This is one")).to_be_visible()
+    expect(app.get_by_role("button", name="Sign in")).to_be_hidden()
+    assert Axe().run(app).violations_count == 0
+    first = queue.mine(person)[0].expires_at
+    eventually(lambda: queue.mine(person)[0].expires_at > first, "it renews by itself")
+    app.get_by_label("Your answer").fill("late")
+    app.get_by_label("Your answer").press("Enter")
+    expect(app.get_by_text("This is two")).to_be_visible()
+    expect(app.get_by_label("Your answer")).to_have_value("")
+    queue.release("two")
+    app.get_by_label("Your answer").fill("good")
+    app.get_by_label("Your answer").press("Enter")
+    expect(app.get_by_role("status")).to_contain_text("lease")  # is lost, and it is theirs again
+    app.get_by_label("Your answer").fill("better")
+    app.get_by_label("Your answer").press("Enter")
+    expect(app.get_by_text("Finished. Waiting for an item")).to_be_visible()
+    assert [answer.result["answer"] for answer in queue.answers()] == ["late", "better"]
+    queue.enqueue({"text": "One more"})
+    expect(app.get_by_text("One more")).to_be_visible()

@@ -130,6 +130,46 @@ def test_an_item_goes_its_way(
     assert item.due == datetime(2027, 1, 2, tzinfo=UTC)
 
 
+def test_it_works_a_queue_to_its_end(
+    generated: Callable[[str], Any], send: Callable[..., Any], queue: leaseq.Queue
+) -> None:
+    models, q = generated("models"), queue.name
+    queue.configure()
+    items = [models.NewItem(payload={"n": n}, id=f"r-{n}") for n in range(5)]
+    assert send("items.enqueue", q=q, body=items).parsed == models.EnqueuedMany(added=5, duplicates=0)
+    lease = send("work.reserve", q=q, body=models.ReserveRequest(wait=1)).parsed
+    renewed = send("work.renew", q=q, id=lease.id, body=models.TokenRequest(token=lease.token)).parsed
+    assert (renewed.token, renewed.expires_at >= lease.expires_at) == (lease.token, True)
+    (mine,) = send("work.mine", q=q).parsed.leases
+    assert (mine.id, mine.token) == ("r-0", lease.token)
+    bad = send("work.finish", q=q, id=lease.id, body=models.FinishRequest(token=99, result=1))
+    assert (bad.status_code, bad.parsed.code) == (409, "lease-lost")
+    reject = models.FailRequest(token=lease.token, error="cut off", retry=False, then_reserve=True)
+    failed = send("work.fail", q=q, id=lease.id, body=reject).parsed
+    assert (failed.id, failed.retry_at, failed.next_.id) == ("r-0", None, "r-1")
+    back = models.AbandonRequest(token=failed.next_.token, reason="later", then_reserve=True)
+    abandoned = send("work.abandon", q=q, id="r-1", body=back).parsed
+    assert (abandoned.id, abandoned.next_.payload) == ("r-1", {"n": 2})
+    lease, finished = abandoned.next_, list[str]()
+    while lease:
+        request = models.FinishRequest(token=lease.token, result={"ok": True}, then_reserve=True)
+        finished.append(lease.id)
+        lease = send("work.finish", q=q, id=lease.id, body=request).parsed.next_
+    assert finished == ["r-2", "r-3", "r-4", "r-1"]
+    nothing = send("work.reserve", q=q, body=models.ReserveRequest())
+    assert (nothing.status_code, nothing.parsed) == (204, None)
+    assert nothing.headers["X-Leaseq-Reason"] == "empty"
+    listed = {
+        state: [
+            item.id for item in send("items.list_items", q=q, state=models.ListItemsState(state)).parsed.items
+        ]
+        for state in ("inbound", "reserved", "finished", "dead")
+    }
+    assert listed == {"inbound": [], "reserved": [], "finished": finished, "dead": ["r-0"]}
+    stats = send("queues.stats", q=q).parsed
+    assert (stats.inbound, stats.reserved, stats.finished, stats.dead) == (0, 0, 4, 1)
+
+
 def test_what_it_makes_has_names_that_people_gave(folder: Path) -> None:
     names = {path.stem for path in (folder / PACKAGE / "models").glob("*.py")}
     assert names >= {"new_item", "enqueued", "enqueued_many", "lease", "finished", "policy", "policy_changes"}

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
+from openapi_spec_validator import validate
 
 import leaseq
 from leaseq.webapp.security.authorization import need_of
@@ -30,6 +31,10 @@ def test_the_description_is_openapi_3_1_and_names_every_call(app: Any, document:
             assert operation["summary"]
             assert "<" not in operation.get("description", ""), "it is Markdown"
             assert "401" in operation["responses"]
+
+
+def test_it_is_valid(document: dict[str, Any]) -> None:
+    validate(document)
 
 
 def test_it_names_the_role_that_each_call_takes(app: Any, document: dict[str, Any]) -> None:
