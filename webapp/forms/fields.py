@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
+from flask_babel import get_locale
+
 from leaseq import Json
 from leaseq.form import Conditions, conditions_of
 from leaseq.webapp.forms.limits import Limits, limits_of
@@ -118,12 +120,12 @@ Layout: TypeAlias = tuple[Field | Fieldset, ...]
 
 def fields_of(form: Json) -> tuple[Field, ...]:
     """The fields that a queue's form asks for; one text box where it asks for nothing in particular."""
-    return _fields_of(json.dumps(form))
+    return _fields_of(json.dumps(form), str(get_locale()))
 
 
 @lru_cache(maxsize=256)
-def _fields_of(text: str) -> tuple[Field, ...]:
-    """Cached by the form's text: a page needs them at each request."""
+def _fields_of(text: str, _language: str) -> tuple[Field, ...]:
+    """Cached by the form's text, as a page needs them at each request, and by the language of ``Yes``."""
     form = json.loads(text)
     ask = form.get("ask") if isinstance(form, dict) else None
     schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA

@@ -26,42 +26,37 @@ _ITEM = "\0"  # in no page
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FormView:
-    """The form of a queue, prepared for the page."""
+    """The form of a queue, prepared for the page in one language."""
 
     fields: tuple[Field, ...]
     by_name: Mapping[str, Field]
     keys: Mapping[str, str]  # the page's own that no choice of the form has
     one_key: Field | None  # the one thing that must be answered, where its key finishes the item
     unfilled: Typed
-    _unfilled_html: dict[str, Markup] = field(default_factory=dict)  # by language
-    _notices: dict[str, Markup] = field(default_factory=dict)  # by language
-    _unused_ways: dict[str, Markup] = field(default_factory=dict)  # by language, with _ITEM for its address
+    _made: dict[str, Markup] = field(default_factory=dict)  # what is the same for every item
 
     def inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
-        """The form's inputs as HTML. Those of an empty form are cached by language."""
+        """The form's inputs as HTML. Those of an empty form are made once."""
         if errors or typed != self.unfilled:
             return self._inputs(typed, errors)
-        spoken = language()
-        if spoken not in self._unfilled_html:
-            self._unfilled_html[spoken] = self._inputs(typed, errors)
-        return self._unfilled_html[spoken]
+        if "inputs" not in self._made:
+            self._made["inputs"] = self._inputs(typed, errors)
+        return self._made["inputs"]
 
     def ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         """The ways to let an item go, as HTML. ``item_url``: the address of the item, with a slash."""
         if errors or any(typed.get(name) for name in WAYS):
             return self._ways_out(item_url, typed, errors)
-        spoken = language()
-        if spoken not in self._unused_ways:
-            self._unused_ways[spoken] = self._ways_out(_ITEM, {}, {})
-        return self._unused_ways[spoken].replace(_ITEM, escape(item_url))
+        if "ways" not in self._made:
+            self._made["ways"] = self._ways_out(_ITEM, {}, {})
+        return self._made["ways"].replace(_ITEM, escape(item_url))
 
     def notices(self) -> Markup:
         """The notes that the page's script shows, as HTML."""
-        spoken = language()
-        if spoken not in self._notices:
+        if "notices" not in self._made:
             template = current_app.jinja_env.get_or_select_template("work/notices.html")
-            self._notices[spoken] = Markup(template.render(keys=self.keys))  # noqa: S704 - our own template
-        return self._notices[spoken]
+            self._made["notices"] = Markup(template.render(keys=self.keys))  # noqa: S704 - our own template
+        return self._made["notices"]
 
     def _ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         to = {verb: item_url + verb for verb in ("abandon", "fail", "ask")}
@@ -76,11 +71,11 @@ class FormView:
 
 
 def form_view_of(form: Json) -> FormView:
-    return _asked_by(json.dumps(form))
+    return _asked_by(json.dumps(form), language())
 
 
 @lru_cache(maxsize=256)
-def _asked_by(text: str) -> FormView:
+def _asked_by(text: str, _language: str) -> FormView:
     fields = fields_of(json.loads(text))
     by_name = {one.name: one for one in fields}
     return FormView(fields, by_name, _free_keys(fields), _by_one_key(fields), typed_of(fields, None))

@@ -69,7 +69,9 @@ def test_what_is_said_of_one_item_is_not_in_the_boxes_of_the_next(
     assert '<details name="way" open' not in answer.text
 
 
-def test_the_ways_out_are_in_the_language_of_each_page(person: Browser, asking: leaseq.Queue) -> None:
+def test_the_form_and_the_ways_out_are_in_the_language_of_each_page(
+    person: Browser, asking: leaseq.Queue
+) -> None:
     take(asking, person)
     english = person.get(path(asking)).text
     person.client.set_cookie("leaseq-language", "de")
@@ -77,6 +79,7 @@ def test_the_ways_out_are_in_the_language_of_each_page(person: Browser, asking: 
     assert "Report a problem" in english
     assert "Report a problem" not in german
     assert "Problem melden" in german
+    assert re.findall('<span dir="auto">(Yes|No|Ja|Nein)<', english + german) == ["Yes", "No", "Ja", "Nein"]
 
 
 class Earlier(TimestampSigner):
