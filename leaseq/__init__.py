@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Stats,
         WhyNothing,
     )
+    from leaseq.persons import Erased, PersonItem
     from leaseq.policy import Durable, Policy, PolicyChanged, PolicyChanges
     from leaseq.queue import Queue, queues, read_queues
     from leaseq.worker import Worker, WorkerStats
@@ -71,6 +72,7 @@ __all__ = [
     "Ending",
     "Enqueued",
     "EnqueuedMany",
+    "Erased",
     "Event",
     "EventKind",
     "EventRow",
@@ -95,6 +97,7 @@ __all__ = [
     "NothingReason",
     "Outcome",
     "Page",
+    "PersonItem",
     "Policy",
     "PolicyChanged",
     "PolicyChanges",
@@ -119,7 +122,7 @@ __all__ = [
 
 # Each name is fetched when it is first used: redis-py and the schema validator take 0.3 s to import, and
 # neither `leaseq --help` nor a program that only catches errors needs them.
-_HOMES = ("errors", "models", "events", "policy", "engine.client", "queue", "worker")
+_HOMES = ("errors", "models", "events", "persons", "policy", "engine.client", "queue", "worker")
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that is there
 

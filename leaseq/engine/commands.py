@@ -55,12 +55,14 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("configure", "ledger", "journal"),
         load("delete", "ledger"),
         load("delete_keys", "ledger"),
+        load("erase_person", *_MANAGER),
         load("policy", "ledger"),
         load("schema", "ledger"),
         load("confirm", "ledger"),
         load("get", *_READ),
         load("items", *_READ),
         load("late_items", *_READ),
+        load("person_items", *_READ),
         load("mine", "ledger", "items", "drafts"),
         load("why_nothing", "ledger", "items", "inbound", "reserved", "scheduled"),
         load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
@@ -258,6 +260,10 @@ class Commands:
         """Unlink keys of a queue that is being deleted. ``end``: 'end' with the last of them."""
         return self._run("delete_keys", (end, *parts))
 
+    def erase_person(self, person: str, to: str, by: str, step: str, count: int) -> Reply:
+        """One step of erasing a person. ``step``: '' for the first, else as the one before gave it."""
+        return self._run("erase_person", (person, to, by, step, str(count)))
+
     def policy(self, names: Sequence[str]) -> Reply:
         return self._run("policy", tuple(names))
 
@@ -274,6 +280,9 @@ class Commands:
 
     def late_items(self, step: str, since: str) -> Reply:
         return self._run("late_items", (step, since))
+
+    def person_items(self, person: str, step: str, count: int) -> Reply:
+        return self._run("person_items", (person, step, str(count)))
 
     def mine(self, person: str) -> Reply:
         return self._run("mine", (person,))

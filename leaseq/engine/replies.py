@@ -15,6 +15,7 @@ from leaseq.models import Held, Item
 
 # Codes of replies that are no refusal, where a script has more than one of these.
 CHANGED = b"changed"  # configure: another policy is in force
+AGAIN = b"again"  # erase_person: the person came back meanwhile, begin anew
 DELETING = b"deleting"  # configure: the queue that was there is being deleted
 DIGESTS = b"digests"  # enqueue: send the payloads' digests as well
 FORM = b"form"  # finish: the queue's form is another one, check the result against that

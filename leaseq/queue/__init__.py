@@ -12,6 +12,7 @@ from leaseq.errors import LeaseqError, QueueUnreadable
 from leaseq.queue.admin import Admin
 from leaseq.queue.consumer import Consumer
 from leaseq.queue.deleting import Deleting
+from leaseq.queue.erasing import Erasing
 from leaseq.queue.following import Following
 from leaseq.queue.inspection import Inspection
 from leaseq.queue.producer import Producer
@@ -23,7 +24,7 @@ T = TypeVar("T")
 _BATCH = 1_000  # queues that are looked for in one round trip
 
 
-class Queue(Producer, Consumer, Admin, Inspection, Following, Restoring, Deleting):
+class Queue(Producer, Consumer, Admin, Inspection, Following, Restoring, Deleting, Erasing):
     """A queue of work items in a server. Making one does no I/O; threads may share it.
 
     ``clock`` (microseconds since the epoch) is for tests: without it the server's clock counts.

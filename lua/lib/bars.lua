@@ -38,6 +38,25 @@ function bars.assign(id, person)
   if not bars.is_assigned(text, person) then redis.call('HSET', keys.bars, id, text .. '@' .. person .. '\t') end
 end
 
+-- Puts another name in the place of a person's; nothing is assigned to that. Gives whether they had a sign.
+function bars.rename(id, person, to)
+  local text, kept, found = bars.read(id), '\t', false
+  for sign, name in string.gmatch(text, '([=~@-])([^\t]+)') do
+    found = found or name == person
+    if name ~= person then
+      kept = kept .. sign .. name .. '\t'
+    elseif sign ~= '@' then
+      kept = kept .. sign .. to .. '\t'
+    end
+  end
+  if found and kept ~= '\t' then
+    redis.call('HSET', keys.bars, id, kept)
+  elseif found then
+    redis.call('HDEL', keys.bars, id)
+  end
+  return found
+end
+
 -- How many people gave the item back.
 function bars.abandons(text) return select(2, string.gsub(text, '\t[~-]', '')) end
 

@@ -31,6 +31,25 @@ function blocks.find(list, token, person)
   end
 end
 
+-- Puts another name in the place of a person's. Gives whether it was there.
+function blocks.rename(key, field, person, to)
+  local list, found = blocks.read(key, field), false
+  for i, block in ipairs(list) do
+    local token, name, rest = string.match(block, '^(%d+)\t([^\t]*)(\t.*)$')
+    if name == person then list[i], found = token .. '\t' .. to .. rest, true end
+  end
+  if found then blocks.write(key, field, list) end
+  return found
+end
+
+-- Whether one of the blocks is of a person.
+function blocks.has_person(key, field, person)
+  for block in blocks.each(key, field) do
+    if string.match(block, '^%d+\t([^\t]*)\t') == person then return true end
+  end
+  return false
+end
+
 -- Adds an assignment's latest grant to its history. The oldest go where there is no room.
 function blocks.keep_latest_grant(member)
   local kept = redis.call('HGET', keys.history, member)

@@ -26,14 +26,16 @@ function drafts.write(id, person, draft)
   redis.call('HSET', keys.drafts, id .. '\t' .. person, draft, id, table.concat(people, '\t'))
 end
 
+-- Gives whether there was one.
 function drafts.drop(id, person)
-  if redis.call('HDEL', keys.drafts, id .. '\t' .. person) == 0 then return end
+  if redis.call('HDEL', keys.drafts, id .. '\t' .. person) == 0 then return false end
   local people = others(id, person)
   if people[1] then
     redis.call('HSET', keys.drafts, id, table.concat(people, '\t'))
   else
     redis.call('HDEL', keys.drafts, id)
   end
+  return true
 end
 
 function drafts.drop_all(id)

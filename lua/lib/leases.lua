@@ -73,13 +73,14 @@ function leases.close(item, grant, ending, detail)
 end
 
 -- A person who may not have an item again loses each of its assignments that is theirs alone: it goes back to its row.
--- `but`: the one that they had in hand.
+-- `but`: the one that they had in hand. Gives whether there was any.
 function leases.unassign(id, person, but)
+  local found = false
   for _, member in ipairs(items.assignments(id)) do
     local item = member ~= but and items.read(member)
     if item and items.is_for(item, person) then
       local state, _, key = places.find(item)
-      item.only = nil
+      item.only, found = nil, true
       if state == 'inbound' then
         places.put(item, true)
         redis.call('ZREM', key, member)
@@ -88,4 +89,5 @@ function leases.unassign(id, person, but)
       end
     end
   end
+  return found
 end

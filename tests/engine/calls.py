@@ -76,6 +76,12 @@ def taken_back(queue: leaseq.Queue, given: leaseq.Lease) -> object:
     return queue.take_back(given, request_id="r").token
 
 
+def erased(queue: leaseq.Queue, _: object) -> list[str]:
+    """What is counted of a step whose reply was lost is not the same."""
+    queue.erase_person("ann", "nobody")
+    return [grant.person for grant in queue.get("a").history]
+
+
 def next_id(ended: leaseq.Abandoned | leaseq.Failed) -> str | None:
     return ended.next.id if ended.next else None
 
@@ -288,6 +294,7 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("remove", lease, "remove", lambda q, _: q.remove("a")),
     ("delete", lease, "delete", lambda q, _: q.delete()),
     ("delete its keys", lease, "delete_keys", lambda q, _: q.delete()),
+    ("erase a person", gave_back, "erase_person", erased),
     ("restore", nothing, "restore", lambda q, _: q.restore(NewItem(1, id="z", requires=("fr",)), [GIVEN])),
     ("raise_tokens", lease, "restore", lambda q, _: q.raise_tokens(5_000)),
     ("follow", nothing, "follow", lambda q, _: q.follow("one", read=q.journal()[-1].cursor, keep=0)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import redis
@@ -72,3 +72,24 @@ def everything(server: redis.Redis, name: str) -> dict[bytes, object]:
         else:
             contents[key] = server.xrange(key)
     return contents
+
+
+def naming(server: Any, name: str, person: str) -> set[str]:
+    """The queue's keys that have a person's name, in theirs or in what is in them; of an assignment it has
+    another character for a space."""
+    spellings = {person.encode(), person.replace(" ", "\a").encode()}
+    found = {
+        key
+        for key, content in everything(server, name).items()
+        if any(one in text for one in spellings for text in (key, *_texts(content)))
+    }
+    return {key.decode().partition("}:")[2] for key in found}
+
+
+def _texts(content: Any) -> Iterator[bytes]:
+    if isinstance(content, dict):
+        yield from (text for pair in content.items() for one in pair for text in _texts(one))
+    elif isinstance(content, list | tuple):
+        yield from (text for one in content for text in _texts(one))
+    else:
+        yield content if isinstance(content, bytes) else str(content).encode()

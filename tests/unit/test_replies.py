@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 ANSWERS = {
     *("ok", "item", "items", "policy", "schema", "stats", "entries", "history", "leases"),
     *("leased", "nothing", "more", "finished", "form", "digests", "changed", "deleting", "failed"),
-    *("something", "paused", "not-eligible", "held", "empty", "position", "outcomes"),
+    *("something", "paused", "not-eligible", "held", "empty", "position", "outcomes", "step", "again"),
 }
 
 

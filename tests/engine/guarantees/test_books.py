@@ -15,6 +15,7 @@ import leaseq
 from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
+from tests.engine import looking
 from tests.support.state_machines import run_machine
 
 numbers = itertools.count()
@@ -156,6 +157,18 @@ class JournalTotals(RuleBasedStateMachine):
         answer = self.answer(index)
         with contextlib.suppress(leaseq.LeaseqError):
             self.queue.reopen(answer.id, answer.token, to=whose)
+
+    @rule(person=person)
+    def erase_person(self, person: str) -> None:
+        """Nobody finds their name then; and others answered as much as before."""
+        before = self.answered()
+        erased = f"erased-{next(numbers)}"
+        self.queue.erase_person(person, erased)
+        assert looking.naming(self.server.redis, self.queue.name, person) <= {"journal"}
+        assert self.answered() == [(token, erased if who == person else who) for token, who in before]
+
+    def answered(self) -> list[tuple[int, str]]:
+        return sorted((answer.token, answer.person) for answer in self.queue.answers(with_late=True))
 
     @rule(index=index, by=person)
     def correct(self, index: int, by: str) -> None:

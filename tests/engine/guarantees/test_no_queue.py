@@ -50,6 +50,8 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "reopen": lambda q: q.reopen("one", 1),
         "correct": lambda q: q.correct("one", 1, {}, by="meg"),
         "delete": leaseq.Queue.delete,
+        "erase_person": lambda q: q.erase_person("ann", "nobody"),
+        "person_items": lambda q: list(q.person_items("ann")),
         "stats": leaseq.Queue.stats,
         "alerts": leaseq.Queue.alerts,
         "journal": leaseq.Queue.journal,

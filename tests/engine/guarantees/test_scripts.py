@@ -101,6 +101,7 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
         "late_items",
         "mine",
         "outcomes",
+        "person_items",
         "policy",
         "schema",
         "stats",

@@ -1,0 +1,80 @@
+"""The queue's methods about one person: what it has of them, and another name in their place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from leaseq import validation
+from leaseq.engine import arguments, codec, replies
+from leaseq.errors import Invalid
+from leaseq.models import Item
+from leaseq.persons import SIGNS, Erased, PersonItem
+from leaseq.queue.base import Base
+
+_STEP = 20  # items of one call, about: a fraction of a millisecond of the server
+_ROUNDS = 5
+
+
+class Erasing(Base):
+    def person_items(self, person: str) -> Iterator[PersonItem]:
+        """Each item that names a person, in no order, by bounded reads: what they had of it, answered,
+        typed or put off."""
+        return self._person_items(validation.person_name(person))
+
+    def _person_items(self, person: str) -> Iterator[PersonItem]:
+        step, seen = "0", set[str]()  # a step may give again what one before it gave
+        while True:
+            following, *rows = self._commands.person_items(person, step, _STEP).rest
+            for name, known, sign, is_assigned, *draft in rows:
+                id = name.decode()
+                if id not in seen:
+                    seen.add(id)
+                    item, text = codec.item(id, known), draft[0] if draft else None
+                    relation = SIGNS.get(sign.decode())
+                    yield _of_person(item, person, relation, bool(is_assigned), text)
+            step = following.decode()
+            if step == "0":
+                return
+
+    def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:
+        """Put another name in the place of a person's, in every item, in bounded steps.
+
+        ``to`` must be nobody else's, such as a new random one: who answered an item is still one person, and
+        an item is still given to nobody twice. Their leases end, their drafts go, and what was assigned to
+        them alone is anybody's. The journal is not changed, so it has the name until it is trimmed; texts
+        that they wrote stay. Where this is broken off, call it again with the same ``to``. Raises Invalid
+        where they go on to reserve items, or are assigned some, meanwhile.
+        """
+        who, name = validation.person_name(person), validation.person_name(to, "to")
+        if name == who:
+            raise Invalid("to", "another name than the person's")
+        maker, items, leases = arguments.by(by), 0, 0
+        for _ in range(_ROUNDS):
+            step = ""
+            while True:
+                reply = self._commands.erase_person(who, name, maker, step, _STEP)
+                if reply.code == replies.AGAIN:
+                    break
+                following, named, ended = reply.rest
+                items, leases, step = items + int(named), leases + int(ended), following.decode()
+                if not step:
+                    return Erased(items, leases)
+        limit = f"somebody who reserves nothing meanwhile; {who!r} did so {_ROUNDS} times"
+        raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")
+
+
+def _of_person(
+    item: Item, person: str, relation: str | None, is_assigned: bool, draft: bytes | None
+) -> PersonItem:
+    return PersonItem(
+        item.id,
+        item.state,
+        tuple(grant for grant in item.history if grant.person == person),
+        tuple(answer for answer in item.answers if answer.person == person),
+        tuple(answer for answer in item.late_answers if answer.person == person),
+        relation,
+        is_assigned,
+        draft is not None,
+        None if draft is None else json.loads(draft),
+    )

@@ -1,0 +1,93 @@
+#!lua flags=allow-oom
+--[[ One step of erasing a person: from the first on they hold nothing and passed over nothing; then another name takes the
+place of theirs in the items, some of them in each step. Their drafts go, and what was assigned to them is anybody's. The
+journal stays as it is. An item that they were granted meanwhile is left as it is, and the last step says that the steps
+begin anew.
+
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
+       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
+       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+ARGV   1 the time in microseconds, or ''   2 person   3 the name in their place   4 by whom, or ''
+       5 '' for the first step; else HSCAN's cursor, as the step before gave it   6 how many items, about
+REPLY  {'step', HSCAN's cursor for the next step or '' where this was the last, how many items named them,
+       how many leases ended}
+       {'again'}: the last step found that they came back: begin anew   {'no-queue'} ]]
+local person, to, by, from, count = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+--- @include deaths
+--- @include cursors
+local OWN = '@' .. person
+
+-- Whether a path of `passed` is of the person's own row: what follows the row is a shelf and no more.
+local function is_own_path(path)
+  if string.sub(path, 1, #OWN + 1) ~= OWN .. ':' then return false end
+  local band = string.gsub(string.gsub(string.sub(path, #OWN + 2), ':returned$', ''), ':%d+$', '')
+  return band == 'high' or band == 'normal' or band == 'low'
+end
+
+local function let_go()
+  local held = holdings.read(person)
+  for _, member in ipairs(held) do
+    local first = items.read(items.id(member))
+    deaths.release(member, grants.latest(member), by, deaths.died_before(first))
+  end
+  redis.call('HDEL', keys.ledger, 'p:' .. person)
+  for _, cursor in ipairs(cursors.read(person)) do
+    local row = string.match(string.gsub(string.gsub(cursor[1], ':returned$', ''), ':%d+$', ''), '^(.*):%l+$')
+    redis.call('UNLINK', cursors.later_key(row, person))
+  end
+  redis.call('HDEL', keys.cursors, person)
+  return #held
+end
+
+-- Gives whether the item named the person. One that they hold again is the next round's.
+local function erase(id)
+  local members, latest = items.assignments(id), {}
+  for i, member in ipairs(members) do
+    latest[i] = grants.latest(member)
+    if grants.is_held(latest[i]) and latest[i].person == person then return false end
+  end
+  local found = leases.unassign(id, person)
+  for i, member in ipairs(members) do
+    if latest[i] and latest[i].person == person then
+      latest[i].person, found = to, true
+      grants.write(member, latest[i])
+    end
+    found = blocks.rename(keys.history, member, person, to) or found
+  end
+  found = blocks.rename(keys.late, id, person, to) or found
+  found = bars.rename(id, person, to) or found
+  return drafts.drop(id, person) or found
+end
+
+-- What is left of their row. Gives whether they came back, or something was assigned to them, since the first step.
+local function is_back()
+  if redis.call('HEXISTS', keys.ledger, 'p:' .. person) == 1 or redis.call('HEXISTS', keys.cursors, person) == 1 then
+    return true
+  end
+  for shelf in string.gmatch(redis.call('HGET', keys.rows, OWN) or '', '%S+') do
+    if redis.call('EXISTS', shelves.key(OWN, shelf)) == 1 then return true end
+  end
+  redis.call('HDEL', keys.rows, OWN)
+  local passed = redis.call('HGETALL', keys.passed)
+  for i = 1, #passed, 2 do
+    if is_own_path(passed[i]) then redis.call('HDEL', keys.passed, passed[i]) end
+  end
+  return false
+end
+
+local refused = queue.open()
+if refused then return refused end
+local named, ended = 0, 0
+if from == '' then
+  from, ended = '0', let_go()
+end
+local step = redis.call('HSCAN', keys.items, from, 'COUNT', count)
+for i = 1, #step[2], 2 do
+  local id = step[2][i]
+  if id == items.id(id) and redis.call('HEXISTS', keys.items, id) == 1 and erase(id) then named = named + 1 end
+end
+local came_back = step[1] == '0' and is_back()
+if named > 0 then queue.save() end
+commit()
+if came_back then return { 'again' } end
+return { 'step', step[1] ~= '0' and step[1] or '', named, ended }

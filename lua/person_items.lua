@@ -1,0 +1,38 @@
+#!lua flags=no-writes
+--[[ Some of the items that name a person, in no order: those of one step through the items.
+
+KEYS   as get.lua
+ARGV   1 the time (not used)   2 person   3 where the step begins: what the last one gave, or 0
+       4 how many items are looked at, about
+REPLY  {'items', where the next step begins (0: there is none), {id, the item as get.lua gives it, what it is to them: a sign of
+       lib/bars.lua or '', whether it is assigned to them 0|1, their draft or nil}, …}   {'no-queue'} ]]
+local person, from, count = ARGV[2], ARGV[3], ARGV[4]
+--- @include describe
+--- @include blocks
+--- @include bars
+--- @include drafts
+
+local function names(id)
+  if blocks.has_person(keys.late, id, person) then return true end
+  for _, member in ipairs(items.assignments(id)) do
+    local grant = grants.latest(member)
+    if grant and grant.person == person or blocks.has_person(keys.history, member, person) then return true end
+  end
+  return false
+end
+
+local refused = queue.open(true)
+if refused then return refused end
+local step = redis.call('HSCAN', keys.items, from, 'COUNT', count)
+local found = { 'items', step[1] }
+for i = 1, #step[2], 2 do
+  local id = step[2][i]
+  if id == items.id(id) then
+    local signs, draft = bars.read(id), redis.call('HGET', keys.drafts, id .. '\t' .. person)
+    local sign, is_assigned = bars.sign_of(signs, person), bars.is_assigned(signs, person)
+    if sign or is_assigned or draft or names(id) then
+      found[#found + 1] = { id, describe(id), sign or '', is_assigned and 1 or 0, draft or nil }
+    end
+  end
+end
+return found
