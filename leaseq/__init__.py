@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from leaseq import form, validation
+    from leaseq import aio, form, validation
     from leaseq.engine.client import Client, connect
     from leaseq.errors import (
         Invalid,
@@ -113,6 +114,7 @@ __all__ = [
     "WhyNothing",
     "Worker",
     "WorkerStats",
+    "aio",
     "connect",
     "form",
     "queues",
@@ -127,10 +129,12 @@ _HOMES = ("errors", "models", "events", "persons", "policy", "engine.client", "q
 if not TYPE_CHECKING:  # a type checker would take any name for one that is there
 
     def __getattr__(name: str) -> object:
-        if name not in __all__:
+        if name not in __all__ and name != "__version__":
             raise AttributeError(f"module 'leaseq' has no attribute {name!r}")
-        if name in ("form", "validation"):
+        if name in ("aio", "form", "validation"):
             return import_module(f"leaseq.{name}")
+        if name == "__version__":
+            return version("leaseq")
         homes = (import_module(f"leaseq.{home}") for home in _HOMES)
         value = next(getattr(home, name) for home in homes if hasattr(home, name))
         globals()[name] = value

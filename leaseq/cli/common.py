@@ -14,13 +14,14 @@ from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 from click.core import ParameterSource
 
+from leaseq import discovery
+from leaseq.discovery import DATA_VARIABLE, DEFAULT_DATA, URL_VARIABLE
+
 if TYPE_CHECKING:
     from leaseq import Client, Queue, QueueUnreadable
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-DEFAULT_DATA = "leaseq-data"
 
 
 class CommandFailed(click.ClickException):
@@ -44,14 +45,14 @@ class CommandMisused(CommandFailed):
 redis_option = click.option(
     "--redis",
     metavar="URL",
-    envvar="LEASEQ_REDIS_URL",
+    envvar=URL_VARIABLE,
     help="The server's URL: redis:// rediss:// unix:// redis+sentinel:// redis+cluster:// [env: "
     "LEASEQ_REDIS_URL]",
 )
 data_option = click.option(
     "--data",
     metavar="DIR",
-    envvar="LEASEQ_DATA",
+    envvar=DATA_VARIABLE,
     default=DEFAULT_DATA,
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
@@ -90,9 +91,7 @@ def server_url(redis: str | None, data: Path) -> str:
     by_flag = context.get_parameter_source("data") is ParameterSource.COMMANDLINE
     if redis and not (by_flag and context.get_parameter_source("redis") is ParameterSource.ENVIRONMENT):
         return redis
-    from leaseq.server.embedded import running_url
-
-    url = running_url(data)
+    url = discovery.server_url(None, data)
     if url is None:
         raise CommandFailed(
             f"no server: no `leaseq up` is running for the data directory '{data}'. Start one, name its "

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import redis
 from redis.cluster import RedisCluster
+from redis.retry import Retry
 
+from leaseq.discovery import server_url_from_environment
 from leaseq.engine.connection import Connection
+from leaseq.engine.sentinel import SentinelClient, SentinelConnection, SentinelTLSConnection
 from leaseq.engine.transport import Command
-from leaseq.engine.urls import redis_of, without_password
+from leaseq.engine.urls import Classes, redis_of, without_password
 from leaseq.errors import Invalid
+
+_CLASSES = Classes(
+    redis.Redis, RedisCluster, SentinelClient, SentinelConnection, SentinelTLSConnection, Retry
+)
 
 
 class Client:
-    """A server with queues. Threads may share one; after a fork, the child opens its own connections.
+    """A server with queues. Threads may share one; after a fork, the child opens its own connections. At the
+    end of a ``with`` it is closed.
 
     ``redis`` is redis-py's client, for keys that are not a queue's; wrap its use in ``translating()``.
     """
@@ -27,6 +36,14 @@ class Client:
 
     def __repr__(self) -> str:
         return f"<leaseq.Client {without_password(self.url)}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def ping(self) -> None:
         """Return when the server answers; else raise ServerUnavailable or ServerRefused."""
@@ -68,11 +85,15 @@ def connection_of(client: Client) -> Connection:
     return client._connection  # noqa: SLF001 - the one place that reaches into it
 
 
-def connect(url: str) -> Client:
+def connect(url: str | None = None) -> Client:
     """A client for ``redis://`` ``rediss://`` ``unix://`` ``redis+sentinel://`` or ``redis+cluster://``.
+
+    Without a URL it is of the server that the command line finds: the one that LEASEQ_REDIS_URL names, else
+    that of the `leaseq up` which is running for the data directory LEASEQ_DATA (``leaseq-data`` if not set).
+    Raises Invalid (field ``url``) where there is none.
 
     No connection is made before the first call. A Sentinel URL names the sentinels and the service:
     ``redis+sentinel://:password@host1:26379,host2:26379/mymaster/0``. With TLS to all of them:
     ``rediss+sentinel://`` or ``rediss+cluster://``.
     """
-    return Client(*redis_of(url))
+    return Client(*redis_of(server_url_from_environment() if url is None else url, _CLASSES))

@@ -10,16 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-import redis
 from redis import exceptions as rx
-from redis.cluster import RedisCluster
 
 from leaseq.engine.durability import Wait
 from leaseq.engine.notifications import Listener
 from leaseq.engine.replies import Reply
 from leaseq.engine.script_errors import message_of
 from leaseq.engine.scripts import Bound, Script
-from leaseq.engine.transport import FAILURES, ClusterTransport, Command, PooledTransport, Transport
+from leaseq.engine.transport import FAILURES, Command, Transport, transport_of
 from leaseq.engine.urls import without_password
 from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
@@ -42,12 +40,9 @@ _BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 class Connection:
     """The internals of a `Client`: its connections, and what it caches of its server's queues."""
 
-    def __init__(self, url: str, client: redis.Redis | RedisCluster) -> None:
+    def __init__(self, url: str, client: Any) -> None:
         self._url = url
-        self.redis = client
-        self._transport: Transport = (
-            ClusterTransport(client) if isinstance(client, RedisCluster) else PooledTransport(client)
-        )
+        self._transport: Transport = transport_of(client)
         self.listener = Listener(client)
         self.names: set[str] = set()  # of queues that were there; `queues` says what for
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
@@ -56,10 +51,10 @@ class Connection:
         self.wait_milliseconds = int(self._transport.timeout * 800)  # ahead of the transport's own timeout
 
     def close(self) -> None:
-        self.listener.close()
+        self.listener.end()
         with self.translating():
             self._transport.reset()
-            self.redis.close()
+            self._transport.close()
 
     def drop_idle_links(self) -> None:
         """Close the idle connections after ``close``; other threads may be in the middle of a call."""

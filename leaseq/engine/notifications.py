@@ -48,63 +48,50 @@ class Waiter:
     """One call that waits. ``roused`` is set when it should try again: it was woken, other waiters need a
     check, or its wait is over."""
 
-    def __init__(
-        self, name: str, channel: str, stop: threading.Event | None, roused: threading.Event | None = None
-    ) -> None:
+    def __init__(self, name: str, channel: str, stop: Any, roused: Any) -> None:
         self.name = name
         self.channel = channel
         self.stop = stop
-        self.roused = roused or threading.Event()
+        self.roused = roused
         self.woken = False  # changes under the listener's lock
 
 
-class _Channel:
+class Channel:
     """One queue's subscription, while it is waited on and a little longer."""
 
-    def __init__(self) -> None:
+    def __init__(self, heard: Any) -> None:
         self.waiters: dict[str, Waiter] = {}
-        self.heard = threading.Event()
+        self.heard = heard
         self.quiet_since = 0.0
         self.check_at = float("inf")  # when the first of the waiters is to check on others
 
 
-class Listener:
-    """Receives the wake-ups of one client. Its thread runs while there are waiters, and a little longer."""
+class Waiters:
+    """Those who wait by one client, and the channels on which their wake-ups come. ``event`` makes what one
+    of them waits on."""
+
+    event: Callable[[], Any]
 
     def __init__(self, redis: Any) -> None:
         self._redis = redis
         self.reset()
-        _listeners.add(self)
 
     def reset(self) -> None:
         """Begin anew in a fork's child: the thread, its connection and the waiters are the parent's."""
         self._lock = threading.Lock()
-        self._channels: dict[str, _Channel] = {}
-        self._thread: threading.Thread | None = None
+        self._channels: dict[str, Channel] = {}
+        self._alive: Any = None  # the thread or the task that listens
         self._process = secrets.token_hex(6)
         self._number = 0
         self._rouse_at = 0.0
         self.closed = False
 
-    def join(
-        self, name: str, stop: threading.Event | None = None, roused: threading.Event | None = None
-    ) -> Waiter:
-        """Add a waiter on the queue of this channel, at most until ``stop`` is set. ``roused``: one event for
-        the waiters of a call that waits in several queues."""
-        with self._lock:
-            self._number += 1
-            waiter = Waiter(f"{self._process}.{self._number}", name, stop, roused)
-            channel = self._channels.setdefault(name, _Channel())
-            channel.waiters[waiter.name] = waiter
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._live, name="leaseq-waiting", daemon=True)
-                self._thread.start()
-        try:
-            channel.heard.wait(1)  # not to miss the first message; it is no matter if one is missed
-        except BaseException:  # Ctrl-C
-            self.leave(waiter)
-            raise
-        return waiter
+    def _add(self, name: str, stop: Any, roused: Any) -> tuple[Waiter, Channel]:
+        self._number += 1
+        waiter = Waiter(f"{self._process}.{self._number}", name, stop, roused or self.event())
+        channel = self._channels.setdefault(name, Channel(self.event()))
+        channel.waiters[waiter.name] = waiter
+        return waiter, channel
 
     def leave(self, waiter: Waiter) -> None:
         with self._lock:
@@ -121,7 +108,7 @@ class Listener:
                 waiter.woken = False
             return woken
 
-    def has_ended(self, stop: threading.Event | None) -> bool:
+    def has_ended(self, stop: Any) -> bool:
         """Whether the wait was ended early."""
         return self.closed or (stop is not None and stop.is_set())
 
@@ -133,6 +120,85 @@ class Listener:
                 for waiter in channel.waiters.values():
                     waiter.roused.set()
 
+    def _is_left(self) -> bool:
+        """Whether nobody waits any more; then the next waiter begins to listen anew."""
+        for channel in self._channels.values():
+            channel.heard.clear()
+        if any(channel.waiters for channel in self._channels.values()):
+            return False
+        self._channels.clear()
+        self._alive = None
+        return True
+
+    def _wanted(self) -> set[str]:
+        """The queues that are, or just were, waited on. Also rouses who should try again."""
+        now = time.monotonic()
+        with self._lock:
+            due = now >= self._rouse_at  # and not with each message: many may wait
+            self._rouse_at = now + _TICK if due else self._rouse_at
+            for name, channel in list(self._channels.items()):
+                if due:
+                    self._rouse(channel, now)
+                if not channel.waiters and (self.closed or now - channel.quiet_since > _LINGER):
+                    del self._channels[name]
+            return set(self._channels)
+
+    def _rouse(self, channel: Channel, now: float) -> None:
+        """Set the waiters whose wait was ended, and the first one where other waiters need a check."""
+        for waiter in channel.waiters.values():
+            if now >= channel.check_at:
+                channel.check_at = float("inf")
+                waiter.roused.set()
+            if self.has_ended(waiter.stop):
+                waiter.roused.set()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        """Handle a message: a wake-up, or the confirmation of a subscription."""
+        with self._lock:
+            channel = message["channel"] and self._channels.get(message["channel"].decode())
+            if not channel:
+                return
+            if message["type"] == "subscribe":
+                channel.heard.set()
+            elif message["type"] == "message":
+                for name in message["data"].decode().split(" "):
+                    if name in channel.waiters:
+                        channel.waiters[name].woken = True
+                        channel.waiters[name].roused.set()
+                    else:
+                        channel.check_at = min(channel.check_at, time.monotonic() + _CHECK_ON_OTHERS)
+
+
+class Listener(Waiters):
+    """Receives the wake-ups of one client. Its thread runs while there are waiters, and a little longer."""
+
+    event = threading.Event
+
+    def __init__(self, redis: Any) -> None:
+        super().__init__(redis)
+        _listeners.add(self)
+
+    def end(self) -> None:
+        """End all waits. The thread ends by itself."""
+        self.close()
+
+    def join(
+        self, name: str, stop: threading.Event | None = None, roused: threading.Event | None = None
+    ) -> Waiter:
+        """Add a waiter on the queue of this channel, at most until ``stop`` is set. ``roused``: one event for
+        the waiters of a call that waits in several queues."""
+        with self._lock:
+            waiter, channel = self._add(name, stop, roused)
+            if self._alive is None:
+                self._alive = threading.Thread(target=self._live, name="leaseq-waiting", daemon=True)
+                self._alive.start()
+        try:
+            channel.heard.wait(1)  # not to miss the first message; it is no matter if one is missed
+        except BaseException:  # Ctrl-C
+            self.leave(waiter)
+            raise
+        return waiter
+
     def _live(self) -> None:
         while True:
             try:
@@ -140,11 +206,7 @@ class Listener:
             except Exception:  # noqa: BLE001 - redis-py's errors, or what its reader raises on a closed socket
                 time.sleep(random.uniform(*_AWAY))  # noqa: S311 - not all at once
             with self._lock:
-                for channel in self._channels.values():
-                    channel.heard.clear()
-                if not any(channel.waiters for channel in self._channels.values()):
-                    self._channels.clear()
-                    self._thread = None
+                if self._is_left():
                     return
 
     def _listen(self) -> None:
@@ -171,16 +233,7 @@ class Listener:
 
     def _subscribe(self, pubsub: Any, subscribed: set[str]) -> bool:
         """Subscribe to the queues that are, or just were, waited on. False where there are none."""
-        now = time.monotonic()
-        with self._lock:
-            due = now >= self._rouse_at  # and not with each message: many may wait
-            self._rouse_at = now + _TICK if due else self._rouse_at
-            for name, channel in list(self._channels.items()):
-                if due:
-                    self._rouse(channel, now)
-                if not channel.waiters and (self.closed or now - channel.quiet_since > _LINGER):
-                    del self._channels[name]
-            wanted = set(self._channels)
+        wanted = self._wanted()
         # equivalent mutant: part:2: where they are the same, nothing is new or gone
         if wanted and wanted != subscribed:
             if new := wanted - subscribed:
@@ -190,31 +243,6 @@ class Listener:
             subscribed.clear()
             subscribed.update(wanted)
         return bool(wanted)
-
-    def _rouse(self, channel: _Channel, now: float) -> None:
-        """Set the waiters whose wait was ended, and the first one where other waiters need a check."""
-        for waiter in channel.waiters.values():
-            if now >= channel.check_at:
-                channel.check_at = float("inf")
-                waiter.roused.set()
-            if self.has_ended(waiter.stop):
-                waiter.roused.set()
-
-    def _take(self, message: dict[str, Any]) -> None:
-        """Handle a message: a wake-up, or the confirmation of a subscription."""
-        with self._lock:
-            channel = message["channel"] and self._channels.get(message["channel"].decode())
-            if not channel:
-                return
-            if message["type"] == "subscribe":
-                channel.heard.set()
-            elif message["type"] == "message":
-                for name in message["data"].decode().split(" "):
-                    if name in channel.waiters:
-                        channel.waiters[name].woken = True
-                        channel.waiters[name].roused.set()
-                    else:
-                        channel.check_at = min(channel.check_at, time.monotonic() + _CHECK_ON_OTHERS)
 
 
 _listeners: WeakSet[Listener] = WeakSet()

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias
 from weakref import WeakSet
 
 from redis import exceptions as rx
+from redis.cluster import RedisCluster
 
 from leaseq.engine import durability
 from leaseq.engine.durability import Wait, exchange
@@ -54,6 +55,13 @@ class Transport(Protocol):
     def ask_all(self, commands: Sequence[Command]) -> list[Any]: ...
 
     def replicas(self, key: str, /) -> int: ...
+
+    def close(self) -> None: ...
+
+
+def transport_of(client: Any) -> Transport:
+    """The transport over a client of redis-py."""
+    return ClusterTransport(client) if isinstance(client, RedisCluster) else PooledTransport(client)
 
 
 def answer(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], bool]) -> Any:
@@ -148,6 +156,9 @@ class PooledTransport:
             while True:
                 self._idle.pop().disconnect()
         self._pool.disconnect(inuse_connections=False)
+
+    def close(self) -> None:
+        self._redis.close()
 
     def ask(self, _key: str, /, *words: str) -> Any:
         return self._redis.execute_command(*words)
@@ -283,6 +294,9 @@ class ClusterTransport:
     def load(self, bound: Bound) -> None:
         """Load the script on one node: where another does not answer, this one's queues still work."""
         self._redis.get_redis_connection(self._node(bound.keys[0])).script_load(bound.script.source)
+
+    def close(self) -> None:
+        self._redis.close()
 
     def reset(self) -> None:
         self._redis.nodes_manager.initialize(last_failed_node_name=self._failed)

@@ -1,20 +1,16 @@
-"""Parses a server URL into a redis-py client."""
+"""Parses a server URL into a client of redis-py or of redis.asyncio."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import redis
 from redis.backoff import NoBackoff
-from redis.cluster import RedisCluster
 from redis.maint_notifications import MaintNotificationsConfig
-from redis.retry import Retry
 
-from leaseq.engine.sentinel import SentinelClient, SentinelConnection, SentinelTLSConnection
 from leaseq.engine.transport import FAILURES, TIMEOUT
 from leaseq.errors import Invalid, ServerUnavailable
 
@@ -36,27 +32,38 @@ SENTINEL_OPTIONS = ("sentinel_username", "sentinel_password", *TIMEOUTS)
 _SENTINEL_TIMEOUT = 1.0  # seconds
 
 
-def redis_of(url: object) -> tuple[str, redis.Redis | RedisCluster]:
+class Classes(NamedTuple):
+    """Those of which clients are made."""
+
+    redis: Any
+    cluster: Any
+    sentinel: Any
+    sentinel_connection: Any
+    sentinel_tls_connection: Any
+    retry: Any
+
+
+def redis_of(url: object, classes: Classes) -> tuple[str, Any]:
     """Parse the URL, and make a client for it. Raises Invalid (field ``url``)."""
     if not isinstance(url, str):
         raise Invalid("url", f"a URL that begins with {SCHEMES}")
     scheme = url.partition("://")[0]
     try:
         if scheme in ("redis", "rediss", "unix"):
-            return url, _one(url)
+            return url, _one(url, classes)
         if scheme in ("redis+sentinel", "rediss+sentinel"):
-            return url, _sentinel(url)
+            return url, _sentinel(url, classes)
         if scheme in ("redis+cluster", "rediss+cluster"):
-            return url, _cluster(url)
+            return url, _cluster(url, classes)
     except (ValueError, TypeError) as error:
         raise Invalid("url", _why(url, error)) from None
     raise Invalid("url", f"a URL that begins with {SCHEMES}")
 
 
-def _options() -> dict[str, Any]:
+def _options(classes: Classes) -> dict[str, Any]:
     return {
         "protocol": 2,
-        "retry": Retry(NoBackoff(), 0),
+        "retry": classes.retry(NoBackoff(), 0),
         "socket_timeout": TIMEOUT,
         "socket_connect_timeout": TIMEOUT,
         # Valkey has no CLIENT MAINT_NOTIFICATIONS, and they need RESP 3.
@@ -64,11 +71,11 @@ def _options() -> dict[str, Any]:
     }
 
 
-def _one(url: str) -> redis.Redis:
+def _one(url: str, classes: Classes) -> Any:
     parts = urlsplit(url)
     if parts.scheme == "unix" and (parts.hostname or not parts.path):  # redis-py would pass over the host
         raise Invalid("url", "the absolute path of a socket, after three slashes: unix:///run/valkey.sock")
-    client = redis.Redis.from_url(url, **_options())
+    client = classes.redis.from_url(url, **_options(classes))
     client.connection_pool.make_connection()  # does no I/O; an option that isn't one shows here
     return client
 
@@ -94,7 +101,7 @@ def _bad_value(name: str) -> str:
     return f"another value of its option {name!r}, which does not take this one"
 
 
-def _sentinel(url: str) -> redis.Redis:
+def _sentinel(url: str, classes: Classes) -> Any:
     parts = urlsplit(url)
     where = parts.netloc.rpartition("@")[2].split(",")
     hosts = [(host or "localhost", int(port or 26379)) for host, _, port in (w.partition(":") for w in where)]
@@ -119,14 +126,13 @@ def _sentinel(url: str) -> redis.Redis:
         raise Invalid(
             "url", _unknown(name, (*SENTINEL_OPTIONS, "ssl_ca_certs") if secured else SENTINEL_OPTIONS)
         )
-    shared = {**_options(), **timeouts, **secured}
+    shared = {**_options(classes), **timeouts, **secured}
     options = {**shared, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
     soon = dict.fromkeys(TIMEOUTS, _SENTINEL_TIMEOUT)
     sentinel_options = {**shared, **soon, **timeouts, **sentinel_login}
-    sentinel: Any = SentinelClient(hosts, sentinel_kwargs=sentinel_options, **options)
-    connection = SentinelTLSConnection if secured else SentinelConnection
-    primary: redis.Redis = sentinel.master_for(service, connection_class=connection)
-    return primary
+    sentinel = classes.sentinel(hosts, sentinel_kwargs=sentinel_options, **options)
+    connection = classes.sentinel_tls_connection if secured else classes.sentinel_connection
+    return sentinel.master_for(service, connection_class=connection)
 
 
 def _seconds(name: str, text: str) -> float:
@@ -136,12 +142,12 @@ def _seconds(name: str, text: str) -> float:
         raise Invalid("url", _bad_value(name)) from None
 
 
-def _cluster(url: str) -> RedisCluster:
+def _cluster(url: str, classes: Classes) -> Any:
     plain = url.replace("+cluster", "", 1)
-    _one(plain)  # before any I/O: an error in the URL itself
+    _one(plain, classes)  # before any I/O: an error in the URL itself
     try:
-        return RedisCluster.from_url(plain, **_options())
-    except FAILURES as error:  # a cluster is asked for its slots at once
+        return classes.cluster.from_url(plain, **_options(classes))
+    except FAILURES as error:  # redis-py asks a cluster for its slots at once
         raise ServerUnavailable(f"no answer from {without_password(url)}: {error}") from error
 
 

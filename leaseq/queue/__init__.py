@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from leaseq.engine.client import Client, checked, connection_of
-from leaseq.engine.keys import QUEUES, STATUS, Keys
-from leaseq.errors import LeaseqError, QueueUnreadable
+from leaseq.errors import QueueUnreadable
+from leaseq.queue import listing
 from leaseq.queue.admin import Admin
 from leaseq.queue.consumer import Consumer
 from leaseq.queue.deleting import Deleting
@@ -21,7 +20,6 @@ from leaseq.queue.restoring import Restoring
 __all__ = ["Queue", "queues", "read_queues"]
 
 T = TypeVar("T")
-_BATCH = 1_000  # queues that are looked for in one round trip
 
 
 class Queue(Producer, Consumer, Admin, Inspection, Following, Restoring, Deleting, Erasing):
@@ -38,33 +36,7 @@ def queues(client: Client) -> list[str]:
     though their queues are whole. They are entered again by `configure`, and by each process that knew them
     and lists queues once more, as the clear job and the pages do.
     """
-    connection = connection_of(checked(client))
-    with client.translating():
-        members = client.redis.smembers(QUEUES)
-    names = {name.decode() if isinstance(name, bytes) else name for name in members}
-    missing = connection.names - names
-    there = _existing(client, sorted(names | missing))
-    if lost := missing.intersection(there):
-        with (
-            suppress(LeaseqError),
-            client.translating(),
-        ):  # a user who may only read gets the list all the same
-            client.redis.sadd(QUEUES, *lost)
-    connection.names.update(there)
-    connection.names.difference_update(missing - lost)
-    return there
-
-
-def _existing(client: Client, names: Sequence[str]) -> list[str]:
-    """Those of the queues that exist."""
-    replies: list[bytes | None] = []
-    with client.translating():
-        for start in range(0, len(names), _BATCH):
-            pipe = client.redis.pipeline(transaction=False)
-            for name in names[start : start + _BATCH]:
-                pipe.hget(Keys(name).ledger, STATUS)
-            replies += pipe.execute()
-    return [name for name, status in zip(names, replies, strict=True) if status is not None]
+    return listing.names(connection_of(checked(client)))
 
 
 def read_queues(

@@ -129,8 +129,7 @@ class Base:
 
     def _enter(self) -> None:
         """Add the name to the list of queues, again if it was lost: see `queues`."""
-        with self._client.translating():
-            self._client.redis.sadd(QUEUES, self.name)
+        self._connection.ask_all([("SADD", QUEUES, self.name)])
         self._connection.names.add(self.name)
 
     def _delete_keys(self) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
+from functools import partial
 from typing import get_args
 
 from leaseq import validation
@@ -121,17 +121,24 @@ class Inspection(Base):
         where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
         arguments.wanted(where, backwards=False)  # refused now, and not when the first answer is asked for
         counting = replace(where, until=None)  # an adopted answer was given before its item was finished
-        walk = (
-            (self._walk(state, chunk) for state in STATES)
-            if with_late
-            else (self._walk("finished", chunk, counting),)
-        )
-        return (
-            answer
-            for item in chain.from_iterable(walk)
-            for answer in (*item.answers, *(item.late_answers if with_late else ()))
-            if late in (None, answer.late) and _given(answer, person, since, until)
-        )
+        wanted = partial(_wanted, person=person, since=since, until=until, late=late)
+        if with_late:
+            return self._answers(STATES, chunk, EVERYTHING, wanted, with_late)
+        return self._answers(("finished",), chunk, counting, wanted, with_late)
+
+    def _answers(
+        self,
+        states: Iterable[State],
+        chunk: int,
+        where: Filter,
+        wanted: Callable[[Answer], bool],
+        with_late: bool,
+    ) -> Iterator[Answer]:
+        for state in states:
+            for item in self._walk(state, chunk, where):
+                for answer in (*item.answers, *(item.late_answers if with_late else ())):
+                    if wanted(answer):
+                        yield answer
 
     def late_items(self, since: datetime | None = None) -> Iterator[Item]:
         """Each item that has late answers, in any state and in no order; ``since``: only items with one
@@ -248,10 +255,13 @@ class Inspection(Base):
         return int(scanned), following.decode(), [move for move in moves if move.id == id]
 
 
-def _given(answer: Answer, person: str | None, since: datetime | None, until: datetime | None) -> bool:
-    """Whether it is this person's, and of this stretch of time."""
+def _wanted(
+    answer: Answer, *, person: str | None, since: datetime | None, until: datetime | None, late: bool | None
+) -> bool:
+    """Whether it is this person's, of this stretch of time, and late or not."""
     return (
-        (person is None or answer.person == person)
+        late in (None, answer.late)
+        and (person is None or answer.person == person)
         and (since is None or answer.finished_at >= since)
         and (until is None or answer.finished_at < until)
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from leaseq import validation
 from leaseq.engine import arguments, digest, ids, replies
+from leaseq.engine.iterables import each
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
 from leaseq.models import Conflict, Enqueued, EnqueuedMany, Json, NewItem
 from leaseq.policy import Policy
@@ -89,8 +90,6 @@ class Producer(Base):
         with each item whose id exists with another payload. ``on_invalid`` is called with the place and the
         error of each invalid item, which is left out; without it the call ends there.
         """
-        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-            raise Invalid("items", "a list or another iterable of payloads or NewItems")
         chosen = None if request_id is None else arguments.request(request_id)
         make_id = self._maker(chosen)
         added = total = invalid = size = chunk = 0
@@ -106,7 +105,7 @@ class Producer(Base):
                     on_conflict(Conflict(places[place - 1], row[0]))
             added, chunk, rows, places, size = added + entered.added, chunk + 1, [], [], 0
 
-        for item in items:
+        for item in each(items):
             try:
                 row = _row(item, make_id, total)
             except Invalid as error:

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
+from leaseq.discovery import read_state, try_lock
 from leaseq.errors import LeaseqError
 from leaseq.server.supervisor import say
 
@@ -119,7 +120,7 @@ class DataDir:
         """Take the lock. If its `up` was killed, end the processes that it left, and wait for them."""
         began = time.monotonic()
         dismissed = False
-        while not _try_lock(lock, fcntl.LOCK_EX):
+        while not try_lock(lock, fcntl.LOCK_EX):
             holder = _pid_in(lock)
             alive = _alive(holder)
             if time.monotonic() - began > (GLANCE if alive else PATIENCE):
@@ -147,22 +148,6 @@ class DataDir:
             f"{self.path} is in use by another `leaseq up` (pid {holder}){where}: "
             "use that one, stop it first, or give another directory by --data"
         )
-
-
-def running_url(data_dir: str | Path) -> str | None:
-    """The URL of the server that the running ``up`` of this data directory uses; None where none runs."""
-    path = Path(data_dir)
-    try:
-        lock = os.open(path / "up.lock", os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        if _try_lock(lock, fcntl.LOCK_SH):
-            return None
-    finally:
-        os.close(lock)
-    url = read_state(path).get("url")
-    return url if isinstance(url, str) else None
 
 
 def private_file(path: Path, text: str) -> None:
@@ -197,14 +182,6 @@ def sync_folder(path: Path) -> None:
             os.close(folder)
 
 
-def _try_lock(lock: int, kind: int) -> bool:
-    try:
-        fcntl.flock(lock, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 def _pid_in(lock: int) -> int:
     digits = os.pread(lock, 32, 0).strip()
     return int(digits) if digits.isdigit() else 0
@@ -220,12 +197,3 @@ def _alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def read_state(path: Path) -> dict[str, Any]:
-    """The content of ``up.json``: url, web, pid, pids; empty where there is none."""
-    try:
-        state = json.loads((path / "up.json").read_text())
-    except (OSError, ValueError):
-        return {}
-    return state if isinstance(state, dict) else {}

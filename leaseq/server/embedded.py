@@ -20,10 +20,10 @@ from types import TracebackType
 from typing import Literal, Self
 
 from leaseq.errors import LeaseqError
-from leaseq.server.datadir import make_folder, running_url
+from leaseq.server.datadir import make_folder
 from leaseq.server.supervisor import end, has_ended, spawn
 
-__all__ = ["EmbeddedServer", "EmbeddedServerError", "running_url", "server_binary"]
+__all__ = ["EmbeddedServer", "EmbeddedServerError", "server_binary"]
 
 Fsync = Literal["always", "everysec", "no"]
 

@@ -25,6 +25,7 @@ LEASEQ_FLOORS: tuple[set[str], ...] = (
     {GROUND},
     {"engine"},
     {"queue"},
+    {"aio"},
     {"worker", "transfer", "webhooks", "doctor", "bench", "server", "simulation", "bridge"},
     {"cli", "__main__"},
 )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from leaseq.discovery import running_url
 from leaseq.server.datadir import DataDir, DataDirRefused
-from leaseq.server.embedded import running_url
 
 
 def test_the_running_url_is_told_while_it_runs_and_not_after(data_dir: Path) -> None:

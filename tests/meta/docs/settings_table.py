@@ -6,7 +6,8 @@ import click
 from pydantic_core import PydanticUndefined
 
 from leaseq.cli.bridge import run
-from leaseq.cli.common import DEFAULT_DATA, data_option, redis_option
+from leaseq.cli.common import data_option, redis_option
+from leaseq.discovery import DEFAULT_DATA
 from leaseq.webapp.commands.serve import serve
 from leaseq.webapp.settings import Settings
 

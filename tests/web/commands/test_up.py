@@ -17,7 +17,8 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.server.embedded import EmbeddedServer, running_url
+from leaseq.discovery import running_url
+from leaseq.server.embedded import EmbeddedServer
 from tests.support.patience import PATIENCE, eventually
 from tests.support.ports import free_port
 from tests.support.processes import (

@@ -1,0 +1,62 @@
+"""leaseq for asyncio: the same names, guarantees and errors, to be awaited.
+
+    async with leaseq.aio.connect(url) as client:
+        queue = leaseq.aio.Queue(client, "reviews")
+        lease = await queue.reserve("ann", wait=20)
+
+What is not here is `leaseq`'s: the errors, and the types that calls take and return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+from leaseq.engine.aio.client import Client, checked, connect, connection_of
+from leaseq.errors import QueueUnreadable
+from leaseq.queue.aio import listing
+from leaseq.queue.aio.admin import Admin
+from leaseq.queue.aio.consumer import Consumer
+from leaseq.queue.aio.following import Following
+from leaseq.queue.aio.inspection import Inspection
+from leaseq.queue.aio.producer import Producer
+from leaseq.queue.aio.restoring import Restoring
+
+__all__ = ["Client", "Queue", "connect", "queues", "read_queues"]
+
+T = TypeVar("T")
+
+
+class Queue(Producer, Consumer, Admin, Inspection, Following, Restoring):
+    """A queue of work items in a server, as `leaseq.Queue` with ``await`` before each call. Making one does
+    no I/O; tasks of one event loop may share it.
+
+    What is a property there is one here, to be awaited: ``await queue.policy``. What returns an iterator
+    there returns an asynchronous one: ``async for answer in queue.answers()``. A call whose task is cancelled
+    raises CancelledError; a cancelled `reserve` has left the line, and holds nothing.
+
+    ``clock`` (microseconds since the epoch) is for tests: without it the server's clock counts.
+    """
+
+    def __repr__(self) -> str:
+        return f"<leaseq.aio.Queue {self.name}>"
+
+
+async def queues(client: Client) -> list[str]:
+    """The names of the queues in a server, sorted: as `leaseq.queues`."""
+    return await listing.names(connection_of(checked(client)))
+
+
+async def read_queues(
+    client: Client, read: Callable[[Queue], Awaitable[T]], names: Iterable[str] | None = None
+) -> tuple[dict[str, T], dict[str, QueueUnreadable]]:
+    """What ``read`` returns for each queue, by name; and the error of each queue that this version of leaseq
+    can't read, by name. ``names``: of these queues only."""
+    values: dict[str, T] = {}
+    unreadable: dict[str, QueueUnreadable] = {}
+    for name in await queues(client) if names is None else names:
+        try:
+            values[name] = await read(Queue(client, name))
+        except QueueUnreadable as error:
+            unreadable[name] = error
+    return values, unreadable

@@ -1,0 +1,68 @@
+"""Finds the server that is meant where none is named: for `leaseq.connect` and for the command line."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from leaseq.errors import Invalid
+
+URL_VARIABLE = "LEASEQ_REDIS_URL"
+DATA_VARIABLE = "LEASEQ_DATA"
+DEFAULT_DATA = "leaseq-data"
+
+
+def server_url(redis: str | None, data: str | Path) -> str | None:
+    """The URL ``redis``; without one that of the server of the `leaseq up` which is running for the data
+    directory ``data``; None where none is."""
+    return redis or running_url(data)
+
+
+def server_url_from_environment() -> str:
+    """The server's URL, as the command line finds it without options. Raises Invalid (field ``url``)."""
+    data = Path(os.environ.get(DATA_VARIABLE) or DEFAULT_DATA)
+    if url := server_url(os.environ.get(URL_VARIABLE), data):
+        return url
+    named = f"{DATA_VARIABLE} names" if os.environ.get(DATA_VARIABLE) else "is the default"
+    raise Invalid(
+        "url",
+        f"a URL, since no server was found without one: {URL_VARIABLE} is not set, and no `leaseq up` is "
+        f"running for the data directory {str(data.absolute())!r}, which {named}. Start one there with "
+        f"`leaseq up`, set {DATA_VARIABLE} to the directory of one that runs, or set {URL_VARIABLE}",
+    )
+
+
+def running_url(data_dir: str | Path) -> str | None:
+    """The URL of the server that the running ``up`` of this data directory uses; None where none runs."""
+    path = Path(data_dir)
+    try:
+        lock = os.open(path / "up.lock", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        if try_lock(lock, fcntl.LOCK_SH):
+            return None
+    finally:
+        os.close(lock)
+    url = read_state(path).get("url")
+    return url if isinstance(url, str) else None
+
+
+def try_lock(lock: int, kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """The content of ``up.json``: url, web, pid, pids; empty where there is none."""
+    try:
+        state = json.loads((path / "up.json").read_text())
+    except (OSError, ValueError):
+        return {}
+    return state if isinstance(state, dict) else {}

@@ -1,0 +1,20 @@
+"""The classes of redis.asyncio of which clients are made."""
+
+from __future__ import annotations
+
+import redis.asyncio
+from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import SentinelManagedConnection, SentinelManagedSSLConnection
+
+from leaseq.engine.aio.sentinel import SentinelClient
+from leaseq.engine.urls import Classes
+
+CLASSES = Classes(
+    redis.asyncio.Redis,
+    RedisCluster,
+    SentinelClient,
+    SentinelManagedConnection,
+    SentinelManagedSSLConnection,
+    Retry,
+)

@@ -1,0 +1,145 @@
+"""The connection to the server: runs scripts, sends a lost call once more, translates errors.
+
+Every script is idempotent by the item's state or by a request id, so a call whose reply was lost is sent
+once more, and never more often: redis-py's own retries are off.
+
+Made of leaseq/engine/connection.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from redis import exceptions as rx
+
+from leaseq.engine.aio.notifications import Listener
+from leaseq.engine.aio.transport import Transport, transport_of
+from leaseq.engine.connection import _AWAY, _AWAY_FOR_NOW, _BROKEN_LINK, _LOADS, _is_broken_link
+from leaseq.engine.durability import Wait
+from leaseq.engine.replies import Reply
+from leaseq.engine.script_errors import message_of
+from leaseq.engine.scripts import Bound, Script
+from leaseq.engine.transport import FAILURES, Command
+from leaseq.engine.urls import without_password
+from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
+from leaseq.policy import Durable
+
+
+class Connection:
+    """The internals of a `Client`: its connections, and what it caches of its server's queues."""
+
+    def __init__(self, url: str, client: Any) -> None:
+        self._url = url
+        self._transport: Transport = transport_of(client)
+        self.listener = Listener(client)
+        self.names: set[str] = set()
+        self.durable: dict[str, tuple[Durable, float]] = {}
+        self.disks: dict[str, float] = {}
+        self.majorities: dict[str, tuple[int, float]] = {}
+        self.wait_milliseconds = int(self._transport.timeout * 800)
+
+    async def close(self) -> None:
+        await self.listener.end()
+        with self.translating():
+            await self._transport.reset()
+            await self._transport.close()
+
+    async def drop_idle_links(self) -> None:
+        """Close the idle connections after ``close``; other threads may be in the middle of a call."""
+        with self.translating():
+            await self._transport.drop_idle()
+
+    async def move(self, bound: Bound, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
+        """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
+        With ``wait``, return only when that is over."""
+        try:
+            reply = await self._transport.send(bound, args, wait)
+        except FAILURES as error:
+            return await self._again(bound, args, wait, error)
+        return Reply(reply[0], reply[1:], False)
+
+    async def _again(self, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception) -> Reply:
+        """Load the script where the server doesn't have it, and send once more after a broken connection,
+        in whichever order these happen. A new connection may lead to another server, and a server may
+        forget its scripts between a load and the call: after the first try, they go in one packet."""
+        loads, resent = (0, False)
+        while True:
+            try:
+                if isinstance(error, rx.NoScriptError) and loads < _LOADS:
+                    loads += 1
+                    if loads == 1:
+                        await self._load(bound)
+                elif _is_broken_link(error) and (not resent):
+                    resent = True
+                    await self._transport.reset()
+                else:
+                    self._translate(error, bound.script)
+                reply = await self._transport.send(bound, args, wait, loading=loads > 1)
+            except FAILURES as following:
+                error = following
+            else:
+                return Reply(reply[0], reply[1:], resent)
+
+    async def ask(self, key: str, *words: str) -> Any:
+        """Send a command to the server that has this key; an error stays redis-py's ResponseError."""
+        try:
+            return await self._transport.ask(key, *words)
+        except rx.ResponseError:
+            raise
+        except FAILURES as error:
+            self._translate(error)
+
+    def scan(self, key: str, cursor: int, pattern: str, count: int) -> tuple[int, list[bytes]]:
+        """One step through the keys of the server that has this key: where the next begins (0: nowhere), and
+        those that match."""
+        with self.translating():
+            following, names = self._transport.scan(key, cursor, pattern, count)
+        return (int(following), names)
+
+    async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands in one packet, and once more where its connection broke."""
+        with self.translating():
+            try:
+                replies = await self._transport.ask_all(commands)
+            except _BROKEN_LINK:
+                await self._transport.reset()
+                replies = await self._transport.ask_all(commands)
+            for reply in replies:
+                if isinstance(reply, Exception):
+                    raise reply
+        return replies
+
+    async def replicas(self, key: str) -> int:
+        """The number of replicas of the server that has this key."""
+        with self.translating():
+            return await self._transport.replicas(key)
+
+    async def _load(self, bound: Bound) -> None:
+        """By itself, since a reply that is lost here is no lost reply of the move."""
+        with self.translating(bound.script):
+            try:
+                await self._transport.load(bound)
+            except _BROKEN_LINK:
+                await self._transport.reset()
+                await self._transport.load(bound)
+
+    @contextmanager
+    def translating(self, script: Script | None = None) -> Iterator[None]:
+        """Turn what redis-py raises into ServerUnavailable or ServerRefused. ``script``: what is run."""
+        try:
+            yield
+        except FAILURES as error:
+            self._translate(error, script)
+
+    def _translate(self, error: Exception, script: Script | None = None) -> NoReturn:
+        if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
+            raise ServerRefused(f"the server did not accept the user or password: {error}") from error
+        said = message_of(error, script)
+        if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
+            raise ServerUnavailable(f"no answer from {without_password(self._url)}: {said}") from error
+        code, _, problem = said.partition(" ")
+        if code in ("NEWER", "OLDER"):
+            raise QueueUnreadable(problem, newer=code == "NEWER") from error
+        raise ServerRefused(f"the server refused: {said}") from error

@@ -1,0 +1,179 @@
+"""Durable acknowledgement: which WAIT or WAITAOF follows a write, and whether a server supports it.
+
+The wait is sent in the same packet as the write, on the same connection, since the server waits only for
+writes of that connection. See ``docs/decisions/0006-durable.md``.
+
+Made of leaseq/engine/durability.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from redis import exceptions as rx
+
+from leaseq.engine.durability import (
+    _TRY,
+    Wait,
+    _cannot,
+    _command,
+    _count,
+    _load,
+    _no_file,
+    _refused,
+    majority_of,
+)
+from leaseq.engine.scripts import Bound, pack
+from leaseq.errors import ServerRefused, ServerUnavailable
+from leaseq.policy import Durable
+
+
+class ServerQueries(Protocol):
+    """The two questions that are asked of the server that has a key."""
+
+    async def ask(self, key: str, /, *words: str) -> Any: ...
+
+    async def replicas(self, key: str, /) -> int: ...
+
+
+async def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool) -> list[Any]:
+    """Send a script call. ``loading``: after loading its script, for a server that forgets scripts
+    quickly."""
+    _, reply = await send_all(connection, _load(bound, loading), pack(bound.words + args))
+    if isinstance(reply, Exception):
+        raise reply
+    made: list[Any] = reply
+    return made
+
+
+async def exchange(
+    connection: Any, bound: Bound, args: tuple[str, ...], wait: Wait, *, loading: bool = False
+) -> list[Any]:
+    """Send a move and its wait; return the move's reply once it is confirmed.
+
+    Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
+    made but not confirmed.
+    """
+    commands = (_load(bound, loading), pack(bound.words + args), *wait.packed())
+    _, reply, marked, confirmed = await send_all(connection, *commands)
+    if isinstance(reply, Exception):
+        raise reply
+    if isinstance(marked, rx.NoScriptError):
+        loaded, marked, confirmed = await send_all(connection, _load(wait.mark, True), *wait.packed())
+        if isinstance(marked, rx.NoScriptError) and isinstance(loaded, Exception):
+            marked = loaded
+    for error in (marked, confirmed):
+        if isinstance(error, Exception):
+            raise _refused(wait, error)
+    if _count(confirmed) < wait.needed:
+        raise ServerUnavailable(
+            f"the server made this change, but {wait.by} did not confirm it within {wait.milliseconds / 1000:g} seconds; it is safe to send the call again",
+            taken=True,
+        )
+    made: list[Any] = reply
+    return made
+
+
+async def send_all(connection: Any, *commands: bytes) -> list[Any]:
+    """Send all in one packet, and read every reply; an error reply is returned, for others follow it. An
+    error of the load shows in the replies that follow."""
+    await connection.send_packed_command((b"".join(commands),), check_health=False)
+    return [await _read(connection) if command else None for command in commands]
+
+
+async def _read(connection: Any) -> Any:
+    """A reply, or the server's error as a value, so that the replies after it are read in any case."""
+    try:
+        return await connection.read_response()
+    except rx.ResponseError as error:
+        return error
+
+
+async def check(durable: Durable, server: ServerQueries, key: str) -> None:
+    """Raise Invalid where the server that has this key can't do it."""
+
+    async def ask(*words: str) -> Any:
+        return await server.ask(key, *words)
+
+    if durable == "fsync":
+        await _check_fsync(ask)
+    elif durable == "replica" and (not await _confirmed(durable, 1, ask)):
+        raise _cannot(durable, "a connected replica", "has none that answers", "connect one")
+    elif durable == "majority":
+        await _check_majority(ask, lambda: server.replicas(key))
+
+
+async def _check_majority(ask: Callable[..., Awaitable[Any]], replicas: Callable[[], Awaitable[int]]) -> None:
+    try:
+        count = await replicas()
+    except ServerRefused as error:
+        cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
+        raise _cannot("majority", "the number of replicas", f"does not tell it ({error})", cure) from error
+    needed = majority_of(count)
+    answered = await _confirmed("majority", needed, ask)
+    if answered < needed:
+        need = f"{needed} connected {('replica' if needed == 1 else 'replicas')}"
+        raise _cannot("majority", need, f"has {count}, of which {answered} answered", "connect them")
+
+
+async def still_true(ask: Callable[..., Awaitable[Any]]) -> bool:
+    """Raise ServerRefused where a server that was checked for ``fsync`` now confirms too early. False
+    where this can't be read, and need not be tried again."""
+    config = await _configuration(ask)
+    fsync = config.get("appendfsync")
+    if fsync not in (None, "always"):
+        raise ServerRefused(
+            f"the policy's durable is 'fsync', but this server now has appendfsync {fsync}, with which it may confirm writes that a power cut loses; nothing was changed. Set appendfsync always on the server, or set the queue's durable to 'server'"
+        )
+    return fsync is not None
+
+
+async def _check_fsync(ask: Callable[..., Awaitable[Any]]) -> None:
+    config = await _configuration(ask)
+    if config.get("appendonly") == "no":
+        raise _no_file()
+    fsync = config.get("appendfsync")
+    if fsync not in (None, "always"):
+        truth = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
+        raise _cannot("fsync", "appendfsync always", truth, "set appendfsync always on the server")
+    confirmed = await _confirmed("fsync", 1, ask)
+    if fsync is None and await _is_valkey(ask):
+        truth = "does not allow this user to read that setting"
+        cure = "allow the user who configures the queue to call CONFIG GET (the ACL rule +config|get)"
+        raise _cannot("fsync", "appendfsync always", truth, cure)
+    if not confirmed:
+        raise _cannot("fsync", "a disk that confirms", f"did not confirm within {_TRY} ms", "check its log")
+
+
+async def _configuration(ask: Callable[..., Awaitable[Any]]) -> dict[str, str]:
+    """The options of CONFIG; empty where the user may not read them, as on many managed servers."""
+    try:
+        config: dict[str, str] = await ask("CONFIG GET", "append*")
+    except rx.ResponseError:
+        return {}
+    return config
+
+
+async def _is_valkey(ask: Callable[..., Awaitable[Any]]) -> bool:
+    """Whether this is, or may be, Valkey: the name may be unreadable."""
+    try:
+        return b"valkey" in await ask("HELLO")
+    except rx.ResponseError:
+        return True
+
+
+async def _confirmed(durable: Durable, needed: int, ask: Callable[..., Awaitable[Any]]) -> int:
+    """The number of confirmations, where WAIT or WAITAOF itself works."""
+    words = _command(durable, needed)
+    try:
+        return _count(await ask(*words, str(_TRY)))
+    except rx.ResponseError as error:
+        said = str(error).lower()
+        if "appendonly" in said:
+            raise _no_file() from error
+        truth, cure = (f"answers {error}", "use Valkey, or Redis 7.2 or newer")
+        if isinstance(error, rx.NoPermissionError):
+            truth, cure = ("does not allow it to this user", f"add the ACL rule +{words[0].lower()}")
+        raise _cannot(durable, words[0], truth, cure) from error

@@ -1,0 +1,20 @@
+"""Goes through the items of a call that takes any number, also where they come by and by."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from typing import TypeVar
+
+from leaseq.engine import iterables
+
+T = TypeVar("T")
+
+
+async def each(items: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
+    """The items. Raises Invalid."""
+    if isinstance(items, AsyncIterable):
+        async for item in items:
+            yield item
+    else:
+        for item in iterables.each(items):
+            yield item

@@ -1,0 +1,121 @@
+"""One connection of redis.asyncio, and what all calls over it share: its event loop, its time limit, and work
+that is done to its end though its task is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from redis import exceptions as rx
+
+from leaseq.engine import transport
+from leaseq.engine.transport import FAILURES, TIMEOUT
+from leaseq.errors import Invalid
+
+MOST_CALLS = 64
+"""By one client at once; further calls wait for their turn. Tasks are many and cheap, connections are not."""
+
+_ending: set[asyncio.Task[None]] = set()
+
+
+async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Run this in a task of its own, which also a cancelled caller awaits: but no longer than a call may
+    take, where a server does not answer."""
+    task = asyncio.create_task(work)
+    _ending.add(task)
+    task.add_done_callback(_ending.discard)
+    loop = asyncio.get_running_loop()
+    until = loop.time() + TIMEOUT
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done() and (left := until - loop.time()) > 0:
+        try:
+            await asyncio.wait({task}, timeout=left)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    if task.done():
+        task.result()
+
+
+class Turns:
+    """Lets so many calls of one event loop go at once."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._turns = asyncio.Semaphore(MOST_CALLS)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        loop = asyncio.get_running_loop()
+        if self._loop is None:
+            self._loop = loop
+        if self._loop is not loop:
+            limit = "used in the event loop of its first call, and this is another one"
+            raise Invalid("client", f"{limit}: connect once in each event loop")
+        async with self._turns:
+            yield
+
+
+async def within(seconds: float, work: Awaitable[Any]) -> Any:
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except TimeoutError:
+        raise rx.TimeoutError(f"no answer within {seconds:g} seconds") from None
+
+
+async def answer(
+    read: Callable[[float], Awaitable[Any]], seconds: float, is_replaced: Callable[[], Awaitable[bool]]
+) -> Any:
+    """As `leaseq.engine.transport.answer`."""
+    loop = asyncio.get_running_loop()
+    until, pause = loop.time() + seconds, transport._SILENCE  # noqa: SLF001 - one length of patience
+    while True:
+        left = max(until - loop.time(), 0.001)
+        try:
+            return await read(min(pause, left))
+        except rx.TimeoutError:
+            if left <= pause:
+                raise
+            if await is_replaced():
+                raise rx.ConnectionError("another server took the place of this one") from None
+            pause = transport._AGAIN  # noqa: SLF001
+
+
+class Link:
+    """A connection as a call needs one. redis.asyncio's own limit, which starts a task for each write, is
+    off: a timer here counts. ``is_replaced``: whether another server took the place of this one."""
+
+    def __init__(
+        self, connection: Any, seconds: float, is_replaced: Callable[[], Awaitable[bool]] | None = None
+    ) -> None:
+        self.connection = connection
+        self._seconds, self._is_replaced = seconds, is_replaced
+
+    async def open(self) -> None:
+        try:
+            await self.connection.connect()
+        except BaseException:  # cancelled halfway
+            await self.drop()
+            raise
+        self.connection.socket_timeout = None
+
+    async def send_packed_command(self, packed: Sequence[bytes], *, check_health: bool = False) -> None:
+        await within(self._seconds, self.connection.send_packed_command(packed, check_health=check_health))
+
+    async def read_response(self) -> Any:
+        if self._is_replaced is None:
+            return await self._read(self._seconds)
+        return await answer(self._read, self._seconds, self._is_replaced)
+
+    async def _read(self, seconds: float) -> Any:
+        reading = self.connection.read_response(timeout=math.inf, disconnect_on_error=False)
+        return await within(seconds, reading)
+
+    async def drop(self) -> None:
+        with suppress(*FAILURES):
+            await self.connection.disconnect(nowait=True)

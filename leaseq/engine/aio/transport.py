@@ -1,0 +1,271 @@
+"""Sends a script call to the server in an event loop: as `leaseq.engine.transport`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from random import choice
+from time import monotonic
+from typing import Any, Protocol
+
+from redis import exceptions as rx
+from redis.asyncio.cluster import RedisCluster
+
+from leaseq.engine import transport
+from leaseq.engine.aio import durability
+from leaseq.engine.aio.durability import exchange
+from leaseq.engine.aio.links import Link, Turns
+from leaseq.engine.durability import Wait
+from leaseq.engine.scripts import Bound, pack
+from leaseq.engine.transport import FAILURES, TIMEOUT, Command
+from leaseq.errors import ServerRefused, ServerUnavailable
+
+
+class Transport(Protocol):
+    timeout: float
+
+    async def send(
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]: ...
+
+    async def load(self, bound: Bound) -> None: ...
+
+    async def reset(self) -> None: ...
+
+    async def drop_idle(self) -> None: ...
+
+    async def ask(self, key: str, /, *words: str) -> Any: ...
+
+    async def ask_all(self, commands: Sequence[Command]) -> list[Any]: ...
+
+    async def replicas(self, key: str, /) -> int: ...
+
+    async def close(self) -> None: ...
+
+
+def transport_of(client: Any) -> Transport:
+    """The transport over a client of redis.asyncio."""
+    return ClusterTransport(client) if isinstance(client, RedisCluster) else PooledTransport(client)
+
+
+class PooledTransport:
+    """Standalone servers and Sentinel: connections of a pool, each used by one call at a time."""
+
+    def __init__(self, client: Any) -> None:
+        self._redis = client
+        self._pool = client.connection_pool
+        self._sentinels = getattr(self._pool, "sentinel_manager", None)
+        self._turn = Turns().turn
+        self.timeout = self._pool.connection_kwargs.get("socket_timeout") or TIMEOUT
+        self._idle: list[Link] = []
+
+    async def send(
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]:
+        async with self._turn():
+            link = await self._take()
+            try:
+                if wait is not None:
+                    reply = await exchange(link, bound, args, wait, loading=loading)
+                else:
+                    reply = await durability.send(link, bound, args, loading=loading)
+            except rx.ResponseError:
+                self._idle.append(link)
+                raise
+            except (rx.TimeoutError, ServerUnavailable, ServerRefused):
+                await link.drop()  # no answer, or no confirmation: the primary may have been replaced
+                await self.reset()
+                raise
+            except BaseException:
+                await link.drop()
+                raise
+            self._idle.append(link)
+            return reply
+
+    async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
+        async with self._turn():
+            link = await self._take()
+            try:
+                replies = await durability.send_all(link, *map(pack, commands))
+            except rx.TimeoutError:  # the primary may have been replaced
+                await link.drop()
+                await self.reset()
+                raise
+            except BaseException:
+                await link.drop()
+                raise
+            self._idle.append(link)
+            return replies
+
+    async def _take(self) -> Link:
+        """An idle connection, or a new one: past the pool's own count, which only grows."""
+        if self._idle:
+            return self._idle.pop()
+        connection = self._pool.connection_class(**self._pool.connection_kwargs)
+        watched = None if self._sentinels is None else partial(self._is_replaced, connection)
+        link = Link(connection, self.timeout, watched)
+        await link.open()
+        return link
+
+    async def _is_replaced(self, connection: Any) -> bool:
+        """Whether a sentinel names another primary; False where none is named."""
+        try:
+            return bool(await self._pool.get_master_address() != (connection.host, connection.port))
+        except FAILURES:
+            return False
+
+    async def load(self, bound: Bound) -> None:
+        async with self._turn():
+            await self._redis.script_load(bound.script.source)
+
+    async def reset(self) -> None:
+        await self.drop_idle()
+
+    async def drop_idle(self) -> None:
+        while self._idle:
+            await self._idle.pop().drop()
+        await self._pool.disconnect(inuse_connections=False)
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+        await self._pool.disconnect()
+        if self._sentinels is not None:
+            await self._sentinels.aclose()
+
+    async def ask(self, _key: str, /, *words: str) -> Any:
+        async with self._turn():
+            return await self._redis.execute_command(*words)
+
+    async def replicas(self, _key: str, /) -> int:
+        """Sentinels count disconnected replicas too; a server alone counts the connected ones."""
+        async with self._turn():
+            if self._sentinels is not None:
+                return int(await self._sentinels.replica_count(self._pool.service_name))
+            return int((await self._redis.info("replication"))["connected_slaves"])
+
+
+class ClusterTransport:
+    """A cluster: a call goes to the slot's primary. While the slot is being migrated, the call waits,
+    since a script must not run on a part of a queue (``Bound.whole``)."""
+
+    def __init__(self, client: Any) -> None:
+        self._redis = client
+        self._failed = ""  # the node that a link broke to: asked last where the slots are now
+        self._turn = Turns().turn
+        self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
+
+    async def send(
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]:
+        """Send a call, following redirects. No reply that redirects it, or asks for a retry, has changed
+        anything."""
+        async with self._turn():
+            whole, wait = bound.whole, wait and wait._replace(mark=wait.mark.whole)
+            node, turns, until = await self._node(bound.keys[0]), 0, monotonic() + transport._ON_ITS_WAY  # noqa: SLF001
+            while True:
+                try:
+                    return await self._send_to(node, whole, args, wait, loading)
+                except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
+                    if isinstance(error, rx.MovedError):
+                        await self._redis.nodes_manager.move_slot(error)
+                    if monotonic() > until:
+                        raise
+                    await asyncio.sleep(min(turns * 0.005, 0.05))
+                    turns += 1
+                    node = await self._node(bound.keys[0])
+                except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
+                    self._failed = node.name  # no answer, or no confirmation, as above
+                    with suppress(*FAILURES):
+                        await self.reset()
+                    raise
+                except rx.ConnectionError:
+                    self._failed = node.name
+                    raise
+
+    async def _send_to(
+        self, node: Any, bound: Bound, args: tuple[str, ...], wait: Wait | None, loading: bool
+    ) -> list[Any]:
+        link = Link(node.acquire_connection(), self.timeout, partial(self._is_replaced, node, bound.keys[0]))
+        try:
+            await link.open()
+            if wait is not None:
+                return await exchange(link, bound, args, wait, loading=loading)
+            return await durability.send(link, bound, args, loading=loading)
+        except rx.ResponseError:
+            raise
+        except BaseException:
+            await link.drop()
+            raise
+        finally:
+            node.release(link.connection)
+
+    async def _ask_node(self, node: Any, *words: str) -> Any:
+        """The reply of one node, as it sent it."""
+        link = Link(node.acquire_connection(), self.timeout)
+        try:
+            await link.open()
+            await link.send_packed_command([pack(words)])
+            return await link.read_response()
+        except rx.ResponseError:
+            raise
+        except BaseException:
+            await link.drop()
+            raise
+        finally:
+            node.release(link.connection)
+
+    async def _is_replaced(self, node: Any, key: str) -> bool:
+        """Whether another node, chosen at random, names another primary. It may not answer, either."""
+        others = [other for other in self._redis.get_nodes() if other.name != node.name]
+        slot = self._redis.keyslot(key)
+        try:
+            shards = await self._ask_node(choice(others), "CLUSTER", "SLOTS")  # noqa: S311 - no secret
+        except (IndexError, *FAILURES):
+            return False
+        primaries = [shard[2] for shard in shards if shard[0] <= slot <= shard[1]]
+        return any(host and f"{host.decode()}:{port}" != node.name for host, port, *_ in primaries)
+
+    async def _node(self, key: str) -> Any:
+        await self._redis.initialize()  # does nothing where that was done
+        try:
+            return self._redis.get_node_from_key(key)
+        except rx.SlotNotCoveredError:
+            await self.reset()
+            return self._redis.get_node_from_key(key)
+
+    async def ask(self, key: str, /, *words: str) -> Any:
+        async with self._turn():
+            return await self._redis.execute_command(*words, target_nodes=await self._node(key))
+
+    async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
+        async with self._turn():
+            await self._redis.initialize()
+            pipe = self._redis.pipeline()
+            for command in commands:
+                pipe.execute_command(*command)
+            replies: list[Any] = await pipe.execute(raise_on_error=False)
+            return replies
+
+    async def replicas(self, key: str, /) -> int:
+        """The number of replicas by the primary's count, which for a while includes disconnected ones."""
+        async with self._turn():
+            node, slot = await self._node(key), self._redis.keyslot(key)
+            shards = await self._ask_node(node, "CLUSTER", "SLOTS")
+            return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)
+
+    async def load(self, bound: Bound) -> None:
+        """Load the script on one node: where another does not answer, this one's queues still work."""
+        async with self._turn():
+            await self._ask_node(await self._node(bound.keys[0]), "SCRIPT", "LOAD", bound.script.source)
+
+    async def reset(self) -> None:
+        await self._redis.nodes_manager.initialize(last_failed_node_name=self._failed)
+
+    async def drop_idle(self) -> None:
+        for node in self._redis.get_nodes():
+            await node.disconnect_free_connections()
+
+    async def close(self) -> None:
+        await self._redis.aclose()

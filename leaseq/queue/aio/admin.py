@@ -1,0 +1,185 @@
+"""The queue's methods for managers and the clear job.
+
+Made of leaseq/queue/admin.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Unpack
+
+from leaseq import validation
+from leaseq.engine import arguments, ids
+from leaseq.errors import Invalid, ItemNotFound
+from leaseq.models import STATES, Cleared, Item, ItemChanges, Json, State
+from leaseq.queue.admin import _LOOK, _MOVES, OnRemoved, _had_last
+from leaseq.queue.aio.inspection import Inspection
+
+
+class Admin(Inspection):
+    async def clear(self, limit: int = 1000) -> Cleared:
+        """Return items whose lease expired, release what is due, and delete finished and dead items that
+        the policy keeps no longer; ``more`` where the limit was reached. Also raises and
+        resolves the alerts of the policy's ``alerts``: see ``alerts``."""
+        left = validation.integer(limit, "limit", 1, 1000000)
+        returned = released = died = forgotten = 0
+        more = True
+        while more and left > 0:
+            reply = await self._commands.clear(min(left, _MOVES))
+            counts = [int(n) for n in reply.rest]
+            returned, released, died = (returned + counts[0], released + counts[1], died + counts[2])
+            forgotten += counts[4]
+            left -= sum(counts[:3]) + counts[4]
+            more = bool(counts[3])
+        if counts[5]:
+            await self._commands.check_alerts()
+        return Cleared(returned, released, died, more, forgotten)
+
+    async def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
+        """Stop reserving. Held items may be finished."""
+        await self._commands.pause(arguments.by(by), arguments.text(reason, "reason"))
+
+    async def resume(self, *, by: str | None = None) -> None:
+        await self._commands.resume(arguments.by(by))
+
+    async def revive(self, id: str, *, by: str | None = None) -> Item:
+        """Bring a dead item back to inbound, its failures forgotten. A finished one raises Invalid; any
+        other is left as it is."""
+        return self._item(await self._commands.revive(validation.item_id(id), arguments.by(by)), id)
+
+    async def revive_all(
+        self, *, error: str | None = None, person: str | None = None, limit: int = 1000, by: str | None = None
+    ) -> int:
+        """Revive the dead items, the longest dead first, at most ``limit``; returns their number.
+
+        ``error``: only those whose last error contains this text. ``person``: only those that this person had
+        last. Fewer than ``limit`` means that none is left. Items that another caller revives or removes
+        meanwhile are skipped.
+        """
+        return await self._move_all("dead", lambda id: self.revive(id, by=by), error, person, limit, by)
+
+    async def remove_all(
+        self,
+        state: State,
+        *,
+        error: str | None = None,
+        person: str | None = None,
+        limit: int = 1000,
+        by: str | None = None,
+        on_removed: OnRemoved | None = None,
+    ) -> int:
+        """Delete the items in a state, at most ``limit``, in the order of `items`; returns their number.
+
+        ``error``, ``person``: as for `revive_all`. Fewer than ``limit`` means that none is left. An item with
+        several assignments goes whole where one of them is in the state. ``on_removed`` is called with the
+        id of each deleted item.
+        """
+        if state not in STATES:
+            raise Invalid("state", "one of " + ", ".join(STATES))
+
+        async def remove(id: str) -> None:
+            await self.remove(id, by=by)
+            if on_removed:
+                on_removed(id)
+
+        return await self._move_all(state, remove, error, person, limit, by)
+
+    async def _move_all(
+        self,
+        state: State,
+        move: Callable[[str], object],
+        error: str | None,
+        person: str | None,
+        limit: int,
+        by: str | None,
+    ) -> int:
+        """Make a move of the items in a state that the filter names; returns the number of those moved."""
+        most = validation.integer(limit, "limit", 1, 1000000)
+        wanted = None if error is None else validation.text(error, "error")
+        who = None if person is None else validation.person_name(person)
+        arguments.by(by)
+        moved: set[str] = set()
+        async for item in self._walk(state, _LOOK):
+            if item.id in moved or not _had_last(item, wanted, who):
+                continue
+            try:
+                move(item.id)
+            except (ItemNotFound, Invalid):
+                continue
+            moved.add(item.id)
+            if len(moved) == most:
+                break
+        return len(moved)
+
+    async def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
+        """End all leases of an item, or only this person's; the item returns to inbound."""
+        whose = validation.person_name(person) if person is not None else ""
+        return self._item(await self._commands.release(validation.item_id(id), arguments.by(by), whose), id)
+
+    async def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
+        """Let only this person reserve an item, until they give it back. It returns to the front of the
+        queue.
+
+        Raises Invalid where nothing of the item waits, or where the person answered or holds it.
+        """
+        who = validation.person_name(person)
+        return self._item(await self._commands.assign(validation.item_id(id), arguments.by(by), who), id)
+
+    async def change(self, id: str, *, by: str | None = None, **changes: Unpack[ItemChanges]) -> Item:
+        """Change an item that is inbound, scheduled or dead; what is not named stays as it is.
+
+        With another priority or other skills it is placed among the items there by its age. Of an item with
+        several assignments at least one must be in one of these states: it is moved, and what somebody holds
+        stays with them. ``due=None`` removes the date. ``delay`` in seconds from now: it is scheduled until
+        then, with 0 inbound at once. A dead item stays dead until it is revived, and takes no ``delay``.
+
+        Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or answered
+        the item. An answer to the earlier payload that still comes is kept as a late one.
+        """
+        fields = arguments.changes(changes)
+        reply = await self._commands.change(
+            validation.item_id(id), arguments.by(by), ids.request_id(), fields
+        )
+        return self._item(reply, id)
+
+    async def remove(self, id: str, *, by: str | None = None) -> None:
+        """Delete an item, whatever its state."""
+        await self._commands.remove(validation.item_id(id), arguments.by(by))
+
+    async def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
+        """Make a late answer (named by its token) the item's answer. Where an item takes several answers,
+        it takes the place of one that nobody holds or gave; else an answer that the item had becomes a
+        late one."""
+        number = validation.integer(token, "token", 1, 2**53)
+        reply = await self._commands.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
+        return self._item(reply, id)
+
+    async def reopen(
+        self, id: str, token: int, *, to: str | None = None, reason: str | None = None, by: str | None = None
+    ) -> Item:
+        """Take back an answer (named by its token): its item is inbound again, at the front of its priority,
+        for anybody, or with ``to`` for this person alone. The answer is kept as a late one, and is the draft
+        of the person who gave it. The next person reads ``reason``.
+
+        Raises Invalid where no answer of the item has the token, where ``to`` holds or answered another part
+        of the item, or where a part of it is dead.
+        """
+        number = validation.integer(token, "token", 1, 2**53)
+        whom = "" if to is None else validation.person_name(to, "to")
+        why = arguments.text(reason, "reason")
+        reply = await self._commands.reopen(validation.item_id(id), number, arguments.by(by), whom, why)
+        return self._item(reply, id)
+
+    async def correct(self, id: str, token: int, result: Json, *, by: str) -> Item:
+        """Put an answer of the manager ``by`` in the place of one (named by its token), which is kept as a
+        late one. The same correction sent again changes nothing.
+
+        Raises Invalid (field ``result``, with ``errors``) where the result doesn't fit the queue's form, and
+        where no answer of the item has the token, or ``by`` holds or answered another part of the item.
+        """
+        item, number = (validation.item_id(id), validation.integer(token, "token", 1, 2**53))
+        who, text = (validation.person_name(by, "by"), validation.dump_json(result, "result"))
+        reply = await self._checked(
+            result, lambda version: self._commands.correct(item, number, who, text, version)
+        )
+        return self._item(reply, id)

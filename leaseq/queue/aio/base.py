@@ -1,0 +1,195 @@
+"""The base of a queue: its client, its commands and its policy.
+
+Made of leaseq/queue/base.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Unpack
+
+from leaseq import form, validation
+from leaseq.engine import arguments, codec, replies
+from leaseq.engine.aio.client import Client, checked, connection_of
+from leaseq.engine.aio.commands import Commands
+from leaseq.engine.aio.durability import check
+from leaseq.engine.commands import Clock
+from leaseq.engine.keys import QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
+from leaseq.engine.replies import Reply
+from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
+from leaseq.models import Item, Json
+from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges, from_server
+from leaseq.queue.base import _SCANNED, _UNLINKED, _stored, expected_version
+from leaseq.queue.elsewhere import forget_elsewhere
+
+
+class Base:
+    def __init__(self, client: Client, name: str, *, clock: Clock | None = None) -> None:
+        self.name = validation.queue_name(name)
+        self._client = checked(client)
+        self._connection = connection_of(client)
+        self._keys = Keys(self.name)
+        self._commands = Commands(self._connection, self._keys, clock)
+        self._form: tuple[str, Json] = ("-", None)
+
+    def __repr__(self) -> str:
+        return f"<leaseq.Queue {self.name}>"
+
+    async def exists(self) -> bool:
+        """Whether the queue was configured, or anything was ever enqueued."""
+        return await self.schema is not None
+
+    @property
+    async def schema(self) -> int | None:
+        """The schema number of its keys; None where there is no queue. Every other call refuses a newer
+        schema than this version of leaseq knows, with ServerRefused and before anything changes."""
+        try:
+            return int((await self._commands.schema()).rest[0])
+        except QueueNotFound:
+            return None
+
+    @property
+    async def policy(self) -> Policy:
+        """The policy in force; the defaults where there is no queue."""
+        return await self.find_policy() or Policy()
+
+    async def find_policy(self) -> Policy | None:
+        """The policy in force, or None where there is no queue: `exists` and `policy` in one call."""
+        try:
+            lease_seconds, form_version, rules, *texts = (await self._commands.policy(TEXTS)).rest
+        except QueueNotFound:
+            return None
+        policy = from_server(lease_seconds, rules, texts)
+        self._form = (form_version.decode(), policy.form)
+        self._commands.learn(policy.durable)
+        return policy
+
+    async def configure(
+        self,
+        *,
+        by: str | None = None,
+        expected: Policy | str | None = None,
+        create_only: bool = False,
+        **changes: Unpack[PolicyChanges],
+    ) -> Policy:
+        """Change some fields of the policy and return the whole. Creates the queue where there is none.
+
+        ``expected``, a policy or its ``version``: change only that one; raises PolicyChanged where another is
+        in force, and QueueNotFound where there is no queue. ``create_only``: raises QueueExists where there
+        is a queue. Raises Invalid with the field's name. After an error nothing has changed.
+        """
+        only = expected_version(expected)
+        if only and create_only:
+            raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
+        before = Policy() if create_only else await self.policy
+        policy = before.updated(changes)
+        form.check_form(policy.form)
+        if policy.durable != before.durable:
+            await check(policy.durable, self._connection, self._keys.ledger)
+        who = arguments.by(by)
+        new = not only and await self._is_new()
+        self._commands.learn(policy.durable)
+        try:
+            made = new and await self._make(policy, who)
+            if create_only and (not made):
+                raise QueueExists(self.name)
+            if (changes or only) and (not made):
+                await self._enter()
+                reply = await self._commands.configure(who, only, _stored(policy, sorted(changes)))
+                await self._changed(reply, policy)
+        except LeaseqError:
+            self._commands.learn(None)
+            raise
+        return policy
+
+    async def _is_new(self) -> bool:
+        """Whether there is no queue. Unlike `exists`, refuses one of an unknown schema."""
+        try:
+            await self._commands.policy(())
+        except QueueNotFound:
+            return True
+        return False
+
+    async def _changed(self, reply: Reply, wanted: Policy) -> None:
+        """Raise PolicyChanged where another policy is in force than the one that was expected."""
+        if reply.code == replies.CHANGED:
+            now = await self.policy
+            if not reply.resent or now != wanted:
+                raise PolicyChanged(self.name, now)
+
+    async def _make(self, policy: Policy, by: str = "") -> bool:
+        """Create the queue; False where another process was faster."""
+        fields = [*_stored(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
+        await self._enter()
+        while (reply := (await self._commands.configure(by, "create", fields))).code == replies.DELETING:
+            await self._delete_keys()
+            await self._enter()
+        await self._enter()
+        return bool(reply.rest[0]) or (reply.resent and await self.policy == policy)
+
+    async def _enter(self) -> None:
+        """Add the name to the list of queues, again if it was lost: see `queues`."""
+        await self._connection.ask_all([("SADD", QUEUES, self.name)])
+        self._connection.names.add(self.name)
+
+    async def _delete_keys(self) -> None:
+        """Finish what `delete` began: unlink the queue's keys, and take it off all lists."""
+        with suppress(QueueNotFound):
+            while await self._unlink_found():
+                pass
+            while (await self._commands.delete_keys(())).rest == [1]:
+                pass
+            forget_elsewhere(self._client, self.name)
+            with self._client.translating():
+                self._client.redis.hdel(WEBHOOK_STATE, f"follows {self.name}")
+                self._client.redis.srem(QUEUES, self.name)
+            self._connection.names.discard(self.name)
+            await self._commands.delete_keys((), "end")
+            return
+        if not await self._is_new():
+            await self._enter()
+
+    async def _unlink_found(self) -> bool:
+        """Look through the server's keys once; whether there were any of this queue."""
+        cursor, found = (0, False)
+        while True:
+            cursor, parts = self._look_for_keys(cursor)
+            for start in range(0, len(parts), _UNLINKED):
+                await self._commands.delete_keys(parts[start : start + _UNLINKED])
+                found = True
+            if cursor == 0:
+                return found
+
+    def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
+        """One step through the server's keys: where the next one begins, and those of this queue but for the
+        two that go last or stay, each without what all begin with."""
+        following, names = self._connection.scan(self._keys.ledger, cursor, of_queue(self.name), _SCANNED)
+        kept = {self._keys.ledger, self._keys.deleted}
+        parts = [name.decode() for name in names if name.decode() not in kept]
+        return (following, [part.removeprefix(of_queue(self.name, "")) for part in parts])
+
+    async def _checked(self, result: Json, send: Callable[[str], Awaitable[Reply]]) -> Reply:
+        """The reply to an answer, which ``send`` sends with the version of the form that it was checked
+        against: as last read, and again where the server says that it was changed since.
+
+        A result that doesn't fit is sent as well: it may be one that was taken before the form changed, or
+        belong to a lost lease, and then it is kept. In no other case is it taken.
+        """
+        while True:
+            version, wanted = self._form
+            misfit: Invalid | None = None
+            if wanted is not None:
+                try:
+                    form.check_result(wanted, result)
+                except Invalid as error:
+                    version, misfit = ("misfit", error)
+            reply = await send(version)
+            if reply.code != replies.FORM:
+                return reply
+            await self.find_policy()
+            if misfit is not None and self._form[1] == wanted:
+                raise misfit
+
+    def _item(self, reply: Reply, id: str) -> Item:
+        return codec.item(id, reply.rest[0])

@@ -1,0 +1,268 @@
+"""The queue's methods for people who work: renew, finish, give back; and reserve.
+
+Made of leaseq/queue/consumer.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Unpack, overload
+
+from leaseq import validation
+from leaseq.engine import arguments, codec, replies
+from leaseq.engine.arguments import LeaseParts
+from leaseq.errors import Invalid
+from leaseq.models import Abandoned, Failed, Finished, Json, Lease, WhyNothing
+from leaseq.queue.aio.reserving import Reserving
+from leaseq.queue.consumer import UNDO_SECONDS
+
+
+class Consumer(Reserving):
+    """A verb on a lease takes the Lease, or its ``id=``, ``token=`` and ``person=``: see `arguments.held`."""
+
+    @overload
+    async def renew(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
+
+    @overload
+    async def renew(self, *, request_id: str | None = None, **parts: Unpack[LeaseParts]) -> Lease: ...
+
+    async def renew(
+        self, lease: Lease | None = None, *, request_id: str | None = None, **parts: object
+    ) -> Lease:
+        """Extend a lease to the full lease time from now; never shortens one.
+
+        Also accepted after the lease expired, if nobody else was granted the item. Raises LeaseLost, or
+        Invalid where the policy allows no more renewals or the person holds as many items as allowed.
+        """
+        held = arguments.held(self.name, lease, parts)
+        return codec.lease(self.name, (await self._commands.renew(held, arguments.request(request_id))).rest)
+
+    @overload
+    async def save_draft(self, lease: Lease, draft: Json) -> None: ...
+
+    @overload
+    async def save_draft(self, *, draft: Json, **parts: Unpack[LeaseParts]) -> None: ...
+
+    async def save_draft(self, lease: Lease | None = None, draft: Json = ..., **parts: object) -> None:
+        """Save a draft of the answer. The person gets it back with the item; a finish deletes it."""
+        held = arguments.held(self.name, lease, parts)
+        await self._commands.save_draft(held, validation.dump_json(draft, "draft"))
+
+    @overload
+    async def finish(
+        self,
+        lease: Lease,
+        result: Json,
+        *,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+    ) -> Finished: ...
+
+    @overload
+    async def finish(
+        self,
+        *,
+        result: Json,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+        **parts: Unpack[LeaseParts],
+    ) -> Finished: ...
+
+    async def finish(
+        self,
+        lease: Lease | None = None,
+        result: Json = ...,
+        *,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+        **parts: object,
+    ) -> Finished:
+        """Finish the item with its result; with ``then_reserve`` reserve the next one in the same round trip.
+
+        Raises Invalid (field ``result``, with ``errors``) where the result doesn't fit the queue's form: the
+        lease stays. Raises LeaseLost where somebody else was granted the item, or it is finished or removed;
+        the refused answer is then kept as a late answer (``answer_kept``).
+        """
+        held = arguments.held(self.name, lease, parts)
+        text = validation.dump_json(result, "result")
+        can = validation.skills(skills)
+        request = arguments.request(request_id) if then_reserve else None
+        skills_text = ",".join(can)
+        reply = await self._checked(
+            result, lambda version: self._commands.finish(held, text, version, request, skills_text)
+        )
+        late, replayed, lasted, ended, *following = reply.rest
+        then = await self._next(following, held[2], can, request) if following else None
+        at = codec.when(ended)
+        return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1000000.0, at)
+
+    async def _next(
+        self, following: Sequence[Sequence[Any]], person: str, can: Sequence[str], request: str | None
+    ) -> Lease | None:
+        """The lease in the last part of a reply, if it has one."""
+        code, *parts = following[0] if following else (b"",)
+        if code == replies.LEASED:
+            return codec.lease(self.name, parts)
+        if code == replies.MORE:
+            return await self.reserve(person, skills=can, request_id=request)
+        return None
+
+    @overload
+    async def undo_finish(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
+
+    @overload
+    async def undo_finish(self, *, request_id: str | None = None, **parts: Unpack[LeaseParts]) -> Lease: ...
+
+    async def undo_finish(
+        self, lease: Lease | None = None, *, request_id: str | None = None, **parts: object
+    ) -> Lease:
+        """Undo a finish, at most UNDO_SECONDS after it: the person who finished the item holds it again,
+        under a new token, with the answer as its draft.
+
+        This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
+        too late, and LeaseLost where this lease was not finished or a manager adopted its answer.
+        """
+        held = arguments.held(self.name, lease, parts)
+        request = arguments.request(request_id)
+        reply = await self._commands.undo_finish(held, request, UNDO_SECONDS * 1000000)
+        return codec.lease(self.name, reply.rest)
+
+    @overload
+    async def abandon(
+        self,
+        lease: Lease,
+        reason: str | None = None,
+        *,
+        again: bool = True,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+    ) -> Abandoned: ...
+
+    @overload
+    async def abandon(
+        self,
+        *,
+        reason: str | None = None,
+        again: bool = True,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+        **parts: Unpack[LeaseParts],
+    ) -> Abandoned: ...
+
+    async def abandon(
+        self,
+        lease: Lease | None = None,
+        reason: str | None = None,
+        *,
+        again: bool = True,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+        **parts: object,
+    ) -> Abandoned:
+        """Give an item back. It returns to the front of the queue. ``then_reserve``: as for ``finish``.
+
+        ``again`` True: others go first; this person sees it again only when nothing else waits for them.
+        False: never this person again.
+        """
+        held = arguments.held(self.name, lease, parts)
+        if not isinstance(again, bool):
+            raise Invalid("again", "true or false")
+        can = validation.skills(skills)
+        request = arguments.request(request_id) if then_reserve else None
+        text = arguments.text(reason, "reason")
+        reply = await self._commands.abandon(held, text, again, request, ",".join(can))
+        return Abandoned(held[0], await self._next(reply.rest, held[2], can, request))
+
+    @overload
+    async def fail(
+        self,
+        lease: Lease,
+        error: str = "",
+        *,
+        retry: bool = True,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+    ) -> Failed: ...
+
+    @overload
+    async def fail(
+        self,
+        *,
+        error: str = "",
+        retry: bool = True,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+        **parts: Unpack[LeaseParts],
+    ) -> Failed: ...
+
+    async def fail(
+        self,
+        lease: Lease | None = None,
+        error: str = "",
+        *,
+        retry: bool = True,
+        then_reserve: bool = False,
+        skills: Sequence[str] = (),
+        request_id: str | None = None,
+        **parts: object,
+    ) -> Failed:
+        """Report that an item can't be done. It is retried after a delay, or is dead when its attempts are
+        used up (``retry_at`` is None then). ``retry`` False: dead at once, whatever attempts are left.
+        ``then_reserve``: as for ``finish``."""
+        held = arguments.held(self.name, lease, parts)
+        if not isinstance(retry, bool):
+            raise Invalid("retry", "true or false")
+        can = validation.skills(skills)
+        request = arguments.request(request_id) if then_reserve else None
+        text = arguments.text(error, "error")
+        due, *following = (await self._commands.fail(held, text, retry, request, ",".join(can))).rest
+        then = await self._next(following, held[2], can, request)
+        return Failed(held[0], codec.when(due) if due else None, then)
+
+    @overload
+    async def take_back(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
+
+    @overload
+    async def take_back(self, *, request_id: str | None = None, **parts: Unpack[LeaseParts]) -> Lease: ...
+
+    async def take_back(
+        self, lease: Lease | None = None, *, request_id: str | None = None, **parts: object
+    ) -> Lease:
+        """Take an abandon or a fail back, at most UNDO_SECONDS after it: the person holds the item again,
+        under a new token.
+
+        This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
+        too late, and LeaseLost where somebody else was granted the item since, or this lease ended otherwise.
+        """
+        held = arguments.held(self.name, lease, parts)
+        request = arguments.request(request_id)
+        reply = await self._commands.take_back(held, request, UNDO_SECONDS * 1000000)
+        return codec.lease(self.name, reply.rest)
+
+    async def mine(self, person: str) -> list[Lease]:
+        """The leases that a person holds, oldest first."""
+        reply = await self._commands.mine(validation.person_name(person))
+        return [codec.lease(self.name, parts) for parts in reply.rest]
+
+    async def why_nothing(self, person: str, skills: Sequence[str] = ()) -> WhyNothing:
+        """Why a reserve would get nothing now: empty, held by others, not eligible, or paused."""
+        reply = await self._commands.why_nothing(
+            validation.person_name(person), ",".join(validation.skills(skills))
+        )
+        if reply.code == replies.SOMETHING:
+            return WhyNothing(None)
+        if reply.code == replies.PAUSED:
+            return WhyNothing("paused", detail=json.loads(reply.rest[0]))
+        free_at = codec.when(reply.rest[0]) if reply.rest[0] else None
+        if reply.code == replies.NOT_ELIGIBLE:
+            return WhyNothing("not-eligible", free_at, ineligibility=codec.ineligibility(reply.rest[1:]))
+        return WhyNothing("held" if reply.code == replies.HELD else "empty", free_at)

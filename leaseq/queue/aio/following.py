@@ -1,0 +1,47 @@
+"""The queue's methods for programs that follow its journal, such as the bridge and the webhooks.
+
+Made of leaseq/queue/following.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaseq import validation
+from leaseq.engine import arguments, codec
+from leaseq.models import Outcome
+from leaseq.queue.aio.base import Base
+from leaseq.queue.following import _BATCH, _WHOLE, _follower
+
+
+class Following(Base):
+    async def follow(self, name: str, *, read: str | None = None, keep: int | None = None) -> str:
+        """Where the follower of this name goes on in the journal: a cursor for `journal`'s ``after``.
+
+        What a follower has not read is kept: the journal is not trimmed past it, and finished items stay. A
+        new name begins with the oldest event. ``read``: the cursor of the last event that it has dealt with.
+        The position never moves back. Where only some events of a journal entry were read, which has those
+        of one call, all of them come again. ``keep``: of what all followers have read, keep about so many
+        entries only.
+        """
+        most = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
+        entry, number = ("", 0) if read is None else arguments.event(read, "read")
+        reply = await self._commands.follow(_follower(name), entry, "" if read is None else str(number), most)
+        return f"{reply.rest[0].decode()}.{_WHOLE}"
+
+    async def unfollow(self, name: str) -> None:
+        """Forget a follower: nothing is kept for it any more."""
+        await self._commands.unfollow(_follower(name))
+
+    async def outcomes(self, ids: Sequence[str]) -> list[Outcome | None]:
+        """The state and the answers of many items; None for each that is not there. Payload and results are
+        the JSON texts that the server has."""
+        wanted = [validation.item_id(id, "ids") for id in ids]
+        known: list[Outcome | None] = []
+        while len(known) < len(wanted):
+            batch = wanted[len(known) : len(known) + _BATCH]
+            reply = await self._commands.outcomes(batch)
+            known += [
+                parts and codec.outcome(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
+            ]
+        return known

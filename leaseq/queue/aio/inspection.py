@@ -1,0 +1,252 @@
+"""The queue's read-only methods: items, counts, answers, events.
+
+Made of leaseq/queue/inspection.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import get_args
+
+from leaseq import validation
+from leaseq.engine import arguments, codec
+from leaseq.errors import Invalid
+from leaseq.events import Event, EventRow, History
+from leaseq.models import STATES, Alert, Answer, Filter, Item, ListName, Page, State, Stats
+from leaseq.queue.aio.base import Base
+from leaseq.queue.inspection import (
+    _AT_ONCE,
+    _ENTRIES,
+    _ENTRIES_BACK,
+    _LOOK,
+    _PAGE,
+    _WALK,
+    COUNTERS,
+    EVERYTHING,
+    MOST_LOOKS,
+    _wanted,
+)
+
+
+class Inspection(Base):
+    async def get(self, id: str) -> Item:
+        """An item with everything that is known about it. Raises ItemNotFound."""
+        return self._item(await self._commands.get(validation.item_id(id)), id)
+
+    async def items(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> list[Item]:
+        """Items in one state: inbound in the order in which they are handed out, the others by time."""
+        return list((await self.page(state, limit=limit, after=after)).items)
+
+    async def by_due(self, *, limit: int = 100, after: str | Item | None = None) -> Page:
+        """Items with a due date that are neither finished nor dead, earliest first."""
+        return await self._page("due", limit, after)
+
+    async def page(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> Page:
+        """Like ``items``, with the cursor of the next page. ``after`` takes that, or an Item of the page."""
+        if state not in STATES:
+            raise Invalid("state", "one of " + ", ".join(STATES))
+        return await self._page(state, limit, after)
+
+    async def find(
+        self,
+        state: ListName,
+        where: Filter = EVERYTHING,
+        *,
+        limit: int = 100,
+        after: str | Item | None = None,
+        look: int = 10000,
+        backwards: bool = False,
+    ) -> Page:
+        """The items of a list that match a filter: at most ``limit``, among the next ``look`` entries of
+        it. ``backwards`` begins at the list's end. Where the page's ``after`` is not None there are
+        more entries, though the page may be empty."""
+        if state not in get_args(ListName):
+            raise Invalid("state", "one of " + ", ".join(get_args(ListName)))
+        return await self._page(
+            state, limit, after, where, validation.integer(look, "look", 1, MOST_LOOKS), backwards
+        )
+
+    async def _page(
+        self,
+        state: ListName,
+        limit: int,
+        after: str | Item | None,
+        where: Filter = EVERYTHING,
+        look: int = MOST_LOOKS,
+        backwards: bool = False,
+    ) -> Page:
+        most = validation.integer(limit, "limit", 1, 1000)
+        wanted = arguments.wanted(where, backwards)
+        cursor = after.cursor if isinstance(after, Item) else after
+        items: list[Item] = []
+        scanned = 0
+        while True:
+            place = arguments.cursor(cursor, state)
+            most_entries = min(most - len(items), _PAGE)
+            reply = await self._commands.items(state, most_entries, min(look - scanned, _LOOK), place, wanted)
+            count, row_and_shelf, score, last, *entries = reply.rest
+            batch = [codec.item(item_id.decode(), known) for item_id, _, known in entries]
+            items += map(codec.in_list_by_due, batch) if state == "due" else batch
+            scanned += int(count)
+            cursor = codec.cursor(row_and_shelf, score, last)
+            if cursor is None or len(items) == most or scanned >= look:
+                return Page(tuple(items), cursor, scanned)
+
+    def answers(
+        self,
+        *,
+        with_late: bool = False,
+        person: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        late: bool | None = None,
+        chunk: int = 500,
+    ) -> AsyncIterator[Answer]:
+        """Every answer in the order of finishing, in constant memory; ``with_late`` adds the late answers of
+        items in any state.
+
+        ``person``, ``since`` (inclusive), ``until`` (exclusive) and ``late`` (True: only late ones; False:
+        only those in time) restrict them.
+        """
+        where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
+        arguments.wanted(where, backwards=False)
+        counting = replace(where, until=None)
+        wanted = partial(_wanted, person=person, since=since, until=until, late=late)
+        if with_late:
+            return self._answers(STATES, chunk, EVERYTHING, wanted, with_late)
+        return self._answers(("finished",), chunk, counting, wanted, with_late)
+
+    async def _answers(
+        self,
+        states: Iterable[State],
+        chunk: int,
+        where: Filter,
+        wanted: Callable[[Answer], bool],
+        with_late: bool,
+    ) -> AsyncIterator[Answer]:
+        for state in states:
+            async for item in self._walk(state, chunk, where):
+                for answer in (*item.answers, *(item.late_answers if with_late else ())):
+                    if wanted(answer):
+                        yield answer
+
+    def late_items(self, since: datetime | None = None) -> AsyncIterator[Item]:
+        """Each item that has late answers, in any state and in no order; ``since``: only items with one
+        from then on."""
+        least = arguments.bound(since, "since")
+        return self._late_items(least)
+
+    async def _late_items(self, least: str) -> AsyncIterator[Item]:
+        step, seen = ("0", set[str]())
+        while True:
+            following, *rows = (await self._commands.late_items(step, least)).rest
+            for name, known in rows:
+                id = name.decode()
+                if id not in seen:
+                    seen.add(id)
+                    yield codec.item(id, known)
+            step = following.decode()
+            if step == "0":
+                return
+
+    async def _walk(self, state: State, chunk: int, where: Filter = EVERYTHING) -> AsyncIterator[Item]:
+        after = None
+        while True:
+            page = await self._page(state, chunk, after, where, _WALK)
+            for one in page.items:
+                yield one
+            after = page.after
+            if after is None:
+                return
+            del page
+
+    async def stats(self) -> Stats:
+        """Counts of the five states, the age of the oldest item in inbound, the counters, and the alerts."""
+        counts = (await self._commands.stats(COUNTERS)).rest
+        inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
+        return Stats(
+            inbound,
+            reserved,
+            scheduled,
+            finished,
+            dead,
+            oldest_inbound_seconds=None if counts[5] is None else int(counts[5]) / 1000000.0,
+            paused=None if counts[6] is None else json.loads(counts[6]) or "",
+            overdue=int(counts[7]),
+            waiting=int(counts[8]),
+            counters={name: int(n) for name, n in zip(COUNTERS, counts[10:], strict=True)},
+            alerts=codec.alerts(counts[9] or b""),
+        )
+
+    async def alerts(self) -> tuple[Alert, ...]:
+        """The alerts that are raised now, in the order of the policy's rules. The clear job raises and
+        resolves them."""
+        return (await self.stats()).alerts
+
+    async def journal(self, after: str | None = None, limit: int = 100) -> list[Event]:
+        """The queue's events, oldest first; ``after`` is the cursor of the last event seen."""
+        most = validation.integer(limit, "limit", 1, 10000)
+        return [
+            codec.event(row) for row in (await self._event_rows(after, most, min(most + 1, _ENTRIES)))[:most]
+        ]
+
+    async def event_rows(self, after: str | None = None, limit: int = 10000) -> list[EventRow]:
+        """Like `journal`, undecoded, and in a third of the time: for programs that store events. Ends with a
+        whole entry, and so may give some more than ``limit``."""
+        return await self._event_rows(after, validation.integer(limit, "limit", 1, 10000), _ENTRIES)
+
+    async def _event_rows(self, after: str | None, most: int, at_once: int) -> list[EventRow]:
+        rows: list[EventRow] = []
+        while True:
+            entry, seen = arguments.journal_cursor(rows[-1].cursor if rows else after)
+            entries = (await self._commands.journal(entry, at_once)).rest
+            for name, fields in entries:
+                events = codec.event_rows(name, fields)
+                rows += events[seen:] if str(events[0].position) == entry else events
+                if len(rows) >= most:
+                    return rows
+            if len(entries) < at_once:
+                return rows
+
+    async def latest_events(self, limit: int = 100, before: str | None = None) -> list[Event]:
+        """The queue's latest events, latest first; ``before`` is the cursor of the last event seen."""
+        most = validation.integer(limit, "limit", 1, 10000)
+        most_entries = min(most + 1, _ENTRIES_BACK)
+        events: list[Event] = []
+        while True:
+            entry, left = arguments.journal_cursor_back(events[-1].cursor if events else before)
+            entries = (await self._commands.journal(entry, most_entries, "back")).rest
+            for name, fields in entries:
+                moves = codec.events(name, fields)
+                events += reversed(moves[:left] if moves[0].cursor.rpartition(".")[0] == entry else moves)
+                if len(events) >= most:
+                    return events[:most]
+            if len(entries) < most_entries:
+                return events
+
+    async def history(self, id: str, *, look: int = 10000) -> History:
+        """The journal's events of an item since it was enqueued, among the ``look`` entries from then on;
+        and those of managers who ended its leases, at any later time."""
+        item = await self.get(id)
+        left = validation.integer(look, "look", 1, MOST_LOOKS)
+        start, known_events = (str(codec.microseconds(item.enqueued_at)), list[Event]())
+        while start and left > 0:
+            scanned, start, events = await self._of_item(item.id, start, min(left, _ENTRIES_BACK))
+            known_events += events
+            left -= scanned
+        known = {event.token for event in known_events if event.what == "released"}
+        for grant in item.history if start else ():
+            if grant.how == "released" and grant.ended_at and (grant.token not in known):
+                events = (await self._of_item(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE))[2]
+                known_events += [one for one in events if one.what == "released" and one.token == grant.token]
+        return History(tuple(known_events), whole=not start)
+
+    async def _of_item(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
+        """How many entries were scanned, with which to go on, and what they tell of the item."""
+        scanned, following, *entries = (await self._commands.history(start, look, id)).rest
+        moves = [move for entry in entries for move in codec.events(*entry)]
+        return (int(scanned), following.decode(), [move for move in moves if move.id == id])

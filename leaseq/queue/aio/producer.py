@@ -1,0 +1,158 @@
+"""The queue's methods that add items.
+
+Made of leaseq/queue/producer.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Callable, Iterable, Sequence
+from datetime import datetime
+
+from leaseq import validation
+from leaseq.engine import arguments, digest, ids, replies
+from leaseq.engine.aio.iterables import each
+from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
+from leaseq.models import Conflict, Enqueued, EnqueuedMany, Json, NewItem
+from leaseq.policy import Policy
+from leaseq.queue.aio.base import Base
+from leaseq.queue.producer import _BATCH, _BATCH_BYTES, OnConflict, OnInvalid, _EnqueueResult, _row
+
+
+class Producer(Base):
+    _digests = False
+
+    async def enqueue(
+        self,
+        payload: Json,
+        *,
+        id: str | None = None,
+        priority: int = 100,
+        delay: float = 0,
+        at: datetime | None = None,
+        requires: Sequence[str] = (),
+        due: datetime | None = None,
+        max_attempts: int | None = None,
+        request_id: str | None = None,
+        on_conflict: OnConflict | None = None,
+    ) -> Enqueued:
+        """Add one item. If the queue already has the id, nothing changes and ``added`` is False.
+
+        The same holds for an equal payload within the policy's ``dedupe_seconds``: then ``id`` is that of the
+        earlier item.
+
+        ``delay`` in seconds, or ``at``, a time with a time zone, say from when on it may be reserved, by the
+        server's clock.
+
+        ``request_id`` names this call, so that repeating it returns the same. Without an ``id``, the item's
+        id is derived from it. Raises Invalid, before anything changes, where the request id was used for
+        another item. ``on_conflict`` is called where the item with this id has another payload.
+        """
+        chosen = None if request_id is None else arguments.request(request_id)
+        needs = validation.skills(requires, "requires")
+        new = NewItem(payload, id, priority, delay, needs, due, max_attempts, at)
+        derived = id is None and chosen is not None
+        if id is None:
+            id = ids.item_ids(1)[0] if chosen is None else ids.derived_id(self.name, chosen, 0)
+        row = arguments.row(new, id)
+        entered = await self._enqueue(row, chosen, 0)
+        if entered.differing and (derived or on_conflict) and await self._differs(row):
+            if derived:
+                raise Invalid("request_id", replies.REUSED)
+            if on_conflict:
+                on_conflict(Conflict(0, row[0]))
+        return Enqueued(entered.twin or row[0], entered.added == 1)
+
+    async def enqueue_many(
+        self,
+        items: Iterable[Json | NewItem] | AsyncIterable[Json | NewItem],
+        *,
+        request_id: str | None = None,
+        on_conflict: OnConflict | None = None,
+        on_invalid: OnInvalid | None = None,
+    ) -> EnqueuedMany:
+        """Add any number of payloads or NewItems, in chunks, each of which is added whole or not at all.
+
+        Raises Invalid for an invalid item, with its place in ``field`` (``items[17].priority``); the chunks
+        before it are added, its own and those after it are not. With explicit ids, or with a ``request_id``,
+        from which ids are derived, repeating the call adds only what is missing. ``on_conflict`` is called
+        with each item whose id exists with another payload. ``on_invalid`` is called with the place and the
+        error of each invalid item, which is left out; without it the call ends there.
+        """
+        chosen = None if request_id is None else arguments.request(request_id)
+        make_id = self._maker(chosen)
+        added = total = invalid = size = chunk = 0
+        rows: list[str] = []
+        places: list[int] = []
+
+        async def send() -> None:
+            nonlocal added, size, chunk, rows, places
+            entered = await self._enqueue(rows, chosen, chunk)
+            for place in entered.differing:
+                row = rows[3 * place - 3 : 3 * place]
+                if on_conflict and await self._differs(row):
+                    on_conflict(Conflict(places[place - 1], row[0]))
+            added, chunk, rows, places, size = (added + entered.added, chunk + 1, [], [], 0)
+
+        async for item in each(items):
+            try:
+                row = _row(item, make_id, total)
+            except Invalid as error:
+                if on_invalid is None:
+                    raise type(error)(f"items[{total}].{error.field}", error.limit) from None
+                on_invalid(total, error)
+                total, invalid = (total + 1, invalid + 1)
+                continue
+            rows += row
+            places.append(total)
+            total += 1
+            size += len(row[2])
+            if len(rows) == 3 * _BATCH or size > _BATCH_BYTES:
+                await send()
+        if rows:
+            await send()
+        return EnqueuedMany(added, total - invalid - added)
+
+    def _maker(self, chosen: str | None) -> Callable[[int], str]:
+        """A function that makes the id of the item at a place: a new one, or one derived from the request
+        id."""
+        if chosen is not None:
+            return lambda place: ids.derived_id(self.name, chosen, place)
+        spare: list[str] = []
+
+        def new_id(_place: int) -> str:
+            if not spare:
+                spare.extend(ids.item_ids(_BATCH)[::-1])
+            return spare.pop()
+
+        return new_id
+
+    async def _enqueue(self, rows: Sequence[str], chosen: str | None, chunk: int) -> _EnqueueResult:
+        """Send items: id, head and payload of each. ``chosen``: the caller's request id.
+
+        The server asks for digests where the policy needs them, and its reply says whether it used them, so
+        that no cached policy is relied on.
+        """
+        request = ids.request_id() if chosen is None else arguments.chosen(chosen, chunk, rows)
+        while True:
+            sent = digest.with_digests(rows) if self._digests else rows
+            try:
+                reply = await self._commands.enqueue(request, sent)
+            except QueueNotFound:
+                await self._make(Policy())
+                continue
+            if reply.code != replies.DIGESTS:
+                break
+            self._digests = True
+        added, twin, differing = [*reply.rest, None, None][:3]
+        self._digests = twin is not None
+        return _EnqueueResult(int(added), twin.decode() if twin else "", differing or ())
+
+    async def _differs(self, row: Sequence[str]) -> bool:
+        """Whether the item with this row's id has another payload. True where the server said so and the
+        item was removed since."""
+        id, _, payload = row
+        try:
+            there = self._item(await self._commands.get(id), id)
+        except ItemNotFound:
+            return True
+        return digest.digest(validation.dump_json(there.payload, "payload")) != digest.digest(payload)

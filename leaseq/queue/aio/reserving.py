@@ -1,0 +1,120 @@
+"""The queue's method reserve, and the wait for an item.
+
+Made of leaseq/queue/reserving.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+
+from leaseq import validation
+from leaseq.engine import arguments, codec, replies
+from leaseq.engine.aio.links import to_the_end
+from leaseq.engine.aio.notifications import wait_for
+from leaseq.engine.notifications import LookAgain, Waiter
+from leaseq.errors import Invalid, LeaseqError, QueueNotFound
+from leaseq.models import Lease
+from leaseq.queue.aio.base import Base
+from leaseq.queue.reserving import MAX_WAIT
+
+
+class Reserving(Base):
+    async def reserve(
+        self,
+        person: str,
+        *,
+        skills: Sequence[str] = (),
+        wait: float = 0,
+        stop: asyncio.Event | None = None,
+        request_id: str | None = None,
+    ) -> Lease | None:
+        """Reserve an item that nobody else has, or return None where there is none now (see ``why_nothing``).
+
+        ``wait``: wait up to so many seconds for one, in line with all other waiters. ``stop``, once set, ends
+        that wait at once, as closing the client and an exception do: then the caller has left the line, and
+        holds nothing by this call. A wait raises QueueNotFound where the queue is deleted meanwhile. A
+        person who holds as many as allowed gets one of those again.
+        ``request_id`` names this call, so that repeating it returns the same lease.
+        """
+        who, can = (validation.person_name(person), ",".join(validation.skills(skills)))
+        request = arguments.request(request_id)
+        if stop is not None and (not isinstance(stop, asyncio.Event)):
+            raise Invalid("stop", "an asyncio.Event, or None")
+        if wait != 0:
+            return await self._reserve_waiting(
+                who, request, can, validation.number(wait, "wait", 0, MAX_WAIT), stop
+            )
+        try:
+            outcome = await self._reserve(who, request, can)
+        except LeaseqError:
+            raise
+        except BaseException:
+            await to_the_end(self._leave_line("", who, request, 0, broken_off=True))
+            raise
+        return outcome if isinstance(outcome, Lease) else None
+
+    async def _reserve_waiting(
+        self, who: str, request: str, can: str, seconds: float, stop: asyncio.Event | None
+    ) -> Lease | None:
+        """However it ends: either the caller has the lease, or the queue has the item."""
+        listener, last_token, was_there = (self._connection.listener, 0, False)
+        waiter: Waiter | None = None
+
+        async def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
+            nonlocal last_token, was_there
+            outcome = await self._reserve(who, request, can, name, woken)
+            if isinstance(outcome, LookAgain):
+                last_token = max(last_token, outcome.last_token)
+                was_there = self._is_there_still(was_there, outcome)
+            return outcome
+
+        async def leave_line(broken_off: bool) -> None:
+            name = waiter.name if waiter is not None else ""
+            await to_the_end(self._leave_line(name, who, request, last_token, broken_off=broken_off))
+
+        if listener.has_ended(stop):
+            return None
+        try:
+            outcome: Lease | LookAgain | None = await attempt()
+            if not isinstance(outcome, Lease):
+                waiter = await listener.join(self._keys.wake, stop)
+                outcome = await wait_for(listener, [waiter], seconds, [attempt])
+            if outcome is None or listener.has_ended(stop):
+                await leave_line(broken_off=False)
+                return None
+            return outcome
+        except BaseException as error:
+            await leave_line(broken_off=not isinstance(error, LeaseqError))
+            raise
+        finally:
+            if waiter is not None:
+                listener.leave(waiter)
+            if listener.closed:
+                await self._connection.drop_idle_links()
+
+    def _is_there_still(self, was_there: bool, outcome: LookAgain) -> bool:
+        if was_there and (not outcome.there):
+            raise QueueNotFound(self.name, deleted=True)
+        return outcome.there
+
+    async def _leave_line(
+        self, waiter: str, who: str, request: str, last_token: int, *, broken_off: bool
+    ) -> None:
+        """Leave the line, and give back an item that came meanwhile. A call that was ``broken_off`` may
+        still be unread at the server: once it has answered another one, it has read that one, too."""
+        with suppress(LeaseqError):
+            for _ in range(2 if broken_off else 1):
+                await self._commands.leave_line(waiter, who, request, last_token)
+
+    async def _reserve(
+        self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+    ) -> Lease | LookAgain:
+        reply = await self._commands.reserve(who, request, can, waiter, woken)
+        while reply.code == replies.MORE:
+            reply = await self._commands.reserve(who, request, can, waiter, woken)
+        if reply.code == replies.LEASED:
+            return codec.lease(self.name, reply.rest)
+        again, last_token = reply.rest or (b"", 0)
+        return LookAgain(int(again or MAX_WAIT * 1000000) / 1000000.0, int(last_token), bool(reply.rest))

@@ -1,0 +1,45 @@
+"""The queue's methods that put back what a server lost.
+
+Made of leaseq/queue/restoring.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from leaseq import validation
+from leaseq.engine import arguments
+from leaseq.errors import Invalid
+from leaseq.models import GivenAnswer, NewItem
+from leaseq.policy import Policy
+from leaseq.queue.aio.base import Base
+from leaseq.queue.restoring import _words
+
+
+class Restoring(Base):
+    async def restore(
+        self, item: NewItem, answers: Iterable[GivenAnswer] = (), *, by: str | None = None
+    ) -> bool:
+        """Put an unfinished item back, with the answers that it has: their people get it no more. False where
+        the queue has the item.
+
+        For programs that rebuild a queue from what they kept. Creates the queue where there is none. Raises
+        Invalid.
+        """
+        if item.id is None:
+            raise Invalid("id", "required: the id that the item had")
+        row = arguments.row(item, item.id)
+        given = [word for one in answers for word in _words(one)]
+        await self._ensure()
+        reply = await self._commands.restore(arguments.by(by), 0, [*row, *given])
+        return bool(reply.rest[0]) or reply.resent
+
+    async def raise_tokens(self, above: int, *, by: str | None = None) -> None:
+        """Let the tokens of all later grants be above this one. They never go back."""
+        token = validation.integer(above, "above", 0, 2**52)
+        await self._ensure()
+        await self._commands.restore(arguments.by(by), token, ())
+
+    async def _ensure(self) -> None:
+        if await self._is_new():
+            await self._make(Policy())

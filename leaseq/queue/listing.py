@@ -1,0 +1,35 @@
+"""The names of the queues in a server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from leaseq.engine.connection import Connection
+from leaseq.engine.keys import QUEUES, STATUS, Keys
+from leaseq.errors import LeaseqError
+
+_BATCH = 1_000  # queues that are looked for in one round trip
+
+
+def names(connection: Connection) -> list[str]:
+    """The names of the queues, sorted. Enters again those that the list lost: see `leaseq.queues`."""
+    (members,) = connection.ask_all([("SMEMBERS", QUEUES)])
+    listed = {name.decode() if isinstance(name, bytes) else name for name in members}
+    missing = connection.names - listed
+    there = _existing(connection, sorted(listed | missing))
+    if lost := missing.intersection(there):
+        with suppress(LeaseqError):  # a user who may only read gets the list all the same
+            connection.ask_all([("SADD", QUEUES, *lost)])
+    connection.names.update(there)
+    connection.names.difference_update(missing - lost)
+    return there
+
+
+def _existing(connection: Connection, candidates: Sequence[str]) -> list[str]:
+    """Those of the queues that exist."""
+    statuses: list[bytes | None] = []
+    for start in range(0, len(candidates), _BATCH):
+        batch = candidates[start : start + _BATCH]
+        statuses += connection.ask_all([("HGET", Keys(name).ledger, STATUS) for name in batch])
+    return [name for name, status in zip(candidates, statuses, strict=True) if status is not None]

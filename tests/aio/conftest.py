@@ -1,0 +1,60 @@
+"""In this folder the queues of all fixtures are of `leaseq.aio`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import cast
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock, Server
+from tests.engine.conftest import sets, start
+from tests.support.awaiting import AwaitedQueue, LoopThread
+
+__all__ = ["sets", "start"]
+
+Open = Callable[..., leaseq.Queue]
+
+
+@pytest.fixture(scope="session")
+def loop() -> Iterator[LoopThread]:
+    running = LoopThread()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def open_queue(loop: LoopThread, server: Server) -> Iterator[Open]:
+    """A queue as another program of the same kind sees it."""
+    clients: list[leaseq.aio.Client] = []
+
+    def open_queue(name: str, clock: Clock | None = None) -> leaseq.Queue:
+        clients.append(leaseq.aio.connect(server.url))
+        return cast("leaseq.Queue", AwaitedQueue(loop, clients[-1], server.client, name, clock))
+
+    yield open_queue
+    for client in clients:
+        loop.run(client.close())
+
+
+@pytest.fixture
+def queue(open_queue: Open, queue_name: str) -> leaseq.Queue:
+    return open_queue(queue_name)
+
+
+@pytest.fixture
+def timed(open_queue: Open, queue_name: str, clock: Clock) -> leaseq.Queue:
+    return open_queue(queue_name, clock)
+
+
+@pytest.fixture
+def same_queue(open_queue: Open, queue_name: str, clock: Clock) -> leaseq.Queue:
+    return open_queue(queue_name, clock)
+
+
+@pytest.fixture
+def three(timed: leaseq.Queue) -> leaseq.Queue:
+    """Each item wants three answers."""
+    timed.configure(answers=3)
+    return timed

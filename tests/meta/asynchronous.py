@@ -1,0 +1,271 @@
+"""Makes the coroutines of `leaseq.aio` from the functions of `leaseq`.
+
+``python -m tests.meta.asynchronous`` writes each module of SOURCES anew into the folder ``aio`` beside it:
+its functions that speak to the server, with ``async`` and ``await``. All else is imported from the module
+itself. What they speak through is written by hand, by the same names, in leaseq/engine and in
+leaseq/engine/aio (docs/decisions/0027-asyncio.md).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = (
+    "leaseq/engine/durability.py",
+    "leaseq/engine/connection.py",
+    "leaseq/engine/commands.py",
+    "leaseq/queue/listing.py",
+    "leaseq/queue/base.py",
+    "leaseq/queue/producer.py",
+    "leaseq/queue/reserving.py",
+    "leaseq/queue/consumer.py",
+    "leaseq/queue/inspection.py",
+    "leaseq/queue/admin.py",
+    "leaseq/queue/following.py",
+    "leaseq/queue/restoring.py",
+)
+HEAD = '''"""{docstring}
+
+Made of {source} by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+# ruff: noqa: E501
+
+'''
+NO_LIMIT = "# ruff: noqa: E501\n"  # of a line's length: strings that were joined
+# What is written by hand in leaseq/engine/aio, by module: what is imported from there.
+BY_HAND = {
+    "leaseq.engine.client": {"Client", "checked", "connection_of"},
+    "leaseq.engine.iterables": {"each"},
+    "leaseq.engine.notifications": {"Listener", "wait_for"},
+    "leaseq.engine.transport": {"Transport", "transport_of"},
+}
+# Calls that are awaited: these of the ends, of parameters by these names, and of what is found to await.
+ENDS = {"send_packed_command", "read_response", "send", "load", "reset", "drop_idle", "ask", "ask_all"}
+ENDS |= {"replicas", "close", "end", "join", "wait_for"}
+PARAMETERS = {"ask", "replicas", "send", "attempt"}
+RECEIVERS = {"self", "_commands", "_connection", "_transport", "connection", "server", "listener"}
+ITERATORS = {"each"}  # these are gone through by `async for`
+# What must reach its end though the task is cancelled.
+TO_THE_END = {"_leave_line"}
+TYPES = (
+    (r"\bIterator\b(?!\[None\])", "AsyncIterator"),
+    (r"(?<=items: )Iterable\[Json \| NewItem\]", "Iterable[Json | NewItem] | AsyncIterable[Json | NewItem]"),
+    (r"\ba threading\b", "an asyncio"),
+    (r"\bthreading\b", "asyncio"),
+)
+IMPORTS = """
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable
+from leaseq.engine.aio.links import to_the_end
+"""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Names:
+    """The functions that await, and those of them that yield."""
+
+    def __init__(self, trees: list[ast.Module]) -> None:
+        self.awaiting, self.iterators, self.properties = set(ENDS), set(ITERATORS), set[str]()
+        self._functions = ENDS | ITERATORS | PARAMETERS  # of the awaiting, those that are no methods
+        functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, Function)]
+        classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
+        self._methods = {id(one) for node in classes for one in node.body}
+        known = -1
+        while known < len(self.awaiting) + len(self.iterators):
+            known = len(self.awaiting) + len(self.iterators)
+            for function in functions:
+                if self.awaits(function):
+                    self._add(function)
+
+    def _add(self, function: Function) -> None:
+        if id(function) not in self._methods:
+            self._functions.add(function.name)
+        if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(function)):
+            self.iterators.add(function.name)
+        elif any(isinstance(one, ast.Name) and one.id == "property" for one in function.decorator_list):
+            self.properties.add(function.name)
+        else:
+            self.awaiting.add(function.name)
+
+    def awaits(self, function: Function) -> bool:
+        if _is_empty(function):  # an overload, or a part of a protocol
+            return function.name in self.awaiting
+        return any(
+            self.is_awaited(node) or self.is_iterated(node) or self.is_property(node)
+            for node in _own_nodes(function)
+        )
+
+    def is_awaited(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and self._is_of(node.func, self.awaiting)
+
+    def is_iterated(self, node: ast.AST) -> bool:
+        return (
+            isinstance(node, ast.For)
+            and isinstance(node.iter, ast.Call)
+            and self._is_of(node.iter.func, self.iterators)
+        )
+
+    def is_property(self, node: ast.AST) -> bool:
+        is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        return is_own and node.value.id == "self" and node.attr in self.properties  # type: ignore[attr-defined]
+
+    def _is_of(self, function: ast.expr, names: set[str]) -> bool:
+        if isinstance(function, ast.Name):
+            return function.id in self._functions and function.id in names | PARAMETERS
+        if not isinstance(function, ast.Attribute) or function.attr not in names:
+            return False
+        receiver = function.value
+        if isinstance(receiver, ast.Call):
+            return isinstance(receiver.func, ast.Name) and receiver.func.id == "super"
+        return (
+            receiver.attr if isinstance(receiver, ast.Attribute) else getattr(receiver, "id", "")
+        ) in RECEIVERS
+
+
+def _own_nodes(function: Function) -> Iterator[ast.AST]:
+    """The nodes of the function itself, without functions inside it."""
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            waiting += [node.func.value, *node.args, *node.keywords]  # the name of a call is no property
+        elif not isinstance(node, Function | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _is_empty(function: Function) -> bool:
+    return ast.unparse(function.body[-1]) == "..."
+
+
+class Awaiting(ast.NodeTransformer):
+    """Puts ``async`` and ``await`` where they belong."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        awaits = self._names.awaits(node)
+        self.generic_visit(node)
+        for argument in (*node.args.args, *node.args.posonlyargs):
+            if argument.arg in PARAMETERS and argument.annotation is not None:
+                text = re.sub(r", (\w+)\]$", r", Awaitable[\1]]", ast.unparse(argument.annotation))
+                argument.annotation = ast.parse(text, mode="eval").body
+        return ast.AsyncFunctionDef(**vars(node)) if awaits else node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        if isinstance(node.body, ast.Call):  # it gives the coroutine to who awaits it
+            self.generic_visit(node.body)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        awaited = self._names.is_awaited(node)
+        if isinstance(node.func, ast.Attribute):
+            node.func.value = self.visit(node.func.value)
+        node.args = [self.visit(one) for one in node.args]
+        node.keywords = [self.visit(one) for one in node.keywords]
+        if awaited and isinstance(node.func, ast.Attribute) and node.func.attr in TO_THE_END:
+            node = ast.Call(ast.Name("to_the_end"), [node], [])
+        return ast.Await(node) if awaited else node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        is_property = self._names.is_property(node)
+        self.generic_visit(node)
+        return ast.Await(node) if is_property else node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        is_iterated = self._names.is_iterated(node)
+        self.generic_visit(node)
+        return ast.AsyncFor(**vars(node)) if is_iterated else node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.YieldFrom):  # there is none in a coroutine
+            yielding = ast.Expr(ast.Yield(ast.Name("one")))
+            return ast.For(ast.Name("one"), node.value.value, [yielding], [])
+        return node
+
+
+def made() -> dict[Path, str]:
+    """The text of each file that is made."""
+    trees = {source: ast.parse((ROOT / source).read_text()) for source in SOURCES}
+    names = Names(list(trees.values()))
+    kept = {_module(source): {node.name for node in _awaiting(tree, names)} for source, tree in trees.items()}
+    return {_place(source): _text(source, tree, names, {**BY_HAND, **kept}) for source, tree in trees.items()}
+
+
+def _awaiting(tree: ast.Module, names: Names) -> Iterator[ast.ClassDef | Function]:
+    """The classes and functions of a module that await something."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | Function):
+            functions = (one for one in ast.walk(node) if isinstance(one, Function))
+            if any(names.awaits(one) for one in functions):
+                yield node
+
+
+def _text(source: str, tree: ast.Module, names: Names, moved: dict[str, set[str]]) -> str:
+    here = _module(source)
+    imports, own = [], set[str]()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            imports += [_import(node.module or "", alias, moved) for alias in node.names]
+        elif isinstance(node, ast.Import):
+            imports.append(ast.unparse(node))
+        elif isinstance(node, ast.ClassDef | Function):
+            own.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            own |= {one.id for one in targets if isinstance(one, ast.Name)}
+    imports += [f"from {here} import {name}" for name in sorted(own - moved[here])]
+    body = "\n\n\n".join(
+        ast.unparse(ast.fix_missing_locations(Awaiting(names).visit(node))) for node in _awaiting(tree, names)
+    )
+    for pattern, replacement in TYPES:
+        body = re.sub(pattern, replacement, body)
+    head = HEAD.format(docstring=ast.get_docstring(tree), source=source)
+    future = "from __future__ import annotations\n"
+    others = "\n".join(line for line in imports if "__future__" not in line)
+    text = _tidied(f"{head}{future}{IMPORTS}{others}\n\n\n{body}\n", _place(source))
+    return text if any(len(line) > 110 for line in text.splitlines()) else text.replace(NO_LIMIT, "")
+
+
+def _import(module: str, alias: ast.alias, moved: dict[str, set[str]]) -> str:
+    """From the folder ``aio`` where the name awaits something."""
+    if alias.name in moved.get(module, ()):
+        module = _in_aio(module)
+    if f"{module}.{alias.name}" in moved:  # a whole module
+        module = _in_aio(f"{module}.x").removesuffix(".x")
+    return f"from {module} import {alias.name}" + (f" as {alias.asname}" if alias.asname else "")
+
+
+def _module(source: str) -> str:
+    return source.removesuffix(".py").replace("/", ".")
+
+
+def _in_aio(module: str) -> str:
+    package, _, name = module.rpartition(".")
+    return f"{package}.aio.{name}"
+
+
+def _place(source: str) -> Path:
+    path = ROOT / source
+    return path.parent / "aio" / path.name
+
+
+def _tidied(text: str, path: Path) -> str:
+    for command in ("check --select F401,F811,I --fix --quiet --exit-zero", "format"):
+        ruff = [sys.executable, "-m", "ruff", *command.split(), "--stdin-filename", str(path), "-"]
+        text = subprocess.run(ruff, input=text, text=True, capture_output=True, check=True, cwd=ROOT).stdout
+    return text
+
+
+if __name__ == "__main__":
+    for path, text in made().items():
+        path.write_text(text)

@@ -1,0 +1,43 @@
+"""`leaseq.aio` has what `leaseq` has: its methods are made of those."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import aio
+from tests.meta import asynchronous
+
+MADE = asynchronous.made()
+CALLS = sorted(name for name in dir(leaseq.Queue) if not name.startswith("_"))
+
+
+@pytest.mark.parametrize("path", MADE, ids=lambda path: str(path.relative_to(asynchronous.ROOT)))
+def test_each_module_is_as_it_is_made(path: Path) -> None:
+    assert path.read_text() == MADE[path], "run: python -m tests.meta.asynchronous"
+
+
+def test_both_queues_have_the_same_calls() -> None:
+    assert sorted(name for name in dir(aio.Queue) if not name.startswith("_")) == CALLS
+    assert {name for name in dir(leaseq.Client) if not name.startswith("_")} == {
+        name for name in dir(aio.Client) if not name.startswith("_")
+    }
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_they_take_the_same_and_say_the_same(call: str) -> None:
+    one, other = (_function(getattr(queue, call)) for queue in (leaseq.Queue, aio.Queue))
+    taken, also = inspect.signature(one).parameters, inspect.signature(other).parameters
+    assert [(p.name, p.kind, p.default) for p in taken.values()] == [
+        (p.name, p.kind, p.default) for p in also.values()
+    ]
+    assert inspect.getdoc(one) == inspect.getdoc(other)
+    assert inspect.iscoroutinefunction(other) or call in ("answers", "late_items")
+
+
+def _function(of: Any) -> Any:
+    return of.fget if isinstance(of, property) else of

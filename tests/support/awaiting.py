@@ -1,0 +1,84 @@
+"""`leaseq.aio` as tests of `leaseq` call it: each call is awaited in an event loop that runs in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, TypeVar
+
+import leaseq
+from tests.conftest import Clock
+
+T = TypeVar("T")
+PATIENCE = 60.0  # seconds for a call
+
+
+class LoopThread:
+    """An event loop in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+
+    def stop(self) -> None:
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(PATIENCE)
+        self.loop.close()
+
+
+class AwaitedQueue:
+    """A queue of `leaseq.aio` with the calls of a `leaseq.Queue`. Its ``_client`` is one of `leaseq`."""
+
+    def __init__(
+        self,
+        loop: LoopThread,
+        client: leaseq.aio.Client,
+        beside: leaseq.Client,
+        name: str,
+        clock: Clock | None,
+    ) -> None:
+        self.name = name
+        self._client = beside
+        self._loop = loop
+        self._queue = leaseq.aio.Queue(client, name, clock=clock)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._queue, name)
+        return self._now(value) if inspect.iscoroutine(value) else self._calling(value)
+
+    def _calling(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **more: Any) -> Any:
+            if isinstance(more.get("stop"), threading.Event):
+                more["stop"] = self._following(more["stop"])
+            return self._now(method(*args, **more))
+
+        return call
+
+    def _now(self, value: Any) -> Any:
+        if inspect.iscoroutine(value):
+            return self._loop.run(value)
+        return self._each(value) if inspect.isasyncgen(value) else value
+
+    def _each(self, items: Any) -> Iterator[Any]:
+        while True:
+            try:
+                yield self._loop.run(anext(items))
+            except StopAsyncIteration:
+                return
+
+    def _following(self, stop: threading.Event) -> asyncio.Event:
+        """An event of the loop that is set when this one is."""
+        event = asyncio.Event()
+
+        def follow() -> None:
+            stop.wait(PATIENCE)
+            self._loop.loop.call_soon_threadsafe(event.set)
+
+        threading.Thread(target=follow, daemon=True).start()
+        return event
