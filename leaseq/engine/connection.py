@@ -53,7 +53,7 @@ class Connection:
     def close(self) -> None:
         self.listener.end()
         with self.translating():
-            self._transport.reset()
+            self._transport.drop_idle()
             self._transport.close()
 
     def drop_idle_links(self) -> None:

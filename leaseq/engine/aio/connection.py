@@ -43,7 +43,7 @@ class Connection:
     async def close(self) -> None:
         await self.listener.end()
         with self.translating():
-            await self._transport.reset()
+            await self._transport.drop_idle()
             await self._transport.close()
 
     async def drop_idle_links(self) -> None:

@@ -1,0 +1,122 @@
+"""A reserve whose task is cancelled has left the line, and what came meanwhile is back at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.conftest import Server
+from tests.engine.waiters import in_line
+
+Watch = Callable[[int], None]
+
+
+class Watched:
+    """Awaits a coroutine, and calls ``at`` each time that it suspends, with how often that was."""
+
+    def __init__(self, work: Coroutine[Any, Any, Any], at: Watch) -> None:
+        self._work, self._at = work, at
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        steps, count = self._work.__await__(), 0
+        send: Callable[[], Any] = lambda: next(steps)  # noqa: E731
+        while True:
+            try:
+                waits_for = send()
+            except StopIteration as done:
+                return done.value
+            count += 1
+            self._at(count)
+            try:
+                yield waits_for
+                send = lambda: next(steps)  # noqa: E731
+            except BaseException as error:  # noqa: BLE001 - the cancellation
+                send = lambda error=error: steps.throw(error)  # type: ignore[misc]  # noqa: E731
+
+
+async def cancelled_at(point: int, url: str, name: str, wait: float) -> bool:
+    """Cancel a reserve where it suspends for the nth time; whether it got so far. An item comes while it
+    waits."""
+    got_so_far = False
+    async with leaseq.aio.connect(url) as client, leaseq.aio.connect(url) as other:
+        queue, fills = leaseq.aio.Queue(client, name), leaseq.aio.Queue(other, name)
+        fill: list[asyncio.Task[Any]] = []
+
+        def at(count: int) -> None:
+            nonlocal got_so_far
+            if count == 12 and wait:
+                fill.append(asyncio.create_task(fills.enqueue({}, id="a")))
+            if count == point:
+                got_so_far = True
+                task.cancel()
+
+        async def reserve() -> leaseq.Lease | None:
+            lease: leaseq.Lease | None = await Watched(queue.reserve("ann", wait=wait), at)
+            return lease
+
+        task = asyncio.create_task(reserve())
+        with contextlib.suppress(asyncio.CancelledError):
+            lease = await asyncio.wait_for(task, 30)
+            if lease is not None:
+                await queue.release(lease.id)
+        await asyncio.gather(*fill)
+        assert await queue.mine("ann") == []
+    return got_so_far
+
+
+@pytest.mark.parametrize("wait", [0, 600], ids=["at once", "in line"])
+def test_at_every_point_where_it_suspends(server: Server, queue_name: str, wait: float) -> None:
+    beside = leaseq.Queue(server.client, queue_name)
+    beside.configure()
+    point = 1
+    while True:
+        if not wait:
+            beside.enqueue({}, id="a")
+        if not asyncio.run(cancelled_at(point, server.url, queue_name, wait)):
+            break
+        stats = beside.stats()
+        assert (stats.reserved, stats.waiting, in_line(server, beside)) == (0, 0, 0), point
+        with contextlib.suppress(leaseq.ItemNotFound):
+            beside.remove("a")
+        point += 1
+    assert point > 3, "it suspends at least to connect, to send and to read"
+
+
+def test_one_that_is_cancelled_twice_leaves_the_line_too(server: Server, queue_name: str) -> None:
+    beside = leaseq.Queue(server.client, queue_name)
+    beside.configure()
+
+    async def waits() -> None:
+        async with leaseq.aio.connect(server.url) as client:
+            queue = leaseq.aio.Queue(client, queue_name)
+            task = asyncio.create_task(queue.reserve("ann", wait=600))
+            while not (await queue.stats()).waiting:  # noqa: ASYNC110 - the server says so
+                await asyncio.sleep(0.01)
+            task.cancel()
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asyncio.wait_for(task, 30)
+            assert (await queue.stats()).waiting == 0
+
+    asyncio.run(waits())
+
+
+def test_a_time_limit_of_asyncio_ends_the_wait(server: Server, queue_name: str) -> None:
+    async def waits() -> None:
+        async with leaseq.aio.connect(server.url) as client:
+            queue = leaseq.aio.Queue(client, queue_name)
+            await queue.configure()
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await queue.reserve("ann", wait=600)
+            assert (await queue.stats()).waiting == 0
+            await queue.enqueue({}, id="a")
+            assert (await queue.get("a")).state == "inbound"
+
+    asyncio.run(waits())

@@ -1,0 +1,158 @@
+"""A client of `leaseq.aio`: its event loop, its tasks, its end, and its errors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.engine.aio import links
+from tests.conftest import Server
+from tests.support.ports import free_port
+
+
+async def in_line(queue: leaseq.aio.Queue) -> None:
+    while not (await queue.stats()).waiting:  # noqa: ASYNC110 - it is the server that says so
+        await asyncio.sleep(0.01)
+
+
+def test_many_tasks_share_one(server: Server, queue_name: str) -> None:
+    async def work() -> None:
+        async with leaseq.aio.connect(server.url) as client:
+            queue = leaseq.aio.Queue(client, queue_name)
+            await queue.enqueue_many({"n": n} for n in range(200))
+
+            async def one(person: str) -> str:
+                lease = await queue.reserve(person)
+                assert lease is not None
+                await queue.finish(lease, {})
+                return lease.id
+
+            done = await asyncio.gather(*(one(f"p{n}") for n in range(200)))
+            assert len(set(done)) == 200
+            assert (await queue.stats()).finished == 200
+            transport: Any = client._connection._transport
+            assert len(transport._idle) <= links.MOST_CALLS, "calls wait for their turn"
+
+    asyncio.run(work())
+
+
+def test_it_belongs_to_the_event_loop_of_its_first_call(server: Server, queue_name: str) -> None:
+    client = leaseq.aio.connect(server.url)
+    queue = leaseq.aio.Queue(client, queue_name)
+
+    async def first() -> None:
+        await queue.configure()
+
+    async def second() -> None:
+        with pytest.raises(leaseq.Invalid, match=r"client: .*event loop.*connect once in each event loop"):
+            await queue.reserve("ann", wait=20)
+
+    with asyncio.Runner() as one, asyncio.Runner() as other:
+        one.run(first())
+        other.run(second())
+        one.run(client.close())
+
+
+def test_closing_it_ends_its_waits(server: Server, queue_name: str) -> None:
+    async def waits() -> None:
+        client = leaseq.aio.connect(server.url)
+        queue = leaseq.aio.Queue(client, queue_name)
+        await queue.configure()
+        task = asyncio.create_task(queue.reserve("ann", wait=600))
+        await in_line(queue)
+        assert not client.closed
+        await client.close()
+        assert client.closed
+        assert await asyncio.wait_for(task, 30) is None
+        assert [one.get_name() for one in asyncio.all_tasks()].count("leaseq-waiting") == 0
+
+    asyncio.run(waits())
+    assert leaseq.Queue(server.client, queue_name).stats().waiting == 0
+
+
+def test_an_event_ends_a_wait(server: Server, queue_name: str) -> None:
+    async def waits() -> None:
+        async with leaseq.aio.connect(server.url) as client:
+            queue, stop = leaseq.aio.Queue(client, queue_name), asyncio.Event()
+            await queue.configure()
+            task = asyncio.create_task(queue.reserve("ann", wait=600, stop=stop))
+            await in_line(queue)
+            stop.set()
+            assert await asyncio.wait_for(task, 30) is None
+            with pytest.raises(leaseq.Invalid, match=r"stop: an asyncio.Event, or None"):
+                await queue.reserve("ann", stop=5)  # type: ignore[arg-type]
+
+    asyncio.run(waits())
+
+
+def test_items_may_come_by_and_by(server: Server, queue_name: str) -> None:
+    async def fills() -> None:
+        async def texts() -> AsyncIterator[leaseq.Json]:
+            for n in range(600):
+                yield {"n": n}
+
+        async with leaseq.aio.connect(server.url) as client:
+            queue = leaseq.aio.Queue(client, queue_name)
+            assert (await queue.enqueue_many(texts())).added == 600
+            assert (await queue.enqueue_many([{}, {}])).added == 2
+            with pytest.raises(leaseq.Invalid, match="items: "):
+                await queue.enqueue_many(7)  # type: ignore[arg-type]
+            lease = await queue.reserve("ann")
+            assert lease is not None
+            await queue.finish(lease, {"label": 1})
+            assert [answer.result async for answer in queue.answers()] == [{"label": 1}]
+            assert queue_name in await leaseq.aio.queues(client)
+            read, _ = await leaseq.aio.read_queues(client, leaseq.aio.Queue.stats, [queue_name])
+            assert read[queue_name].finished == 1
+
+    asyncio.run(fills())
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["redis://127.0.0.1:{}/0", "redis+cluster://127.0.0.1:{}", "redis+sentinel://127.0.0.1:{}/mymaster/0"],
+)
+def test_no_error_of_redis_leaves_it(url: str) -> None:
+    async def asks() -> None:
+        async with leaseq.aio.connect(url.format(free_port())) as client:
+            queue = leaseq.aio.Queue(client, "reviews")
+            for ask in (client.ping(), queue.stats(), queue.reserve("ann", wait=0.01), queue.enqueue({})):
+                with pytest.raises(leaseq.ServerUnavailable):
+                    await ask
+
+    asyncio.run(asks())
+
+
+@pytest.mark.parametrize("url", ["http://x", "redis+sentinel://x", 7])
+def test_a_url_that_is_none_is_refused_at_once(url: str) -> None:
+    with pytest.raises(leaseq.Invalid, match="url: "):
+        leaseq.aio.connect(url)
+
+
+@pytest.fixture
+def nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LEASEQ_REDIS_URL", raising=False)
+    monkeypatch.delenv("LEASEQ_DATA", raising=False)
+
+
+@pytest.mark.usefixtures("nothing_runs")
+def test_without_a_url_it_is_of_the_server_that_is_found(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(leaseq.Invalid, match="no server was found"):
+        leaseq.aio.connect()
+    monkeypatch.setenv("LEASEQ_REDIS_URL", server.url)
+    assert leaseq.aio.connect().url == server.url
+
+
+def test_a_client_of_the_other_kind_is_refused(server: Server) -> None:
+    with pytest.raises(leaseq.Invalid, match=r"client: what leaseq.aio.connect\(url\) gives"):
+        leaseq.aio.Queue(server.client, "reviews")  # type: ignore[arg-type]
+    with pytest.raises(leaseq.Invalid, match=r"client: what leaseq.connect\(url\) gives"):
+        leaseq.Queue(leaseq.aio.connect(server.url), "reviews")  # type: ignore[arg-type]
