@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.metadata import version
+from importlib import import_module as _import_module
+from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -126,19 +126,21 @@ __all__ = [
 # neither `leaseq --help` nor a program that only catches errors needs them.
 _HOMES = ("errors", "models", "events", "persons", "policy", "engine.client", "queue", "worker")
 
+__version__: str  # of the package that is installed
+
 if not TYPE_CHECKING:  # a type checker would take any name for one that is there
 
     def __getattr__(name: str) -> object:
         if name not in __all__ and name != "__version__":
             raise AttributeError(f"module 'leaseq' has no attribute {name!r}")
         if name in ("aio", "form", "validation"):
-            return import_module(f"leaseq.{name}")
+            return _import_module(f"leaseq.{name}")
         if name == "__version__":
-            return version("leaseq")
-        homes = (import_module(f"leaseq.{home}") for home in _HOMES)
+            return _version("leaseq")
+        homes = (_import_module(f"leaseq.{home}") for home in _HOMES)
         value = next(getattr(home, name) for home in homes if hasattr(home, name))
         globals()[name] = value
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted({*__all__, *(name for name in globals() if name.startswith("__")), "__version__"})

@@ -39,9 +39,9 @@ class Watched:
                 send = lambda error=error: steps.throw(error)  # type: ignore[misc]  # noqa: E731
 
 
-async def cancelled_at(point: int, url: str, name: str, wait: float) -> bool:
-    """Cancel a reserve where it suspends for the nth time; whether it got so far. An item comes while it
-    waits."""
+async def cancelled_at(point: int, again: bool, url: str, name: str, wait: float) -> bool:
+    """Cancel a reserve where it suspends for the nth time, and ``again`` wherever it does so later; whether
+    it got so far. An item comes while it waits."""
     got_so_far = False
     async with leaseq.aio.connect(url) as client, leaseq.aio.connect(url) as other:
         queue, fills = leaseq.aio.Queue(client, name), leaseq.aio.Queue(other, name)
@@ -51,7 +51,7 @@ async def cancelled_at(point: int, url: str, name: str, wait: float) -> bool:
             nonlocal got_so_far
             if count == 12 and wait:
                 fill.append(asyncio.create_task(fills.enqueue({}, id="a")))
-            if count == point:
+            if count == point or (again and count > point):
                 got_so_far = True
                 task.cancel()
 
@@ -69,15 +69,16 @@ async def cancelled_at(point: int, url: str, name: str, wait: float) -> bool:
     return got_so_far
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["once", "again and again"])
 @pytest.mark.parametrize("wait", [0, 600], ids=["at once", "in line"])
-def test_at_every_point_where_it_suspends(server: Server, queue_name: str, wait: float) -> None:
+def test_at_every_point_where_it_suspends(server: Server, queue_name: str, wait: float, again: bool) -> None:
     beside = leaseq.Queue(server.client, queue_name)
     beside.configure()
     point = 1
     while True:
         if not wait:
             beside.enqueue({}, id="a")
-        if not asyncio.run(cancelled_at(point, server.url, queue_name, wait)):
+        if not asyncio.run(cancelled_at(point, again, server.url, queue_name, wait)):
             break
         stats = beside.stats()
         assert (stats.reserved, stats.waiting, in_line(server, beside)) == (0, 0, 0), point
@@ -85,26 +86,6 @@ def test_at_every_point_where_it_suspends(server: Server, queue_name: str, wait:
             beside.remove("a")
         point += 1
     assert point > 3, "it suspends at least to connect, to send and to read"
-
-
-def test_one_that_is_cancelled_twice_leaves_the_line_too(server: Server, queue_name: str) -> None:
-    beside = leaseq.Queue(server.client, queue_name)
-    beside.configure()
-
-    async def waits() -> None:
-        async with leaseq.aio.connect(server.url) as client:
-            queue = leaseq.aio.Queue(client, queue_name)
-            task = asyncio.create_task(queue.reserve("ann", wait=600))
-            while not (await queue.stats()).waiting:  # noqa: ASYNC110 - the server says so
-                await asyncio.sleep(0.01)
-            task.cancel()
-            await asyncio.sleep(0)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await asyncio.wait_for(task, 30)
-            assert (await queue.stats()).waiting == 0
-
-    asyncio.run(waits())
 
 
 def test_a_time_limit_of_asyncio_ends_the_wait(server: Server, queue_name: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import tomllib
 from pathlib import Path
 
 import leaseq
@@ -16,6 +18,18 @@ def test_the_page_lists_exactly_the_names_of_the_package() -> None:
     listed = re.findall(r"`([A-Za-z_]+)`", "\n".join(re.findall(r"^\| (`.*?) \|", SECTION[1], re.MULTILINE)))
     assert len(listed) == len(set(listed)), "each is in one row"
     assert set(listed) == set(leaseq.__all__)
+
+
+def test_an_editor_shows_these_names_and_no_others() -> None:
+    assert [name for name in dir(leaseq) if not name.startswith("_")] == sorted(leaseq.__all__)
+    bound = {name for name in vars(leaseq) if not name.startswith("_")}
+    modules = {name for name, value in vars(leaseq).items() if inspect.ismodule(value)}
+    assert bound - modules <= {*leaseq.__all__, "TYPE_CHECKING", "annotations"}, "what a static look finds"
+
+
+def test_the_version_is_the_package_s() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert leaseq.__version__ == project["version"]
 
 
 def test_each_name_is_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import leaseq
@@ -35,6 +37,37 @@ def test_the_python_examples_run(page: str, server: Any, queue_name: str) -> Non
     names: dict[str, Any] = {}
     exec(compile(code, page, "exec"), names)
     assert names["queue"].stats().counters["finished"] >= 1
+
+
+def test_the_examples_for_event_loops_run(
+    server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first two. Django and Celery are not installed for tests: their examples compile."""
+    plain, fastapi, *others = blocks("docs/asyncio.md", "python")
+    for other in others:
+        compile(other, "docs/asyncio.md", "exec")
+    assert len(others) == 3
+    plain = plain.replace("redis://localhost:6379/0", server.url)
+    exec(compile(plain.replace('"reviews"', f'"{queue_name}"'), "docs/asyncio.md", "exec"), {})
+    queue = leaseq.Queue(server.client, queue_name)
+    assert queue.stats().finished == 1
+    monkeypatch.setenv("LEASEQ_REDIS_URL", server.url)
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(fastapi.replace('"reviews"', f'"{queue_name}"'), "docs/asyncio.md", "exec"), names)
+    queue.enqueue({}, id="one")
+
+    async def asks() -> tuple[Any, Any, Any]:
+        app = names["app"]
+        transport = httpx.ASGITransport(app)
+        async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport) as web:
+            lease = (await web.post("http://app/next/ann")).json()
+            finish = f"http://app/items/one/finish?person=ann&token={lease['token']}"
+            return lease, await web.post(finish, json={}), await web.post(finish + "9", json={})
+
+    lease, done, lost = asyncio.run(asks())
+    assert lease["id"] == "one"
+    assert done.json() == {"late": False}
+    assert (lost.status_code, queue.stats().finished) == (409, 2)
 
 
 def test_the_library_example_is_short() -> None:
